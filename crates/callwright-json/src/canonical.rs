@@ -1,0 +1,93 @@
+//! One text per value, so that equal values can be found by comparing bytes.
+
+use alloc::{format, string::String, vec, vec::Vec};
+
+use crate::tree::{Kind, Value};
+
+/// The canonical text of `value`. Works from the last node to the first, so that nesting needs no stack.
+pub(crate) fn canonical(value: Value<'_>) -> String {
+    let (first, end) = value.extent();
+    let mut texts: Vec<String> = vec![String::new(); end - first];
+    for at in (first..end).rev() {
+        let value = value.sibling(at);
+        let text = match value.kind() {
+            Kind::Null | Kind::Bool => String::from(value.raw()),
+            Kind::Number => number(value.raw()),
+            Kind::String => string(&value.as_str().unwrap_or_default()),
+            Kind::Array => {
+                let items: Vec<&str> = value.elements().map(|v| texts[v.index() - first].as_str()).collect();
+                format!("[{}]", items.join(","))
+            }
+            Kind::Object => {
+                let mut members: Vec<String> = value
+                    .members()
+                    .map(|(k, v)| format!("{}:{}", texts[k.index() - first], texts[v.index() - first]))
+                    .collect();
+                members.sort_unstable();
+                // A member that is only repeated changes nothing.
+                members.dedup();
+                format!("{{{}}}", members.join(","))
+            }
+        };
+        texts[at - first] = text;
+    }
+    texts.swap_remove(0)
+}
+
+/// `1.50e2` → `15e1`: the significant digits and a decimal exponent.
+fn number(raw: &str) -> String {
+    let (minus, raw) = match raw.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", raw),
+    };
+    let (mantissa, exponent) = raw.split_once(['e', 'E']).unwrap_or((raw, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_start_matches('0').trim_end_matches('0');
+    if significant.is_empty() {
+        return String::from("0");
+    }
+    let dropped = digits.len() - digits.trim_end_matches('0').len();
+    match exponent.parse::<i64>() {
+        Ok(e) => {
+            let e = e.saturating_sub(fraction.len() as i64).saturating_add(dropped as i64);
+            format!("{minus}{significant}e{e}")
+        }
+        // An exponent past 64 bits: compared as it is spelt.
+        Err(_) => format!("{minus}{raw}"),
+    }
+}
+
+fn string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        if matches!(c, '"' | '\\') || c < ' ' {
+            out.push_str(&format!("\\u{:04x}", c as u32));
+        } else {
+            out.push(c);
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::strict;
+
+    #[test]
+    fn equal_values_have_one_text() {
+        let same = |a: &str, b: &str| {
+            strict(a).unwrap().root(a).canonical() == strict(b).unwrap().root(b).canonical()
+        };
+        assert!(same(r#"{"a":1.0,"b":[ "\u0041" ]}"#, r#"{ "b":["A"],"a":1e0 }"#));
+        assert!(same("1500e-1", "150"));
+        assert!(same("-0", "0"));
+        assert!(same(r#"{"a":1,"a":1}"#, r#"{"a":1}"#));
+        assert!(!same("1e400", "1e401"));
+        assert!(!same(r#"{"a":1,"a":2}"#, r#"{"a":2}"#));
+        assert!(!same("123456789012345678901234567890", "123456789012345678901234567891"));
+        assert!(!same(r#""1""#, "1"));
+    }
+}

@@ -1,0 +1,111 @@
+//! What a reader may ask of a schema without knowing any schema language.
+
+/// A place in a schema: "the value of `path`", "an element of `labels`". The guide gives out the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place(pub u32);
+
+/// The most members of one object that a guide can number; further ones are `Open`.
+pub const MAX_SLOTS: usize = 128;
+
+/// A set of JSON types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kinds(pub u8);
+
+impl Kinds {
+    /// `null`.
+    pub const NULL: Kinds = Kinds(1);
+    /// `true`, `false`.
+    pub const BOOL: Kinds = Kinds(2);
+    /// A number with a fraction or an exponent.
+    pub const FRACTION: Kinds = Kinds(4);
+    /// A number without fraction.
+    pub const INTEGER: Kinds = Kinds(8);
+    /// Any number.
+    pub const NUMBER: Kinds = Kinds(12);
+    /// A string.
+    pub const STRING: Kinds = Kinds(16);
+    /// An array.
+    pub const ARRAY: Kinds = Kinds(32);
+    /// An object.
+    pub const OBJECT: Kinds = Kinds(64);
+    /// All of them.
+    pub const ANY: Kinds = Kinds(127);
+
+    /// Are all of `other` in `self`?
+    pub fn has(self, other: Kinds) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Is at least one of `other` in `self`?
+    pub fn meets(self, other: Kinds) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both sets together.
+    pub fn or(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+}
+
+/// What a key means in an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// A declared member: its number among the declared ones (below [`MAX_SLOTS`]), and where its value stands.
+    Declared(u8, Place),
+    /// Not declared, but allowed.
+    Open(Place),
+    /// Not allowed.
+    Forbidden,
+}
+
+/// Answers what may stand where. All answers may err on the permissive side; a check comes afterwards.
+pub trait Guide {
+    /// Where the whole value stands.
+    fn root(&self) -> Place;
+
+    /// Which types may stand at `place`.
+    fn kinds(&self, place: Place) -> Kinds;
+
+    /// What `key` means in an object at `place`.
+    fn member(&self, place: Place, key: &str) -> Member;
+
+    /// The name of the declared member `slot` of an object at `place`, in the order of declaration.
+    fn name(&self, place: Place, slot: u8) -> Option<&str>;
+
+    /// The declared members, one bit per slot, that an object at `place` must have.
+    fn required(&self, place: Place) -> u128;
+
+    /// Where element `index` of an array at `place` stands.
+    fn element(&self, place: Place, index: usize) -> Place;
+
+    /// May the string `text` stand at `place`, where strings may? (An `enum` or a `const` says no.)
+    fn admits(&self, place: Place, text: &str) -> bool;
+}
+
+/// The guide that knows nothing: any value may stand anywhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnyValue;
+
+impl Guide for AnyValue {
+    fn root(&self) -> Place {
+        Place(0)
+    }
+    fn kinds(&self, _: Place) -> Kinds {
+        Kinds::ANY
+    }
+    fn member(&self, _: Place, _: &str) -> Member {
+        Member::Open(Place(0))
+    }
+    fn name(&self, _: Place, _: u8) -> Option<&str> {
+        None
+    }
+    fn required(&self, _: Place) -> u128 {
+        0
+    }
+    fn element(&self, _: Place, _: usize) -> Place {
+        Place(0)
+    }
+    fn admits(&self, _: Place, _: &str) -> bool {
+        true
+    }
+}

@@ -1,0 +1,32 @@
+//! Reads JSON as language models write it: every reading, each with the edits that make it strict.
+//!
+//! [`read`] is the door. A strict text is recognised in one scan and never rebuilt. A broken one is read in
+//! all the ways that a tolerant grammar and the caller's [`Guide`] (its schema) admit; each repair has a cost,
+//! and only a cheapest [`Reading`] that stands alone is [settled](Parse::settled). Each repair is an edit of
+//! the source, and [`apply`] of all of them is the strict JSON of the reading's value.
+//!
+//! Nothing here recurses on input, panics on bytes, or knows what a tool is.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod canonical;
+mod guide;
+mod read;
+mod repair;
+mod scan;
+mod span;
+mod strict;
+mod tree;
+
+pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
+pub use read::{Diagnostic, Options, Parse, Problem, Reading, read, read_with};
+pub use repair::{Class, Repair, RepairKind, apply, class_of, tally};
+pub use span::Span;
+pub use strict::strict;
+pub use tree::{Kind, Tree, Value};
+
+/// The deepest nesting that is read.
+pub const MAX_DEPTH: usize = 128;

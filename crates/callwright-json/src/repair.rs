@@ -1,0 +1,183 @@
+//! A repair is an edit of the source text; all of them together turn it into strict JSON.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use crate::Span;
+
+/// One edit: the bytes `at` are replaced by `put`.
+///
+/// `{"a": 1` → `Repair { kind: AddCloser, at: 7..7, put: "}" }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// What was wrong.
+    pub kind: RepairKind,
+    /// The bytes of the source that are replaced; empty where something is inserted.
+    pub at: Span,
+    /// What stands there instead; empty where something is dropped.
+    pub put: Box<str>,
+}
+
+impl Repair {
+    pub(crate) fn new(kind: RepairKind, at: Span, put: impl Into<Box<str>>) -> Repair {
+        Repair { kind, at, put: put.into() }
+    }
+}
+
+/// How much a repair takes for granted. A call has the class of its worst repair.
+///
+/// Ambiguous, lossy and hostile readings have no class here: they never become a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// R0: nothing was changed.
+    Exact,
+    /// R1: only wrapping or spelling was changed; keys and values are the model's, byte for byte.
+    Lossless,
+    /// R2: something was added or taken away, and there is only one way to do it.
+    Inferred,
+}
+
+impl Class {
+    /// The short name used in reports: `R0`, `R1`, `R2`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Class::Exact => "R0",
+            Class::Lossless => "R1",
+            Class::Inferred => "R2",
+        }
+    }
+}
+
+macro_rules! repair_kinds {
+    ($($(#[$doc:meta])* $kind:ident $code:literal $class:ident,)*) => {
+        /// What a repair mends. The stable name for programs is [`RepairKind::code`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum RepairKind { $($(#[$doc])* $kind,)* }
+
+        impl RepairKind {
+            /// All kinds, in the order of their declaration.
+            pub const ALL: &'static [RepairKind] = &[$(RepairKind::$kind,)*];
+
+            /// The stable, kebab-case name.
+            pub fn code(self) -> &'static str {
+                match self { $(RepairKind::$kind => $code,)* }
+            }
+
+            /// How much this repair takes for granted.
+            pub fn class(self) -> Class {
+                match self { $(RepairKind::$kind => Class::$class,)* }
+            }
+        }
+    };
+}
+
+repair_kinds! {
+    /// Prose before, after or between values is left out.
+    DropProse "drop-prose" Lossless,
+    /// A Markdown fence around the value is left out.
+    DropFence "drop-fence" Lossless,
+    /// A reasoning block is left out.
+    DropThink "drop-think" Lossless,
+    /// Tags or special tokens around the value are left out.
+    DropTag "drop-tag" Lossless,
+    /// A comment is left out.
+    DropComment "drop-comment" Lossless,
+    /// A comma too many is left out: `[1,]`.
+    DropComma "drop-comma" Lossless,
+    /// A second, equal value is left out: `{"a":1}{"a":1}`.
+    DropRepeat "drop-repeat" Lossless,
+    /// An opening bracket too many is left out: `{{"a":1}}`.
+    DropOpener "drop-opener" Inferred,
+    /// A closing bracket too many is left out: `{"a":1}}`.
+    DropCloser "drop-closer" Inferred,
+    /// A member whose value is `undefined` is left out.
+    DropUndefined "drop-undefined" Lossless,
+    /// A missing comma is added: `{"a":1 "b":2}`.
+    AddComma "add-comma" Inferred,
+    /// A missing colon is added: `{"a" 1}`.
+    AddColon "add-colon" Inferred,
+    /// A missing opening bracket is added: `"a":1}`.
+    AddOpener "add-opener" Inferred,
+    /// A missing closing bracket is added: `{"a":1`.
+    AddCloser "add-closer" Inferred,
+    /// A missing quote is added: `{"a": "x, "b": 1}`.
+    AddQuote "add-quote" Inferred,
+    /// The parameter's name is added to a positional argument: `f("x")`.
+    AddKey "add-key" Inferred,
+    /// A bracket of the wrong sort is replaced: `[1, 2)`.
+    SwapBracket "swap-bracket" Inferred,
+    /// Another sort of quote is replaced: `'a'`, `“a”`, `` `a` ``.
+    SwapQuote "swap-quote" Lossless,
+    /// Another sort of punctuation is replaced: `=`, `：`, `，`, `;`.
+    SwapPunctuation "swap-punctuation" Lossless,
+    /// A literal or number of another language is replaced: `True`, `None`, `.5`, `0x1F`.
+    SwapLiteral "swap-literal" Lossless,
+    /// Call or tuple brackets are replaced by JSON ones: `(1, 2)`, `f(a=1)`.
+    SwapSyntax "swap-syntax" Lossless,
+    /// A bare key gets its quotes: `{a: 1}`.
+    QuoteKey "quote-key" Lossless,
+    /// A bare text gets its quotes: `{"a": Paris}`.
+    QuoteValue "quote-value" Inferred,
+    /// A quote inside a string is escaped: `"say "hi""`.
+    EscapeQuote "escape-quote" Inferred,
+    /// A raw control character inside a string is escaped.
+    EscapeControl "escape-control" Lossless,
+    /// A backslash that begins no valid escape is doubled: `"\d+"`.
+    EscapeBackslash "escape-backslash" Inferred,
+    /// A backslash that another language wants is dropped: `"don\'t"`.
+    DropBackslash "drop-backslash" Lossless,
+    /// An escape of another language is rewritten: `'\x41'`.
+    SwapEscape "swap-escape" Lossless,
+    /// Strings joined by `+`, or by standing side by side, become one.
+    JoinStrings "join-strings" Lossless,
+    /// Whitespace between tokens that was written as an escape: `{\n"a": 1}`.
+    DropEscape "drop-escape" Lossless,
+    /// JSON inside a JSON string is taken out of it: `"{\"a\":1}"`.
+    Unwrap "unwrap" Lossless,
+}
+
+/// Applies `repairs` to `text`.
+///
+/// For the repairs of a [`Reading`](crate::Reading) of `text` the result is that reading's strict JSON.
+/// Repairs must be in order and must not overlap, as a reading's are; one that lies outside `text`, or
+/// before the end of the one in front of it, is passed over.
+///
+/// ```
+/// let parse = callwright_json::read(r#"{"a": 1"#, &callwright_json::AnyValue);
+/// let reading = parse.settled().unwrap();
+/// assert_eq!(callwright_json::apply(r#"{"a": 1"#, &reading.repairs), r#"{"a": 1}"#);
+/// ```
+pub fn apply(text: &str, repairs: &[Repair]) -> String {
+    let grown: usize = repairs.iter().map(|r| r.put.len()).sum();
+    let mut out = String::with_capacity(text.len() + grown);
+    let mut done = 0;
+    for repair in repairs {
+        let range = repair.at.range();
+        let Some(kept) = text.get(done..range.start) else { continue };
+        if text.get(range.clone()).is_none() {
+            continue;
+        }
+        out.push_str(kept);
+        out.push_str(&repair.put);
+        done = range.end;
+    }
+    out.push_str(text.get(done..).unwrap_or(""));
+    out
+}
+
+/// The worst class among `repairs`; `Exact` when there are none.
+pub fn class_of(repairs: &[Repair]) -> Class {
+    repairs.iter().map(|r| r.kind.class()).max().unwrap_or(Class::Exact)
+}
+
+/// The distinct kinds among `repairs`, in order of first use, each with its count.
+pub fn tally(repairs: &[Repair]) -> Vec<(RepairKind, usize)> {
+    let mut kinds: Vec<(RepairKind, usize)> = Vec::new();
+    for repair in repairs {
+        match kinds.iter_mut().find(|(kind, _)| *kind == repair.kind) {
+            Some((_, n)) => *n += 1,
+            None => kinds.push((repair.kind, 1)),
+        }
+    }
+    kinds
+}

@@ -1,0 +1,77 @@
+//! Finding the next interesting byte, eight at a time.
+
+const LOW: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of each byte of `word` that is zero. Bits above the lowest one set may be wrong.
+const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(LOW) & !word & HIGH
+}
+
+/// The high bit of each byte of `word` that equals `byte`.
+const fn equal(word: u64, byte: u8) -> u64 {
+    zeros(word ^ (LOW * byte as u64))
+}
+
+/// The high bit of each byte of `word` below 0x20.
+const fn controls(word: u64) -> u64 {
+    word.wrapping_sub(LOW * 0x20) & !word & HIGH
+}
+
+/// The first place at or after `from` where a string body needs a look: `quote`, a backslash or a
+/// control character. The length of `bytes` if there is none.
+#[inline]
+pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
+    let mut at = from;
+    while let Some(chunk) = bytes.get(at..at + 8) {
+        let mut word = [0; 8];
+        word.copy_from_slice(chunk);
+        let word = u64::from_le_bytes(word);
+        let hits = equal(word, quote) | equal(word, b'\\') | controls(word);
+        if hits != 0 {
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while let Some(&b) = bytes.get(at) {
+        if b == quote || b == b'\\' || b < 0x20 {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// The first place at or after `from` that is not JSON whitespace.
+#[inline]
+pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// How many backslashes stand right before `at`.
+pub(crate) fn backslashes_before(bytes: &[u8], at: usize) -> usize {
+    bytes[..at].iter().rev().take_while(|&&b| b == b'\\').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stops_where_the_plain_loop_stops() {
+        let text = "plain text, é and \u{7f}\u{80} then\n\"quote\\ end, long enough for words";
+        for from in 0..text.len() {
+            for quote in [b'"', b'\'', b'`'] {
+                let plain = text.as_bytes()[from..]
+                    .iter()
+                    .position(|&b| b == quote || b == b'\\' || b < 0x20)
+                    .map_or(text.len(), |n| from + n);
+                assert_eq!(string_stop(text.as_bytes(), from, quote), plain);
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The values of a strict JSON text, as a flat list that keeps order, duplicates and number text.
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+use core::iter;
+
+use crate::Span;
+
+/// The values of one strict JSON text, in the order in which they stand there.
+///
+/// A tree holds no text and no nesting of its own: dropping it is one `free`, however deep the text was.
+/// Look at it through [`Tree::root`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    pub(crate) nodes: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+    /// The index one past the last node inside this one.
+    pub(crate) next: u32,
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number.
+    Number,
+    /// A string.
+    String,
+    /// `[…]`
+    Array,
+    /// `{…}`
+    Object,
+}
+
+impl Kind {
+    /// The JSON Schema name of the type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::Bool => "boolean",
+            Kind::Number => "number",
+            Kind::String => "string",
+            Kind::Array => "array",
+            Kind::Object => "object",
+        }
+    }
+}
+
+impl Tree {
+    /// The whole value. `text` is the strict JSON that the tree was made from.
+    pub fn root<'a>(&'a self, text: &'a str) -> Value<'a> {
+        Value { nodes: &self.nodes, text, at: 0 }
+    }
+}
+
+/// A view of one value in a [`Tree`].
+#[derive(Clone, Copy)]
+pub struct Value<'a> {
+    nodes: &'a [Node],
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Value<'a> {
+    fn node(self) -> Node {
+        self.nodes.get(self.at).copied().unwrap_or(Node { kind: Kind::Null, span: Span::at(0), next: 0 })
+    }
+
+    /// Its type.
+    pub fn kind(self) -> Kind {
+        self.node().kind
+    }
+
+    /// Where it stands in the text, quotes and brackets included.
+    pub fn span(self) -> Span {
+        self.node().span
+    }
+
+    /// Its text as it stands: a number's exact digits, a string with its quotes and escapes.
+    pub fn raw(self) -> &'a str {
+        self.span().of(self.text)
+    }
+
+    /// The string, with escapes resolved; `None` for other types.
+    ///
+    /// A lone surrogate (`"\ud800"`) has no UTF-8 form and becomes U+FFFD; see [`Value::has_lone_surrogate`].
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        (self.kind() == Kind::String).then(|| unescape(self.inner()))
+    }
+
+    /// Does the string hold half a surrogate pair, which no UTF-8 text can carry?
+    pub fn has_lone_surrogate(self) -> bool {
+        self.kind() == Kind::String && has_lone_surrogate(self.inner())
+    }
+
+    fn inner(self) -> &'a str {
+        let raw = self.raw();
+        raw.get(1..raw.len().saturating_sub(1)).unwrap_or("")
+    }
+
+    /// `true` or `false`; `None` for other types.
+    pub fn as_bool(self) -> Option<bool> {
+        (self.kind() == Kind::Bool).then(|| self.raw() == "true")
+    }
+
+    /// The members of an object with their keys, in order, duplicates included; empty for other types.
+    pub fn members(self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + 'a {
+        let mut children = self.children(self.kind() == Kind::Object);
+        iter::from_fn(move || Some((children.next()?, children.next()?)))
+    }
+
+    /// The elements of an array, in order; empty for other types.
+    pub fn elements(self) -> impl Iterator<Item = Value<'a>> + 'a {
+        self.children(self.kind() == Kind::Array)
+    }
+
+    fn children(self, wanted: bool) -> impl Iterator<Item = Value<'a>> + 'a {
+        let end = if wanted { self.node().next as usize } else { 0 };
+        let mut at = self.at + 1;
+        iter::from_fn(move || {
+            let child = (at < end).then_some(Value { at, ..self })?;
+            at = child.node().next as usize;
+            Some(child)
+        })
+    }
+
+    /// The first member of an object with this key.
+    pub fn get(self, key: &str) -> Option<Value<'a>> {
+        self.members().find(|(k, _)| k.as_str().as_deref() == Some(key)).map(|(_, value)| value)
+    }
+
+    /// The indices of this value's own nodes.
+    pub(crate) fn extent(self) -> (usize, usize) {
+        (self.at, self.node().next as usize)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.at
+    }
+
+    /// The value at another index of the same tree.
+    pub(crate) fn sibling(self, at: usize) -> Value<'a> {
+        Value { at, ..self }
+    }
+
+    /// Is it the same JSON value as `other`? Strings by content, numbers by exact decimal value, objects
+    /// whatever the order of their keys. An object with one key twice equals only the same spelling.
+    pub fn same_as(self, other: Value<'_>) -> bool {
+        // Canonical texts are compared, so that nesting needs no stack.
+        self.raw() == other.raw() || self.canonical() == other.canonical()
+    }
+
+    /// A text that is equal for equal values: no spaces, sorted keys, plain escapes, normal numbers.
+    pub fn canonical(self) -> String {
+        crate::canonical::canonical(self)
+    }
+}
+
+impl core::fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.raw())
+    }
+}
+
+/// Resolves the escapes of a JSON string body.
+fn unescape(body: &str) -> Cow<'_, str> {
+    let Some(first) = body.find('\\') else { return Cow::Borrowed(body) };
+    let mut out = String::with_capacity(body.len());
+    let (done, mut rest) = body.split_at(first);
+    out.push_str(done);
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let (c, len) = escape_at(&rest.as_bytes()[at..]);
+        out.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = rest.get(at + len..).unwrap_or("");
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+fn has_lone_surrogate(body: &str) -> bool {
+    let mut rest = body.as_bytes();
+    while let Some(at) = rest.iter().position(|&b| b == b'\\') {
+        let (c, len) = escape_at(&rest[at..]);
+        if c.is_none() {
+            return true;
+        }
+        rest = rest.get(at + len..).unwrap_or(&[]);
+    }
+    false
+}
+
+/// The character that the escape at the start of `bytes` stands for, and the escape's length.
+fn escape_at(bytes: &[u8]) -> (Option<char>, usize) {
+    let simple = match bytes.get(1) {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'u') => {
+            let Some(high) = hex4(bytes.get(2..)) else { return (None, 2) };
+            if let Some(c) = char::from_u32(high) {
+                return (Some(c), 6);
+            }
+            let low = (bytes.get(6..8) == Some(b"\\u")).then(|| hex4(bytes.get(8..))).flatten();
+            return match low {
+                Some(low @ 0xdc00..=0xdfff) if high < 0xdc00 => {
+                    (char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)), 12)
+                }
+                _ => (None, 6),
+            };
+        }
+        Some(&b) => b as char,
+        None => return (None, 1),
+    };
+    (Some(simple), 2)
+}
+
+/// The value of the four hexadecimal digits at the start of `bytes`.
+pub(crate) fn hex4(bytes: Option<&[u8]>) -> Option<u32> {
+    let digits = bytes?.get(..4)?;
+    digits.iter().try_fold(0, |n, &b| Some(n * 16 + char::from(b).to_digit(16)?))
+}

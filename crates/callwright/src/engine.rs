@@ -1,0 +1,53 @@
+//! The door: an answer and the tools go in, an [`Outcome`] comes out.
+
+use callwright_json::{Reading, Repair};
+
+use crate::tools::{Schema, ToolSet};
+use crate::verdict::{Coercion, Outcome, Reason};
+
+/// What the caller knows about an answer besides its text.
+#[derive(Clone, Debug, Default)]
+pub struct Context<'a> {
+    /// The upstream's `finish_reason`; `stop` is assumed where there is none.
+    pub finish_reason: Option<&'a str>,
+    /// The prompt already opened the reasoning block: the text begins inside it.
+    pub starts_in_reasoning: bool,
+    /// The name of the one dialect to look for; all of them where there is none.
+    pub dialect: Option<&'a str>,
+}
+
+/// A call that an upstream made natively.
+#[derive(Clone, Debug)]
+pub struct NativeCall<'a> {
+    /// The upstream's id.
+    pub id: Option<&'a str>,
+    /// The name as it came.
+    pub name: &'a str,
+    /// The arguments: the JSON text; where they came as an object, that object's text.
+    pub arguments: &'a str,
+}
+
+/// Finds the calls in one whole answer: in `native` calls first, then in `text`.
+pub fn parse(_tools: &ToolSet, _text: &str, _native: &[NativeCall<'_>], _context: &Context<'_>) -> Outcome {
+    Outcome::default()
+}
+
+/// A healed text: strict JSON that fits the schema, and what it took.
+#[derive(Clone, Debug)]
+pub struct Healed {
+    /// The strict JSON text; the source itself, byte for byte, where that was right.
+    pub text: String,
+    /// The edits of the source, in order.
+    pub repairs: Vec<Repair>,
+    /// Values that were given the type that the schema asks for.
+    pub coercions: Vec<Coercion>,
+}
+
+/// Heals one JSON text, for a schema where there is one.
+///
+/// # Errors
+/// The reason why there is not exactly one reading that fits the schema.
+pub fn heal(_text: &str, _schema: Option<&Schema>, _finish_reason: Option<&str>) -> Result<Healed, Reason> {
+    let _: Option<Reading<'_>> = None;
+    Err(Reason::Unreadable(Vec::new()))
+}

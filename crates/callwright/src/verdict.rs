@@ -1,0 +1,163 @@
+//! What became of each call that a model tried to make: accepted, or refused with a reason.
+
+use callwright_json::{Class, Diagnostic, Repair, Span, class_of};
+
+/// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// A declared tool, arguments that fit its schema, and only one way to read them.
+    Accepted(Acceptance),
+    /// Not a call that may run, and why.
+    Refused(Refusal),
+}
+
+/// A call that is right.
+#[derive(Clone, Debug)]
+pub struct Acceptance {
+    /// The id that the upstream gave the call, if any.
+    pub id: Option<String>,
+    /// The tool's declared name.
+    pub name: String,
+    /// The arguments: strict JSON text of an object that fits the tool's schema. Byte for byte the model's
+    /// where that was valid.
+    pub arguments: String,
+    /// The name of the dialect that the call was written in.
+    pub dialect: &'static str,
+    /// Where the call stands in the text, markup included.
+    pub span: Span,
+    /// What was mended: edits of the text, or of the native argument text.
+    pub repairs: Vec<Repair>,
+    /// The name as the model wrote it, where that was not the declared one.
+    pub renamed_from: Option<String>,
+    /// Values that were given the type that the schema asks for.
+    pub coercions: Vec<Coercion>,
+}
+
+impl Acceptance {
+    /// The worst class of all that was done to the call.
+    pub fn class(&self) -> Class {
+        let repairs = class_of(&self.repairs);
+        let inferred = self.renamed_from.is_some() || !self.coercions.is_empty();
+        if inferred { repairs.max(Class::Inferred) } else { repairs }
+    }
+}
+
+/// A value that got the type its schema asks for, without loss: `"5"` → `5`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coercion {
+    /// A JSON pointer into the arguments: `/limit`.
+    pub pointer: String,
+    /// The JSON text before.
+    pub from: String,
+    /// The JSON text after.
+    pub to: String,
+}
+
+/// A call that may not run.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The id that the upstream gave the call, if any.
+    pub id: Option<String>,
+    /// The tool that it names, as far as that can be read.
+    pub name: Option<String>,
+    /// The name of the dialect that the call was written in.
+    pub dialect: &'static str,
+    /// Which call of the answer it is, counted from 1.
+    pub number: usize,
+    /// Where the call stands in the text, markup included.
+    pub span: Span,
+    /// The payload as the model wrote it: the JSON block, the argument list.
+    pub block: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a call is refused.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Reason {
+    /// No tool of this name is declared.
+    UnknownTool {
+        /// The declared names that come closest, best first.
+        nearest: Vec<String>,
+    },
+    /// The payload cannot be read. The diagnostics' spans are bytes of [`Refusal::block`].
+    Unreadable(Vec<Diagnostic>),
+    /// The payload ends before the call does; the spans are bytes of [`Refusal::block`].
+    Truncated(Vec<Diagnostic>),
+    /// The payload can be read in several ways that are equally likely.
+    Ambiguous {
+        /// The readings, as strict JSON texts, at most three.
+        readings: Vec<String>,
+    },
+    /// The payload is readable, but does not have the shape of a call.
+    Shape(ShapeError),
+    /// The arguments do not fit the tool's schema.
+    Invalid(Vec<Violation>),
+}
+
+impl Reason {
+    /// The stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Reason::UnknownTool { .. } => "unknown-tool",
+            Reason::Unreadable(_) => "unreadable",
+            Reason::Truncated(_) => "truncated",
+            Reason::Ambiguous { .. } => "ambiguous",
+            Reason::Shape(_) => "shape",
+            Reason::Invalid(_) => "invalid",
+        }
+    }
+}
+
+/// How a readable value fails to be a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShapeError {
+    /// It has arguments, but no key that names the tool.
+    NoName,
+    /// The arguments are of another type than an object: its JSON Schema name (`string`, `array`, …).
+    ArgumentsNotObject(&'static str),
+    /// An expression stands where a value is needed: `f(a=g(1))`.
+    Expression,
+}
+
+/// One way in which arguments do not fit a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// A JSON pointer into the arguments; empty for the whole object.
+    pub pointer: String,
+    /// The schema keyword that is violated: `required`, `type`, `enum`, ….
+    pub keyword: &'static str,
+    /// One sentence for the model, without full stop: `path must be a string`.
+    pub message: String,
+}
+
+/// Everything that one answer of a model came to.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// What the model said besides its calls, markup taken out.
+    pub text: String,
+    /// What it thought, where that is marked as such.
+    pub reasoning: String,
+    /// Its calls, in the order in which it made them.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Outcome {
+    /// The accepted calls.
+    pub fn calls(&self) -> impl Iterator<Item = &Acceptance> {
+        self.verdicts.iter().filter_map(|v| match v {
+            Verdict::Accepted(call) => Some(call),
+            Verdict::Refused(_) => None,
+        })
+    }
+
+    /// The refused calls.
+    pub fn refusals(&self) -> impl Iterator<Item = &Refusal> {
+        self.verdicts.iter().filter_map(|v| match v {
+            Verdict::Accepted(_) => None,
+            Verdict::Refused(refusal) => Some(refusal),
+        })
+    }
+}
