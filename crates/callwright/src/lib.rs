@@ -2,13 +2,21 @@
 //!
 //! The modules stand in reading order.
 
+mod check;
+mod dialect;
 mod engine;
 mod envelope;
+mod guard;
+mod name;
+mod payload;
+mod scan;
 mod schema;
+mod shape;
 mod tools;
 mod verdict;
 
 pub use engine::{Context, Healed, NativeCall, heal, parse};
+pub use scan::{Delta, Event, Scanner};
 pub use schema::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};
