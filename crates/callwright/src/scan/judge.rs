@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
 
-use super::lead::{Glue, Item, Lead};
+use super::lead::{Glue, Item, Lead, is_name_byte};
 use crate::check::{self, Fit};
 use crate::dialect::{Anchor, Record};
 use crate::guard;
-use crate::name::{Names, Prefix};
+use crate::name::{MAX_NAME, Names, Prefix};
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped};
 use crate::tools::Tool;
@@ -206,8 +206,29 @@ impl<'a, 't> Case<'a, 't> {
                 }
             }
         }
+        if let Some(end) = self.end
+            && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
+            && let Some((arguments, repairs)) = payload::read_escaped_arguments(self.text, at, end, guide)
+        {
+            return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
+        }
         let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
+        let nested = payload.parse.settled().is_some_and(|reading| self.quotes_a_call(&reading.repairs));
+        if nested {
+            let end = self.end.unwrap_or(payload.end).max(payload.end);
+            let reason = Reason::Shape(ShapeError::Expression);
+            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
+        }
         self.arguments(tool, written, payload, at)
+    }
+
+    /// Was an expression taken for a bare text: `f(a=g(1))`?
+    fn quotes_a_call(&self, repairs: &[Repair]) -> bool {
+        repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
+            let rest = self.text.get(r.at.start as usize..).unwrap_or("");
+            let name = rest.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
+            0 < name && rest.as_bytes().get(name) == Some(&b'(')
+        })
     }
 
     /// The arguments of a call whose name stands in its markup.

@@ -371,7 +371,7 @@ impl Leading<'_, '_> {
         }
         let after = self.skip_space(end);
         match self.bytes.get(after) {
-            None if after - end < 16 && (self.resolves(from, end) || self.free()) => Step::Wait,
+            None if after - end < 16 => Step::Wait,
             Some(b'=') if self.free() && is_variable(word) => match self.bytes.get(after + 1) {
                 None => Step::Wait,
                 Some(b'=') => Step::Nothing,
@@ -380,9 +380,17 @@ impl Leading<'_, '_> {
                     Step::Over
                 }
             },
-            // `get_weather⏎{"city": "Paris"}`
-            Some(b'{') if self.free() && after - end < 16 && self.resolves(from, end) => {
-                Step::Item(Item::Named { name: Span::new(from, end), at: after })
+            // `get_weather⏎{"city": "Paris"}`, also right behind a sentence: `the call.get_weather⏎{…}`
+            Some(b'{') if after - end < 16 => {
+                let on_next_line = self.bytes[end..after].contains(&b'\n');
+                let glued = word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1).find(|&from| {
+                    on_next_line && self.text.get(from..end).is_some_and(|n| self.place.names.tools().get(n).is_some())
+                });
+                let from = if self.resolves(from, end) && (self.free() || on_next_line) { Some(from) } else { glued };
+                match from {
+                    Some(from) => Step::Item(Item::Named { name: Span::new(from, end), at: after }),
+                    None => Step::Nothing,
+                }
             }
             Some(b':') if self.free() && self.resolves(from, end) => {
                 let value = self.skip_space(after + 1);

@@ -66,6 +66,8 @@ pub struct Scanner<'a> {
     outcome: Outcome,
     /// Bytes of payload read so far.
     spent: usize,
+    /// Prose stood behind the calls so far.
+    apart: bool,
 }
 
 #[derive(Debug)]
@@ -117,6 +119,7 @@ impl<'a> Scanner<'a> {
             space: Space::default(),
             outcome: Outcome::default(),
             spent: 0,
+            apart: false,
         }
     }
 
@@ -426,7 +429,7 @@ impl<'a> Scanner<'a> {
     fn is_repeat(&self, verdict: &Verdict) -> bool {
         let Verdict::Accepted(call) = verdict else { return false };
         self.outcome.calls().any(|known| {
-            known.dialect != call.dialect && known.name == call.name && known.arguments == call.arguments
+            (self.apart || known.dialect != call.dialect) && known.name == call.name && known.arguments == call.arguments
         })
     }
 
@@ -493,6 +496,7 @@ impl<'a> Scanner<'a> {
         // Brackets and quotes of a list do not outlive prose.
         self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
         let said = body.trim_end();
+        self.apart = self.has_calls();
         let mut text = std::mem::take(&mut self.space.pending);
         text.push_str(said);
         self.space = Space::default();
