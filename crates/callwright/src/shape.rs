@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Kind, Value};
+use callwright_json::{Guide, Kind, Value};
 
 use crate::name::{Names, Prefix};
 use crate::tools::Tool;
@@ -208,6 +208,21 @@ fn pair<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<S
     let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;
     let tool = names.resolve(&written, prefix)?;
     elements.next().is_none().then_some(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) })
+}
+
+/// `{"params": {…}}` → `{…}`, where the tool has no parameter of that name.
+pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v> {
+    let inner = only_member(arguments, ARGUMENT_KEYS).filter(|v| v.kind() == Kind::Object);
+    match inner {
+        Some(inner) if !takes_any(tool, arguments) => inner,
+        _ => arguments,
+    }
+}
+
+/// Does the tool declare one of the keys of `arguments`?
+fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
+    let guide = tool.schema().guide();
+    arguments.members().any(|(key, _)| key.as_str().is_some_and(|key| guide.names(guide.root()).any(|name| name == key)))
 }
 
 /// The definition of a tool, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`.

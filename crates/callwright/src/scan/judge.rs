@@ -45,7 +45,7 @@ pub(crate) struct Case<'a, 't> {
 /// Judges one payload.
 pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
     match case.lead.item {
-        Item::Value { at } | Item::Pair { at } => case.value(at),
+        Item::Value { at } => case.value(at),
         Item::Call { name, at } => case.call(name, at),
         Item::Named { name, at } => case.named(name, at),
     }
@@ -148,7 +148,7 @@ impl<'a, 't> Case<'a, 't> {
     ) -> Option<Verdict> {
         let mut repairs = repairs.to_vec();
         let text = match arguments {
-            Arguments::Object(value) => value.raw().to_owned(),
+            Arguments::Object(value) => shape::without_wrapper(value, tool).raw().to_owned(),
             Arguments::None => "{}".to_owned(),
             Arguments::Flat(members) => {
                 let members: Vec<String> =
@@ -265,7 +265,7 @@ impl<'a, 't> Case<'a, 't> {
             fitting.next().filter(|_| fitting.next().is_none())
         });
         let Some(reading) = reading else { return self.broken(at, end, Some(written), &payload.parse) };
-        let value = reading.value();
+        let value = shape::without_wrapper(reading.value(), tool);
         if value.kind() != Kind::Object {
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
@@ -289,7 +289,7 @@ impl<'a, 't> Case<'a, 't> {
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
         let plausible = match self.lead.item {
             Item::Call { .. } => self.set_off,
-            Item::Value { .. } | Item::Pair { .. } => name.is_some() || has_argument_key(block),
+            Item::Value { .. } => name.is_some() || has_argument_key(block),
             Item::Named { .. } => true,
         };
         if !plausible && !self.is_distinct() {

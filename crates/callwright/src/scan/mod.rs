@@ -76,8 +76,8 @@ enum Mode {
     Prose,
     /// In a payload whose end is looked for.
     Payload(Lead, Extent),
-    /// In a payload that only the rest of the text can settle.
-    Held(Lead),
+    /// In a payload that only the rest of the text can settle; it seemed to end here.
+    Held(Lead, Option<usize>),
     /// Behind a payload.
     Tail,
     /// In a reasoning block that this closes.
@@ -149,7 +149,7 @@ impl<'a> Scanner<'a> {
             let flow = match std::mem::replace(&mut self.mode, Mode::Prose) {
                 Mode::Prose => self.prose(end, out),
                 Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
-                Mode::Held(lead) => self.held(lead, end, out),
+                Mode::Held(lead, seen) => self.held(lead, seen, end, out),
                 Mode::Tail => self.tail(end, out),
                 Mode::Reasoning(close) => self.reasoning(close, end, out),
                 Mode::Over => {
@@ -176,7 +176,7 @@ impl<'a> Scanner<'a> {
         let found = loop {
             let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
             let begins_word = is_name_byte(byte) && !in_word;
-            let special = matches!(byte, b'[' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
+            let special = matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
             if special || begins_word || (line_start && byte == b'#') {
                 match self.at_mark(at, line_start, end) {
                     Found::Nothing => {}
@@ -293,7 +293,7 @@ impl<'a> Scanner<'a> {
                     Item::Value { .. } | Item::Named { .. } => {
                         behind.iter().take(64).take_while(|&&b| b == b'}').count()
                     }
-                    Item::Pair { .. } | Item::Call { .. } => 0,
+                    Item::Call { .. } => 0,
                 };
                 if surplus < 64 && surplus == behind.len() && !end {
                     self.mode = Mode::Payload(lead, extent);
@@ -302,7 +302,7 @@ impl<'a> Scanner<'a> {
                 match self.judge(&lead, at + surplus, Some(at + surplus), false) {
                     Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
                     Judged::Unclear => {
-                        self.mode = Mode::Held(lead);
+                        self.mode = Mode::Held(lead, Some(at + surplus));
                         return Flow::Wait;
                     }
                     judged => self.settle(lead, judged, out),
@@ -312,32 +312,35 @@ impl<'a> Scanner<'a> {
         Flow::On
     }
 
-    fn held(&mut self, lead: Lead, end: bool, out: &mut Vec<Event>) -> Flow {
+    fn held(&mut self, lead: Lead, seen: Option<usize>, end: bool, out: &mut Vec<Event>) -> Flow {
         if !end {
-            self.mode = Mode::Held(lead);
+            self.mode = Mode::Held(lead, seen);
             return Flow::Wait;
         }
-        self.decide_last(lead, None, out);
+        self.decide_last(lead, seen, out);
         Flow::On
     }
 
-    /// All the text is there: reads up to the dialect's closing mark, else up to the end.
-    fn decide_last(&mut self, lead: Lead, _end: Option<usize>, out: &mut Vec<Event>) {
+    /// All the text is there: reads up to the dialect's closing mark, else up to the end. An argument list
+    /// that is balanced ends there, whatever is wrong inside.
+    fn decide_last(&mut self, lead: Lead, seen: Option<usize>, out: &mut Vec<Event>) {
         let from = lead.item.at();
         let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
         let marks = lead.record.close.iter().copied().chain(fence.then_some("\n```"));
         let rest = &self.text[from..];
         let close = marks.filter_map(|mark| rest.find(mark)).min().map(|n| from + n);
-        let judged = match close.map(|limit| self.judge(&lead, limit, None, false)) {
-            None | Some(Judged::Unclear) => match self.judge(&lead, self.text.len(), None, false) {
-                Judged::Unclear => {
-                    let limit = close.unwrap_or(self.text.len());
-                    self.judge(&lead, limit, Some(limit), true)
-                }
-                judged => judged,
-            },
-            Some(judged) => judged,
+        let longer = match lead.item {
+            Item::Call { .. } if seen.is_some() => [None, None],
+            _ => [close, Some(self.text.len())],
         };
+        for limit in longer.into_iter().flatten() {
+            match self.judge(&lead, limit, None, false) {
+                Judged::Unclear => {}
+                judged => return self.settle(lead, judged, out),
+            }
+        }
+        let limit = close.or(seen).unwrap_or(self.text.len());
+        let judged = self.judge(&lead, limit, Some(limit), true);
         self.settle(lead, judged, out);
     }
 
