@@ -1,8 +1,10 @@
 //! What stands around a value: prose, fences, tags, reasoning, and other values.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::read::{Options, fuel_for, unwrapped};
+use crate::scan::skip_space;
 use crate::search::{Cost, Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
@@ -60,8 +62,8 @@ impl Surround<'_, '_> {
         let bytes = self.text.as_bytes();
         let begin = after_reasoning(self.text);
         let members = after_wrapping(bytes, begin);
-        if !matches!(bytes.get(members), None | Some(b'{' | b'[')) {
-            self.attempt(members, Start::Members, begin);
+        if let Some(key) = first_key(bytes, members) {
+            self.attempt(key, Start::Members, begin);
         }
         // Where the text that was neither read nor skipped as another value begins.
         let mut lead = begin;
@@ -259,20 +261,53 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     })
 }
 
-/// A value whose text was escaped as a whole: `{\"a\": \"b\"}`.
-fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
-    let start = text.find(['{', '['])?;
-    let end = text.rfind(['}', ']'])? + 1;
-    let body = text.get(start..end)?;
-    let escapes = body.matches("\\\"").count();
-    // Every quote is escaped, so none of them is one.
-    if escapes == 0 || body.matches('"').count() != escapes {
-        return None;
+/// Where an object without its opening bracket may begin: a quote or word in front of all brackets.
+fn first_key(bytes: &[u8], from: usize) -> Option<usize> {
+    let opener = next_opener(bytes, from).unwrap_or(bytes.len());
+    match bytes.get(from)? {
+        b'{' | b'[' => None,
+        b'"' | b'\'' => Some(from),
+        // Prose first: a key in quotes at the beginning of a line.
+        _ => {
+            let lines = bytes[from..opener].iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| from + i);
+            let key = |at: &usize| matches!(bytes.get(*at), Some(b'"' | b'\''));
+            lines.map(|at| skip_space(bytes, at)).find(key).or(Some(from))
+        }
     }
-    let quoted = alloc::format!("\"{body}\"");
+}
+
+/// A value whose text was escaped as a whole, with quotes around it or not: `{\"a\": \"b\"}`.
+fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
+    let bytes = text.as_bytes();
+    let mut from = after_reasoning(text);
+    let start = loop {
+        let start = next_opener(bytes, from)?;
+        let body = bytes.get(start + 1..)?;
+        let blank = body.iter().take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
+        if matches!(body.get(blank..), Some([b'\\', b'"' | b'n' | b't' | b'r', ..])) {
+            break start;
+        }
+        from = start + 1;
+    };
+    // It goes on to the first quote that is not escaped.
+    let mut end = start;
+    while let Some(&b) = bytes.get(end) {
+        match b {
+            b'"' => break,
+            b'\\' => end += 2,
+            _ => end += 1,
+        }
+    }
+    let body = text.get(start..end.min(text.len()))?;
+    let mut quoted = String::with_capacity(body.len() + 2);
+    quoted.push('"');
+    // Raw line breaks between the tokens are no harm.
+    body.chars().for_each(|c| if c < ' ' { quoted.push(' ') } else { quoted.push(c) });
+    quoted.push('"');
     let tree = crate::strict(&quoted).ok()?;
     let inner = tree.root(&quoted).as_str()?.into_owned();
-    let mut parse = unwrapped(&inner, Span::new(start, end), guide, options);
+    let inner_end = inner.rfind(['}', ']']).map_or(inner.len(), |at| at + 1);
+    let mut parse = unwrapped(inner.get(..inner_end)?, Span::new(start, start + body.len()), guide, options);
     if let [reading] = parse.readings.as_mut_slice() {
         enclose(text, reading, &[]);
     }

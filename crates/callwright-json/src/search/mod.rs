@@ -141,6 +141,8 @@ struct State {
     text_end: u8,
     /// A comma was the last thing read, at `open`.
     comma: bool,
+    /// The body of the last string in which a quote was taken for text; empty if there is none.
+    bare: Span,
 }
 
 impl PartialEq for State {
@@ -288,6 +290,7 @@ impl<'t, 'g> Search<'t, 'g> {
             firm: true,
             text_end: 0,
             comma: false,
+            bare: Span::default(),
         };
         let first = match start {
             Start::Value => Some(first),
