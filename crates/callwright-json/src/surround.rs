@@ -98,7 +98,8 @@ impl Surround<'_, '_> {
         }
         let end = found.iter().map(|f| f.span.end as usize).max()?;
         let lead = self.text.as_bytes()[lead..start].trim_ascii();
-        let prose = !(lead.is_empty() || lead.ends_with(b">") || lead.ends_with(b"```") || is_fence_line(lead));
+        let prose =
+            !(lead.is_empty() || lead.ends_with(b">") || lead.ends_with(b"```") || is_fence_line(lead));
         let extra = Cost::units(u32::from(prose));
         self.found.extend(found.into_iter().map(|f| Found { cost: Cost(f.cost.0 + extra.0), ..f }));
         Some(end)
@@ -126,7 +127,9 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
             readings.push((one.span.start, reading));
         }
     }
-    let Some((start, _)) = readings.first() else { return Parse::broken(Some((Problem::Unreadable, Span::at(0)))) };
+    let Some((start, _)) = readings.first() else {
+        return Parse::broken(Some((Problem::Unreadable, Span::at(0))));
+    };
     let start = *start;
     // Readings of one place that tie, and values at other places.
     let (here, elsewhere): (Vec<_>, Vec<_>) = readings.into_iter().partition(|(at, _)| *at == start);
@@ -196,7 +199,8 @@ const REASONING: [&str; 8] =
 fn after_reasoning(text: &str) -> usize {
     let start = text.trim_start();
     for name in REASONING {
-        let opened = start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
+        let opened =
+            start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
         let value_first = start.starts_with(['{', '[', '"']);
         if !opened && value_first {
             continue;
@@ -256,9 +260,10 @@ fn next_opener(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Does a piece of text hold a key and its colon?
 fn looks_like_json(bytes: &[u8]) -> bool {
-    bytes.iter().enumerate().any(|(i, &b)| {
-        b == b':' && matches!(bytes[..i].trim_ascii_end().last(), Some(b'"' | b'\''))
-    })
+    bytes
+        .iter()
+        .enumerate()
+        .any(|(i, &b)| b == b':' && matches!(bytes[..i].trim_ascii_end().last(), Some(b'"' | b'\'')))
 }
 
 /// Where an object without its opening bracket may begin: a quote or word in front of all brackets.
@@ -269,7 +274,8 @@ fn first_key(bytes: &[u8], from: usize) -> Option<usize> {
         b'"' | b'\'' => Some(from),
         // Prose first: a key in quotes at the beginning of a line.
         _ => {
-            let lines = bytes[from..opener].iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| from + i);
+            let lines =
+                bytes[from..opener].iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| from + i);
             let key = |at: &usize| matches!(bytes.get(*at), Some(b'"' | b'\''));
             lines.map(|at| skip_space(bytes, at)).find(key).or(Some(from))
         }

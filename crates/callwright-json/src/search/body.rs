@@ -47,9 +47,7 @@ impl Quote {
     /// The length of this string's closing quote, if one stands at the start of `bytes`.
     fn closing(self, bytes: &[u8]) -> Option<usize> {
         match (self, bytes) {
-            (Quote::Double, [b'"', ..])
-            | (Quote::Single, [b'\'', ..])
-            | (Quote::Back, [b'`', ..]) => Some(1),
+            (Quote::Double, [b'"', ..]) | (Quote::Single, [b'\'', ..]) | (Quote::Back, [b'`', ..]) => Some(1),
             (Quote::Curly, [0xe2, 0x80, 0x9c | 0x9d, ..])
             | (Quote::CurlySingle, [0xe2, 0x80, 0x98 | 0x99, ..])
             | (Quote::TripleDouble, [b'"', b'"', b'"', ..])
@@ -156,7 +154,9 @@ impl Search<'_, '_> {
                 let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
                 Some(State { at: at as u32 + 1, ..s })
             }
-            Quote::TripleSingle => Some(State { at: at as u32 + 1, ..super::pay(s, RepairKind::EscapeQuote) }),
+            Quote::TripleSingle => {
+                Some(State { at: at as u32 + 1, ..super::pay(s, RepairKind::EscapeQuote) })
+            }
         };
         if !self.may_go_on(&s, at + len) {
             return bare;
@@ -211,8 +211,16 @@ impl Search<'_, '_> {
                 return None;
             }
         }
-        let bare = if s.bare.start == s.open { Span::new(s.open as usize, body_end) } else { s.bare };
+        let bare = match self.quote_taken(&s) {
+            true => Span::new(s.open as usize, body_end),
+            false => Span::default(),
+        };
         Some(State { at: end as u32, step: Step::After, firm: true, text_end, bare, ..s })
+    }
+
+    /// Was a quote in the string that is open taken for text?
+    fn quote_taken(&self, s: &State) -> bool {
+        s.bare.start == s.open && s.open > 0
     }
 
     /// The quote at `at` may open the next key or element, because the closing quote of this string was lost:

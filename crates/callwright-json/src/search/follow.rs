@@ -55,14 +55,19 @@ impl Search<'_, '_> {
 
     /// May an element of the array that `s` stands in begin with `first`?
     fn may_begin(&self, s: &State, at: usize, first: u8) -> bool {
-        let place = self.frame(s).map_or_else(|| self.place(s), |f| self.guide.element(f.place, f.count as usize + 1));
+        let place = self
+            .frame(s)
+            .map_or_else(|| self.place(s), |f| self.guide.element(f.place, f.count as usize + 1));
         let kinds = self.kinds(place);
         match first {
             b'"' | b'\'' | b'`' | 0xe2 => kinds.has(Kinds::STRING),
             b'{' => kinds.has(Kinds::OBJECT),
             b'[' | b'(' => kinds.has(Kinds::ARRAY),
             b'-' | b'+' | b'.' | b'0'..=b'9' => kinds.meets(Kinds::NUMBER) || kinds.has(Kinds::STRING),
-            _ => first.is_ascii_alphabetic() && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY),
+            _ => {
+                first.is_ascii_alphabetic()
+                    && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY)
+            }
         }
     }
 
@@ -132,7 +137,9 @@ impl Search<'_, '_> {
             [b'=', b'=', ..] => false,
             [b'=', ..] => true,
             // The colon is missing: believed only where the key is declared, or nothing is.
-            [b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..] if key.end > key.to => {
+            [b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..]
+                if key.end > key.to =>
+            {
                 matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none()
             }
             _ => false,

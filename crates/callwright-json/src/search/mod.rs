@@ -141,7 +141,8 @@ struct State {
     text_end: u8,
     /// A comma was the last thing read, at `open`.
     comma: bool,
-    /// The body of the last string in which a quote was taken for text; empty if there is none.
+    /// The body of the last string value, if a quote in it was taken for text; else empty. What follows such a
+    /// string must be in order: a cut text, read up to one of its quotes, looks much like a broken whole one.
     bare: Span,
 }
 

@@ -311,7 +311,8 @@ impl<'t> Search<'t, '_> {
             if quoted && s.text_end > 0 {
                 return self.join(s, end, at, RepairKind::JoinStrings);
             }
-        } else if quoted || (at > end && (b.is_ascii_alphanumeric() || matches!(b, b'{' | b'[' | b'-')))
+        } else if quoted
+            || (at > end && (b.is_ascii_alphanumeric() || matches!(b, b'{' | b'[' | b'-')))
             || matches!(b, b'{' | b'[')
         {
             let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
@@ -335,7 +336,8 @@ impl<'t> Search<'t, '_> {
         }
         let key = self.peek_blank(comma + 1);
         // A key may begin with any of these; most elements do not.
-        if !matches!(self.bytes.get(key), Some(b'"' | b'\'' | b'`' | 0xe2 | b'_' | b'a'..=b'z' | b'A'..=b'Z')) {
+        if !matches!(self.bytes.get(key), Some(b'"' | b'\'' | b'`' | 0xe2 | b'_' | b'a'..=b'z' | b'A'..=b'Z'))
+        {
             return;
         }
         let there = self.unused_key(&State { frame: frame.parent, ..s }, key);
@@ -401,11 +403,16 @@ impl<'t> Search<'t, '_> {
                     || parent.is_some() && self.unused_key(&State { frame: frame.parent, ..s }, key);
                 if here && !there {
                     let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, at + 1), "");
-                    let fork = State { at: at as u32 + 1, step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork };
+                    let fork =
+                        State { at: at as u32 + 1, step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork };
                     self.heap.push(fork);
                 }
             }
             return self.close(s, frame);
+        }
+        if !s.bare.is_empty() {
+            self.fail(Problem::Unreadable, Span::at(at));
+            return None;
         }
         // The wrong bracket: this container's own was lost, this one was meant to be it, or it is surplus.
         let ancestor = self.has_ancestor(&frame, b);
@@ -512,8 +519,7 @@ impl<'t> Search<'t, '_> {
         let ended_by_marker = at < self.bytes.len() && self.peek_blank(at) < self.bytes.len();
         let expects_value = s.step == Step::Value && self.frame(&s).is_none_or(|f| f.is_object());
         // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
-        let bare = s.text_end > 0 && s.bare.end as usize + usize::from(s.text_end) == at;
-        let firm = (s.firm || s.comma) && !bare || ended_by_marker;
+        let firm = (s.firm || s.comma) && s.bare.is_empty() || ended_by_marker;
         if expects_value || !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return None;

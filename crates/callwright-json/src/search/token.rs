@@ -64,7 +64,11 @@ impl Search<'_, '_> {
         if let Ok(number_end) = number(self.bytes, at)
             && number_end == end
         {
-            let fits = if word.contains(['.', 'e', 'E']) { Kinds::NUMBER } else { Kinds::INTEGER.or(Kinds::FRACTION) };
+            let fits = if word.contains(['.', 'e', 'E']) {
+                Kinds::NUMBER
+            } else {
+                Kinds::INTEGER.or(Kinds::FRACTION)
+            };
             if kinds.meets(fits) {
                 return Some(State { firm: false, ..after });
             }
@@ -155,7 +159,9 @@ impl Search<'_, '_> {
     fn bare_text(&mut self, s: State, kinds: Kinds) -> Option<State> {
         let from = s.at as usize;
         let first = *self.bytes.get(from)?;
-        if !kinds.has(Kinds::STRING) || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80) {
+        if !kinds.has(Kinds::STRING)
+            || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80)
+        {
             self.fail(Problem::Unreadable, Span::at(from));
             return None;
         }
@@ -173,7 +179,15 @@ impl Search<'_, '_> {
                     done = self.edit(done, RepairKind::QuoteValue, Span::at(from), "\"");
                     done = self.escape_range(done, from, end)?;
                     done = self.edit(done, RepairKind::QuoteValue, Span::at(end), "\"");
-                    let done = State { at: end as u32, open: from as u32, step: Step::After, firm: false, text_end: 0, comma: false, ..done };
+                    let done = State {
+                        at: end as u32,
+                        open: from as u32,
+                        step: Step::After,
+                        firm: false,
+                        text_end: 0,
+                        comma: false,
+                        ..done
+                    };
                     if chosen.is_none() {
                         chosen = Some(done);
                         // A comma may belong to the text: "Paris, France".
