@@ -4,6 +4,8 @@
 
 mod engine;
 mod envelope;
+pub mod lint;
+pub mod prompt;
 mod schema;
 mod tools;
 mod verdict;
