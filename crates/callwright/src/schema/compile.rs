@@ -287,7 +287,7 @@ impl<'s> Compiler<'s, '_> {
         }
         let is_required = |name: &str| objects.iter().all(|part| part.required.contains(&name));
         let mut required = 0;
-        for (i, name) in names.iter().enumerate().filter(|(_, name)| is_required(name)) {
+        for (i, _) in names.iter().enumerate().filter(|(_, name)| is_required(name)) {
             match i < MAX_SLOTS {
                 true => required |= 1_u128 << i,
                 // There is no bit for it.
@@ -350,7 +350,9 @@ impl<'s> Compiler<'s, '_> {
         let has_open_names = alternative.is_loose
             || nodes.iter().any(|node| {
                 node.keyword("patternProperties").is_some()
-                    || node.keyword("additionalProperties").is_some_and(|more| more != &Value::Bool(false))
+                    || ["additionalProperties", "unevaluatedProperties"]
+                        .iter()
+                        .any(|more| node.keyword(more).is_some_and(|more| more != &Value::Bool(false)))
             });
         let is_closed = !has_open_names
             && nodes.iter().any(|node| node.keyword("unevaluatedProperties") == Some(&Value::Bool(false)));
