@@ -116,7 +116,10 @@ impl<'t> Parse<'t> {
         } else if let [only] = distinct.as_slice()
             && let Some(at) = only.conflict()
         {
-            return Parse { readings: Vec::new(), diagnostics: vec![Diagnostic { problem: Problem::DuplicateKey, at }] };
+            return Parse {
+                readings: Vec::new(),
+                diagnostics: vec![Diagnostic { problem: Problem::DuplicateKey, at }],
+            };
         }
         Parse { readings: distinct, diagnostics }
     }

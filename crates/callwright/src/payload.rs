@@ -1,6 +1,6 @@
 //! Payloads: the doors to the tolerant reader for a value and for an argument list inside a longer text.
 
-use callwright_json::{Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix};
+use callwright_json::{AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix};
 
 /// A payload that was read: its readings, and the place behind it.
 pub(crate) struct Payload<'t> {
@@ -19,7 +19,12 @@ pub(crate) fn read_arguments_at<'t>(text: &'t str, from: usize, guide: &dyn Guid
 }
 
 fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bool) -> Payload<'t> {
-    let parse = read_prefix(text, from, start, guide, &Options { cut });
+    let options = Options { cut };
+    // What is right in the language that it is written in (JSON or Python) is read as it stands: a schema that
+    // it violates must not bend it into something that fits.
+    let plain = read_prefix(text, from, start, &AnyValue, &options);
+    let as_written = plain.settled().is_some_and(|reading| reading.class() <= Class::Lossless);
+    let parse = if as_written { plain } else { read_prefix(text, from, start, guide, &options) };
     let end = parse.readings.iter().map(|reading| reading.span.end as usize).max();
     Payload { end: end.unwrap_or(text.len()), parse }
 }
