@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
+use callwright_json::{Class, Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
 
 use super::lead::{Glue, Item, Lead, is_name_byte};
 use crate::check::{self, Fit};
@@ -40,6 +40,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) set_off: bool,
     /// Is it the first thing in the answer, with no prose before it?
     pub(crate) alone: bool,
+    /// Does a call seem to stand among the arguments?
+    pub(crate) nested_call: bool,
 }
 
 /// Judges one payload.
@@ -213,8 +215,15 @@ impl<'a, 't> Case<'a, 't> {
             return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
         }
         let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
-        let nested = payload.parse.settled().is_some_and(|reading| self.quotes_a_call(&reading.repairs));
+        let nested = match payload.parse.settled() {
+            Some(reading) if reading.class() <= Class::Lossless => false,
+            Some(reading) => self.nested_call || self.quotes_a_call(&reading.repairs),
+            None => self.nested_call,
+        };
         if nested {
+            if !self.set_off && !self.is_distinct() {
+                return Judged::Text(None);
+            }
             let end = self.end.unwrap_or(payload.end).max(payload.end);
             let reason = Reason::Shape(ShapeError::Expression);
             return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
@@ -305,8 +314,6 @@ impl<'a, 't> Case<'a, 't> {
             Reason::Ambiguous { readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect() }
         } else if diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
             Reason::Truncated(diagnostics)
-        } else if matches!(self.lead.item, Item::Call { .. }) && self.has_nested_call(at, end) {
-            Reason::Shape(ShapeError::Expression)
         } else {
             Reason::Unreadable(diagnostics)
         };
@@ -317,15 +324,6 @@ impl<'a, 't> Case<'a, 't> {
     fn named_in(&self, block: &str) -> Option<String> {
         block.split(['"', '\'']).take(12).find_map(|piece| {
             self.names.resolve(piece, Prefix::Known).map(|tool| tool.name().to_owned())
-        })
-    }
-
-    fn has_nested_call(&self, at: usize, end: usize) -> bool {
-        let inner = self.text.get(at + 1..end).unwrap_or("");
-        inner.match_indices('(').take(64).any(|(paren, _)| {
-            let before = inner.get(..paren).unwrap_or("");
-            let name = before.rsplit(|c: char| !c.is_alphanumeric() && !"_.-".contains(c)).next().unwrap_or("");
-            self.names.resolve(name, Prefix::Known).is_some()
         })
     }
 

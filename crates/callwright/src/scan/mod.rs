@@ -299,7 +299,7 @@ impl<'a> Scanner<'a> {
                     self.mode = Mode::Payload(lead, extent);
                     return Flow::Wait;
                 }
-                match self.judge(&lead, at + surplus, Some(at + surplus), false) {
+                match self.judge(&lead, at + surplus, Some(at + surplus), extent.has_nested_call(), false) {
                     Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
                     Judged::Unclear => {
                         self.mode = Mode::Held(lead, Some(at + surplus));
@@ -334,17 +334,17 @@ impl<'a> Scanner<'a> {
             _ => [close, Some(self.text.len())],
         };
         for limit in longer.into_iter().flatten() {
-            match self.judge(&lead, limit, None, false) {
+            match self.judge(&lead, limit, None, false, false) {
                 Judged::Unclear => {}
                 judged => return self.settle(lead, judged, out),
             }
         }
         let limit = close.or(seen).unwrap_or(self.text.len());
-        let judged = self.judge(&lead, limit, Some(limit), true);
+        let judged = self.judge(&lead, limit, Some(limit), false, true);
         self.settle(lead, judged, out);
     }
 
-    fn judge(&mut self, lead: &Lead, limit: usize, end: Option<usize>, last: bool) -> Judged {
+    fn judge(&mut self, lead: &Lead, limit: usize, end: Option<usize>, nested_call: bool, last: bool) -> Judged {
         let limit = limit.min(self.text.len());
         self.spent += limit.saturating_sub(lead.item.at());
         let before = &self.text[..lead.start];
@@ -357,6 +357,7 @@ impl<'a> Scanner<'a> {
             last,
             set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
             alone: before.trim().is_empty(),
+            nested_call,
         };
         match judge(&case) {
             Judged::Calls(verdicts, end) => {
