@@ -7,6 +7,7 @@
 mod extent;
 mod judge;
 mod lead;
+mod native;
 mod tail;
 
 use callwright_json::Span;
@@ -14,6 +15,8 @@ use callwright_json::Span;
 use self::extent::{Extent, Progress};
 use self::judge::{Case, Judged, judge};
 use self::lead::{Glue, Item, Lead, Look, Place, is_name_byte};
+use self::native::Drafts;
+pub use self::native::CallDelta;
 use self::tail::{Tail, tail};
 use crate::dialect::{self, Anchor, REASONING, TURNS};
 use crate::engine::Context;
@@ -34,6 +37,8 @@ pub enum Delta<'a> {
     Text(&'a str),
     /// Reasoning that the upstream keeps apart.
     Reasoning(&'a str),
+    /// A piece of a native call. Where an answer has native calls, its text holds none from there on.
+    ToolCall(CallDelta<'a>),
 }
 
 /// What became certain.
@@ -63,6 +68,7 @@ pub struct Scanner<'a> {
     /// Calls of the last list, waiting for the end of their markup.
     pending: Vec<Verdict>,
     space: Space,
+    native: Drafts,
     outcome: Outcome,
     /// Bytes of payload read so far.
     spent: usize,
@@ -117,6 +123,7 @@ impl<'a> Scanner<'a> {
             in_fence: false,
             pending: Vec::new(),
             space: Space::default(),
+            native: Drafts::default(),
             outcome: Outcome::default(),
             spent: 0,
             apart: false,
@@ -131,12 +138,17 @@ impl<'a> Scanner<'a> {
                 self.advance(false, out);
             }
             Delta::Reasoning(text) => self.reason(text, out),
+            Delta::ToolCall(delta) => self.native.feed(delta),
         }
     }
 
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
         self.advance(true, out);
+        for verdict in self.native.judge(&self.names, self.cut, self.outcome.verdicts.len()) {
+            out.push(Event::Call(verdict.clone()));
+            self.outcome.verdicts.push(verdict);
+        }
         if !self.space.removed {
             let space = std::mem::take(&mut self.space.pending);
             self.say(&space, out);
@@ -266,6 +278,9 @@ impl<'a> Scanner<'a> {
             if !end && dialect::may_grow_into(&self.text, at, TURNS.iter().copied()) {
                 return Found::Wait;
             }
+        }
+        if !self.native.is_empty() {
+            return Found::Nothing;
         }
         match lead::look(&self.text, at, self.place(line_start, end)) {
             Look::Found(lead) => Found::Lead(lead),
