@@ -7,7 +7,7 @@ use crate::shape::is_type_word;
 use crate::verdict::Violation;
 
 /// Words that announce an example when they stand right before it.
-const EXAMPLE_WORDS: &[&str] = &["do not run", "don't run", "not executed", "for illustration", "just an example"];
+const EXAMPLE_WORDS: &[&str] = &["do not run", "don't run", "not executed", "for illustration", "just an example", "here's an example", "here is an example", "example usage", "usage example", "if you want", "if you would like", "if you'd like", "if you're looking", "if you are looking", "if you need", "if you were"];
 
 /// The first argument that only stands for one: `your_city`, `<city>`, `city="city"`, `weight=float`.
 pub(crate) fn placeholder(arguments: Value<'_>) -> Option<Violation> {
@@ -32,7 +32,7 @@ fn is_placeholder(key: &str, text: &str) -> bool {
     };
     let same_word = lower.len() > 3 && lower.replace([' ', '-'], "_") == key.to_ascii_lowercase();
     bracketed('<', '>')
-        || same_word && lower.contains('_')
+        || same_word
         || lower.starts_with("your_")
         || lower.starts_with("<your")
         || lower.starts_with("[your")
@@ -42,7 +42,7 @@ fn is_placeholder(key: &str, text: &str) -> bool {
 
 /// Is the text before a call such that the call is only shown?
 pub(crate) fn is_example(before: &str) -> bool {
-    let tail = last_paragraph(before, 200).to_ascii_lowercase();
+    let tail = last_paragraph(before, 400).to_ascii_lowercase();
     EXAMPLE_WORDS.iter().any(|words| tail.contains(words))
 }
 
