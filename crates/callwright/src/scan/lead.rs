@@ -10,6 +10,8 @@ use crate::name::{MAX_NAME, Names, Prefix};
 
 /// The most markup that one payload may have in front of it, in bytes.
 const MAX_LEAD: usize = 768;
+/// And in pieces.
+const MAX_PIECES: usize = 10;
 
 /// Keys by which a value whose opening brace is missing is known.
 const FIRST_KEYS: &[&str] = &["name", "tool", "function", "arguments", "parameters", "tool_name", "function_name"];
@@ -105,7 +107,7 @@ pub(crate) struct Place<'a, 't> {
 pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
     let bytes = text.as_bytes();
     let mut lead = Leading { text, bytes, at: from, from, place, glue: Vec::new(), record: None };
-    loop {
+    for _ in 0..MAX_PIECES {
         if lead.at > from {
             while bytes.get(lead.at).is_some_and(u8::is_ascii_whitespace) {
                 lead.at += 1;
@@ -125,6 +127,7 @@ pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
             Step::Nothing => return Look::Nothing,
         }
     }
+    Look::Nothing
 }
 
 struct Leading<'a, 't> {
@@ -190,12 +193,20 @@ impl Leading<'_, '_> {
     }
 
     fn bracket(&mut self) -> Step {
-        if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
-            self.record = Some(record);
-            return self.over(self.at + len, Glue::Tag);
-        }
-        if self.growing() {
-            return Step::Wait;
+        match self.bytes.get(self.at + 1) {
+            // `[TOOL_CALLS]`
+            Some(b) if b.is_ascii_alphabetic() => {
+                if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+                    self.record = Some(record);
+                    return self.over(self.at + len, Glue::Tag);
+                }
+                if self.growing() {
+                    return Step::Wait;
+                }
+            }
+            Some(b'[') if self.glue.iter().filter(|g| **g == Glue::Bracket).count() == 2 => return Step::Nothing,
+            Some(_) => {}
+            None => return Step::Wait,
         }
         self.over(self.at + 1, Glue::Bracket)
     }
@@ -437,9 +448,9 @@ impl Leading<'_, '_> {
 
     /// `def f(`, `function f(`: code that defines, not calls.
     fn behind_definition(&self) -> bool {
-        let before = self.text.get(..self.at).unwrap_or("");
-        let line = before.rsplit('\n').next().unwrap_or("").trim_end();
-        ["def", "function", "class", "fn", "func"].iter().any(|word| line.ends_with(word) && before.ends_with(' '))
+        let before = self.bytes.get(..self.at).unwrap_or(&[]);
+        let Some((b' ', before)) = before.split_last() else { return false };
+        [&b"def"[..], b"function", b"class", b"fn", b"func"].iter().any(|word| before.ends_with(word))
     }
 
     fn resolves(&self, from: usize, end: usize) -> bool {

@@ -10,6 +10,8 @@ mod lead;
 mod native;
 mod tail;
 
+use std::collections::HashMap;
+
 use callwright_json::Span;
 
 use self::extent::{Extent, Progress};
@@ -72,8 +74,12 @@ pub struct Scanner<'a> {
     outcome: Outcome,
     /// Bytes of payload read so far.
     spent: usize,
-    /// Prose stood behind the calls so far.
+    /// How often prose stood between calls.
+    block: usize,
+    /// Prose stood behind the last call.
     apart: bool,
+    /// Name and arguments of the accepted calls: the dialect and the block of the first one.
+    known: HashMap<String, (&'static str, usize)>,
 }
 
 #[derive(Debug)]
@@ -137,7 +143,9 @@ impl<'a> Scanner<'a> {
             native: Drafts::default(),
             outcome: Outcome::default(),
             spent: 0,
+            block: 0,
             apart: false,
+            known: HashMap::new(),
         }
     }
 
@@ -385,7 +393,7 @@ impl<'a> Scanner<'a> {
             cut: self.cut && limit == self.text.len(),
             last,
             set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
-            alone: before.trim().is_empty(),
+            alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call,
         };
         match judge(&case) {
@@ -458,12 +466,16 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The same call in another dialect was an explanation of it.
-    fn is_repeat(&self, verdict: &Verdict) -> bool {
+    /// The same call in another dialect, or again behind prose, is an explanation of it. A list may hold a
+    /// call twice.
+    fn is_repeat(&mut self, verdict: &Verdict) -> bool {
         let Verdict::Accepted(call) = verdict else { return false };
-        self.outcome.calls().any(|known| {
-            (self.apart || known.dialect != call.dialect) && known.name == call.name && known.arguments == call.arguments
-        })
+        if std::mem::take(&mut self.apart) {
+            self.block += 1;
+        }
+        let key = format!("{}\0{}", call.name, call.arguments);
+        let (dialect, block) = *self.known.entry(key).or_insert((call.dialect, self.block));
+        dialect != call.dialect || block != self.block
     }
 
     /// Lets reasoning through up to its closer.
