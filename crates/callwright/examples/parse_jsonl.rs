@@ -23,6 +23,7 @@ fn main() -> io::Result<()> {
         let context = Context {
             finish_reason: case["finish_reason"].as_str(),
             starts_in_reasoning: case["start"] == "reasoning",
+            native: !case["tool_calls"].is_null(),
             dialect: None,
         };
         let mut events = Vec::new();

@@ -13,6 +13,9 @@ const MAX_LEAD: usize = 768;
 /// And in pieces.
 const MAX_PIECES: usize = 10;
 
+/// The longest run of backticks that is a fence.
+pub(crate) const MAX_TICKS: usize = 16;
+
 /// Keys by which a value whose opening brace is missing is known.
 const FIRST_KEYS: &[&str] = &["name", "tool", "function", "arguments", "parameters", "tool_name", "function_name"];
 
@@ -229,8 +232,11 @@ impl Leading<'_, '_> {
     }
 
     fn ticks(&mut self) -> Step {
-        let run = self.bytes[self.at..].iter().take_while(|&&b| b == b'`').count();
+        let run = tick_run(self.bytes, self.at);
         let mut end = self.at + run;
+        if run == MAX_TICKS {
+            return Step::Nothing;
+        }
         if end == self.bytes.len() && !self.place.end {
             return Step::Wait;
         }
@@ -483,6 +489,11 @@ impl Leading<'_, '_> {
         }
         end
     }
+}
+
+/// How many backticks stand at `at`, up to [`MAX_TICKS`].
+pub(crate) fn tick_run(bytes: &[u8], at: usize) -> usize {
+    bytes.get(at..).unwrap_or(&[]).iter().take(MAX_TICKS).take_while(|&&b| b == b'`').count()
 }
 
 /// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.

@@ -16,7 +16,7 @@ use callwright_json::Span;
 
 use self::extent::{Extent, Progress};
 use self::judge::{Case, Judged, judge};
-use self::lead::{Glue, Item, Lead, Look, Place, is_name_byte};
+use self::lead::{Glue, Item, Lead, Look, MAX_TICKS, Place, is_name_byte, tick_run};
 use self::native::Drafts;
 pub use self::native::CallDelta;
 use self::tail::{Tail, tail};
@@ -58,6 +58,10 @@ pub enum Event {
 pub struct Scanner<'a> {
     names: Names<'a>,
     cut: bool,
+    /// Only explicit forms count in the text.
+    explicit: bool,
+    /// The only dialect that counts.
+    dialect: Option<String>,
     /// All the text so far.
     text: String,
     /// Everything before this place is decided.
@@ -133,6 +137,8 @@ impl<'a> Scanner<'a> {
         Scanner {
             names: Names::new(tools),
             cut: context.finish_reason == Some("length"),
+            explicit: context.native,
+            dialect: context.dialect.map(str::to_owned),
             text: String::new(),
             at: 0,
             mode,
@@ -215,8 +221,8 @@ impl<'a> Scanner<'a> {
                 }
             }
             if byte == b'`' {
-                let run = self.text.as_bytes()[at..].iter().take_while(|&&b| b == b'`').count();
-                if at + run == self.text.len() && !end {
+                let run = tick_run(self.text.as_bytes(), at);
+                if at + run == self.text.len() && run < MAX_TICKS && !end {
                     break Found::Wait;
                 }
                 self.in_fence ^= 3 <= run;
@@ -305,10 +311,18 @@ impl<'a> Scanner<'a> {
             return Found::Nothing;
         }
         match lead::look(&self.text, at, self.place(line_start, end)) {
+            Look::Found(lead) if self.explicit && !self.is_explicit(&lead) => Found::Nothing,
+            Look::Found(lead) if self.dialect.as_deref().is_some_and(|d| d != lead.record.name) => Found::Nothing,
             Look::Found(lead) => Found::Lead(lead),
             Look::Wait => Found::Wait,
             Look::Nothing => Found::Nothing,
         }
+    }
+
+    /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
+    fn is_explicit(&self, lead: &Lead) -> bool {
+        let alone = self.outcome.text.is_empty() && self.text[self.at..lead.start].trim().is_empty();
+        lead.record.anchor == Anchor::Distinct || alone || self.has_calls()
     }
 
     fn has_calls(&self) -> bool {
