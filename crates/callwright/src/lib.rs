@@ -2,10 +2,12 @@
 //!
 //! The modules stand in reading order.
 
+mod engine;
+mod feedback;
 mod tools;
 mod verdict;
-mod engine;
 
 pub use engine::{Context, Healed, NativeCall, heal, parse};
+pub use feedback::{JsonLoadsError, json_loads_error};
 pub use tools::{Schema, Tool, ToolSet};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};
