@@ -51,6 +51,8 @@ pub(super) struct Stop {
     pub(super) open: Vec<Bracket>,
     /// The token in front of the place.
     pub(super) before: Token,
+    /// Where the last string began.
+    pub(super) string: usize,
 }
 
 /// A bracket that was opened.
@@ -136,7 +138,7 @@ impl Stop {
 
 /// Reads `text` as `json.loads` does, up to the end or to the first thing that it does not take.
 pub(super) fn scan(text: &str) -> Result<(), Stop> {
-    let mut scan = Scan { bytes: text.as_bytes(), at: 0, open: Vec::new(), before: Token::Start };
+    let mut scan = Scan { bytes: text.as_bytes(), at: 0, open: Vec::new(), before: Token::Start, string: 0 };
     scan.document().map_err(|complaint| Stop { complaint, at: scan.at, open: scan.open, before: scan.before })
 }
 
@@ -145,6 +147,7 @@ struct Scan<'t> {
     at: usize,
     open: Vec<Bracket>,
     before: Token,
+    string: usize,
 }
 
 impl Scan<'_> {
@@ -226,27 +229,27 @@ impl Scan<'_> {
     }
 
     fn string(&mut self) -> Result<(), Complaint> {
-        let start = self.at;
+        self.string = self.at;
         self.at += 1;
         loop {
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    self.before = Token::String(Span::new(start, self.at));
+                    self.before = Token::String(Span::new(self.string, self.at));
                     return Ok(());
                 }
-                Some(b'\\') => self.escape(start)?,
+                Some(b'\\') => self.escape()?,
                 Some(0..0x20) => return Err(Complaint::Control),
                 Some(_) => self.at += 1,
                 None => {
-                    self.at = start;
+                    self.at = self.string;
                     return Err(Complaint::Unterminated);
                 }
             }
         }
     }
 
-    fn escape(&mut self, string: usize) -> Result<(), Complaint> {
+    fn escape(&mut self) -> Result<(), Complaint> {
         match self.bytes.get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
             Some(b'u') => {
@@ -262,7 +265,7 @@ impl Scan<'_> {
             }
             Some(_) => return Err(Complaint::Escape),
             None => {
-                self.at = string;
+                self.at = self.string;
                 return Err(Complaint::Unterminated);
             }
         }
