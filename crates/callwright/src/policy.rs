@@ -58,7 +58,8 @@ impl Policy {
 fn is_well_formed(call: &Acceptance) -> bool {
     // f(a='x') is well formed where calls are written as expressions: what turns it into JSON is lossless.
     let is_expression = call.repairs.iter().any(|r| r.kind == RepairKind::SwapSyntax);
-    let passes = |kind: RepairKind| is_surrounding(kind) || (is_expression && kind.class() != Class::Inferred);
+    let passes =
+        |kind: RepairKind| is_surrounding(kind) || (is_expression && kind.class() != Class::Inferred);
     call.renamed_from.is_none() && call.coercions.is_empty() && call.repairs.iter().all(|r| passes(r.kind))
 }
 

@@ -42,20 +42,30 @@ pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
     let error = stop.error(text);
     let suspect = suspect(text, &stop);
     let parse = read_with(text, &AnyValue, &Options { cut, ..Options::default() });
-    let Some(reading) = parse.settled() else {
-        let fix = if cut { None } else { mend(text) };
-        return Some(Diagnosis { error, trouble: suspect.trouble, at: suspect.at, fix });
-    };
-    let (trouble, at) = match Trouble::of_repairs(text, &reading.repairs) {
-        // The reader says where a quote goes; the suspect is the quote that misled.
+    let settled = parse.settled();
+    let read = settled.and_then(|reading| Trouble::of_repairs(text, &reading.repairs));
+    let (trouble, at) = match read {
+        // The reader says where a quote goes; the suspect is the quote that misled. Which of the two it is
+        // may hang on the schema, so the fix has to follow the suspect too.
         Some((trouble, _)) if trouble.is_about_quotes() && suspect.trouble.is_about_quotes() => {
-            (suspect.trouble, suspect.at)
+            let fix =
+                mend(text).or_else(|| settled.map(|r| Fix { text: r.text.to_string(), certain: false }));
+            return Some(Diagnosis {
+                error,
+                trouble: suspect.trouble,
+                at: suspect.at,
+                fix: fix.filter(|_| !cut),
+            });
         }
-        Some(found) => found,
+        Some(read) => read,
         None => (suspect.trouble, suspect.at),
     };
-    let fix = Fix { text: reading.text.clone().into_owned(), certain: true };
-    Some(Diagnosis { error, trouble, at, fix: (!cut).then_some(fix) })
+    let fix = match settled {
+        _ if cut => None,
+        Some(reading) => Some(Fix { text: reading.text.to_string(), certain: true }),
+        None => mend(text),
+    };
+    Some(Diagnosis { error, trouble, at, fix })
 }
 
 /// Follows the suspects until the text is strict JSON.

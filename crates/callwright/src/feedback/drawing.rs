@@ -35,7 +35,7 @@ impl Position {
 ///
 /// ```text
 ///   {"a": 1}}
-///           ^ 1 closing braces } too many
+///           ^ one closing bracket too many
 /// ```
 pub(super) fn draw(text: &str, at: Span, label: &str) -> String {
     let column = Position::of(text, at.range().start).column - 1;
@@ -63,10 +63,7 @@ mod tests {
 
     #[test]
     fn the_caret_stands_under_the_place() {
-        assert_eq!(
-            draw("{\n\t\"é\": x}\n", Span::new(9, 10), "here"),
-            "   \"é\": x}\n         ^ here".replace("         ^", "        ^")
-        );
+        assert_eq!(draw("{\n\t\"é\": x}\n", Span::new(9, 10), "here"), "   \"é\": x}\n        ^ here");
         assert_eq!(draw("", Span::at(0), "empty"), "  \n  ^ empty");
         assert_eq!(draw("[1", Span::at(2), "end"), "  [1\n    ^ end");
     }

@@ -139,7 +139,13 @@ impl Stop {
 /// Reads `text` as `json.loads` does, up to the end or to the first thing that it does not take.
 pub(super) fn scan(text: &str) -> Result<(), Stop> {
     let mut scan = Scan { bytes: text.as_bytes(), at: 0, open: Vec::new(), before: Token::Start, string: 0 };
-    scan.document().map_err(|complaint| Stop { complaint, at: scan.at, open: scan.open, before: scan.before })
+    scan.document().map_err(|complaint| Stop {
+        complaint,
+        at: scan.at,
+        open: scan.open,
+        before: scan.before,
+        string: scan.string,
+    })
 }
 
 struct Scan<'t> {

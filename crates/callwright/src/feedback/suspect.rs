@@ -94,7 +94,9 @@ impl<'a> Look<'a> {
             ('{' | '[' | ',', _) => self.only(Trouble::SeveralValues, 1),
             _ => match comment_len(rest) {
                 Some(len) => self.comment(len),
-                None if rest.starts_with("```") => self.surroundings(RepairKind::DropFence, self.end - self.at),
+                None if rest.starts_with("```") => {
+                    self.surroundings(RepairKind::DropFence, self.end - self.at)
+                }
                 None => self.surroundings(RepairKind::DropProse, self.end - self.at),
             },
         }
@@ -133,7 +135,9 @@ impl<'a> Look<'a> {
             _ => None,
         };
         match literal {
-            Some(json) => self.swap(Trouble::ForeignLiteral, RepairKind::SwapLiteral, word.len(), json.into()),
+            Some(json) => {
+                self.swap(Trouble::ForeignLiteral, RepairKind::SwapLiteral, word.len(), json.into())
+            }
             None if word.starts_with(char::is_alphabetic) => {
                 self.swap(Trouble::BareText, RepairKind::QuoteValue, word.len(), quoted(word))
             }
@@ -156,8 +160,12 @@ impl<'a> Look<'a> {
         match (next, self.stop.before) {
             ('}' | ']', _) => self.closer(next),
             (';', _) => self.swap(Trouble::MissingComma, RepairKind::SwapPunctuation, 1, ",".into()),
-            ('`', _) if rest.starts_with("```") => self.surroundings(RepairKind::DropFence, self.end - self.at),
-            ('"', Token::String(string)) if !self.in_object() || key_len(self.from(self.at + 1)).is_some() => {
+            ('`', _) if rest.starts_with("```") => {
+                self.surroundings(RepairKind::DropFence, self.end - self.at)
+            }
+            ('"', Token::String(string))
+                if !self.in_object() || key_len(self.from(self.at + 1)).is_some() =>
+            {
                 self.missing_comma(string.range().end)
             }
             (_, Token::String(string)) => self.bare_quote(string),
@@ -182,12 +190,9 @@ impl<'a> Look<'a> {
                 at: Span::new(self.at, self.at + 1),
                 repairs: vec![without(RepairKind::DropCloser, self.at, 1)],
             },
-            None => self.swap(
-                Trouble::WrongCloser(innermost),
-                RepairKind::SwapBracket,
-                1,
-                innermost.to_string(),
-            ),
+            None => {
+                self.swap(Trouble::WrongCloser(innermost), RepairKind::SwapBracket, 1, innermost.to_string())
+            }
         }
     }
 
@@ -209,7 +214,8 @@ impl<'a> Look<'a> {
         // No quote ends it: it ends before the closing brackets of what is open, as far as they are there.
         let (end, missing) = self.before_last_closers(close + 1);
         repairs.push(edit(RepairKind::AddQuote, end, 0, "\""));
-        repairs.extend(missing.chars().map(|c| edit(RepairKind::AddCloser, end, 0, c.encode_utf8(&mut [0; 4]))));
+        repairs
+            .extend(missing.chars().map(|c| edit(RepairKind::AddCloser, end, 0, c.encode_utf8(&mut [0; 4]))));
         Suspect { trouble: Trouble::BareQuote, at: Span::new(close, close + 1), repairs }
     }
 
@@ -293,12 +299,7 @@ impl<'a> Look<'a> {
                 Some((name, _)) if is_name(name.trim_end()) => Suspect {
                     trouble: Trouble::UnclosedString(String::new()),
                     at: Span::new(key.start, key.start + 1),
-                    repairs: vec![edit(
-                        RepairKind::AddQuote,
-                        key.start + 1 + name.trim_end().len(),
-                        0,
-                        "\"",
-                    )],
+                    repairs: vec![edit(RepairKind::AddQuote, key.start + 1 + name.trim_end().len(), 0, "\"")],
                 },
                 _ => Suspect {
                     trouble: Trouble::MissingColon,
@@ -369,7 +370,8 @@ impl<'a> Look<'a> {
         });
         let mut suspect = self.only(Trouble::ForeignQuotes, open.len_utf8());
         if let Some((body_end, end)) = end {
-            let body = self.slice(start, body_end).replace("\\'", "'").replace("\\\"", "\"").replace('"', "\\\"");
+            let body =
+                self.slice(start, body_end).replace("\\'", "'").replace("\\\"", "\"").replace('"', "\\\"");
             suspect.repairs.push(edit(RepairKind::SwapQuote, self.at, end - self.at, &format!("\"{body}\"")));
         }
         suspect
@@ -383,8 +385,9 @@ impl<'a> Look<'a> {
         // A key without a value is nothing to complete.
         if !is_key {
             repairs.push(edit(RepairKind::AddQuote, end, 0, "\""));
-            repairs
-                .extend(missing.chars().map(|c| edit(RepairKind::AddCloser, end, 0, c.encode_utf8(&mut [0; 4]))));
+            repairs.extend(
+                missing.chars().map(|c| edit(RepairKind::AddCloser, end, 0, c.encode_utf8(&mut [0; 4]))),
+            );
         }
         Suspect { trouble: Trouble::UnclosedString(missing), at: Span::new(self.at, self.at + 1), repairs }
     }

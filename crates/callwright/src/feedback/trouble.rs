@@ -90,20 +90,30 @@ impl Trouble {
         let hint = match self {
             // The count says what to do, and where is said above it: the wording that models were taught
             // with stays as it is.
-            Trouble::ExtraClosers(closers) => format!("You have {} extra {}", closers.len(), closing(closers)),
+            Trouble::ExtraClosers(closers) => {
+                format!("You have {} extra {}", closers.len(), closing(closers))
+            }
             Trouble::MissingClosers(closers) => missing(closers),
-            Trouble::WrongCloser(wanted) => format!("The closing bracket at position {position} must be {wanted}"),
+            Trouble::WrongCloser(wanted) => {
+                format!("The closing bracket at position {position} must be {wanted}")
+            }
             Trouble::ExtraOpener => format!("The opening bracket at position {position} is one too many"),
             Trouble::UnclosedString(_) => {
-                format!("Unmatched quotes detected: the string that begins at position {position} is never closed")
+                format!(
+                    "Unmatched quotes detected: the string that begins at position {position} is never closed"
+                )
             }
             Trouble::BareQuote => format!(
                 "Unmatched quotes detected: the quote at position {position} ends its string too early; \
                  write \\\" for a quote inside a string"
             ),
-            Trouble::MissingQuote => format!("Unmatched quotes detected: a quote is missing at position {position}"),
+            Trouble::MissingQuote => {
+                format!("Unmatched quotes detected: a quote is missing at position {position}")
+            }
             Trouble::ForeignQuotes => {
-                format!("Put keys and strings in double quotes: the quote at position {position} is another one")
+                format!(
+                    "Put keys and strings in double quotes: the quote at position {position} is another one"
+                )
             }
             Trouble::ExtraComma => format!("Remove the comma at position {position}"),
             Trouble::MissingComma => format!("A comma is missing at position {position}"),
@@ -112,13 +122,17 @@ impl Trouble {
             Trouble::BareKey => format!("Put the key at position {position} in double quotes"),
             Trouble::BareText => format!("Put the text at position {position} in double quotes"),
             Trouble::ForeignLiteral => {
-                format!("JSON has only true, false, null and decimal numbers: change the word at position {position}")
+                format!(
+                    "JSON has only true, false, null and decimal numbers: change the word at position {position}"
+                )
             }
             Trouble::RawControl => format!(
                 "Write \\n for a line break and \\t for a tab inside a string: there is a raw one at position {position}"
             ),
             Trouble::BadEscape => {
-                format!("The backslash at position {position} begins no JSON escape: write \\\\ for a backslash")
+                format!(
+                    "The backslash at position {position} begins no JSON escape: write \\\\ for a backslash"
+                )
             }
             Trouble::Comment => format!("JSON has no comments: remove the one at position {position}"),
             Trouble::Surroundings => format!("Send only the JSON: remove the text at position {position}"),
@@ -141,7 +155,8 @@ impl Trouble {
     /// A few words to stand under a caret.
     pub(super) fn label(&self) -> String {
         let label = match self {
-            Trouble::ExtraClosers(closers) => return format!("{} {} too many", closers.len(), closing(closers)),
+            Trouble::ExtraClosers(closers) if closers.len() == 1 => "one closing bracket too many",
+            Trouble::ExtraClosers(closers) => return format!("{} closing brackets too many", closers.len()),
             Trouble::MissingClosers(closers) => return format!("`{closers}` is missing here"),
             Trouble::WrongCloser(wanted) => return format!("`{wanted}` is needed here"),
             Trouble::ExtraOpener => "one opening bracket too many",
@@ -176,7 +191,10 @@ impl Trouble {
     /// What the repairs of a settled reading say was wrong, and where. Wrapping counts only where nothing
     /// else was wrong; of several things, the first is told.
     pub(super) fn of_repairs(text: &str, repairs: &[Repair]) -> Option<(Trouble, Span)> {
-        let named = |repair: &Repair| Trouble::of_kind(repair.kind, text, repairs).map(|trouble| (trouble, repair.at));
+        let named = |repair: &Repair| {
+            let trouble = Trouble::of_kind(repair.kind, text, repairs)?;
+            Some((trouble, run_of(repair, repairs)))
+        };
         let inner = repairs.iter().filter_map(named).find(|(trouble, _)| *trouble != Trouble::Surroundings);
         inner.or_else(|| repairs.iter().find_map(named))
     }
@@ -199,7 +217,9 @@ impl Trouble {
             RepairKind::QuoteValue => Trouble::BareText,
             RepairKind::SwapLiteral => Trouble::ForeignLiteral,
             RepairKind::EscapeControl => Trouble::RawControl,
-            RepairKind::EscapeBackslash | RepairKind::DropBackslash | RepairKind::SwapEscape => Trouble::BadEscape,
+            RepairKind::EscapeBackslash | RepairKind::DropBackslash | RepairKind::SwapEscape => {
+                Trouble::BadEscape
+            }
             RepairKind::DropComment => Trouble::Comment,
             RepairKind::DropRepeat => Trouble::SeveralValues,
             RepairKind::DropProse | RepairKind::DropFence | RepairKind::DropThink | RepairKind::DropTag => {
@@ -208,6 +228,14 @@ impl Trouble {
             _ => return None,
         })
     }
+}
+
+/// The bytes of `repair` and of those of its kind that follow it without a gap.
+fn run_of(repair: &Repair, repairs: &[Repair]) -> Span {
+    let followers = repairs.iter().skip_while(|r| *r != repair).skip(1).take_while(|r| r.kind == repair.kind);
+    followers.fold(repair.at, |run, r| {
+        if r.at.start == run.end { Span { start: run.start, end: r.at.end } } else { run }
+    })
 }
 
 /// `}}` → `closing braces }`
