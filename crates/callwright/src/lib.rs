@@ -6,6 +6,7 @@ mod engine;
 mod envelope;
 mod feedback;
 mod policy;
+mod report;
 mod schema;
 mod tools;
 mod verdict;
@@ -16,6 +17,11 @@ pub use feedback::{
     json_loads_error, prompt_tool_calls,
 };
 pub use policy::Policy;
+pub use report::{
+    CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport, PositionReport,
+    RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION, ViolationReport,
+    WhyReport,
+};
 pub use schema::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};
