@@ -4,7 +4,7 @@ use alloc::{borrow::Cow, boxed::Box, string::String, vec, vec::Vec};
 
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
-use crate::surround::{self, Surround};
+use crate::surround;
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, apply, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.

@@ -5,7 +5,9 @@
 mod engine;
 mod envelope;
 mod feedback;
+mod heal;
 pub mod lint;
+mod pairs;
 mod policy;
 pub mod prompt;
 mod report;
@@ -13,11 +15,12 @@ mod schema;
 mod tools;
 mod verdict;
 
-pub use engine::{Context, Healed, NativeCall, heal, parse};
+pub use engine::{Context, NativeCall, parse};
 pub use feedback::{
     Diagnosis, Feedback, Fix, JsonLoadsError, Position, PromptError, Trouble, calls_or_error, diagnose,
     json_loads_error, prompt_tool_calls,
 };
+pub use heal::{Healed, heal};
 pub use policy::Policy;
 pub use report::{
     CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport, PositionReport,
