@@ -289,7 +289,7 @@ fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Pa
     let start = loop {
         let start = next_opener(bytes, from)?;
         let body = bytes.get(start + 1..)?;
-        let blank = body.iter().take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
+        let blank = body.iter().take(64).take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
         if matches!(body.get(blank..), Some([b'\\', b'"' | b'n' | b't' | b'r', ..])) {
             break start;
         }

@@ -494,7 +494,7 @@ impl<'a> Look<'a> {
 }
 
 fn edit(kind: RepairKind, at: usize, len: usize, put: &str) -> Repair {
-    Repair { kind, at: Span::new(at, at + len), put: put.into() }
+    Repair { kind, at: Span::new(at, at + len), put: put.to_owned().into() }
 }
 
 fn without(kind: RepairKind, at: usize, len: usize) -> Repair {
