@@ -41,16 +41,25 @@ fn main() {
     ];
     let only = std::env::args().nth(1);
     for (name, make) in &shapes {
-        if only.as_deref().is_some_and(|o| o != *name) { continue; }
+        if only.as_deref().is_some_and(|o| o != *name) {
+            continue;
+        }
         print!("{name:18}");
         for n in [1_000, 10_000, 100_000, 1_000_000, 10_000_000] {
             let text = make(n);
             let t = Instant::now();
             let parse = std::thread::scope(|s| {
-                std::thread::Builder::new().stack_size(128 * 1024).spawn_scoped(s, || read(&text, &AnyValue).readings.len()).unwrap().join().unwrap()
+                std::thread::Builder::new()
+                    .stack_size(128 * 1024)
+                    .spawn_scoped(s, || read(&text, &AnyValue).readings.len())
+                    .unwrap()
+                    .join()
+                    .unwrap()
             });
             print!(" {:9.2}ms/{parse}", t.elapsed().as_secs_f64() * 1e3);
-            if t.elapsed().as_secs_f64() > 5.0 { break; }
+            if t.elapsed().as_secs_f64() > 5.0 {
+                break;
+            }
         }
         println!();
     }

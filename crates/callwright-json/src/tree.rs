@@ -150,7 +150,11 @@ impl<'a> Value<'a> {
             let twin = |i: usize, key: Value<'a>, value: Value<'a>| {
                 self.members().take(i).any(|(k, v)| k.raw() == key.raw() && !v.same_as(value))
             };
-            return self.members().enumerate().find(|(i, (k, v))| twin(*i, *k, *v)).map(|(_, (k, _))| k.span());
+            return self
+                .members()
+                .enumerate()
+                .find(|(i, (k, v))| twin(*i, *k, *v))
+                .map(|(_, (k, _))| k.span());
         }
         let mut members: Vec<(Cow<'_, str>, Value<'_>, Value<'_>)> =
             self.members().filter_map(|(k, v)| Some((k.as_str()?, k, v))).collect();

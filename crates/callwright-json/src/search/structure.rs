@@ -47,9 +47,7 @@ impl<'t> Search<'t, '_> {
                 Some(State { at: s.at + 1, ..s })
             }
             b']' | b')' | b'}' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.closer(s, b),
-            b',' if self.frame(&s).is_some_and(|f| !f.is_object()) => {
-                self.drop_extra_comma(s)
-            }
+            b',' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.drop_extra_comma(s),
             _ if self.at_marker(at) => self.out_of_text(s),
             0xef => {
                 let (json, len) = wide(&self.bytes[at..])?;
