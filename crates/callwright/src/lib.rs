@@ -2,18 +2,25 @@
 //!
 //! The modules stand in reading order.
 
-mod engine;
-mod envelope;
-mod feedback;
-mod heal;
-pub mod lint;
-mod pairs;
-mod policy;
-pub mod prompt;
-mod report;
-mod schema;
 mod tools;
+mod schema;
+mod envelope;
+mod dialect;
+mod payload;
+mod pairs;
+mod scan;
+mod name;
+mod shape;
+mod guard;
+mod check;
 mod verdict;
+mod policy;
+mod feedback;
+mod report;
+mod heal;
+mod engine;
+pub mod lint;
+pub mod prompt;
 
 pub use engine::{Context, NativeCall, parse};
 pub use feedback::{
@@ -27,6 +34,7 @@ pub use report::{
     RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION, ViolationReport,
     WhyReport,
 };
+pub use scan::{CallDelta, Delta, Event, Scanner};
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};
