@@ -2,9 +2,9 @@
 //!
 //! The modules stand in reading order.
 
+mod engine;
 mod tools;
 mod verdict;
-mod engine;
 
 pub use engine::{Context, Healed, NativeCall, heal, parse};
 pub use tools::{Schema, Tool, ToolSet};
