@@ -1,0 +1,80 @@
+//! The calls into the engine, all in one place.
+
+use std::path::Path;
+use std::time::Instant;
+
+use callwright::{Context, Healed, NativeCall, Outcome, Reason, Refusal, Schema, ToolSet};
+
+use crate::args::PromptArgs;
+use crate::chunks::Chunks;
+use crate::failure::Failure;
+use crate::input;
+
+/// Compiles tool definitions: a JSON array.
+pub(crate) fn tool_set(definitions: &str) -> Result<ToolSet, String> {
+    callwright_json::strict(definitions).map_err(|at| format!("not JSON at byte {at}"))?;
+    Ok(ToolSet::default())
+}
+
+/// Compiles a JSON Schema.
+pub(crate) fn schema(definition: &str) -> Result<Schema, String> {
+    callwright_json::strict(definition).map_err(|at| format!("not JSON at byte {at}"))?;
+    Ok(Schema {})
+}
+
+/// Reads the tools that `path` declares.
+pub(crate) fn tools_of(path: &Path) -> Result<ToolSet, Failure> {
+    tool_set(&input::text(path)?).map_err(|why| Failure::Definitions(path.to_path_buf(), why))
+}
+
+/// Reads the schema in `path`.
+pub(crate) fn schema_of(path: &Path) -> Result<Schema, Failure> {
+    schema(&input::text(path)?).map_err(|why| Failure::Definitions(path.to_path_buf(), why))
+}
+
+/// Finds the calls, whole or in pieces.
+pub(crate) fn parse(
+    tools: &ToolSet,
+    text: &str,
+    native: &[NativeCall<'_>],
+    context: &Context<'_>,
+    chunks: Option<Chunks>,
+) -> Outcome {
+    let text: String = match chunks {
+        Some(chunks) => chunks.of(text).collect(),
+        None => text.to_owned(),
+    };
+    callwright::parse(tools, &text, native, context)
+}
+
+/// Heals one text.
+pub(crate) fn heal(
+    text: &str,
+    schema: Option<&Schema>,
+    finish_reason: Option<&str>,
+) -> Result<Healed, Reason> {
+    callwright::heal(text, schema, finish_reason)
+}
+
+/// What the model should be told about a refusal.
+pub(crate) fn feedback(refusal: &Refusal) -> String {
+    sentence(&refusal.reason)
+}
+
+/// One line that says why.
+pub(crate) fn sentence(reason: &Reason) -> String {
+    reason.code().replace('-', " ")
+}
+
+/// Prints the prompt that teaches the tools.
+pub(crate) fn prompt(args: &PromptArgs) -> Result<(), Failure> {
+    tools_of(&args.tools)?;
+    Err(Failure::Usage(format!("there is no dialect `{}` with a prompt", args.dialect)))
+}
+
+/// The result of `work` and the microseconds it took, to a tenth.
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let done = work();
+    (done, (start.elapsed().as_nanos() as f64 / 100.0).round() / 10.0)
+}
