@@ -78,6 +78,11 @@ pub trait Guide {
     /// Where element `index` of an array at `place` stands.
     fn element(&self, place: Place, index: usize) -> Place;
 
+    /// Is there a string that may not stand at `place`, though strings may? Saves asking [`Guide::admits`].
+    fn picky(&self, _: Place) -> bool {
+        true
+    }
+
     /// May the string `text` stand at `place`, where strings may? (An `enum` or a `const` says no.)
     fn admits(&self, place: Place, text: &str) -> bool;
 }
@@ -104,6 +109,9 @@ impl Guide for AnyValue {
     }
     fn element(&self, _: Place, _: usize) -> Place {
         Place(0)
+    }
+    fn picky(&self, _: Place) -> bool {
+        false
     }
     fn admits(&self, _: Place, _: &str) -> bool {
         true

@@ -17,13 +17,16 @@ mod guide;
 mod read;
 mod repair;
 mod scan;
+mod search;
 mod span;
 mod strict;
+mod surround;
 mod tree;
 
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
-pub use read::{Diagnostic, Options, Parse, Problem, Reading, read, read_with};
+pub use read::{Diagnostic, Options, Parse, Problem, Reading, read, read_prefix, read_with};
 pub use repair::{Class, Repair, RepairKind, apply, class_of, tally};
+pub use search::Start;
 pub use span::Span;
 pub use strict::strict;
 pub use tree::{Kind, Tree, Value};

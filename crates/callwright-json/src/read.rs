@@ -1,10 +1,16 @@
-//! The door: a text goes in, its readings come out.
+//! The doors: a text goes in, its readings come out.
 
-use alloc::{borrow::Cow, vec, vec::Vec};
+use alloc::{borrow::Cow, boxed::Box, string::String, vec, vec::Vec};
 
-use crate::{Class, Guide, Repair, Span, Tree, Value, repair, strict};
+use crate::search::{Found, Rigor, Search, Start};
+use crate::strict::strict_prefix;
+use crate::surround::{self, Surround};
+use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, apply, repair, strict};
 
-/// Reads `text` as one JSON value, however badly it is written.
+/// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
+///
+/// A strict text has one reading without repairs, whatever the guide says of it: whether the value fits is
+/// for the caller to check.
 ///
 /// ```
 /// use callwright_json::{AnyValue, read};
@@ -25,17 +31,52 @@ pub struct Options {
 }
 
 /// Like [`read`], with options.
-pub fn read_with<'t>(text: &'t str, _guide: &dyn Guide, _options: &Options) -> Parse<'t> {
+pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     match strict(text) {
-        Ok(tree) => Parse {
-            readings: vec![Reading { text: Cow::Borrowed(text), tree, repairs: Vec::new() }],
-            diagnostics: Vec::new(),
+        Ok(tree) => match unwrap(text, &tree, guide, options) {
+            Some(parse) => parse,
+            None => Parse::of(Reading::strict(text, tree, Span::new(0, text.len()))),
         },
-        Err(at) => Parse {
-            readings: Vec::new(),
-            diagnostics: vec![Diagnostic { problem: Problem::Unreadable, at: Span::at(at) }],
-        },
+        Err(_) => surround::read(text, guide, options),
     }
+}
+
+/// Reads the value that begins at `from` and ends wherever it ends; what follows is left alone.
+///
+/// A reading's text is the strict JSON of that value alone; its span and its repairs are places in `text`.
+pub fn read_prefix<'t>(
+    text: &'t str,
+    from: usize,
+    start: Start,
+    guide: &dyn Guide,
+    options: &Options,
+) -> Parse<'t> {
+    if start == Start::Value
+        && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from)
+        && surround::stands_alone(text.as_bytes(), end)
+        && let Some(value) = text.get(from..end)
+        && let Ok(tree) = if from == 0 { Ok(tree) } else { strict(value) }
+    {
+        return Parse::of(Reading::strict(value, tree, Span::new(from, end)));
+    }
+    let mut fuel = fuel_for(text.len().saturating_sub(from));
+    let mut trouble = None;
+    for rigor in [Rigor::Full, Rigor::Keys] {
+        let search = Search::new(text, guide, rigor, options.cut, fuel);
+        let (found, search) = search.run(from, start);
+        fuel = search.fuel();
+        let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
+        if !readings.is_empty() {
+            return Parse::of_ties(readings);
+        }
+        trouble = trouble.or(search.trouble);
+    }
+    Parse::broken(trouble)
+}
+
+/// How many bytes a search may look at: linear in the length of the text.
+pub(crate) fn fuel_for(len: usize) -> i64 {
+    i64::try_from(len).unwrap_or(i64::MAX / 32).saturating_mul(16) + (1 << 17)
 }
 
 /// All that a text can mean at the least cost.
@@ -55,20 +96,61 @@ impl<'t> Parse<'t> {
             _ => None,
         }
     }
+
+    pub(crate) fn of(reading: Reading<'t>) -> Parse<'t> {
+        Parse { readings: vec![reading], diagnostics: Vec::new() }
+    }
+
+    /// Of readings that cost the same, those with different values.
+    pub(crate) fn of_ties(readings: Vec<Reading<'t>>) -> Parse<'t> {
+        let mut distinct: Vec<Reading<'t>> = Vec::with_capacity(1);
+        for reading in readings {
+            if !distinct.iter().any(|other| other.value().same_as(reading.value())) {
+                distinct.push(reading);
+            }
+        }
+        let mut diagnostics = Vec::new();
+        if let [first, second, ..] = distinct.as_slice() {
+            let at = first_difference(&first.repairs, &second.repairs);
+            diagnostics.push(Diagnostic { problem: Problem::Ambiguous, at });
+        } else if let [only] = distinct.as_slice()
+            && let Some(at) = only.conflict()
+        {
+            return Parse { readings: Vec::new(), diagnostics: vec![Diagnostic { problem: Problem::DuplicateKey, at }] };
+        }
+        Parse { readings: distinct, diagnostics }
+    }
+
+    pub(crate) fn broken(trouble: Option<(Problem, Span)>) -> Parse<'t> {
+        let (problem, at) = trouble.unwrap_or((Problem::NoValue, Span::at(0)));
+        Parse { readings: Vec::new(), diagnostics: vec![Diagnostic { problem, at }] }
+    }
+}
+
+/// The first place at which two lists of repairs differ.
+fn first_difference(a: &[Repair], b: &[Repair]) -> Span {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    match (a.get(same), b.get(same)) {
+        (Some(a), Some(b)) => a.at.min(b.at),
+        (Some(only), None) | (None, Some(only)) => only.at,
+        (None, None) => Span::at(0),
+    }
 }
 
 /// One way to read a text.
 #[derive(Clone, Debug)]
 pub struct Reading<'t> {
-    /// The value as strict JSON: `apply(source, &repairs)`. Borrowed when the source is strict already.
+    /// The value as strict JSON. Borrowed where the source is strict.
     pub text: Cow<'t, str>,
     /// Where the values stand in `text`.
     pub tree: Tree,
     /// The edits of the source that make it so, in order, none overlapping.
     pub repairs: Vec<Repair>,
+    /// The bytes of the source that the value takes.
+    pub span: Span,
 }
 
-impl Reading<'_> {
+impl<'t> Reading<'t> {
     /// The value.
     pub fn value(&self) -> Value<'_> {
         self.tree.root(&self.text)
@@ -78,6 +160,55 @@ impl Reading<'_> {
     pub fn class(&self) -> Class {
         repair::class_of(&self.repairs)
     }
+
+    fn strict(text: &'t str, tree: Tree, span: Span) -> Reading<'t> {
+        Reading { text: Cow::Borrowed(text), tree, repairs: Vec::new(), span }
+    }
+
+    /// The reading that a search found in `source`; `None` if its edits do not give strict JSON.
+    pub(crate) fn of(source: &'t str, found: &Found) -> Option<Reading<'t>> {
+        let shifted: Vec<Repair> = found
+            .repairs
+            .iter()
+            .map(|r| {
+                let start = r.at.start.saturating_sub(found.span.start) as usize;
+                Repair { kind: r.kind, at: Span::new(start, start + r.at.len()), put: r.put.clone() }
+            })
+            .collect();
+        let body = source.get(found.span.range())?;
+        let text = if shifted.is_empty() { Cow::Borrowed(body) } else { Cow::Owned(apply(body, &shifted)) };
+        let tree = strict(&text).ok()?;
+        Some(Reading { text, tree, repairs: found.repairs.clone(), span: found.span })
+    }
+
+    /// A key that stands twice in one object with different values, in bytes of the source.
+    fn conflict(&self) -> Option<Span> {
+        let key = self.value().conflict()?;
+        Some(Span::at((key.start + self.span.start) as usize))
+    }
+}
+
+/// JSON inside a JSON string, where the guide wants no string: `"{\"a\": 1}"`.
+fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
+    let root = tree.root(text);
+    if root.kind() != Kind::String || guide.kinds(guide.root()).has(Kinds::STRING) {
+        return None;
+    }
+    let inner = root.as_str()?;
+    inner.trim_start().starts_with(['{', '[', '"']).then_some(())?;
+    Some(unwrapped(&inner, root.span(), guide, options))
+}
+
+/// Reads `inner`, which stands at `at` in the source in the form of an escaped text.
+pub(crate) fn unwrapped<'t>(inner: &str, at: Span, guide: &dyn Guide, options: &Options) -> Parse<'t> {
+    let parse = read_with(inner, guide, options);
+    let readings = parse.readings.into_iter().map(|r| {
+        let put: Box<str> = Box::from(&*r.text);
+        let repairs = vec![Repair { kind: RepairKind::Unwrap, at, put }];
+        Reading { text: Cow::Owned(String::from(r.text)), tree: r.tree, repairs, span: at }
+    });
+    let diagnostics = parse.diagnostics.into_iter().map(|d| Diagnostic { at, ..d });
+    Parse { readings: readings.collect(), diagnostics: diagnostics.collect() }
 }
 
 /// Why a text has no settled reading.
@@ -95,7 +226,7 @@ pub struct Diagnostic {
 pub enum Problem {
     /// There is no value in it at all.
     NoValue,
-    /// No way of reading it leads to a value.
+    /// No way of reading it leads to a value that the guide admits.
     Unreadable,
     /// It ends inside a value; the span begins where that value, or the string that is open, begins.
     Truncated,

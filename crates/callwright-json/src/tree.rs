@@ -136,6 +136,17 @@ impl<'a> Value<'a> {
         self.members().find(|(k, _)| k.as_str().as_deref() == Some(key)).map(|(_, value)| value)
     }
 
+    /// Where the second of two equal keys with different values stands, in any object in this value.
+    pub fn conflict(self) -> Option<Span> {
+        let (first, end) = self.extent();
+        (first..end).map(|at| self.sibling(at)).filter(|v| v.kind() == Kind::Object).find_map(|object| {
+            let mut members: Vec<(Cow<'_, str>, Value<'_>, Value<'_>)> =
+                object.members().filter_map(|(k, v)| Some((k.as_str()?, k, v))).collect();
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            members.windows(2).find(|w| w[0].0 == w[1].0 && !w[0].2.same_as(w[1].2)).map(|w| w[1].1.span())
+        })
+    }
+
     /// The indices of this value's own nodes.
     pub(crate) fn extent(self) -> (usize, usize) {
         (self.at, self.node().next as usize)
@@ -170,7 +181,7 @@ impl core::fmt::Debug for Value<'_> {
 }
 
 /// Resolves the escapes of a JSON string body.
-fn unescape(body: &str) -> Cow<'_, str> {
+pub(crate) fn unescape(body: &str) -> Cow<'_, str> {
     let Some(first) = body.find('\\') else { return Cow::Borrowed(body) };
     let mut out = String::with_capacity(body.len());
     let (done, mut rest) = body.split_at(first);

@@ -2,7 +2,8 @@
 
 use callwright_json::{Reading, Repair};
 
-use crate::tools::{Schema, ToolSet};
+use crate::schema::Schema;
+use crate::tools::ToolSet;
 use crate::verdict::{Coercion, Outcome, Reason};
 
 /// What the caller knows about an answer besides its text.

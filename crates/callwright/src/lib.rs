@@ -3,9 +3,12 @@
 //! The modules stand in reading order.
 
 mod engine;
+mod envelope;
+mod schema;
 mod tools;
 mod verdict;
 
 pub use engine::{Context, Healed, NativeCall, heal, parse};
-pub use tools::{Schema, Tool, ToolSet};
+pub use schema::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
+pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};

@@ -1,22 +1,401 @@
-//! Compiled tool definitions and schemas.
+//! Tool definitions: a list of tools goes in, their compiled schemas come out.
 
-use callwright_json::{AnyValue, Guide};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
 
-/// The tools that a model may call.
+use serde_json::{Value, json};
+
+use crate::envelope;
+use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, measure};
+
+/// The most tools in one set.
+pub const MAX_TOOLS: usize = 1024;
+/// The longest list of definitions, in bytes.
+pub const MAX_BYTES: usize = 4 << 20;
+
+/// The tools that a model may call, in the order of their declaration.
+///
+/// ```
+/// use callwright::ToolSet;
+///
+/// let tool_set = ToolSet::from_json(r#"[{"type": "function", "function": {
+///     "name": "read_file",
+///     "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+/// }}]"#)?;
+/// assert!(tool_set.get("read_file").is_some());
+/// # Ok::<(), callwright::ToolSetError>(())
+/// ```
 #[derive(Debug, Default)]
-pub struct ToolSet {}
+pub struct ToolSet {
+    tools: Vec<Tool>,
+    by_name: HashMap<String, usize>,
+    call_guide: OnceLock<SchemaGuide>,
+}
+
+impl ToolSet {
+    /// No tools at all: nothing that a model writes is a call.
+    pub fn empty() -> ToolSet {
+        ToolSet::default()
+    }
+
+    /// Compiles the definitions in `text`, a JSON list: see [`ToolSet::from_value`].
+    ///
+    /// # Errors
+    /// When `text` is not JSON or longer than [`MAX_BYTES`], and those of [`ToolSet::from_value`].
+    pub fn from_json(text: &str) -> Result<ToolSet, ToolSetError> {
+        if MAX_BYTES < text.len() {
+            return Err(ToolSetError::TooLong);
+        }
+        let value: Value = serde_json::from_str(text).map_err(|error| ToolSetError::NotJson {
+            line: error.line(),
+            column: error.column(),
+            why: without_place(&error.to_string()).to_owned(),
+        })?;
+        ToolSet::from_value(&value)
+    }
+
+    /// Compiles a list of definitions, each as OpenAI's `{"type": "function", "function": {"name", "description",
+    /// "parameters"}}` or bare, `{"name", "description", "parameters"}`; the schema may also be called `input_schema`
+    /// or `inputSchema`. A tool without schema takes no arguments. [`Schema::compile`] says which schemas are understood.
+    ///
+    /// # Errors
+    /// When `definitions` is not a list, holds more than [`MAX_TOOLS`] tools or [`MAX_BYTES`] bytes, or when one tool
+    /// is wrong; the error says which one.
+    pub fn from_value(definitions: &Value) -> Result<ToolSet, ToolSetError> {
+        let Value::Array(definitions) = definitions else { return Err(ToolSetError::NotAList) };
+        if MAX_TOOLS < definitions.len() {
+            return Err(ToolSetError::TooMany(definitions.len()));
+        }
+        let mut tool_set = ToolSet::empty();
+        let mut bytes = 0;
+        for (i, definition) in definitions.iter().enumerate() {
+            let wrong = |problem| ToolSetError::Tool { number: i + 1, name: name_of(definition), problem };
+            // The definition wraps its schema in at most three values.
+            bytes += measure(definition, MAX_NODES + 100).map_err(|e| wrong(ToolProblem::Schema(e)))?;
+            if MAX_BYTES < bytes {
+                return Err(ToolSetError::TooLong);
+            }
+            let tool = Tool::compile(definition).map_err(wrong)?;
+            if tool_set.by_name.insert(tool.name.clone(), i).is_some() {
+                return Err(wrong(ToolProblem::Duplicate));
+            }
+            tool_set.tools.push(tool);
+        }
+        Ok(tool_set)
+    }
+
+    /// The tool that is called exactly `name`.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.by_name.get(name).and_then(|&i| self.tools.get(i))
+    }
+
+    /// The tools, in the order of their declaration.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Tool> {
+        self.tools.iter()
+    }
+
+    /// How many tools there are.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Are there no tools?
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// What a reader asks while it reads a call of any of these tools as one JSON value: the object with name and
+    /// arguments under all the keys that models use, `{"f": {…}}`, flat, wrapped, in a list or in a string.
+    ///
+    /// Compiled at the first use.
+    pub fn call_guide(&self) -> &SchemaGuide {
+        self.call_guide.get_or_init(|| {
+            let tools: Vec<(&str, &Schema)> =
+                self.tools.iter().map(|tool| (tool.name(), &tool.schema)).collect();
+            envelope::guide(&tools, None)
+        })
+    }
+}
 
 /// One tool.
 #[derive(Debug)]
-pub struct Tool {}
+pub struct Tool {
+    name: String,
+    description: String,
+    schema: Schema,
+    definition: Value,
+    call_guide: OnceLock<SchemaGuide>,
+}
 
-/// A compiled JSON Schema.
-#[derive(Debug)]
-pub struct Schema {}
+impl Tool {
+    fn compile(definition: &Value) -> Result<Tool, ToolProblem> {
+        let Value::Object(outer) = definition else { return Err(ToolProblem::NotAnObject) };
+        let function = match outer.get("function") {
+            Some(Value::Object(function)) => function,
+            Some(_) => return Err(ToolProblem::FunctionNotAnObject),
+            None => outer,
+        };
+        let name = match function.get("name") {
+            None => return Err(ToolProblem::NoName),
+            Some(Value::String(name)) if name.trim().is_empty() => return Err(ToolProblem::EmptyName),
+            Some(Value::String(name)) => name.clone(),
+            Some(_) => return Err(ToolProblem::NameNotAString),
+        };
+        let description = match function.get("description") {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(description)) => description.clone(),
+            Some(_) => return Err(ToolProblem::DescriptionNotAString),
+        };
+        let parameters =
+            ["parameters", "input_schema", "inputSchema"].iter().find_map(|key| function.get(*key));
+        let schema = match parameters {
+            None | Some(Value::Null) => {
+                Schema::compile(&json!({"type": "object", "properties": {}, "additionalProperties": false}))
+            }
+            Some(parameters @ Value::Object(_)) => Schema::compile(parameters),
+            Some(_) => return Err(ToolProblem::ParametersNotAnObject),
+        };
+        let schema = schema.map_err(ToolProblem::Schema)?;
+        Ok(Tool { name, description, schema, definition: definition.clone(), call_guide: OnceLock::new() })
+    }
 
-impl Schema {
-    /// The guide for readers.
-    pub fn guide(&self) -> &dyn Guide {
-        &AnyValue
+    /// The declared name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The description; empty where there is none.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The schema of its arguments.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The definition as it was given.
+    pub fn definition(&self) -> &Value {
+        &self.definition
+    }
+
+    /// Like [`ToolSet::call_guide`], where it is known that this is the tool.
+    pub fn call_guide(&self) -> &SchemaGuide {
+        self.call_guide.get_or_init(|| envelope::guide(&[(self.name(), &self.schema)], Some(&[self.name()])))
+    }
+}
+
+/// Why definitions cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolSetError {
+    /// The text is not JSON.
+    NotJson {
+        /// The line, counted from 1.
+        line: usize,
+        /// The column, counted from 1.
+        column: usize,
+        /// What is wrong there.
+        why: String,
+    },
+    /// The definitions are not a JSON list.
+    NotAList,
+    /// There are more than [`MAX_TOOLS`] tools: how many.
+    TooMany(usize),
+    /// The definitions are longer than [`MAX_BYTES`].
+    TooLong,
+    /// One tool is wrong.
+    Tool {
+        /// Which one, counted from 1.
+        number: usize,
+        /// Its name, if it has one.
+        name: Option<String>,
+        /// What is wrong with it.
+        problem: ToolProblem,
+    },
+}
+
+/// What is wrong with one tool's definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolProblem {
+    /// The definition is not an object.
+    NotAnObject,
+    /// `function` is not an object.
+    FunctionNotAnObject,
+    /// There is no name.
+    NoName,
+    /// The name is empty.
+    EmptyName,
+    /// The name is not a string.
+    NameNotAString,
+    /// The description is not a string.
+    DescriptionNotAString,
+    /// The schema of the arguments is not an object.
+    ParametersNotAnObject,
+    /// Another tool has this name.
+    Duplicate,
+    /// The schema of the arguments cannot be compiled.
+    Schema(SchemaError),
+}
+
+impl fmt::Display for ToolSetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ToolSetError::NotJson { line, column, why } => {
+                write!(f, "the tool definitions are not JSON: {why} at line {line}, column {column}")
+            }
+            ToolSetError::NotAList => f.write_str("the tool definitions are not a JSON list"),
+            ToolSetError::TooMany(n) => {
+                write!(f, "{n} tools are too many, at most {MAX_TOOLS} can be declared")
+            }
+            ToolSetError::TooLong => {
+                write!(f, "the tool definitions are longer than {} MiB", MAX_BYTES >> 20)
+            }
+            ToolSetError::Tool { number, name: Some(name), problem } => {
+                write!(f, "tool {number} (`{}`): {problem}", name.escape_debug())
+            }
+            ToolSetError::Tool { number, name: None, problem } => write!(f, "tool {number}: {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for ToolSetError {}
+
+impl fmt::Display for ToolProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ToolProblem::NotAnObject => "the definition is not an object",
+            ToolProblem::FunctionNotAnObject => "`function` is not an object",
+            ToolProblem::NoName => "it has no name",
+            ToolProblem::EmptyName => "its name is empty",
+            ToolProblem::NameNotAString => "its name is not a string",
+            ToolProblem::DescriptionNotAString => "its description is not a string",
+            ToolProblem::ParametersNotAnObject => "its parameters are not an object",
+            ToolProblem::Duplicate => "another tool has the same name",
+            ToolProblem::Schema(error) => return error.fmt(f),
+        })
+    }
+}
+
+/// The name in a definition that may otherwise be wrong, cut to a length that an error can show.
+fn name_of(definition: &Value) -> Option<String> {
+    let function = definition.get("function").unwrap_or(definition);
+    function.get("name").and_then(Value::as_str).map(|name| name.chars().take(80).collect())
+}
+
+/// `expected value at line 1 column 1` → `expected value`.
+fn without_place(message: &str) -> &str {
+    message.rfind(" at line ").and_then(|at| message.get(..at)).unwrap_or(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callwright_json::{Guide, Kinds, Member, Place};
+
+    fn tool_set() -> ToolSet {
+        let file = json!({"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}},
+                          "required": ["path"]});
+        let input =
+            json!({"type": "object", "properties": {"text": {"type": "array"}, "path": {"type": "null"}}});
+        ToolSet::from_value(&json!([
+            {"type": "function", "function": {"name": "read_file", "description": "Reads.", "parameters": file}},
+            {"name": "input", "input_schema": input},
+            {"name": "stop", "parameters": null},
+        ]))
+        .unwrap()
+    }
+
+    fn at(guide: &SchemaGuide, place: Place, name: &str) -> Place {
+        match guide.member(place, name) {
+            Member::Declared(_, place) | Member::Open(place) => place,
+            Member::Forbidden => panic!("{name} is forbidden"),
+        }
+    }
+
+    #[test]
+    fn definitions_in_all_forms_are_taken() {
+        let tool_set = tool_set();
+        assert_eq!(tool_set.iter().map(Tool::name).collect::<Vec<_>>(), ["read_file", "input", "stop"]);
+        let read_file = tool_set.get("read_file").unwrap();
+        assert_eq!(read_file.description(), "Reads.");
+        assert_eq!(read_file.schema().guide().names(Place(read_file.schema().guide().root().0)).count(), 2);
+        let stop = tool_set.get("stop").unwrap().schema().guide();
+        assert_eq!(stop.member(stop.root(), "anything"), Member::Forbidden);
+    }
+
+    #[test]
+    fn a_call_may_have_any_of_its_shapes() {
+        let tool_set = tool_set();
+        let guide = tool_set.call_guide();
+        let root = guide.root();
+        assert_eq!(guide.kinds(root), Kinds::OBJECT.or(Kinds::ARRAY).or(Kinds::STRING));
+        assert_eq!(guide.required(root), 0);
+        for key in envelope::ARGUMENT_KEYS {
+            let arguments = at(guide, root, key);
+            assert!(guide.kinds(arguments).has(Kinds::OBJECT.or(Kinds::STRING)), "{key}");
+            assert_eq!(guide.kinds(at(guide, arguments, "path")), Kinds::STRING.or(Kinds::NULL), "{key}");
+        }
+        for key in envelope::NAME_KEYS {
+            assert!(guide.kinds(at(guide, root, key)).has(Kinds::STRING), "{key}");
+        }
+        assert_eq!(guide.kinds(at(guide, at(guide, root, "read_file"), "limit")), Kinds::NUMBER);
+        assert_eq!(guide.kinds(at(guide, root, "limit")), Kinds::NUMBER);
+        let wrapped = at(guide, at(guide, root, "function"), "arguments");
+        assert!(guide.names(wrapped).any(|name| name == "limit"));
+        let listed = guide.element(at(guide, root, "tool_calls"), 3);
+        assert!(guide.names(at(guide, listed, "arguments")).any(|name| name == "text"));
+        assert_eq!(guide.element(root, 1), root);
+    }
+
+    #[test]
+    fn a_known_tool_narrows_the_call() {
+        let tool_set = tool_set();
+        let guide = tool_set.get("read_file").unwrap().call_guide();
+        let root = guide.root();
+        let name = at(guide, root, "name");
+        assert!(guide.admits(name, "read_file") && !guide.admits(name, "input"));
+        assert_eq!(guide.kinds(at(guide, at(guide, root, "arguments"), "path")), Kinds::STRING);
+    }
+
+    #[test]
+    fn errors_name_the_tool() {
+        let message = |definitions: Value| ToolSet::from_value(&definitions).unwrap_err().to_string();
+        let cases = [
+            (json!({}), "the tool definitions are not a JSON list"),
+            (json!([1]), "tool 1: the definition is not an object"),
+            (json!([{"name": "a"}, {"description": "b"}]), "tool 2: it has no name"),
+            (json!([{"name": " "}]), "tool 1 (` `): its name is empty"),
+            (json!([{"function": {"name": 1}}]), "tool 1: its name is not a string"),
+            (json!([{"name": "a"}, {"name": "a"}]), "tool 2 (`a`): another tool has the same name"),
+            (json!([{"name": "a", "parameters": []}]), "tool 1 (`a`): its parameters are not an object"),
+            (json!([{"name": "a", "description": 1}]), "tool 1 (`a`): its description is not a string"),
+            (
+                json!([{"name": "a", "parameters": {"$ref": "http://example.com/a"}}]),
+                "tool 1 (`a`): a reference leads out of the schema, and nothing is fetched:",
+            ),
+        ];
+        for (definitions, expected) in cases {
+            let found = message(definitions);
+            assert!(found.starts_with(expected), "{found}");
+        }
+        assert_eq!(
+            ToolSet::from_json("[{]").unwrap_err().to_string(),
+            "the tool definitions are not JSON: key must be a string at line 1, column 3"
+        );
+    }
+
+    #[test]
+    fn sets_are_bounded() {
+        let many: Vec<Value> = (0..=MAX_TOOLS).map(|n| json!({"name": format!("f{n}")})).collect();
+        assert_eq!(
+            ToolSet::from_value(&Value::from(many)).unwrap_err(),
+            ToolSetError::TooMany(MAX_TOOLS + 1)
+        );
+        assert_eq!(ToolSet::from_json(&" ".repeat(MAX_BYTES + 1)).unwrap_err(), ToolSetError::TooLong);
+        let long = json!([{"name": "a", "description": "x".repeat(MAX_BYTES)}]);
+        assert_eq!(ToolSet::from_value(&long).unwrap_err(), ToolSetError::TooLong);
     }
 }

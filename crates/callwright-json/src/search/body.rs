@@ -1,0 +1,341 @@
+//! The bodies of string values: where do they end, and what in them must be escaped?
+
+use alloc::borrow::Cow;
+use alloc::format;
+
+use super::{Cost, Search, State, Step};
+use crate::scan::string_stop;
+use crate::strict::escape_len;
+use crate::{Kinds, Problem, RepairKind, Span};
+
+/// The sort of quotes that a string stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quote {
+    /// `"a"`
+    Double,
+    /// `'a'`
+    Single,
+    /// `` `a` ``
+    Back,
+    /// `“a”`
+    Curly,
+    /// `‘a’`
+    CurlySingle,
+    /// `«a»`
+    Angle,
+    /// `"""a"""`
+    TripleDouble,
+    /// `'''a'''`
+    TripleSingle,
+}
+
+impl Quote {
+    /// The quote that opens at the start of `bytes`, and its length. Triple quotes are asked for apart.
+    pub(super) fn opening(bytes: &[u8]) -> Option<(Quote, usize)> {
+        match bytes {
+            [b'"', ..] => Some((Quote::Double, 1)),
+            [b'\'', ..] => Some((Quote::Single, 1)),
+            [b'`', ..] => Some((Quote::Back, 1)),
+            [0xe2, 0x80, 0x9c..=0x9e, ..] => Some((Quote::Curly, 3)),
+            [0xe2, 0x80, 0x98..=0x9a, ..] => Some((Quote::CurlySingle, 3)),
+            [0xc2, 0xab, ..] => Some((Quote::Angle, 2)),
+            _ => None,
+        }
+    }
+
+    /// The length of this string's closing quote, if one stands at the start of `bytes`.
+    fn closing(self, bytes: &[u8]) -> Option<usize> {
+        match (self, bytes) {
+            (Quote::Double, [b'"', ..])
+            | (Quote::Single, [b'\'', ..])
+            | (Quote::Back, [b'`', ..]) => Some(1),
+            (Quote::Curly, [0xe2, 0x80, 0x9c | 0x9d, ..])
+            | (Quote::CurlySingle, [0xe2, 0x80, 0x98 | 0x99, ..])
+            | (Quote::TripleDouble, [b'"', b'"', b'"', ..])
+            | (Quote::TripleSingle, [b'\'', b'\'', b'\'', ..]) => Some(3),
+            (Quote::Angle, [0xc2, 0xbb, ..]) => Some(2),
+            _ => None,
+        }
+    }
+
+    /// The first byte that may close it or must be escaped in it, besides `"`, `\` and controls.
+    fn lead(self) -> u8 {
+        match self {
+            Quote::Double | Quote::TripleDouble => b'"',
+            Quote::Single | Quote::TripleSingle => b'\'',
+            Quote::Back => b'`',
+            Quote::Curly | Quote::CurlySingle => 0xe2,
+            Quote::Angle => 0xc2,
+        }
+    }
+
+    /// Do the escapes of Python and JavaScript hold in it?
+    fn foreign_escapes(self) -> bool {
+        !matches!(self, Quote::Double | Quote::Curly | Quote::Angle)
+    }
+}
+
+/// A string that is opened by one sort of quote and closed by another.
+const ODD_CLOSER: Cost = Cost::units(2);
+/// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
+const BEFORE_DECLARED: Cost = Cost::units(4);
+
+impl Search<'_, '_> {
+    /// Enters the string that opens at `s.at`.
+    pub(super) fn open_string(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
+        let kinds = self.kinds(self.place(&s));
+        if !kinds.has(Kinds::STRING) {
+            self.fail(Problem::Unreadable, Span::at(s.at as usize));
+            return None;
+        }
+        let at = s.at as usize;
+        let s = match quote {
+            Quote::Double => s,
+            _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
+        };
+        Some(State { at: (at + len) as u32, open: at as u32, quote, step: Step::Body, comma: false, ..s })
+    }
+
+    /// Goes on in a string up to the next place that needs a decision, and takes it.
+    pub(super) fn body(&mut self, s: State) -> Option<State> {
+        let at = self.body_stop(&s);
+        let s = State { at: at as u32, ..s };
+        let rest = self.bytes.get(at..)?;
+        if rest.is_empty() {
+            self.fail(Problem::Truncated, Span::new(s.open as usize, at));
+            return None;
+        }
+        if rest[0] == b'\\' {
+            return self.backslash(s);
+        }
+        if rest[0] < 0x20 {
+            let s = self.escape_control(s, at);
+            return Some(State { at: at as u32 + 1, ..s });
+        }
+        match s.quote.closing(rest) {
+            Some(len) => self.closing_quote(s, len),
+            None if rest[0] == b'"' => self.inner_double(s),
+            // A multi-byte character that only begins like a quote.
+            None => Some(State { at: at as u32 + char_len(rest[0]), ..s }),
+        }
+    }
+
+    fn body_stop(&self, s: &State) -> usize {
+        let from = s.at as usize;
+        let lead = s.quote.lead();
+        if lead == b'"' {
+            return string_stop(self.bytes, from, b'"');
+        }
+        let rest = self.bytes.get(from..).unwrap_or(&[]);
+        let stop = |&b: &u8| b == lead || b == b'"' || b == b'\\' || b < 0x20;
+        from + rest.iter().position(stop).unwrap_or(rest.len())
+    }
+
+    /// A quote that may close the string, or be text.
+    fn closing_quote(&mut self, s: State, len: usize) -> Option<State> {
+        let at = s.at as usize;
+        self.lost_closer(&s, at);
+        let bare = match s.quote {
+            Quote::Double => Some(self.bare_quote(s, at)),
+            // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
+            Quote::Single | Quote::CurlySingle | Quote::Curly | Quote::Back | Quote::Angle => {
+                let s = super::pay(s, RepairKind::EscapeQuote);
+                Some(State { at: (at + len) as u32, ..s })
+            }
+            Quote::TripleDouble => {
+                let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
+                Some(State { at: at as u32 + 1, ..s })
+            }
+            Quote::TripleSingle => Some(State { at: at as u32 + 1, ..super::pay(s, RepairKind::EscapeQuote) }),
+        };
+        if !self.may_go_on(&s, at + len) {
+            return bare;
+        }
+        if let Some(bare) = bare {
+            self.heap.push(bare);
+        }
+        self.end_string(s, at, len)
+    }
+
+    /// A double quote inside a string of another sort.
+    fn inner_double(&mut self, s: State) -> Option<State> {
+        let at = s.at as usize;
+        self.lost_closer(&s, at);
+        // 'XYZ123", "format": …
+        if matches!(s.quote, Quote::Single | Quote::Curly | Quote::CurlySingle | Quote::Angle)
+            && self.may_go_on(&s, at + 1)
+            && let Some(ended) = self.end_string(State { cost: s.cost.plus(ODD_CLOSER), ..s }, at, 1)
+        {
+            self.heap.push(ended);
+        }
+        // Between other quotes a double one is text in any reading: escaping it is mere spelling.
+        let s = self.edit(s, RepairKind::SwapEscape, Span::new(at, at + 1), "\\\"");
+        Some(State { at: at as u32 + 1, ..s })
+    }
+
+    fn bare_quote(&mut self, s: State, at: usize) -> State {
+        let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
+        State { at: at as u32 + 1, ..s }
+    }
+
+    /// Ends the string at the quote of `len` bytes at `at`.
+    fn end_string(&mut self, s: State, at: usize, len: usize) -> Option<State> {
+        let s = match (s.quote, self.bytes.get(at)) {
+            (Quote::Double, _) | (_, Some(b'"')) if len == 1 => s,
+            _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
+        };
+        self.finish_string(s, at, at + len, len as u8)
+    }
+
+    fn finish_string(&mut self, s: State, body_end: usize, end: usize, text_end: u8) -> Option<State> {
+        let place = self.place(&s);
+        if self.rigor == super::Rigor::Full && self.guide.picky(place) {
+            let open = s.open as usize;
+            let start = open + Quote::opening(&self.bytes[open..]).map_or(0, |(_, len)| len);
+            let body = self.text.get(start..body_end).unwrap_or("");
+            if !self.guide.admits(place, &crate::tree::unescape(body)) {
+                self.fail(Problem::Unreadable, Span::new(open, end));
+                return None;
+            }
+        }
+        Some(State { at: end as u32, step: Step::After, firm: true, text_end, ..s })
+    }
+
+    /// The quote at `at` may open the next key, because the closing quote of this string was lost:
+    /// `"New York City, "criteria": …`
+    fn lost_closer(&mut self, s: &State, at: usize) {
+        let open = s.open as usize;
+        let before = self.bytes.get(open + 1..at).unwrap_or(&[]).trim_ascii_end();
+        let Some((b',', text)) = before.split_last() else { return };
+        let end = open + 1 + text.len();
+        let Some(frame) = self.frame(s) else { return };
+        let declared = if frame.is_object() {
+            let Some((from, to, _)) = self.key_at(s, at) else { return };
+            match self.member(frame.place, self.text.get(from..to).unwrap_or("")) {
+                crate::Member::Declared(slot, _) if frame.used & (1 << slot) == 0 => true,
+                crate::Member::Open(_) => false,
+                _ => return,
+            }
+        } else {
+            false
+        };
+        let paid = self.edit(*s, RepairKind::AddQuote, Span::at(end), "\"");
+        let cost = if declared { s.cost.plus(BEFORE_DECLARED) } else { paid.cost.plus(Cost::units(2)) };
+        if let Some(done) = self.finish_string(State { cost, ..paid }, end, end, 0) {
+            self.heap.push(done);
+        }
+    }
+
+    /// A backslash in a string: an escape of JSON, of another language, or none at all.
+    fn backslash(&mut self, s: State) -> Option<State> {
+        let at = s.at as usize;
+        if let Some(end) = self.windows_path(&s, at) {
+            let mut s = s;
+            for i in (at..end).filter(|&i| self.bytes[i] == b'\\') {
+                s = self.edit(s, RepairKind::EscapeBackslash, Span::new(i, i + 1), "\\\\");
+            }
+            return Some(State { at: end as u32, ..s });
+        }
+        if let Some(len) = escape_len(self.bytes, at) {
+            return Some(State { at: (at + len) as u32, ..s });
+        }
+        let Some(&next) = self.bytes.get(at + 1) else {
+            self.fail(Problem::Truncated, Span::new(s.open as usize, at));
+            return None;
+        };
+        let foreign = s.quote.foreign_escapes() || self.in_arguments(&s);
+        match next {
+            b'\'' => {
+                let s = self.edit(s, RepairKind::DropBackslash, Span::new(at, at + 1), "");
+                Some(State { at: at as u32 + 2, ..s })
+            }
+            b'`' | b'$' if s.quote == Quote::Back => {
+                let s = self.edit(s, RepairKind::DropBackslash, Span::new(at, at + 1), "");
+                Some(State { at: at as u32 + 2, ..s })
+            }
+            b'$' | b'`' => {
+                // A shell's or a template's escape, or a backslash that is meant? The text does not say.
+                self.fail(Problem::OpenEscape, Span::new(at, at + 2));
+                None
+            }
+            b'x' | b'U' | b'0' | b'a' | b'v' | b'u' if foreign => {
+                let Some((c, len)) = foreign_escape(&self.bytes[at..]) else {
+                    let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
+                    return Some(State { at: at as u32 + 2, ..s });
+                };
+                let put = match u32::from(c) {
+                    code @ (..0x20 | 0x22 | 0x5c | 0x7f..=0x9f) => Cow::Owned(format!("\\u{code:04x}")),
+                    _ => Cow::Owned(format!("{c}")),
+                };
+                let s = self.edit(s, RepairKind::SwapEscape, Span::new(at, at + len), put);
+                Some(State { at: (at + len) as u32, ..s })
+            }
+            _ => {
+                let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
+                // The next byte is looked at on its own: it may be a raw newline.
+                Some(State { at: at as u32 + 1, ..s })
+            }
+        }
+    }
+
+    fn in_arguments(&self, s: &State) -> bool {
+        self.frame(s).is_some_and(|f| f.shape == super::Shape::Arguments)
+    }
+
+    /// The end of the Windows path that the backslash at `at` is the first one of, if the path itself proves
+    /// that its backslashes are not escaped: `E:\test\src` has `\s`, so its `\t` is no tab.
+    fn windows_path(&self, s: &State, at: usize) -> Option<usize> {
+        let body = s.open as usize + 1;
+        let drive = at.checked_sub(2)?;
+        let is_drive = self.bytes[drive].is_ascii_alphabetic() && self.bytes[at - 1] == b':';
+        if !is_drive || drive < body || drive > body && self.bytes[drive - 1].is_ascii_alphanumeric() {
+            return None;
+        }
+        let whole = drive == body;
+        let mut end = at;
+        let mut proof = false;
+        while let Some(&b) = self.bytes.get(end) {
+            match b {
+                b'\\' if self.bytes.get(end + 1) == Some(&b'\\') => return None,
+                // An escaped quote ends the path, and the path ends with an escape after all.
+                b'\\' if matches!(self.bytes.get(end + 1), Some(b'"' | b'\'')) => break,
+                b'\\' => proof |= escape_len(self.bytes, end).is_none(),
+                b'"' | b'\'' | b',' | b';' | b'|' | b'<' | b'>' | b'*' | b'?' | b'`' => break,
+                b' ' if !whole => break,
+                b if b < 0x20 => break,
+                _ => {}
+            }
+            end += 1;
+        }
+        proof.then_some(end)
+    }
+}
+
+fn char_len(first: u8) -> u32 {
+    match first {
+        0xf0.. => 4,
+        0xe0.. => 3,
+        0xc0.. => 2,
+        _ => 1,
+    }
+}
+
+/// The character of the Python or JavaScript escape at the start of `bytes`, and the escape's length.
+fn foreign_escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let hex = |from: usize, len: usize| {
+        let digits = core::str::from_utf8(bytes.get(from..from + len)?).ok()?;
+        char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+    };
+    match bytes.get(1)? {
+        b'x' => Some((hex(2, 2)?, 4)),
+        b'U' => Some((hex(2, 8)?, 10)),
+        b'u' if bytes.get(2) == Some(&b'{') => {
+            let close = bytes.iter().take(10).position(|&b| b == b'}')?;
+            Some((hex(3, close - 3)?, close + 1))
+        }
+        b'0' if !bytes.get(2).is_some_and(u8::is_ascii_digit) => Some(('\0', 2)),
+        b'a' => Some(('\u{7}', 2)),
+        b'v' => Some(('\u{b}', 2)),
+        _ => None,
+    }
+}

@@ -1,0 +1,498 @@
+//! The third gear: a least-cost search for the edits that make a value strict JSON.
+//!
+//! A [`State`] is one way of having read the text so far. It runs forward as long as it costs nothing; where
+//! the text can be taken in two ways it forks, and the cheaper way goes first. Costs are per habit: the first
+//! bare quote of a text is dear, the next ones almost free, because a model that forgets to escape quotes
+//! forgets it throughout. The [`Guide`] prunes: a key that is not declared, or already used, is no key.
+//!
+//! States that stand at the same place, in the same containers with the same keys used, differ only in
+//! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties.
+
+mod body;
+mod follow;
+mod structure;
+mod token;
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BinaryHeap};
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use crate::{Guide, Kinds, Member, Place, Problem, Repair, RepairKind, Span};
+
+pub(crate) use body::Quote;
+
+/// How a search begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// With a value: `{`, `[`, a quote, a word, ….
+    Value,
+    /// With the `(` of a call expression, whose arguments are read into an object: `(a=1, b='x')`.
+    Arguments,
+    /// Inside an object whose opening bracket is missing: `"a": 1}`.
+    Members,
+}
+
+/// How closely the guide is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rigor {
+    /// Types, keys, enums and required members.
+    Full,
+    /// Keys only: what is of the wrong type may be coerced later, and what is missing is to be reported.
+    Keys,
+}
+
+/// A way to read the text from the start to `end`.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) cost: Cost,
+    pub(crate) span: Span,
+    pub(crate) repairs: Vec<Repair>,
+}
+
+/// Whole units in the high half; the low half counts what is almost free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Cost(pub(crate) u64);
+
+impl Cost {
+    pub(crate) const fn units(n: u32) -> Cost {
+        Cost((n as u64) << 32)
+    }
+    const TRIFLE: Cost = Cost(1);
+
+    fn plus(self, other: Cost) -> Cost {
+        Cost(self.0.saturating_add(other.0))
+    }
+
+    pub(crate) fn whole(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// What a repair of `kind` costs the first time, in units, and whether the next ones are trifles.
+///
+/// The order matters more than the numbers: what a model does out of habit (other quotes, other literals,
+/// comments) is cheap; what it does by accident (a lost comma, bracket or quote) is dear; and to take a quote
+/// for text is dearer than to take it for the end of its string.
+fn price(kind: RepairKind) -> (u32, bool) {
+    use RepairKind::*;
+    match kind {
+        SwapQuote | DropComment | DropComma | SwapLiteral | EscapeControl | DropBackslash | SwapEscape => {
+            (1, true)
+        }
+        QuoteKey | SwapPunctuation | EscapeBackslash | DropUndefined | DropEscape | SwapSyntax | AddKey => {
+            (2, true)
+        }
+        JoinStrings => (3, true),
+        AddComma | AddColon => (4, true),
+        EscapeQuote => (6, true),
+        QuoteValue => (5, true),
+        AddCloser | DropCloser => (3, false),
+        DropOpener => (4, false),
+        AddQuote | SwapBracket => (5, false),
+        AddOpener => (6, false),
+        DropProse | DropFence | DropThink | DropTag | DropRepeat | Unwrap => (0, false),
+    }
+}
+
+/// A closing bracket that is missing or surplus in the middle costs more than one at the end.
+const MIDDLE: Cost = Cost::units(3);
+/// A key that a schema with declared members allows, but does not declare.
+const UNDECLARED: Cost = Cost::units(4);
+/// A key that stands twice.
+const TWICE: Cost = Cost::units(5);
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    /// A value is to come.
+    Value,
+    /// A key or the end of the object is to come.
+    Key,
+    /// A value is complete.
+    After,
+    /// Inside a string value.
+    Body,
+    /// The whole value is complete; what follows it is looked at.
+    Tail,
+    /// A reading is found.
+    Done,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    cost: Cost,
+    at: u32,
+    /// The innermost open container; `NONE` outside of all.
+    frame: u32,
+    /// The last edit made; `NONE` if there is none.
+    edits: u32,
+    /// One bit per kind of repair whose full price was paid.
+    habits: u64,
+    /// Where the string or value that is being read, or was read last, begins.
+    open: u32,
+    step: Step,
+    quote: Quote,
+    /// The last token says itself where it ends (not a number).
+    firm: bool,
+    /// The last value was a string whose closing quote stands right before `at`, of this many bytes.
+    text_end: u8,
+    /// A comma was the last thing read, at `open`.
+    comma: bool,
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &State) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for State {}
+impl PartialOrd for State {
+    fn partial_cmp(&self, other: &State) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for State {
+    /// The cheapest is the greatest, then the one that has come farthest.
+    fn cmp(&self, other: &State) -> Ordering {
+        other.cost.cmp(&self.cost).then(self.at.cmp(&other.at))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Object,
+    Array,
+    /// The arguments of a call, read into an object.
+    Arguments,
+    /// Parentheses around one value, which JSON does without.
+    Group,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    parent: u32,
+    shape: Shape,
+    /// The bracket that closes it in the source.
+    close: u8,
+    /// Both its brackets are written twice: `{{…}}`.
+    doubled: bool,
+    depth: u8,
+    place: Place,
+    /// Where the value that is being read in it stands.
+    inner: Place,
+    /// The declared members that have been used.
+    used: u128,
+    /// The bit in `used` of the member that is being read.
+    last: u128,
+    count: u32,
+    /// Equal for frames in which the future is the same.
+    signature: u64,
+}
+
+impl Frame {
+    fn is_object(&self) -> bool {
+        matches!(self.shape, Shape::Object | Shape::Arguments)
+    }
+
+    /// The bracket that closes it in JSON.
+    fn json_close(&self) -> u8 {
+        if self.is_object() { b'}' } else { b']' }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Edit {
+    before: u32,
+    kind: RepairKind,
+    at: Span,
+    put: Cow<'static, str>,
+}
+
+/// Searches for readings of the value that starts at one place.
+pub(crate) struct Search<'t, 'g> {
+    text: &'t str,
+    bytes: &'t [u8],
+    guide: &'g dyn Guide,
+    rigor: Rigor,
+    /// The text may have been cut off: nothing may be closed at its end.
+    cut: bool,
+    frames: Vec<Frame>,
+    edits: Vec<Edit>,
+    heap: BinaryHeap<State>,
+    /// The places that the first run came through, in order.
+    trail: Vec<(u32, u64, Cost)>,
+    on_trail: bool,
+    seen: BTreeMap<(u32, u64), (Cost, u8)>,
+    found: Vec<Found>,
+    start: u32,
+    arguments: bool,
+    /// The last byte of the text that is not blank or wrapping, and its place.
+    last: u8,
+    last_at: usize,
+    /// Bytes that may still be looked at.
+    fuel: i64,
+    /// What went wrong at the farthest place.
+    pub(crate) trouble: Option<(Problem, Span)>,
+}
+
+/// At most this many readings that tie are kept.
+const MOST_READINGS: usize = 3;
+
+impl<'t, 'g> Search<'t, 'g> {
+    pub(crate) fn new(text: &'t str, guide: &'g dyn Guide, rigor: Rigor, cut: bool, fuel: i64) -> Self {
+        let bytes = text.as_bytes();
+        let (last_at, last) = last_of_value(bytes);
+        Search {
+            text,
+            bytes,
+            guide,
+            rigor,
+            cut,
+            frames: Vec::new(),
+            edits: Vec::new(),
+            heap: BinaryHeap::new(),
+            trail: Vec::new(),
+            on_trail: true,
+            seen: BTreeMap::new(),
+            found: Vec::new(),
+            start: 0,
+            arguments: false,
+            last,
+            last_at,
+            fuel,
+            trouble: None,
+        }
+    }
+
+    /// The fuel that is left.
+    pub(crate) fn fuel(&self) -> i64 {
+        self.fuel
+    }
+
+    /// The cheapest readings of the value that starts at `from`: none, one, or several that tie.
+    pub(crate) fn run(mut self, from: usize, start: Start) -> (Vec<Found>, Search<'t, 'g>) {
+        self.start = from as u32;
+        self.arguments = start == Start::Arguments;
+        let first = State {
+            cost: Cost::default(),
+            at: from as u32,
+            frame: NONE,
+            edits: NONE,
+            habits: 0,
+            open: from as u32,
+            step: Step::Value,
+            quote: Quote::Double,
+            firm: true,
+            text_end: 0,
+            comma: false,
+        };
+        let first = match start {
+            Start::Value => Some(first),
+            Start::Arguments => self.open_arguments(first),
+            Start::Members => {
+                let s = self.edit(first, RepairKind::AddOpener, Span::at(from), "{");
+                self.push_frame(s, Shape::Object, b'}')
+            }
+        };
+        if let Some(first) = first {
+            self.advance(first);
+        }
+        self.on_trail = false;
+        while let Some(state) = self.heap.pop() {
+            if self.found.first().is_some_and(|best| best.cost < state.cost) {
+                break;
+            }
+            if self.fuel < 0 {
+                self.found.clear();
+                self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
+                break;
+            }
+            self.advance(state);
+        }
+        let found = core::mem::take(&mut self.found);
+        (found, self)
+    }
+
+    /// Runs one state forward until it is complete, impossible, or dearer than another one.
+    fn advance(&mut self, mut state: State) {
+        loop {
+            if matches!(state.step, Step::Key | Step::Value) && self.beaten(&state) {
+                return;
+            }
+            let at = state.at;
+            let next = match state.step {
+                Step::Value => self.value(state),
+                Step::Key => self.key(state),
+                Step::After => self.after(state),
+                Step::Body => self.body(state),
+                Step::Tail => self.tail(state),
+                Step::Done => {
+                    self.done(state);
+                    None
+                }
+            };
+            let Some(next) = next else { return };
+            self.fuel -= 16 + i64::from(next.at.saturating_sub(at));
+            if self.heap.peek().is_some_and(|other| other.cost < next.cost) {
+                self.heap.push(next);
+                return;
+            }
+            state = next;
+        }
+    }
+
+    /// Has a cheaper state been here, or enough equally cheap ones?
+    fn beaten(&mut self, state: &State) -> bool {
+        let signature = self.signature(state.frame) ^ (state.habits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let signature = signature ^ ((state.step as u64) << 1) ^ u64::from(state.comma);
+        if self.on_trail {
+            self.trail.push((state.at, signature, state.cost));
+            return false;
+        }
+        if let Ok(i) = self.trail.binary_search_by_key(&state.at, |t| t.0)
+            && self.trail[i].1 == signature
+            && self.trail[i].2 < state.cost
+        {
+            return true;
+        }
+        let (cost, times) = self.seen.entry((state.at, signature)).or_insert((state.cost, 0));
+        if *cost < state.cost || *times as usize >= MOST_READINGS {
+            return true;
+        }
+        *times += 1;
+        false
+    }
+
+    fn frame(&self, state: &State) -> Option<&Frame> {
+        self.frames.get(state.frame as usize)
+    }
+
+    fn signature(&self, frame: u32) -> u64 {
+        self.frames.get(frame as usize).map_or(0, |f| f.signature)
+    }
+
+    /// Enters a container at the place where `state` expects a value. The caller moves `at`.
+    fn push_frame(&mut self, state: State, shape: Shape, close: u8) -> Option<State> {
+        let place = self.place(&state);
+        let depth = self.frame(&state).map_or(0, |f| f.depth) + 1;
+        if usize::from(depth) > crate::MAX_DEPTH {
+            self.fail(Problem::Limit, Span::at(state.at as usize));
+            return None;
+        }
+        let mut frame = Frame {
+            parent: state.frame,
+            shape,
+            close,
+            doubled: false,
+            depth,
+            place,
+            inner: place,
+            used: 0,
+            last: 0,
+            count: 0,
+            signature: 0,
+        };
+        let (step, firm) = if frame.is_object() { (Step::Key, true) } else { (Step::Value, true) };
+        if shape == Shape::Array {
+            // A group stands where its value stands.
+            frame.inner = self.guide.element(place, 0);
+        }
+        let state = self.with_frame(state, frame);
+        Some(State { step, firm, text_end: 0, comma: false, ..state })
+    }
+
+    /// Makes `frame` the innermost one.
+    fn with_frame(&mut self, state: State, mut frame: Frame) -> State {
+        let mut h = self.signature(frame.parent);
+        for part in [
+            u64::from(frame.place.0) << 9 | u64::from(frame.close) << 1 | u64::from(frame.doubled),
+            frame.used as u64,
+            (frame.used >> 64) as u64,
+            u64::from(frame.inner.0) << 1 | u64::from(frame.count > 0),
+        ] {
+            h = (h.rotate_left(5) ^ part).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+        frame.signature = h;
+        self.frames.push(frame);
+        State { frame: self.frames.len() as u32 - 1, ..state }
+    }
+
+    /// Where the value that `state` is about to read stands.
+    fn place(&self, state: &State) -> Place {
+        self.frame(state).map_or_else(|| self.guide.root(), |f| f.inner)
+    }
+
+    fn kinds(&self, place: Place) -> Kinds {
+        if self.rigor == Rigor::Full { self.guide.kinds(place) } else { Kinds::ANY }
+    }
+
+    fn member(&self, place: Place, key: &str) -> Member {
+        match self.guide.member(place, key) {
+            Member::Forbidden if self.rigor == Rigor::Keys && self.frames.len() < 2 => Member::Forbidden,
+            member => member,
+        }
+    }
+
+    /// Records an edit and pays for it.
+    fn edit(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
+        self.edits.push(Edit { before: state.edits, kind, at, put: put.into() });
+        State { edits: self.edits.len() as u32 - 1, ..pay(state, kind) }
+    }
+
+    /// Notes why a state ended, if it came farther than the ones before.
+    fn fail(&mut self, problem: Problem, at: Span) {
+        let open = matches!(problem, Problem::NotANumber | Problem::OpenEscape);
+        let farther = match self.trouble {
+            None => true,
+            Some((Problem::NotANumber | Problem::OpenEscape, _)) => false,
+            Some((_, before)) => open || before.start < at.start,
+        };
+        if farther {
+            self.trouble = Some((problem, at));
+        }
+    }
+
+    /// The edits of a complete state, in order of place.
+    fn repairs(&self, state: &State) -> Vec<Repair> {
+        let mut repairs = Vec::new();
+        let mut at = state.edits;
+        while let Some(edit) = self.edits.get(at as usize) {
+            repairs.push(Repair { kind: edit.kind, at: edit.at, put: Box::from(&*edit.put) });
+            at = edit.before;
+        }
+        repairs.reverse();
+        // An edit is noted when its need is seen, which may be later than the ones behind it.
+        repairs.sort_by_key(|r| (r.at.start, r.at.end));
+        repairs
+    }
+}
+
+/// Pays for a repair: the full price the first time, a trifle afterwards where it is a habit.
+fn pay(state: State, kind: RepairKind) -> State {
+    let (units, habit) = price(kind);
+    let bit = 1_u64 << (kind as u64);
+    if habit && state.habits & bit != 0 {
+        return State { cost: state.cost.plus(Cost::TRIFLE), ..state };
+    }
+    State { cost: state.cost.plus(Cost::units(units)), habits: state.habits | bit, ..state }
+}
+
+/// The last byte of `bytes` that is not blank, fence or tag, and its place.
+fn last_of_value(bytes: &[u8]) -> (usize, u8) {
+    let mut end = bytes.len();
+    loop {
+        let rest = bytes[..end].trim_ascii_end();
+        let trimmed = rest.strip_suffix(b"```").or_else(|| {
+            let window = &rest[rest.len().saturating_sub(64)..];
+            let open = window.ends_with(b">").then(|| window.iter().rposition(|&b| b == b'<')).flatten()?;
+            Some(&rest[..rest.len() - window.len() + open])
+        });
+        match trimmed {
+            Some(shorter) => end = shorter.len(),
+            None => return (rest.len().saturating_sub(1), rest.last().copied().unwrap_or(b' ')),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What stands between and below the structure: blanks, comments, words and numbers.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+
+use super::{Cost, Frame, Search, State, Step};
+use crate::scan::skip_space;
+use crate::strict::number;
+use crate::{Kinds, Problem, RepairKind, Span};
+
+/// A line comment that swallows the rest of the text was hardly meant.
+const LAST_COMMENT: Cost = Cost::units(6);
+
+impl Search<'_, '_> {
+    /// Passes over whitespace, comments, and whitespace written as escapes.
+    pub(super) fn blank(&mut self, mut s: State) -> State {
+        loop {
+            let at = skip_space(self.bytes, s.at as usize);
+            s.at = at as u32;
+            let Some((end, kind)) = self.blank_at(at) else { return s };
+            s = self.edit(s, kind, Span::new(at, end), if kind == RepairKind::DropEscape { " " } else { "" });
+            if kind == RepairKind::DropComment && end == self.bytes.len() && self.bytes.get(at + 1) != Some(&b'*')
+            {
+                s.cost = s.cost.plus(LAST_COMMENT);
+            }
+            s.at = end as u32;
+        }
+    }
+
+    /// The first place at or after `at` that is not blank, without taking note of what is passed.
+    pub(super) fn peek_blank(&self, mut at: usize) -> usize {
+        // Comments are few; a run of them longer than this is looked at only when it is really read.
+        for _ in 0..4 {
+            at = skip_space(self.bytes, at);
+            let Some((end, _)) = self.blank_at(at) else { break };
+            at = end;
+        }
+        at
+    }
+
+    /// The end of the comment, escaped blank or foreign blank that begins at `at`.
+    fn blank_at(&self, at: usize) -> Option<(usize, RepairKind)> {
+        let rest = self.bytes.get(at..)?;
+        let line = || at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+        match rest {
+            [b'/', b'/', ..] => Some((line(), RepairKind::DropComment)),
+            [b'#', ..] => Some((line(), RepairKind::DropComment)),
+            [b'/', b'*', body @ ..] => {
+                let end = body.windows(2).position(|w| w == b"*/")?;
+                Some((at + 2 + end + 2, RepairKind::DropComment))
+            }
+            // `{\n  "a": 1}`, the `\n` written out
+            [b'\\', b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
+            // No-break space, byte order mark, ideographic space.
+            [0xc2, 0xa0, ..] => Some((at + 2, RepairKind::DropEscape)),
+            [0xef, 0xbb, 0xbf, ..] | [0xe3, 0x80, 0x80, ..] => Some((at + 3, RepairKind::DropEscape)),
+            _ => None,
+        }
+    }
+
+    /// Reads a number, a literal or a bare text as a value.
+    pub(super) fn bare_value(&mut self, s: State) -> Option<State> {
+        let at = s.at as usize;
+        let kinds = self.kinds(self.place(&s));
+        let end = self.word_end(at);
+        let word = self.text.get(at..end).unwrap_or("");
+        let after = State { at: end as u32, open: s.at, step: Step::After, text_end: 0, comma: false, ..s };
+
+        if let Ok(number_end) = number(self.bytes, at)
+            && number_end == end
+        {
+            let fits = if word.contains(['.', 'e', 'E']) { Kinds::NUMBER } else { Kinds::INTEGER.or(Kinds::FRACTION) };
+            if kinds.meets(fits) {
+                return Some(State { firm: false, ..after });
+            }
+            return self.bare_text(s, kinds);
+        }
+        let literal = match word {
+            "true" | "false" | "null" => Some((word, false)),
+            "True" | "TRUE" => Some(("true", true)),
+            "False" | "FALSE" => Some(("false", true)),
+            "None" | "NULL" | "Null" | "nil" | "Nil" => Some(("null", true)),
+            _ => None,
+        };
+        if let Some((json, foreign)) = literal {
+            let kind = if json == "null" { Kinds::NULL } else { Kinds::BOOL };
+            if kinds.meets(kind) {
+                let after = if foreign {
+                    let put = match json {
+                        "true" => "true",
+                        "false" => "false",
+                        _ => "null",
+                    };
+                    self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), put)
+                } else {
+                    after
+                };
+                return Some(State { firm: true, ..after });
+            }
+        }
+        match word {
+            "NaN" | "Infinity" | "-Infinity" | "nan" | "inf" | "-inf" => {
+                self.fail(Problem::NotANumber, Span::new(at, end));
+                return None;
+            }
+            "undefined" => return self.undefined(s, end),
+            _ => {}
+        }
+        if kinds.meets(Kinds::NUMBER)
+            && let Some(json) = foreign_number(word)
+        {
+            let after = self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), Cow::Owned(json));
+            return Some(State { firm: false, ..after });
+        }
+        self.bare_text(s, kinds)
+    }
+
+    /// `"a": undefined` means that there is no `a`: the member goes, with the comma on one side of it.
+    fn undefined(&mut self, s: State, end: usize) -> Option<State> {
+        let frame = *self.frame(&s)?;
+        if !frame.is_object() {
+            return None;
+        }
+        // The member began behind the last `{` or `,`; its key was the last thing taken note of.
+        let start = self.member_start(s)?;
+        let next = self.peek_blank(end);
+        let mut s = s;
+        // The key is gone as well, so what was edited in it is.
+        while let Some(edit) = self.edits.get(s.edits as usize) {
+            if (edit.at.start as usize) < start {
+                break;
+            }
+            s.edits = edit.before;
+        }
+        let (from, to, comma) = if self.bytes.get(next) == Some(&b',') {
+            (start, next + 1, false)
+        } else if self.bytes.get(start.wrapping_sub(1)) == Some(&b',') {
+            (start - 1, end, true)
+        } else {
+            (start, end, false)
+        };
+        let s = self.edit(s, RepairKind::DropUndefined, Span::new(from, to), "");
+        let s = self.with_frame(s, Frame { used: frame.used & !frame.last, ..frame });
+        let s = State { at: to as u32, firm: true, text_end: 0, comma: false, ..s };
+        if comma {
+            // Behind a dropped comma the object goes on as it would have after the value before.
+            return Some(State { step: Step::After, ..s });
+        }
+        let comma = self.bytes.get(start.wrapping_sub(1)) == Some(&b',');
+        Some(State { step: Step::Key, comma, open: start.saturating_sub(1) as u32, ..s })
+    }
+
+    /// The place behind the `{` or `,` that the member whose value is at `s` follows.
+    fn member_start(&self, s: State) -> Option<usize> {
+        let before = self.bytes.get(..s.open as usize)?;
+        before.iter().rposition(|&b| b == b'{' || b == b',').map(|at| at + 1)
+    }
+
+    /// Reads a text without quotes, up to a place where the document can go on: `{"a": New York, "b": 1}`.
+    fn bare_text(&mut self, s: State, kinds: Kinds) -> Option<State> {
+        let from = s.at as usize;
+        let first = *self.bytes.get(from)?;
+        if !kinds.has(Kinds::STRING) || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80) {
+            self.fail(Problem::Unreadable, Span::at(from));
+            return None;
+        }
+        let mut at = from;
+        let mut chosen = None;
+        while let Some(&b) = self.bytes.get(at) {
+            self.fuel -= 1;
+            match b {
+                b',' | b'}' | b']' | b'\n' | b')' | b';' if self.may_go_on(&s, at) => {
+                    let end = from + self.bytes[from..at].trim_ascii_end().len();
+                    let mut done = s;
+                    done = self.edit(done, RepairKind::QuoteValue, Span::at(from), "\"");
+                    done = self.escape_range(done, from, end)?;
+                    done = self.edit(done, RepairKind::QuoteValue, Span::at(end), "\"");
+                    let done = State { at: end as u32, open: from as u32, step: Step::After, firm: false, text_end: 0, comma: false, ..done };
+                    if chosen.is_none() {
+                        chosen = Some(done);
+                        // A comma may belong to the text: "Paris, France".
+                        if b != b',' {
+                            break;
+                        }
+                    } else {
+                        self.heap.push(State { cost: done.cost.plus(Cost::units(1)), ..done });
+                        break;
+                    }
+                }
+                // The opening quote is missing: `"out": logStream", …`
+                b'"' | b'\'' if at > from && self.may_go_on(&s, at + 1) => {
+                    let mut done = self.edit(s, RepairKind::AddQuote, Span::at(from), "\"");
+                    done = self.escape_range(done, from, at)?;
+                    if b == b'\'' {
+                        done = self.edit(done, RepairKind::SwapQuote, Span::new(at, at + 1), "\"");
+                    }
+                    let done = State { at: at as u32 + 1, open: from as u32, step: Step::After, firm: true, text_end: 1, comma: false, ..done };
+                    match chosen {
+                        None => chosen = Some(done),
+                        Some(_) => self.heap.push(done),
+                    }
+                    break;
+                }
+                // Brackets and quotes do not stand in bare texts: `f(a=g(1))` is an expression.
+                b'(' | b'{' | b'[' | b'"' | b'\n' | b'`' => break,
+                _ => {}
+            }
+            at += 1;
+        }
+        if chosen.is_none() {
+            self.fail(Problem::Unreadable, Span::new(from, at));
+        }
+        chosen
+    }
+
+    /// Escapes what a JSON string may not hold between `from` and `to`.
+    fn escape_range(&mut self, mut s: State, from: usize, to: usize) -> Option<State> {
+        for at in from..to {
+            match self.bytes.get(at)? {
+                b'\\' => s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\"),
+                &b if b < 0x20 => s = self.escape_control(s, at),
+                _ => {}
+            }
+        }
+        Some(s)
+    }
+
+    pub(super) fn escape_control(&mut self, s: State, at: usize) -> State {
+        let put = match self.bytes.get(at) {
+            Some(b'\n') => Cow::Borrowed("\\n"),
+            Some(b'\r') => Cow::Borrowed("\\r"),
+            Some(b'\t') => Cow::Borrowed("\\t"),
+            Some(&b) => Cow::Owned(format!("\\u{b:04x}")),
+            None => return s,
+        };
+        self.edit(s, RepairKind::EscapeControl, Span::new(at, at + 1), put)
+    }
+
+    /// The end of the run of characters that make up names, numbers and literals.
+    pub(super) fn word_end(&self, from: usize) -> usize {
+        let rest = self.bytes.get(from..).unwrap_or(&[]);
+        let word = |b: &u8| b.is_ascii_alphanumeric() || b"_.+-$".contains(b) || *b >= 0x80;
+        from + rest.iter().position(|b| !word(b)).unwrap_or(rest.len())
+    }
+}
+
+/// The JSON spelling of a number that another language writes differently; `None` for anything else.
+///
+/// `.5` → `0.5`, `5.` → `5.0`, `+5` → `5`, `1_000` → `1000`, `0x1F` → `31`. Leading zeros (`007`) stay open.
+fn foreign_number(word: &str) -> Option<String> {
+    let (sign, body) = match word.as_bytes().first()? {
+        b'+' => ("", &word[1..]),
+        b'-' => ("-", &word[1..]),
+        _ => ("", word),
+    };
+    for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(digits) = body.strip_prefix(prefix) {
+            let n = u64::from_str_radix(digits, radix).ok()?;
+            return Some(format!("{sign}{n}"));
+        }
+    }
+    let (mantissa, exponent) = match body.find(['e', 'E']) {
+        Some(at) => body.split_at(at),
+        None => (body, ""),
+    };
+    let underscores = !mantissa.starts_with('_') && !mantissa.ends_with('_') && !mantissa.contains("__");
+    let digits: String = mantissa.chars().filter(|&c| c != '_').collect();
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, "none"));
+    let whole = if whole.is_empty() { "0" } else { whole };
+    let json = match fraction {
+        "none" => format!("{sign}{whole}{exponent}"),
+        "" => format!("{sign}{whole}.0{exponent}"),
+        _ => format!("{sign}{whole}.{fraction}{exponent}"),
+    };
+    let any_digit = mantissa.bytes().any(|b| b.is_ascii_digit());
+    (underscores && any_digit && number(json.as_bytes(), 0) == Ok(json.len())).then_some(json)
+}

@@ -1,0 +1,280 @@
+//! What stands around a value: prose, fences, tags, reasoning, and other values.
+
+use alloc::vec::Vec;
+
+use crate::read::{Options, fuel_for, unwrapped};
+use crate::search::{Cost, Found, Rigor, Search, Start};
+use crate::strict::strict_prefix;
+use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
+
+/// More places than this are not tried as the beginning of the value.
+const MOST_STARTS: usize = 64;
+/// A value this much dearer than another one in the same text is an accident of the prose.
+const ACCIDENT: u32 = 4;
+
+/// Reads a text that is not strict JSON as a whole.
+pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
+    let mut fuel = fuel_for(text.len());
+    let mut trouble = None;
+    for rigor in [Rigor::Full, Rigor::Keys] {
+        let mut surround = Surround { text, guide, options, rigor, fuel, trouble, found: Vec::new() };
+        surround.collect();
+        (fuel, trouble) = (surround.fuel, surround.trouble);
+        let found = surround.found;
+        if !found.is_empty() {
+            return choose(text, found);
+        }
+    }
+    if let Some(parse) = escaped(text, guide, options) {
+        return parse;
+    }
+    Parse::broken(trouble)
+}
+
+/// May the value that ends at `end` be taken without a look at what follows?
+pub(crate) fn stands_alone(bytes: &[u8], end: usize) -> bool {
+    let rest = bytes[end..].trim_ascii_start();
+    let newline = bytes[end..bytes.len() - rest.len()].contains(&b'\n');
+    match rest {
+        [] | [b'<' | b'{' | b'[', ..] => true,
+        [b'`', b'`', b'`', ..] => true,
+        [b'}' | b']' | b')' | b',' | b'"' | b'\'' | b':', ..] => false,
+        _ => newline,
+    }
+}
+
+/// The search for values in one text.
+pub(crate) struct Surround<'t, 'g> {
+    text: &'t str,
+    guide: &'g dyn Guide,
+    options: &'g Options,
+    rigor: Rigor,
+    fuel: i64,
+    trouble: Option<(Problem, Span)>,
+    found: Vec<Found>,
+}
+
+impl Surround<'_, '_> {
+    /// Tries every place at which a value may begin, from left to right.
+    fn collect(&mut self) {
+        let bytes = self.text.as_bytes();
+        let begin = after_reasoning(self.text);
+        let members = after_wrapping(bytes, begin);
+        if !matches!(bytes.get(members), None | Some(b'{' | b'[')) {
+            self.attempt(members, Start::Members, begin);
+        }
+        // Where the text that was neither read nor skipped as another value begins.
+        let mut lead = begin;
+        let mut at = begin;
+        for _ in 0..MOST_STARTS {
+            let Some(start) = next_opener(bytes, at) else { break };
+            if self.fuel < 0 {
+                break;
+            }
+            at = start + 1;
+            if looks_like_json(&bytes[lead..start]) {
+                // A part of a value that could not be read is not what was meant.
+                continue;
+            }
+            if let Some(end) = self.attempt(start, Start::Value, lead) {
+                (at, lead) = (end, end);
+            } else if let Ok((_, end)) = strict_prefix(bytes, start) {
+                // Another value, which the guide does not want.
+                (at, lead) = (end, end);
+            }
+        }
+    }
+
+    /// Reads the value that may begin at `start`; returns where it ends.
+    fn attempt(&mut self, start: usize, how: Start, lead: usize) -> Option<usize> {
+        let search = Search::new(self.text, self.guide, self.rigor, self.options.cut, self.fuel);
+        let (found, search) = search.run(start, how);
+        self.fuel = search.fuel();
+        if found.is_empty() {
+            self.note(search.trouble);
+            return None;
+        }
+        let end = found.iter().map(|f| f.span.end as usize).max()?;
+        let lead = self.text.as_bytes()[lead..start].trim_ascii();
+        let prose = !(lead.is_empty() || lead.ends_with(b">") || lead.ends_with(b"```") || is_fence_line(lead));
+        let extra = Cost::units(u32::from(prose));
+        self.found.extend(found.into_iter().map(|f| Found { cost: Cost(f.cost.0 + extra.0), ..f }));
+        Some(end)
+    }
+
+    /// Keeps the trouble that came first; what came of later starts is rarely the reason.
+    fn note(&mut self, trouble: Option<(Problem, Span)>) {
+        let graver = |p: &Problem| matches!(p, Problem::NotANumber | Problem::OpenEscape | Problem::Limit);
+        match (&self.trouble, &trouble) {
+            (None, _) => self.trouble = trouble,
+            (Some((old, _)), Some((new, _))) if graver(new) && !graver(old) => self.trouble = trouble,
+            (Some((Problem::Unreadable, _)), Some((Problem::Truncated, _))) => self.trouble = trouble,
+            _ => {}
+        }
+    }
+}
+
+/// The one value that the text holds, out of all that were found in it.
+fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
+    let cheapest = found.iter().map(|f| f.cost.whole()).min().unwrap_or(0);
+    found.retain(|f| f.cost.whole() < cheapest + ACCIDENT);
+    let mut readings: Vec<(u32, Reading<'t>)> = Vec::new();
+    for one in &found {
+        if let Some(reading) = Reading::of(text, one) {
+            readings.push((one.span.start, reading));
+        }
+    }
+    let Some((start, _)) = readings.first() else { return Parse::broken(Some((Problem::Unreadable, Span::at(0)))) };
+    let start = *start;
+    // Readings of one place that tie, and values at other places.
+    let (here, elsewhere): (Vec<_>, Vec<_>) = readings.into_iter().partition(|(at, _)| *at == start);
+    let mut parse = Parse::of_ties(here.into_iter().map(|(_, r)| r).collect());
+    if let Some(first) = parse.settled().cloned() {
+        let other = elsewhere.iter().find(|(_, r)| !r.value().same_as(first.value()));
+        if let Some((at, other)) = other {
+            let at = Span::new(*at as usize, other.span.end as usize);
+            return Parse {
+                readings: alloc::vec![first, other.clone()],
+                diagnostics: alloc::vec![Diagnostic { problem: Problem::SeveralValues, at }],
+            };
+        }
+        let repeats: Vec<Span> = elsewhere.iter().map(|(_, r)| r.span).collect();
+        let mut whole = first;
+        enclose(text, &mut whole, &repeats);
+        parse.readings = alloc::vec![whole];
+    }
+    parse
+}
+
+/// Adds the edits that drop what stands around the value.
+fn enclose(text: &str, reading: &mut Reading<'_>, repeats: &[Span]) {
+    let span = reading.span;
+    let mut repairs = Vec::new();
+    drop_text(text, 0, span.start as usize, &mut repairs);
+    repairs.append(&mut reading.repairs);
+    let mut at = span.end as usize;
+    for repeat in repeats {
+        drop_text(text, at, repeat.start as usize, &mut repairs);
+        let end = repeat.end as usize;
+        repairs.push(Repair::new(RepairKind::DropRepeat, Span::new(repeat.start as usize, end), ""));
+        at = end;
+    }
+    drop_text(text, at, text.len(), &mut repairs);
+    reading.repairs = repairs;
+}
+
+/// Drops `from..to`, unless it is blank, which strict JSON allows.
+fn drop_text(text: &str, from: usize, to: usize, repairs: &mut Vec<Repair>) {
+    let Some(part) = text.get(from..to) else { return };
+    let trimmed = part.trim_matches([' ', '\n', '\r', '\t']);
+    if trimmed.is_empty() {
+        return;
+    }
+    let start = from + (part.len() - part.trim_start_matches([' ', '\n', '\r', '\t']).len());
+    let bytes = trimmed.as_bytes();
+    let kind = if after_reasoning(trimmed) > 0 || closes_reasoning(trimmed) {
+        RepairKind::DropThink
+    } else if bytes.starts_with(b"``") || bytes.ends_with(b"```") || is_fence_line(bytes) {
+        RepairKind::DropFence
+    } else if bytes.starts_with(b"<") && bytes.ends_with(b">") {
+        RepairKind::DropTag
+    } else {
+        RepairKind::DropProse
+    };
+    repairs.push(Repair::new(kind, Span::new(start, start + trimmed.len()), ""));
+}
+
+/// The names of the tags that models put around their reasoning.
+const REASONING: [&str; 8] =
+    ["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "analysis"];
+
+/// Where the text behind a leading block of reasoning begins; 0 if there is none.
+///
+/// The block may have been opened by the prompt: then only its closing tag is there.
+fn after_reasoning(text: &str) -> usize {
+    let start = text.trim_start();
+    for name in REASONING {
+        let opened = start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
+        let value_first = start.starts_with(['{', '[', '"']);
+        if !opened && value_first {
+            continue;
+        }
+        let mut from = 0;
+        while let Some(at) = text.get(from..).and_then(|t| t.find("</")) {
+            let tag = from + at + 2;
+            let rest = text.get(tag..).unwrap_or("");
+            if let Some(rest) = rest.strip_prefix(name).and_then(|t| t.strip_prefix('>')) {
+                let end = text.len() - rest.len();
+                if opened || rest.trim_start().starts_with(['{', '[', '`', '<']) {
+                    return end;
+                }
+            }
+            from = tag;
+        }
+    }
+    0
+}
+
+fn closes_reasoning(text: &str) -> bool {
+    REASONING.iter().any(|name| {
+        text.strip_suffix('>').and_then(|t| t.strip_suffix(name)).is_some_and(|t| t.ends_with("</"))
+    })
+}
+
+/// The place behind the fence line, tags and blanks that open at `from`.
+fn after_wrapping(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    loop {
+        let rest = bytes[at..].trim_ascii_start();
+        at = bytes.len() - rest.len();
+        if rest.starts_with(b"```") {
+            at += rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |n| n + 1);
+        } else if rest.starts_with(b"<")
+            && let Some(end) = rest.iter().take(64).position(|&b| b == b'>')
+        {
+            at += end + 1;
+        } else {
+            return at;
+        }
+    }
+}
+
+/// ```` ```json ```` or ```` json ```` at the end of the text in front of a value.
+fn is_fence_line(lead: &[u8]) -> bool {
+    let line = lead.rsplit(|&b| b == b'\n').next().unwrap_or(lead).trim_ascii();
+    line.len() < 40 && line.windows(3).any(|w| w == b"```")
+}
+
+/// The next bracket that opens a value.
+fn next_opener(bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let ascii = rest.iter().position(|&b| b == b'{' || b == b'[')?;
+    Some(from + ascii)
+}
+
+/// Does a piece of text hold a key and its colon?
+fn looks_like_json(bytes: &[u8]) -> bool {
+    bytes.iter().enumerate().any(|(i, &b)| {
+        b == b':' && matches!(bytes[..i].trim_ascii_end().last(), Some(b'"' | b'\''))
+    })
+}
+
+/// A value whose text was escaped as a whole: `{\"a\": \"b\"}`.
+fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
+    let start = text.find(['{', '['])?;
+    let end = text.rfind(['}', ']'])? + 1;
+    let body = text.get(start..end)?;
+    let escapes = body.matches("\\\"").count();
+    // Every quote is escaped, so none of them is one.
+    if escapes == 0 || body.matches('"').count() != escapes {
+        return None;
+    }
+    let quoted = alloc::format!("\"{body}\"");
+    let tree = crate::strict(&quoted).ok()?;
+    let inner = tree.root(&quoted).as_str()?.into_owned();
+    let mut parse = unwrapped(&inner, Span::new(start, end), guide, options);
+    if let [reading] = parse.readings.as_mut_slice() {
+        enclose(text, reading, &[]);
+    }
+    Some(parse)
+}

@@ -1,0 +1,609 @@
+//! From schema documents to the flat tables of a [`SchemaGuide`].
+//!
+//! A place is compiled from *alternatives*: what stands there fits at least one of them. An alternative is a list of
+//! schemas that all hold: `{"type": "object", "anyOf": [A, B]}` becomes `[[it, A], [it, B]]`. `$ref` and `allOf` add
+//! to an alternative, `anyOf`, `oneOf` and `if` multiply them. Places are known by their alternatives, so schemas that refer to
+//! each other become places that point at each other, and nothing is expanded twice.
+
+use std::collections::{HashMap, HashSet};
+
+use callwright_json::{Kinds, MAX_SLOTS, strict};
+use serde_json::{Map, Value};
+
+use super::guide::{ANY, Entry, NEVER, Rule, SchemaGuide};
+use super::keywords::{Draft, local_pointer};
+use super::limits::has_inner_id;
+
+/// The most places of one guide; whatever comes after them is left open.
+const MAX_PLACES: usize = 20_000;
+/// The most steps in which the alternatives of one guide are found; whatever comes after them is left open.
+const MAX_STEPS: usize = 400_000;
+/// The most schemas that one alternative may hold together.
+const MAX_TOGETHER: usize = 64;
+/// Above this number, members are looked up by binary search.
+const LINEAR: usize = 8;
+
+/// A schema document.
+pub(crate) struct Document<'s> {
+    root: &'s Value,
+    draft: Draft,
+    /// A part of it has an identity of its own, so that `#/…` may mean something else there.
+    has_inner_id: bool,
+}
+
+impl<'s> Document<'s> {
+    pub(crate) fn new(root: &'s Value) -> Document<'s> {
+        Document { root, draft: Draft::of(root), has_inner_id: has_inner_id(root) }
+    }
+}
+
+/// Compiles the first of `documents`; in it, the reference `tool:3` means the root of `documents[4]`. Also says whether
+/// the tables decide exactly what fits.
+///
+/// The documents are bounded and free of endless references: see the module `limits`.
+pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
+    let mut compiler = Compiler {
+        documents,
+        entries: vec![Entry::any(), Entry::never()],
+        known: HashMap::new(),
+        todo: Vec::new(),
+        steps: 0,
+    };
+    let root = documents.first().map_or(ANY, |document| {
+        let node = Node { document: 0, schema: document.root };
+        compiler.place(vec![vec![node]])
+    });
+    while let Some((at, alternatives)) = compiler.todo.pop() {
+        let entry = compiler.entry(&alternatives);
+        if let Some(slot) = compiler.entries.get_mut(at as usize) {
+            *slot = entry;
+        }
+    }
+    // A place that is left open for want of room is not exact.
+    let is_exact = compiler.is_within_bounds() && compiler.entries.iter().all(|entry| entry.is_exact);
+    (SchemaGuide { entries: compiler.entries, root }, is_exact)
+}
+
+#[derive(Clone, Copy)]
+struct Node<'s> {
+    document: usize,
+    schema: &'s Value,
+}
+
+impl<'s> Node<'s> {
+    fn key(self) -> *const Value {
+        self.schema
+    }
+
+    fn at(self, schema: &'s Value) -> Node<'s> {
+        Node { schema, ..self }
+    }
+
+    fn keyword(self, keyword: &str) -> Option<&'s Value> {
+        self.schema.get(keyword)
+    }
+}
+
+/// Schemas that all hold for one value.
+#[derive(Clone, Default)]
+struct Alternative<'s> {
+    nodes: Vec<Node<'s>>,
+    /// More is demanded than `nodes` say.
+    is_loose: bool,
+}
+
+type Key = Vec<(Vec<*const Value>, bool)>;
+
+struct Compiler<'s, 'd> {
+    documents: &'d [Document<'s>],
+    entries: Vec<Entry>,
+    known: HashMap<Key, u32>,
+    todo: Vec<(u32, Vec<Alternative<'s>>)>,
+    steps: usize,
+}
+
+impl<'s> Compiler<'s, '_> {
+    fn is_within_bounds(&self) -> bool {
+        self.steps < MAX_STEPS && self.entries.len() < MAX_PLACES
+    }
+
+    /// The number of the place where one of `choices` holds.
+    fn place(&mut self, choices: Vec<Vec<Node<'s>>>) -> u32 {
+        let mut alternatives = Vec::new();
+        for choice in choices {
+            alternatives.extend(self.expand(choice));
+        }
+        let mut seen = HashSet::new();
+        alternatives.retain(|alternative| seen.insert(key(alternative)));
+        if alternatives.is_empty() {
+            return NEVER;
+        }
+        if let [Alternative { nodes, is_loose: false }] = alternatives.as_slice()
+            && nodes.is_empty()
+        {
+            return ANY;
+        }
+        if !self.is_within_bounds() {
+            return ANY;
+        }
+        let next = u32::try_from(self.entries.len()).unwrap_or(ANY);
+        let at = *self.known.entry(alternatives.iter().map(key).collect()).or_insert(next);
+        if at == next {
+            self.entries.push(Entry::any());
+            self.todo.push((at, alternatives));
+        }
+        at
+    }
+
+    /// Resolves all that speaks about the same value: `$ref`, `allOf`, `anyOf`, `oneOf`, `if`.
+    fn expand(&mut self, choice: Vec<Node<'s>>) -> Vec<Alternative<'s>> {
+        let mut open = vec![(Alternative::default(), choice, Vec::new())];
+        let mut done: Vec<Alternative<'s>> = Vec::new();
+        let mut done_keys = HashSet::new();
+        let mut has_one_of = false;
+        while let Some((mut alternative, mut pending, mut seen)) = open.pop() {
+            let Some(node) = pending.pop() else {
+                let is_new = done_keys.insert(key(&alternative));
+                if is_new {
+                    done.push(alternative);
+                } else if has_one_of {
+                    // `oneOf` of two equal schemas admits nothing.
+                    done.iter_mut().for_each(|alternative| alternative.is_loose = true);
+                }
+                continue;
+            };
+            self.steps += 1 + seen.len() / MAX_TOGETHER;
+            if !self.is_within_bounds() {
+                return vec![Alternative { nodes: Vec::new(), is_loose: true }];
+            }
+            if seen.contains(&node.key()) {
+                open.push((alternative, pending, seen));
+                continue;
+            }
+            seen.push(node.key());
+            let schema = match node.schema {
+                Value::Bool(false) => continue,
+                Value::Object(schema) => schema,
+                _ => {
+                    open.push((alternative, pending, seen));
+                    continue;
+                }
+            };
+            let draft = self.draft(node);
+            if let Some(Value::String(reference)) = schema.get("$ref") {
+                match self.resolve(node, reference) {
+                    Some(target) => pending.push(target),
+                    None => alternative.is_loose = true,
+                }
+                if draft <= Draft::D7 {
+                    open.push((alternative, pending, seen));
+                    continue;
+                }
+            }
+            alternative.is_loose |= schema.keys().any(|keyword| is_beyond_tables(keyword));
+            if schema.iter().any(|(keyword, _)| constrains(keyword)) {
+                if MAX_TOGETHER <= alternative.nodes.len() {
+                    alternative.is_loose = true;
+                } else {
+                    alternative.nodes.push(node);
+                }
+            }
+            if let Some(all) = list(schema, "allOf") {
+                pending.extend(all.iter().rev().map(|s| node.at(s)));
+            }
+            let mut choices: Vec<Vec<&'s Value>> = Vec::new();
+            choices.extend(list(schema, "anyOf").map(|any| any.iter().collect()));
+            if let Some(one) = list(schema, "oneOf") {
+                has_one_of = true;
+                choices.push(one.iter().collect());
+            }
+            if schema.contains_key("if") && (schema.contains_key("then") || schema.contains_key("else")) {
+                const TRUE: &Value = &Value::Bool(true);
+                let branch = |keyword: &str| schema.get(keyword).unwrap_or(TRUE);
+                choices.push(vec![branch("then"), branch("else")]);
+            }
+            let mut branches = vec![pending];
+            for choice in choices {
+                if MAX_STEPS < self.steps + branches.len() * choice.len() {
+                    self.steps = MAX_STEPS;
+                    return vec![Alternative { nodes: Vec::new(), is_loose: true }];
+                }
+                self.steps += branches.len() * choice.len();
+                branches = branches
+                    .iter()
+                    .flat_map(|pending| {
+                        choice.iter().map(move |s| {
+                            let mut pending = pending.clone();
+                            pending.push(node.at(s));
+                            pending
+                        })
+                    })
+                    .collect();
+            }
+            // The first branch is taken from the stack first, so that members keep their order of declaration.
+            while let Some(pending) = branches.pop() {
+                open.push((alternative.clone(), pending, seen.clone()));
+            }
+        }
+        done
+    }
+
+    fn draft(&self, node: Node<'s>) -> Draft {
+        self.documents.get(node.document).map_or(Draft::D2020, |document| document.draft)
+    }
+
+    fn resolve(&self, node: Node<'s>, reference: &str) -> Option<Node<'s>> {
+        let document = self.documents.get(node.document)?;
+        if node.document == 0
+            && let Some(tool) = reference.strip_prefix("tool:")
+        {
+            let document = tool.parse::<usize>().ok()? + 1;
+            return Some(Node { document, schema: self.documents.get(document)?.root });
+        }
+        if document.has_inner_id {
+            return None;
+        }
+        Some(node.at(document.root.pointer(&local_pointer(reference)?)?))
+    }
+
+    fn entry(&mut self, alternatives: &[Alternative<'s>]) -> Entry {
+        let parts: Vec<Part<'s>> =
+            alternatives.iter().map(|a| self.part(a)).filter(|p| p.kinds.0 != 0).collect();
+        let kinds = parts.iter().fold(Kinds(0), |kinds, part| kinds.or(part.kinds));
+        let bits: u32 = parts.iter().map(|part| part.kinds.0.count_ones()).sum();
+        let is_disjoint = bits == kinds.0.count_ones();
+        let mut is_exact = is_disjoint && parts.iter().all(|part| part.is_exact);
+        let rules = parts.iter().flat_map(|part| part.rules.iter().cloned()).collect();
+
+        let strings = parts.iter().filter(|p| p.kinds.meets(Kinds::STRING));
+        let strings: Option<Vec<&str>> =
+            strings.map(|p| p.strings.clone()).collect::<Option<Vec<_>>>().map(|s| s.concat());
+        let strings = strings.map(|mut strings| {
+            strings.sort_unstable();
+            strings.dedup();
+            strings.into_iter().map(Box::from).collect()
+        });
+
+        let arrays: Vec<&Part<'s>> = parts.iter().filter(|p| p.kinds.meets(Kinds::ARRAY)).collect();
+        let longest = arrays.iter().map(|part| part.prefix.len()).max().unwrap_or(0);
+        let prefix = (0..longest)
+            .map(|i| {
+                self.place(
+                    arrays.iter().map(|part| part.prefix.get(i).unwrap_or(&part.rest).clone()).collect(),
+                )
+            })
+            .collect();
+        let element = self.place(arrays.iter().map(|part| part.rest.clone()).collect());
+
+        let objects: Vec<&Part<'s>> = parts.iter().filter(|p| p.kinds.meets(Kinds::OBJECT)).collect();
+        let mut names: Vec<&str> = Vec::new();
+        let mut values: HashMap<&str, Vec<Vec<Node<'s>>>> = HashMap::new();
+        for (name, nodes) in objects.iter().flat_map(|part| &part.members) {
+            let choices = values.entry(name).or_insert_with(|| {
+                names.push(name);
+                Vec::new()
+            });
+            choices.extend(nodes.clone());
+        }
+        let is_required = |name: &str| objects.iter().all(|part| part.required.contains(&name));
+        let mut required = 0;
+        for (i, name) in names.iter().enumerate().filter(|(_, name)| is_required(name)) {
+            match i < MAX_SLOTS {
+                true => required |= 1_u128 << i,
+                // There is no bit for it.
+                false => is_exact = false,
+            }
+        }
+        let members: Box<[(Box<str>, u32)]> = names
+            .iter()
+            .map(|name| (Box::from(*name), self.place(values.remove(name).unwrap_or_default())))
+            .collect();
+        let open: Vec<Vec<Node<'s>>> = objects.iter().filter_map(|part| part.additional.clone()).collect();
+        let additional = (!open.is_empty()).then(|| self.place(open)).filter(|&at| at != NEVER);
+
+        let mut by_name: Vec<u16> = Vec::new();
+        if LINEAR < members.len() {
+            by_name.extend((0..members.len()).filter_map(|i| u16::try_from(i).ok()));
+            by_name.sort_unstable_by_key(|&i| &members[usize::from(i)].0);
+        }
+        Entry {
+            kinds,
+            members,
+            by_name: by_name.into(),
+            required,
+            additional,
+            prefix,
+            element,
+            strings,
+            rules,
+            is_exact,
+        }
+    }
+
+    /// What one alternative says, its members' and elements' schemas still uncompiled.
+    fn part(&mut self, alternative: &Alternative<'s>) -> Part<'s> {
+        let nodes = &alternative.nodes;
+        let kinds = nodes
+            .iter()
+            .fold(Kinds::ANY, |kinds, node| Kinds(kinds.0 & kinds_of(node.schema, self.draft(*node)).0));
+        let strings = nodes.iter().filter_map(|node| strings_of(node.schema, self.draft(*node)));
+        let strings = strings.reduce(|mut both, other| {
+            both.retain(|s| other.contains(s));
+            both
+        });
+
+        let mut names: Vec<&'s str> = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut required: HashSet<&'s str> = HashSet::new();
+        for node in nodes {
+            let declared = node.keyword("properties").and_then(Value::as_object);
+            names.extend(
+                declared.into_iter().flat_map(Map::keys).map(String::as_str).filter(|n| seen.insert(n)),
+            );
+        }
+        for node in nodes {
+            let demanded = node.keyword("required").and_then(Value::as_array);
+            let demanded = demanded.into_iter().flatten().filter_map(Value::as_str);
+            required.extend(demanded.clone());
+            names.extend(demanded.filter(|n| seen.insert(n)));
+        }
+        let has_open_names = alternative.is_loose
+            || nodes.iter().any(|node| {
+                node.keyword("patternProperties").is_some()
+                    || node.keyword("additionalProperties").is_some_and(|more| more != &Value::Bool(false))
+            });
+        let is_closed = !has_open_names
+            && nodes.iter().any(|node| node.keyword("unevaluatedProperties") == Some(&Value::Bool(false)));
+        self.steps += names.len() * nodes.len();
+        let members = names
+            .iter()
+            .map(|name| {
+                let of_node = |node: &Node<'s>| {
+                    let declared = node.keyword("properties").and_then(|p| p.get(name));
+                    declared.or_else(|| additional(*node)).map(|schema| node.at(schema))
+                };
+                (*name, nodes.iter().filter_map(of_node).collect())
+            })
+            .map(|(name, nodes)| (name, vec![nodes]))
+            .collect();
+        let additional = (!is_closed).then(|| {
+            nodes
+                .iter()
+                .filter_map(|node| additional(*node).map(|schema| node.at(schema)))
+                .collect::<Vec<_>>()
+        });
+
+        let (mut prefix, mut rest): (Vec<Vec<Node<'s>>>, Vec<Node<'s>>) = (Vec::new(), Vec::new());
+        let tuples: Vec<(&[Value], Option<&Value>)> =
+            nodes.iter().map(|node| items(*node, self.draft(*node))).collect();
+        let longest = tuples.iter().map(|(first, _)| first.len()).max().unwrap_or(0);
+        prefix.resize(longest, Vec::new());
+        for (node, (first, others)) in nodes.iter().zip(&tuples) {
+            for (i, slot) in prefix.iter_mut().enumerate() {
+                slot.extend(first.get(i).or(*others).map(|schema| node.at(schema)));
+            }
+            rest.extend(others.map(|schema| node.at(schema)));
+        }
+
+        let mut rules = Vec::new();
+        let mut is_exact = !alternative.is_loose && nodes.len() <= 1;
+        for node in nodes {
+            // In draft 4, `1.0` is no integer, and bounds become exclusive by a second keyword.
+            is_exact &= self.draft(*node) != Draft::D4;
+            let keywords = node.schema.as_object().into_iter().flatten();
+            for (keyword, value) in keywords {
+                match rule(keyword, value) {
+                    Ruling::Rule(about, rule) => rules.push((Kinds(about.0 & kinds.0), rule)),
+                    Ruling::Tables => {}
+                    Ruling::Beyond => is_exact = false,
+                }
+            }
+        }
+        Part { kinds, members, required, additional, prefix, rest, strings, rules, is_exact }
+    }
+}
+
+struct Part<'s> {
+    kinds: Kinds,
+    members: Vec<(&'s str, Vec<Vec<Node<'s>>>)>,
+    required: HashSet<&'s str>,
+    additional: Option<Vec<Node<'s>>>,
+    prefix: Vec<Vec<Node<'s>>>,
+    rest: Vec<Node<'s>>,
+    strings: Option<Vec<&'s str>>,
+    rules: Vec<(Kinds, Rule)>,
+    is_exact: bool,
+}
+
+fn key(alternative: &Alternative<'_>) -> (Vec<*const Value>, bool) {
+    let mut keys: Vec<*const Value> = alternative.nodes.iter().map(|node| node.key()).collect();
+    keys.sort_unstable();
+    (keys, alternative.is_loose)
+}
+
+fn list<'s>(schema: &'s Map<String, Value>, keyword: &str) -> Option<&'s [Value]> {
+    schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice)
+}
+
+/// The schema of a member that `properties` does not declare; `None` where any value may stand.
+fn additional<'s>(node: Node<'s>) -> Option<&'s Value> {
+    // What a name that matches a pattern may hold is not looked at here.
+    if node.keyword("patternProperties").is_some() { None } else { node.keyword("additionalProperties") }
+}
+
+/// The schemas of the first elements, and that of all others.
+fn items<'s>(node: Node<'s>, draft: Draft) -> (&'s [Value], Option<&'s Value>) {
+    let items = node.keyword("items");
+    if draft == Draft::D2020 {
+        let first = node.keyword("prefixItems").and_then(Value::as_array);
+        return (first.map_or(&[], Vec::as_slice), items);
+    }
+    match items {
+        Some(Value::Array(first)) => (first, node.keyword("additionalItems")),
+        others => (&[], others),
+    }
+}
+
+/// Does `keyword` demand something of the value by itself?
+fn constrains(keyword: &str) -> bool {
+    !matches!(
+        keyword,
+        "$schema"
+            | "$id"
+            | "id"
+            | "$ref"
+            | "$defs"
+            | "definitions"
+            | "$comment"
+            | "$anchor"
+            | "title"
+            | "description"
+            | "default"
+            | "examples"
+            | "example"
+            | "format"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "allOf"
+            | "anyOf"
+            | "oneOf"
+            | "if"
+            | "then"
+            | "else"
+    )
+}
+
+/// Does `keyword` demand something about this value that alternatives cannot say?
+fn is_beyond_tables(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "if" | "not"
+            | "$dynamicRef"
+            | "$recursiveRef"
+            | "$dynamicAnchor"
+            | "$recursiveAnchor"
+            | "$vocabulary"
+            | "dependencies"
+            | "dependentSchemas"
+            | "dependentRequired"
+    )
+}
+
+/// The types that `type`, `enum` and `const` of one schema admit.
+fn kinds_of(schema: &Value, draft: Draft) -> Kinds {
+    let named = |word: &Value| match word.as_str() {
+        Some("null") => Kinds::NULL,
+        Some("boolean") => Kinds::BOOL,
+        Some("integer") => Kinds::INTEGER,
+        Some("number") => Kinds::NUMBER,
+        Some("string") => Kinds::STRING,
+        Some("array") => Kinds::ARRAY,
+        Some("object") => Kinds::OBJECT,
+        _ => Kinds::ANY,
+    };
+    let types = match schema.get("type") {
+        Some(Value::Array(words)) => words.iter().fold(Kinds(0), |kinds, word| kinds.or(named(word))),
+        Some(word) => named(word),
+        None => Kinds::ANY,
+    };
+    let values = schema.get("enum").and_then(Value::as_array);
+    let values =
+        values.map_or(Kinds::ANY, |v| v.iter().fold(Kinds(0), |kinds, v| kinds.or(kinds_of_value(v))));
+    let only = schema.get("const").filter(|_| draft != Draft::D4).map_or(Kinds::ANY, kinds_of_value);
+    Kinds(types.0 & values.0 & only.0)
+}
+
+fn kinds_of_value(value: &Value) -> Kinds {
+    match value {
+        Value::Null => Kinds::NULL,
+        Value::Bool(_) => Kinds::BOOL,
+        // Numbers are compared by value: `1.0` is the integer 1.
+        Value::Number(_) => Kinds::NUMBER,
+        Value::String(_) => Kinds::STRING,
+        Value::Array(_) => Kinds::ARRAY,
+        Value::Object(_) => Kinds::OBJECT,
+    }
+}
+
+/// The only strings that `enum` or `const` of one schema admit; `None` where neither speaks.
+fn strings_of(schema: &Value, draft: Draft) -> Option<Vec<&str>> {
+    let only = schema.get("const").filter(|_| draft != Draft::D4).map(|value| vec![value]);
+    let values = only.or_else(|| Some(schema.get("enum")?.as_array()?.iter().collect()))?;
+    Some(values.into_iter().filter_map(Value::as_str).collect())
+}
+
+enum Ruling {
+    /// The keyword is this rule for values of these types.
+    Rule(Kinds, Rule),
+    /// The keyword says nothing, or the other columns of the table say it exactly.
+    Tables,
+    /// The tables cannot say it.
+    Beyond,
+}
+
+fn rule(keyword: &str, value: &Value) -> Ruling {
+    let count = |about: Kinds, rule: fn(u64) -> Rule| match value.as_u64() {
+        Some(n) => Ruling::Rule(about, rule(n)),
+        None => Ruling::Beyond,
+    };
+    let bound = |rule: fn(Box<str>) -> Rule| match value {
+        Value::Number(n) => Ruling::Rule(Kinds::NUMBER, rule(n.to_string().into())),
+        _ => Ruling::Beyond,
+    };
+    match keyword {
+        "minLength" => count(Kinds::STRING, Rule::MinLength),
+        "maxLength" => count(Kinds::STRING, Rule::MaxLength),
+        "minItems" => count(Kinds::ARRAY, Rule::MinItems),
+        "maxItems" => count(Kinds::ARRAY, Rule::MaxItems),
+        "minProperties" => count(Kinds::OBJECT, Rule::MinProperties),
+        "maxProperties" => count(Kinds::OBJECT, Rule::MaxProperties),
+        "minimum" => bound(Rule::Minimum),
+        "maximum" => bound(Rule::Maximum),
+        "exclusiveMinimum" => bound(Rule::ExclusiveMinimum),
+        "exclusiveMaximum" => bound(Rule::ExclusiveMaximum),
+        "uniqueItems" => match value {
+            Value::Bool(true) => Ruling::Rule(Kinds::ARRAY, Rule::UniqueItems),
+            _ => Ruling::Tables,
+        },
+        "enum" => match value {
+            Value::Array(values) => one_of(values),
+            _ => Ruling::Beyond,
+        },
+        "const" => one_of(std::slice::from_ref(value)),
+        "propertyNames" => match value {
+            Value::Bool(true) => Ruling::Tables,
+            Value::Object(names)
+                if names
+                    .iter()
+                    .all(|(k, v)| !constrains(k) && k != "$ref" || k == "type" && v == "string") =>
+            {
+                Ruling::Tables
+            }
+            _ => Ruling::Beyond,
+        },
+        "pattern"
+        | "patternProperties"
+        | "multipleOf"
+        | "contains"
+        | "minContains"
+        | "maxContains"
+        | "not"
+        | "if"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "dependencies"
+        | "dependentSchemas"
+        | "dependentRequired" => Ruling::Beyond,
+        _ => Ruling::Tables,
+    }
+}
+
+fn one_of(values: &[Value]) -> Ruling {
+    let shown: Box<[Box<str>]> = values.iter().map(|value| value.to_string().into()).collect();
+    let canonical = shown.iter().map(|text| strict(text).ok().map(|tree| tree.root(text).canonical().into()));
+    match canonical.collect::<Option<Box<[Box<str>]>>>() {
+        Some(canonical) => Ruling::Rule(Kinds::ANY, Rule::OneOf { canonical, shown }),
+        None => Ruling::Beyond,
+    }
+}

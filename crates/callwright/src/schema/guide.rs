@@ -1,0 +1,153 @@
+//! A compiled schema as flat tables: what a reader asks while it reads, and what a check needs afterwards.
+
+use callwright_json::{Guide, Kinds, MAX_SLOTS, Member, Place};
+
+/// The place where anything may stand.
+pub(super) const ANY: u32 = 0;
+/// The place where nothing may stand.
+pub(super) const NEVER: u32 = 1;
+
+/// Answers what may stand where, according to a schema. It errs on the permissive side in all but one point: of a
+/// choice between objects (`anyOf`), a member that some of them declare is expected to be as one of those wants it.
+#[derive(Clone, Debug)]
+pub struct SchemaGuide {
+    pub(super) entries: Vec<Entry>,
+    pub(super) root: u32,
+}
+
+/// What is known about one place.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// The types that may stand here; `INTEGER` without `FRACTION` takes whole numbers only.
+    pub(super) kinds: Kinds,
+    /// The declared members of an object, in the order of declaration, with the places of their values.
+    pub(super) members: Box<[(Box<str>, u32)]>,
+    /// The numbers of `members`, in the order of their names; empty where looking at all of them is as fast.
+    pub(super) by_name: Box<[u16]>,
+    /// The members that must be there, one bit per number.
+    pub(super) required: u128,
+    /// Where the value of an undeclared member stands; `None` where there must be none.
+    pub(super) additional: Option<u32>,
+    /// Where the first elements of an array stand.
+    pub(super) prefix: Box<[u32]>,
+    /// Where all further elements stand.
+    pub(super) element: u32,
+    /// The only strings that may stand here, sorted.
+    pub(super) strings: Option<Box<[Box<str>]>>,
+    /// What else a value must fulfil, each for the types it is about.
+    pub(super) rules: Box<[(Kinds, Rule)]>,
+    /// Do these tables decide exactly what may stand here (the members' and elements' own places apart)?
+    pub(super) is_exact: bool,
+}
+
+/// A demand on a value besides its type, its members and its elements.
+#[derive(Clone, Debug)]
+pub(super) enum Rule {
+    /// It is one of these values: their canonical texts, and the texts that a person is shown.
+    OneOf {
+        canonical: Box<[Box<str>]>,
+        shown: Box<[Box<str>]>,
+    },
+    MinLength(u64),
+    MaxLength(u64),
+    MinItems(u64),
+    MaxItems(u64),
+    UniqueItems,
+    MinProperties(u64),
+    MaxProperties(u64),
+    /// Bounds of numbers, as decimal texts.
+    Minimum(Box<str>),
+    ExclusiveMinimum(Box<str>),
+    Maximum(Box<str>),
+    ExclusiveMaximum(Box<str>),
+}
+
+impl Entry {
+    pub(super) fn any() -> Entry {
+        Entry {
+            kinds: Kinds::ANY,
+            members: Box::default(),
+            by_name: Box::default(),
+            required: 0,
+            additional: Some(ANY),
+            prefix: Box::default(),
+            element: ANY,
+            strings: None,
+            rules: Box::default(),
+            is_exact: true,
+        }
+    }
+
+    pub(super) fn never() -> Entry {
+        Entry { kinds: Kinds(0), ..Entry::any() }
+    }
+
+    /// The number of the declared member `name`.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        if self.by_name.is_empty() {
+            return self.members.iter().position(|(declared, _)| **declared == *name);
+        }
+        let named = |&i: &u16| self.members.get(usize::from(i)).map_or("", |(declared, _)| declared);
+        let found = self.by_name.binary_search_by(|i| named(i).cmp(name)).ok()?;
+        self.by_name.get(found).map(|&i| usize::from(i))
+    }
+}
+
+impl SchemaGuide {
+    pub(super) fn entry(&self, place: Place) -> &Entry {
+        // Places come from this guide; one of another guide is answered as if nothing were known.
+        self.entries.get(place.0 as usize).unwrap_or(&self.entries[ANY as usize])
+    }
+
+    /// The names of the declared members of an object at `place`, in the order of declaration.
+    pub fn names(&self, place: Place) -> impl Iterator<Item = &str> {
+        self.entry(place).members.iter().map(|(name, _)| &**name)
+    }
+}
+
+impl Guide for SchemaGuide {
+    fn root(&self) -> Place {
+        Place(self.root)
+    }
+
+    fn kinds(&self, place: Place) -> Kinds {
+        let kinds = self.entry(place).kinds;
+        // `5.0` is a whole number too.
+        if kinds.has(Kinds::INTEGER) { kinds.or(Kinds::FRACTION) } else { kinds }
+    }
+
+    fn member(&self, place: Place, key: &str) -> Member {
+        let entry = self.entry(place);
+        match entry.find(key) {
+            Some(i) => match (entry.members.get(i), u8::try_from(i)) {
+                (Some(&(_, NEVER)), _) => Member::Forbidden,
+                (Some(&(_, at)), Ok(slot)) if i < MAX_SLOTS => Member::Declared(slot, Place(at)),
+                (Some(&(_, at)), _) => Member::Open(Place(at)),
+                (None, _) => Member::Open(Place(ANY)),
+            },
+            None => entry.additional.map_or(Member::Forbidden, |at| Member::Open(Place(at))),
+        }
+    }
+
+    fn name(&self, place: Place, slot: u8) -> Option<&str> {
+        let slot = usize::from(slot);
+        let (name, at) = self.entry(place).members.get(slot)?;
+        (slot < MAX_SLOTS && *at != NEVER).then_some(name)
+    }
+
+    fn required(&self, place: Place) -> u128 {
+        self.entry(place).required
+    }
+
+    fn element(&self, place: Place, index: usize) -> Place {
+        let entry = self.entry(place);
+        Place(entry.prefix.get(index).copied().unwrap_or(entry.element))
+    }
+
+    fn admits(&self, place: Place, text: &str) -> bool {
+        match &self.entry(place).strings {
+            None => true,
+            Some(strings) => strings.binary_search_by(|s| (**s).cmp(text)).is_ok(),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What each JSON Schema keyword holds: the one table that all walks over a schema share.
+
+use serde_json::{Map, Value};
+
+/// The drafts of JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Draft {
+    D4,
+    D6,
+    D7,
+    D2019,
+    D2020,
+}
+
+impl Draft {
+    /// The draft that `$schema` names; `None` where it names another language.
+    pub(crate) fn named(uri: &str) -> Option<Draft> {
+        let uri = uri.trim_end_matches('#').trim_end_matches('/');
+        let path = uri.strip_prefix("http://").or_else(|| uri.strip_prefix("https://"))?;
+        match path {
+            "json-schema.org/draft-04/schema" => Some(Draft::D4),
+            "json-schema.org/draft-06/schema" => Some(Draft::D6),
+            "json-schema.org/draft-07/schema" => Some(Draft::D7),
+            "json-schema.org/draft/2019-09/schema" => Some(Draft::D2019),
+            "json-schema.org/draft/2020-12/schema" => Some(Draft::D2020),
+            _ => None,
+        }
+    }
+
+    /// The draft of a whole schema document; the newest one where it does not say.
+    pub(crate) fn of(schema: &Value) -> Draft {
+        let named = schema.get("$schema").and_then(Value::as_str);
+        named.and_then(Draft::named).unwrap_or(Draft::D2020)
+    }
+}
+
+/// Where a keyword's value holds schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Nothing,
+    Schema,
+    List,
+    Map,
+    /// `items`: one schema, or a list of them.
+    SchemaOrList,
+}
+
+/// What `keyword` holds, and whether those schemas speak about the same value as the one they stand in.
+pub(crate) fn holds(keyword: &str) -> (Holds, bool) {
+    match keyword {
+        "allOf" | "anyOf" | "oneOf" => (Holds::List, true),
+        "not" | "if" | "then" | "else" => (Holds::Schema, true),
+        // The value of a member of `dependencies` may also be a list of names, which holds nothing.
+        "dependentSchemas" | "dependencies" => (Holds::Map, true),
+        "prefixItems" => (Holds::List, false),
+        "items" => (Holds::SchemaOrList, false),
+        "additionalItems"
+        | "additionalProperties"
+        | "contains"
+        | "contentSchema"
+        | "propertyNames"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => (Holds::Schema, false),
+        "properties" | "patternProperties" | "$defs" | "definitions" => (Holds::Map, false),
+        _ => (Holds::Nothing, false),
+    }
+}
+
+/// The schemas directly inside `schema`; each with `true` where it speaks about the same value.
+pub(crate) fn inside(schema: &Map<String, Value>) -> impl Iterator<Item = (bool, &Value)> {
+    schema.iter().flat_map(|(keyword, held)| {
+        let (holds, same_value) = holds(keyword);
+        let single = match (holds, held) {
+            (Holds::Schema | Holds::SchemaOrList, Value::Object(_) | Value::Bool(_)) => Some(held),
+            _ => None,
+        };
+        let list = match (holds, held) {
+            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => list.as_slice(),
+            _ => &[],
+        };
+        let map = match (holds, held) {
+            (Holds::Map, Value::Object(map)) => Some(map.values()),
+            _ => None,
+        };
+        single.into_iter().chain(list).chain(map.into_iter().flatten()).map(move |s| (same_value, s))
+    })
+}
+
+/// The fragment of a reference into the same document: `#/$defs/a` → `/$defs/a`. `None` for other references.
+pub(crate) fn local_pointer(reference: &str) -> Option<String> {
+    let pointer = reference.strip_prefix('#')?;
+    if !pointer.is_empty() && !pointer.starts_with('/') {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.as_bytes();
+    while let Some((&b, tail)) = rest.split_first() {
+        let hex = (b == b'%').then(|| tail.get(..2)).flatten();
+        let decoded = hex.and_then(|h| u8::from_str_radix(core::str::from_utf8(h).ok()?, 16).ok());
+        bytes.push(decoded.unwrap_or(b));
+        rest = if decoded.is_some() { tail.get(2..).unwrap_or(&[]) } else { tail };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn references_into_the_document_are_pointers() {
+        assert_eq!(local_pointer("#").as_deref(), Some(""));
+        assert_eq!(local_pointer("#/$defs/a%25b").as_deref(), Some("/$defs/a%b"));
+        assert_eq!(local_pointer("#anchor"), None);
+        assert_eq!(local_pointer("http://example.com/x#/a"), None);
+    }
+
+    #[test]
+    fn what_is_inside_is_found_and_data_is_not() {
+        let schema = json!({
+            "properties": {"a": {"type": "string"}},
+            "items": [true, {"minimum": 1}],
+            "anyOf": [{"type": "null"}],
+            "dependencies": {"a": ["b"], "c": {"type": "object"}},
+            "enum": [{"type": "not a schema"}],
+        });
+        let found: Vec<(bool, &Value)> = inside(schema.as_object().unwrap()).collect();
+        assert_eq!(found.len(), 6);
+        assert_eq!(found.iter().filter(|(same, _)| *same).count(), 3);
+    }
+}

@@ -1,0 +1,297 @@
+//! JSON Schemas: bounded, brought into normal form, and compiled into the tables that reading and checking use.
+//!
+//! In goes a schema of draft 4 to 2020-12 (the newest where `$schema` does not say), or what tool lists carry in its
+//! place (see [`Schema::compile`]). Nothing is ever fetched: a `$ref` to another document is an error.
+
+mod compile;
+mod guide;
+mod keywords;
+mod limits;
+mod normal;
+
+use std::fmt;
+
+use jsonschema::{PatternOptions, ValidationOptions, Validator};
+use serde_json::Value;
+
+pub(crate) use compile::{Document, compile as compile_documents};
+pub use guide::SchemaGuide;
+pub(crate) use limits::measure;
+pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
+
+use keywords::Draft;
+
+/// The size, in bytes, that one compiled `pattern` may take.
+const MAX_PATTERN_SIZE: usize = 1 << 20;
+/// The steps back that a `pattern` with look-around may take on one string.
+const MAX_BACKTRACKING: usize = 20_000;
+
+/// A compiled JSON Schema.
+#[derive(Debug)]
+pub struct Schema {
+    value: Value,
+    guide: SchemaGuide,
+    /// The judge of all that the tables cannot say; `None` where they say all.
+    validator: Option<Validator>,
+}
+
+impl Schema {
+    /// Compiles `schema`, a JSON object or boolean.
+    ///
+    /// What real tool lists write in place of a right schema is understood: `"type": "dict"` is `object`, `"float"` is
+    /// `number`, `"tuple"` is `array`, `"any"` and unknown words are no constraint, and values that their keyword
+    /// cannot have (`"required": true` inside a member) are left out. `format` is a note, not a demand.
+    ///
+    /// # Errors
+    /// When `schema` is neither object nor boolean, exceeds [`MAX_DEPTH`], [`MAX_NODES`] or [`MAX_EXPANDED`], refers to
+    /// something that it does not contain, refers to itself without end, or is not valid in its draft.
+    pub fn compile(schema: &Value) -> Result<Schema, SchemaError> {
+        Schema::compile_with(schema, &[])
+    }
+
+    /// Like [`Schema::compile`], with other documents that `schema` may refer to, each with its URI.
+    ///
+    /// # Errors
+    /// Those of [`Schema::compile`]; also when one of `resources` has no valid URI.
+    pub fn compile_with(schema: &Value, resources: &[(String, Value)]) -> Result<Schema, SchemaError> {
+        measure(schema, MAX_NODES)?;
+        if !schema.is_object() && !schema.is_boolean() {
+            return Err(SchemaError::NotASchema);
+        }
+        let mut value = schema.clone();
+        normal::normalise(&mut value, Draft::of(schema));
+        drop_unknown_language(&mut value, resources);
+        let expanded = limits::expand(&value)?;
+        let (guide, is_exact) = compile_documents(&[Document::new(&value)]);
+        // The tables know the vocabulary of the drafts only, not that of another language.
+        let is_known =
+            value.get("$schema").and_then(Value::as_str).is_none_or(|uri| Draft::named(uri).is_some());
+        let validator = match is_exact && is_known {
+            true => None,
+            false if expanded.is_bounded() => Some(build_validator(&value, resources)?),
+            false => return Err(SchemaError::TooLarge),
+        };
+        Ok(Schema { value, guide, validator })
+    }
+
+    /// What readers ask while they read a value for this schema.
+    pub fn guide(&self) -> &SchemaGuide {
+        &self.guide
+    }
+
+    /// The schema in its normal form, as JSON.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+}
+
+/// A `$schema` that nobody knows would make the validator look for it: the newest draft is taken instead.
+fn drop_unknown_language(value: &mut Value, resources: &[(String, Value)]) {
+    let Some(schema) = value.as_object_mut() else { return };
+    let Some(uri) = schema.get("$schema").and_then(Value::as_str) else { return };
+    let is_known = Draft::named(uri).is_some() || resources.iter().any(|(known, _)| known == uri);
+    if !is_known {
+        schema.shift_remove("$schema");
+    }
+}
+
+fn build_validator(value: &Value, resources: &[(String, Value)]) -> Result<Validator, SchemaError> {
+    let mut registry = jsonschema::Registry::new();
+    for (uri, resource) in resources {
+        registry = registry.add(uri, resource).map_err(|error| SchemaError::Reference(error.to_string()))?;
+    }
+    let registry = registry.prepare().map_err(|error| SchemaError::Reference(error.to_string()))?;
+    let options = || jsonschema::options().should_validate_formats(false).with_registry(&registry);
+    let linear = PatternOptions::regex().size_limit(MAX_PATTERN_SIZE).dfa_size_limit(MAX_PATTERN_SIZE);
+    build(options().with_pattern_options(linear), value).or_else(|error| match error {
+        // Look-around and back references need the other engine, which is kept on a short leash.
+        SchemaError::Invalid(_) => {
+            let leashed = PatternOptions::fancy_regex()
+                .backtrack_limit(MAX_BACKTRACKING)
+                .size_limit(MAX_PATTERN_SIZE)
+                .dfa_size_limit(MAX_PATTERN_SIZE);
+            build(options().with_pattern_options(leashed), value)
+        }
+        error => Err(error),
+    })
+}
+
+fn build(options: ValidationOptions<'_>, value: &Value) -> Result<Validator, SchemaError> {
+    options.build(value).map_err(|error| match error.kind() {
+        jsonschema::error::ValidationErrorKind::Referencing(error) => {
+            SchemaError::Reference(error.to_string())
+        }
+        _ if error.instance_path().is_empty() => SchemaError::Invalid(error.masked().to_string()),
+        _ => SchemaError::Invalid(format!("{} at {}", error.masked(), error.instance_path())),
+    })
+}
+
+/// Why a schema cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// It is neither an object nor a boolean.
+    NotASchema,
+    /// It is nested deeper than [`MAX_DEPTH`].
+    TooDeep,
+    /// It has more than [`MAX_NODES`] values, or its references expand to more than [`MAX_EXPANDED`] schemas.
+    TooLarge,
+    /// A `$ref` names nothing in it; the reference, or what is said about it. Nothing is fetched.
+    Reference(String),
+    /// A `$ref` leads back to itself without going into the value.
+    EndlessReference,
+    /// It is not valid in its draft, and why.
+    Invalid(String),
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SchemaError::NotASchema => f.write_str("the schema is neither an object nor a boolean"),
+            SchemaError::TooDeep => write!(f, "the schema is nested deeper than {MAX_DEPTH} levels"),
+            SchemaError::TooLarge => {
+                write!(
+                    f,
+                    "the schema has more than {MAX_NODES} values, or expands to more than {MAX_EXPANDED} schemas"
+                )
+            }
+            SchemaError::Reference(reference) => {
+                write!(f, "a reference leads out of the schema, and nothing is fetched: {reference}")
+            }
+            SchemaError::EndlessReference => f.write_str("a reference leads back to itself without end"),
+            SchemaError::Invalid(why) => write!(f, "the schema is not valid: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SchemaError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callwright_json::{Guide, Kinds, Member, Place};
+    use serde_json::json;
+
+    fn schema(value: Value) -> Schema {
+        Schema::compile(&value).unwrap()
+    }
+
+    fn declared(schema: &Schema, at: Place, name: &str) -> Place {
+        match schema.guide().member(at, name) {
+            Member::Declared(_, place) => place,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_guide_knows_members_in_order() {
+        let schema = schema(json!({
+            "type": "object",
+            "properties": {"path": {"type": "string"}, "mode": {"enum": ["r", "w"]}, "n": {"type": ["integer", "null"]}},
+            "required": ["mode"], "additionalProperties": false,
+        }));
+        let guide = schema.guide();
+        let root = guide.root();
+        assert_eq!(guide.kinds(root), Kinds::OBJECT);
+        assert_eq!(guide.names(root).collect::<Vec<_>>(), ["path", "mode", "n"]);
+        assert_eq!(guide.name(root, 1), Some("mode"));
+        assert_eq!(guide.required(root), 0b010);
+        assert_eq!(guide.member(root, "other"), Member::Forbidden);
+        let mode = declared(&schema, root, "mode");
+        assert_eq!(guide.kinds(mode), Kinds::STRING);
+        assert!(guide.admits(mode, "w") && !guide.admits(mode, "x"));
+        assert_eq!(guide.kinds(declared(&schema, root, "n")), Kinds::NUMBER.or(Kinds::NULL));
+        assert!(schema.validator.is_none());
+    }
+
+    #[test]
+    fn choices_and_references_are_folded() {
+        let schema = schema(json!({
+            "type": "object",
+            "properties": {
+                "limit": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}], "default": null},
+                "child": {"$ref": "#"},
+                "shape": {"oneOf": [{"$ref": "#/$defs/circle"}, {"$ref": "#/$defs/square"}]},
+                "all": {"allOf": [{"$ref": "#/$defs/circle"}], "description": "one"},
+                "pair": {"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "number"}},
+            },
+            "$defs": {
+                "circle": {"type": "object", "properties": {"r": {"type": "number"}, "name": {"type": "string"}},
+                           "required": ["r", "name"]},
+                "square": {"type": "object", "properties": {"side": {"type": "number"}, "name": {"type": "null"}},
+                           "required": ["side", "name"]},
+            },
+        }));
+        let guide = schema.guide();
+        let root = guide.root();
+        assert_eq!(guide.kinds(declared(&schema, root, "limit")), Kinds::NUMBER.or(Kinds::NULL));
+        assert_eq!(declared(&schema, root, "child"), root);
+        let shape = declared(&schema, root, "shape");
+        assert_eq!(guide.names(shape).collect::<Vec<_>>(), ["r", "name", "side"]);
+        assert_eq!(guide.required(shape), 0b010);
+        assert_eq!(guide.kinds(declared(&schema, shape, "name")), Kinds::STRING.or(Kinds::NULL));
+        assert_eq!(guide.names(declared(&schema, root, "all")).collect::<Vec<_>>(), ["r", "name"]);
+        let pair = declared(&schema, root, "pair");
+        assert_eq!(guide.kinds(guide.element(pair, 0)), Kinds::STRING);
+        assert_eq!(guide.kinds(guide.element(pair, 1)), Kinds::NUMBER);
+        // Two objects may both fit, so only the validator can tell.
+        assert!(schema.validator.is_some());
+    }
+
+    #[test]
+    fn doubling_definitions_cost_little() {
+        let mut defs = serde_json::Map::new();
+        for n in 0..24 {
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            defs.insert(
+                format!("d{n}"),
+                json!({"properties": {"a": next, "b": next}, "allOf": [next, next]}),
+            );
+        }
+        defs.insert("d24".into(), json!({"type": "object"}));
+        let bomb = json!({"$ref": "#/$defs/d0", "$defs": defs.clone()});
+        assert_eq!(Schema::compile(&bomb).unwrap_err(), SchemaError::TooLarge);
+        for n in 0..24 {
+            defs[&format!("d{n}")].as_object_mut().unwrap().shift_remove("allOf");
+        }
+        let compiled = schema(json!({"$ref": "#/$defs/d0", "$defs": defs}));
+        assert!(compiled.guide().entries.len() < 50);
+        for n in 0..24 {
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            defs.insert(
+                format!("d{n}"),
+                json!({"anyOf": [{"allOf": [next, {"minLength": n}]}, next, {"maxLength": n}]}),
+            );
+        }
+        let choices = json!({"$ref": "#/$defs/d0", "$defs": defs});
+        assert_eq!(Schema::compile(&choices).unwrap_err(), SchemaError::TooLarge);
+    }
+
+    #[test]
+    fn nothing_is_fetched() {
+        for uri in ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "other.json#/a", "#/nowhere"] {
+            let error = Schema::compile(&json!({"properties": {"a": {"$ref": uri}}})).unwrap_err();
+            assert!(matches!(error, SchemaError::Reference(_)), "{uri}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_bounded() {
+        let large = json!({"pattern": "((a{1000}){1000}){1000}"});
+        assert!(matches!(Schema::compile(&large), Err(SchemaError::Invalid(_))));
+        // Look-ahead is not in the linear engine.
+        schema(json!({"pattern": "^(?!x).*$"}));
+    }
+
+    #[test]
+    fn unknown_languages_are_read_as_the_newest_draft() {
+        schema(json!({"$schema": "https://example.com/own", "type": "string", "pattern": "a"}));
+        assert_eq!(Schema::compile(&json!([])).unwrap_err(), SchemaError::NotASchema);
+    }
+
+    #[test]
+    fn compiled_schemas_can_be_shared() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Schema>();
+    }
+}
