@@ -12,14 +12,14 @@ use crate::input;
 
 /// Compiles tool definitions: a JSON array.
 pub(crate) fn tool_set(definitions: &str) -> Result<ToolSet, String> {
-    callwright_json::strict(definitions).map_err(|at| format!("not JSON at byte {at}"))?;
-    Ok(ToolSet::default())
+    ToolSet::from_json(definitions).map_err(|error| error.to_string())
 }
 
 /// Compiles a JSON Schema.
 pub(crate) fn schema(definition: &str) -> Result<Schema, String> {
-    callwright_json::strict(definition).map_err(|at| format!("not JSON at byte {at}"))?;
-    Ok(Schema {})
+    let definition: serde_json::Value =
+        serde_json::from_str(definition).map_err(|error| format!("not JSON: {error}"))?;
+    Schema::compile(&definition).map_err(|error| error.to_string())
 }
 
 /// Reads the tools that `path` declares.

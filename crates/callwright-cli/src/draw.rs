@@ -200,7 +200,7 @@ fn pretty(arguments: &str) -> String {
 
 pub(crate) fn indent(out: &mut String, text: &str) {
     for line in harmless(text).lines() {
-        let _ = writeln!(out, "  {line}");
+        let _ = if line.is_empty() { writeln!(out) } else { writeln!(out, "  {line}") };
     }
 }
 

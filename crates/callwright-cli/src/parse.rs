@@ -15,7 +15,7 @@ use crate::view::{Parsed, json};
 use crate::{door, input};
 
 pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
-    let tools = args.tools.as_deref().map(door::tools_of).transpose()?.unwrap_or_default();
+    let tools = args.tools.as_deref().map(door::tools_of).transpose()?.unwrap_or_else(ToolSet::empty);
     if args.lines.jsonl {
         let lines = Lines { tools, compiled: Compiled::new(door::tool_set), args };
         let mut from = input::lines(&args.file)?;
