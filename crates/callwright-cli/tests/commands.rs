@@ -1,0 +1,145 @@
+//! Each command as a person or a script runs it, and each exit code.
+
+mod binary;
+
+use binary::{TOOLS, file, run};
+use serde_json::json;
+
+const CALL: &str =
+    r#"<function>{"name": "search_recipes", "parameters": {"query": "pasta", "limit": 1.0}}</function>"#;
+
+#[test]
+fn parse_draws_the_call() {
+    let tools = file("draws.json", TOOLS);
+    let ran = run(&["parse", "--tools", &tools], CALL);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(ran.out.contains("search_recipes"), "{}", ran.out);
+    assert!(ran.out.contains("\"limit\": 1.0"), "numbers keep their text: {}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'), "no colour where there is no terminal");
+    let ran = run(&["parse", "--color", "always", "--tools", &tools], CALL);
+    assert!(ran.out.contains('\u{1b}'));
+}
+
+#[test]
+fn parse_reads_a_file_and_writes_json() {
+    let tools = file("reads.json", TOOLS);
+    let answer = file("reads.txt", format!("Let me look.\n{CALL}"));
+    let ran = run(&["parse", &answer, "--json", "--tools", &tools], "");
+    assert_eq!(ran.code, 0);
+    let parsed = ran.json();
+    assert_eq!(parsed["calls"][0]["name"], "search_recipes");
+    assert!(ran.out.contains("\"limit\": 1.0"), "{}", ran.out);
+    assert_eq!(parsed["text"].as_str().map(str::trim), Some("Let me look."));
+}
+
+#[test]
+fn chunks_change_nothing() {
+    let tools = file("chunks.json", TOOLS);
+    let texts = [
+        CALL,
+        "no call at all, only `<b>` and a brace {",
+        "<search_recipes>{\"query\": \"pâté → \\\"x\\\"\"}</function> and more",
+        "```json\n{\"tool\": \"run_code\", \"arguments\": {\"code\": \"print('hello')\"}}}}\n```",
+        "<think>{\"tool\": \"run_code\"}</think>[run_code(code='1'), search_recipes(query=\"x\")]",
+    ];
+    for text in texts {
+        let answer = |more: &[&str]| {
+            let mut parsed = run(&[&["parse", "--json", "--tools", &tools], more].concat(), text).json();
+            parsed["us"].take();
+            parsed
+        };
+        let whole = answer(&[]);
+        for chunks in ["1", "7", "random:1", "random:2"] {
+            assert_eq!(answer(&["--chunks", chunks]), whole, "{chunks} of {text}");
+        }
+    }
+}
+
+#[test]
+fn heal_draws_and_writes() {
+    let ran = run(&["heal"], "{\"path\": \"test.py\",}");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(ran.out.contains("a comma too many"), "{}", ran.out);
+    assert!(ran.out.ends_with("{\"path\": \"test.py\"}\n"), "{}", ran.out);
+
+    let schema = file("heal.json", r#"{"type": "object", "required": ["path"]}"#);
+    let ran = run(&["heal", "--json", "--schema", &schema], "{\"path\": 1e400}");
+    assert_eq!(ran.json()["output_text"], "{\"path\": 1e400}");
+    assert_eq!(ran.json()["repairs"], json!([]));
+}
+
+#[test]
+fn what_cannot_be_healed_says_why() {
+    let ran = run(&["heal", "--finish-reason", "length"], "{\"path\": \"te");
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.starts_with("error: not healed"), "{}", ran.out);
+    let ran = run(&["heal", "--json"], "{\"a\": 1, \"a\": 2}");
+    assert_eq!(ran.code, 1);
+    assert!(ran.json()["error"].is_string(), "{}", ran.out);
+    assert!(ran.json().get("output_text").is_none());
+}
+
+#[test]
+fn a_refused_call_is_fed_back() {
+    let tools = file("refused.json", TOOLS);
+    let ran = run(
+        &["parse", "--tools", &tools],
+        r#"<function>{"name": "run_code", "parameters": {"code": 5}}</function>"#,
+    );
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.out.contains("refused") && ran.out.contains("what the model is told"), "{}", ran.out);
+}
+
+#[test]
+fn every_failure_has_its_sentence_and_its_code() {
+    let tools = file("failures.json", TOOLS);
+    let no_tools = file("no-tools.json", "{\"name\": 1}");
+    let no_json = file("no-json.json", "[");
+    let latin = file("latin.txt", b"caf\xe9");
+    let cases: [(&[&str], &str, i32, &str); 9] = [
+        (&["parse"], "", 2, "--tools"),
+        (&["parse", "--tools", &tools, "--chunks", "0"], "", 2, "--chunks"),
+        (&["heal", "--jobs", "2"], "", 2, "--jsonl"),
+        (&["parse", "no-such-file", "--tools", &tools], "", 3, "cannot read no-such-file"),
+        (&["heal", env!("CARGO_TARGET_TMPDIR")], "", 3, "cannot read"),
+        (&["heal", &latin], "", 4, "is not UTF-8 at byte 3"),
+        (&["parse", "--tools", &no_tools], "", 5, "cannot use"),
+        (&["heal", "--schema", &no_json], "", 5, "cannot use"),
+        (&["heal", "--jsonl"], "x\n", 6, "1 line could not be used"),
+    ];
+    for (args, input, code, says) in cases {
+        let ran = run(args, input);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(says), "{args:?}: {}", ran.err);
+        if code != 2 {
+            assert_eq!(ran.err.lines().count(), 1, "one sentence: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn the_exit_codes_are_documented() {
+    let ran = run(&["--help"], "");
+    assert_eq!(ran.code, 0);
+    for code in 0..=7 {
+        assert!(ran.out.contains(&format!("\n  {code}  ")), "{code} in {}", ran.out);
+    }
+}
+
+#[test]
+fn a_hostile_name_cannot_reach_the_terminal() {
+    let ran = run(&["heal", "no\u{1b}[2Jsuch"], "");
+    assert_eq!(ran.code, 3);
+    assert!(!ran.err.contains('\u{1b}') && ran.err.contains("␛[2J"), "{}", ran.err);
+}
+
+#[test]
+fn the_demo_needs_nothing() {
+    let ran = run(&["demo"], "");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    for shown in
+        ["`substitute_ingredient`", "a comma too many", "what the model is told", "exactly as written"]
+    {
+        assert!(ran.out.contains(shown), "{shown} in {}", ran.out);
+    }
+}
