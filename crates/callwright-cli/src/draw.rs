@@ -57,9 +57,10 @@ impl Pen {
             Ok(healed) => {
                 let class = class_of(&healed.repairs);
                 let class = if healed.coercions.is_empty() { class } else { class.max(Class::Inferred) };
-                let title = format!("healed: {}", done(class, &healed.repairs, &healed.coercions));
+                let title = done(class, &healed.repairs, &healed.coercions);
                 self.line(&mut out, mended(class), &title, mends(text, origin, &healed.repairs));
                 self.coercions(&mut out, &healed.coercions);
+                out.push('\n');
                 out.push_str(&harmless(&healed.text));
                 out.push('\n');
             }
@@ -74,7 +75,7 @@ impl Pen {
 
     fn accepted(self, out: &mut String, text: &str, call: &Acceptance, number: usize, origin: &str) {
         let title =
-            format!("call {number}: `{}`: {}", call.name, done(call.class(), &call.repairs, &call.coercions));
+            format!("call {number}, `{}`: {}", call.name, done(call.class(), &call.repairs, &call.coercions));
         let marks = mends(text, origin, &call.repairs);
         self.line(out, mended(call.class()), &title, marks);
         if let Some(from) = &call.renamed_from {
@@ -87,7 +88,7 @@ impl Pen {
     }
 
     fn refused(self, out: &mut String, refusal: &Refusal, number: usize) {
-        let name = refusal.name.as_ref().map(|name| format!(" `{name}`")).unwrap_or_default();
+        let name = refusal.name.as_ref().map(|name| format!(", `{name}`,")).unwrap_or_default();
         let title = format!("call {number}{name} is refused: {}", door::sentence(&refusal.reason));
         let origin = format!("call {number}");
         self.line(out, Level::ERROR, &title, suspects(&refusal.block, &origin, &refusal.reason));
@@ -156,7 +157,7 @@ fn done(class: Class, repairs: &[Repair], coercions: &[Coercion]) -> String {
 
 fn mended(class: Class) -> Level<'static> {
     match class {
-        Class::Exact => Level::NOTE.with_name("exact"),
+        Class::Exact => Level::NOTE.with_name("valid"),
         Class::Lossless | Class::Inferred => Level::WARNING.with_name("mended"),
     }
 }
@@ -247,7 +248,7 @@ mod tests {
         let text = "x".repeat(80);
         let repairs = (0..39).map(|n| repair(RepairKind::EscapeQuote, 2 * n, "\\\"")).collect();
         let drawn = Pen::new(false).outcome(&text, &call(repairs), "-");
-        assert_eq!(drawn.matches("a quote inside a string").count(), SHOWN, "{drawn}");
+        assert_eq!(drawn.matches('^').count(), SHOWN, "{drawn}");
         assert!(drawn.contains("…and 36 more like it"), "{drawn}");
     }
 

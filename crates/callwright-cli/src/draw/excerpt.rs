@@ -61,15 +61,23 @@ fn window(text: &str, at: &std::ops::Range<usize>) -> std::ops::Range<usize> {
 }
 
 impl Excerpt {
-    /// Takes `window` out of `text`, and the marks with it. Marks that span many lines end with the first.
+    /// Takes `window` out of `text`, and the marks with it.
     fn cut(mut self, text: &str, window: std::ops::Range<usize>) -> Excerpt {
         let ahead = if window.start == 0 || text[..window.start].ends_with('\n') { "" } else { "…" };
         let behind =
             if window.end == text.len() || text[window.end..].starts_with('\n') { "" } else { "…" };
         self.text = format!("{ahead}{}{behind}", &text[window.clone()]);
         for (at, _, _) in &mut self.marks {
+            // A mark over many lines ends with the first: arcs around them hide more than they show.
+            let end = text[at.clone()].find('\n').map_or(at.end, |n| at.start + n);
             let shift = |offset: usize| offset - window.start + ahead.len();
-            *at = shift(at.start)..shift(at.end);
+            *at = shift(at.start)..shift(end);
+        }
+        // Where neighbours say the same, the last one says it for all.
+        for n in 1..self.marks.len() {
+            if self.marks[n].2.starts_with(&self.marks[n - 1].2) {
+                self.marks[n - 1].2.clear();
+            }
         }
         self
     }
@@ -113,6 +121,13 @@ mod tests {
         let excerpts = excerpts("{\"a\": 1,}}", "x", vec![mark(9, 10), mark(7, 8)]);
         assert_eq!(excerpts.len(), 1);
         assert_eq!(excerpts[0].marks.len(), 2);
+    }
+
+    #[test]
+    fn a_mark_over_many_lines_ends_with_the_first() {
+        let excerpts = excerpts("one\ntwo", "x", vec![mark(1, 6), mark(3, 4)]);
+        let at: Vec<_> = excerpts[0].marks.iter().map(|(at, _, _)| at.clone()).collect();
+        assert_eq!(at, [1..3, 3..3]);
     }
 
     #[test]
