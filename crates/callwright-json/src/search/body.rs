@@ -2,11 +2,12 @@
 
 use alloc::borrow::Cow;
 use alloc::format;
+use alloc::vec::Vec;
 
-use super::{Cost, Search, State, Step};
+use super::{Cost, NONE, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
-use crate::{Kinds, Problem, RepairKind, Span};
+use crate::{Kinds, Member, Problem, RepairKind, Span};
 
 /// The sort of quotes that a string stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,14 @@ impl Search<'_, '_> {
             Quote::Double => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
-        Some(State { at: (at + len) as u32, open: at as u32, quote, step: Step::Body, comma: false, ..s })
+        let body = (at + len) as u32;
+        Some(State { at: body, open: body, quote, step: Step::Body, comma: false, ..s })
+    }
+
+    /// Enters a string whose opening quote, which should stand at `s.at`, is missing.
+    pub(super) fn open_bare_string(&mut self, s: State) -> State {
+        let s = self.edit(s, RepairKind::AddQuote, Span::at(s.at as usize), "\"");
+        State { open: s.at, quote: Quote::Double, step: Step::Body, comma: false, ..s }
     }
 
     /// Goes on in a string up to the next place that needs a decision, and takes it.
@@ -103,7 +111,7 @@ impl Search<'_, '_> {
         let rest = self.bytes.get(at..)?;
         if rest.is_empty() {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
-            return None;
+            return self.closed_by_brackets(s);
         }
         if rest[0] == b'\\' {
             return self.backslash(s);
@@ -191,8 +199,7 @@ impl Search<'_, '_> {
         let place = self.place(&s);
         if self.rigor == super::Rigor::Full && self.guide.picky(place) {
             let open = s.open as usize;
-            let start = open + Quote::opening(&self.bytes[open..]).map_or(0, |(_, len)| len);
-            let body = self.text.get(start..body_end).unwrap_or("");
+            let body = self.text.get(open..body_end).unwrap_or("");
             if !self.guide.admits(place, &crate::tree::unescape(body)) {
                 self.fail(Problem::Unreadable, Span::new(open, end));
                 return None;
@@ -201,29 +208,86 @@ impl Search<'_, '_> {
         Some(State { at: end as u32, step: Step::After, firm: true, text_end, ..s })
     }
 
-    /// The quote at `at` may open the next key, because the closing quote of this string was lost:
-    /// `"New York City, "criteria": …`
+    /// The quote at `at` may open the next key or element, because the closing quote of this string was lost:
+    /// `"New York City, "criteria": …`, `["24 hours], "n": …`
     fn lost_closer(&mut self, s: &State, at: usize) {
         let open = s.open as usize;
-        let before = self.bytes.get(open + 1..at).unwrap_or(&[]).trim_ascii_end();
+        let before = self.bytes.get(open..at).unwrap_or(&[]).trim_ascii_end();
         let Some((b',', text)) = before.split_last() else { return };
-        let end = open + 1 + text.len();
-        let Some(frame) = self.frame(s) else { return };
+        // A bracket that closes nothing here is text: `…[ "a" ], "draft": …`
+        let (end, frame) = self.before_closers(s, text).unwrap_or((open + text.len(), s.frame));
+        let behind = State { frame, ..*s };
+        let Some(frame) = self.frame(&behind) else { return };
         let declared = if frame.is_object() {
-            let Some((from, to, _)) = self.key_at(s, at) else { return };
+            let Some((from, to, _)) = self.key_at(&behind, at) else { return };
             match self.member(frame.place, self.text.get(from..to).unwrap_or("")) {
-                crate::Member::Declared(slot, _) if frame.used & (1 << slot) == 0 => true,
-                crate::Member::Open(_) => false,
+                Member::Declared(slot, _) if frame.used & (1 << slot) == 0 => true,
+                Member::Open(_) => false,
                 _ => return,
             }
         } else {
             false
         };
-        let paid = self.edit(*s, RepairKind::AddQuote, Span::at(end), "\"");
+        let paid = self.close_at(*s, end);
         let cost = if declared { s.cost.plus(BEFORE_DECLARED) } else { paid.cost.plus(Cost::units(2)) };
         if let Some(done) = self.finish_string(State { cost, ..paid }, end, end, 0) {
             self.heap.push(done);
         }
+    }
+
+    /// Where `text`, which begins at the body of the open string, ends when the brackets at its end close
+    /// containers; and the container that is then the innermost.
+    fn before_closers(&self, s: &State, text: &[u8]) -> Option<(usize, u32)> {
+        let mut body = text;
+        let mut closers = Vec::new();
+        while let Some((&b @ (b'}' | b']' | b')'), rest)) = body.split_last() {
+            closers.push(b);
+            body = rest.trim_ascii_end();
+        }
+        let mut frame = s.frame;
+        for b in closers.iter().rev() {
+            let open = self.frames.get(frame as usize)?;
+            if open.close != *b {
+                return None;
+            }
+            frame = open.parent;
+        }
+        Some((s.open as usize + body.len(), frame))
+    }
+
+    /// Puts the closing quote of the open string at `end`, and forgets what was edited behind it.
+    fn close_at(&mut self, s: State, end: usize) -> State {
+        let mut s = s;
+        while let Some(edit) = self.edits.get(s.edits as usize)
+            && edit.at.start as usize >= end
+        {
+            s.edits = edit.before;
+        }
+        self.edit(s, RepairKind::AddQuote, Span::at(end), "\"")
+    }
+
+    /// The text ends inside the string. If it ends in just the brackets that are open, and they cannot belong
+    /// to the string's own text, then its closing quote was lost in front of them: `{"a": "Homo sapiens}`.
+    ///
+    /// A cut text must not pass for one: `{"code": "fn f() { x }` ends in a bracket that the string explains.
+    fn closed_by_brackets(&mut self, s: State) -> Option<State> {
+        let open = s.open as usize;
+        let text = self.bytes.get(open..self.last_at + 1)?;
+        let (end, NONE) = self.before_closers(&s, text)? else { return None };
+        let body = self.bytes.get(open..end)?;
+        let between = self.bytes.get(end..self.last_at + 1)?;
+        let quotes = body.iter().enumerate().any(|(i, &b)| b == b'"' && (i == 0 || body[i - 1] != b'\\'));
+        if self.cut || s.frame == NONE || body.is_empty() || between.is_empty() || quotes {
+            return None;
+        }
+        let own_line = between.contains(&b'\n') && !body.contains(&b'\n');
+        let escapes_lines = body.windows(2).any(|w| w == b"\\n");
+        let joined = !between[0].is_ascii_whitespace() && !body.ends_with(b"\\n") && !body.ends_with(b" ");
+        if !(own_line && escapes_lines || (own_line || joined) && is_balanced(body)) {
+            return None;
+        }
+        let s = self.close_at(s, end);
+        self.finish_string(s, end, end, 0)
     }
 
     /// A backslash in a string: an escape of JSON, of another language, or none at all.
@@ -285,7 +349,7 @@ impl Search<'_, '_> {
     /// The end of the Windows path that the backslash at `at` is the first one of, if the path itself proves
     /// that its backslashes are not escaped: `E:\test\src` has `\s`, so its `\t` is no tab.
     fn windows_path(&self, s: &State, at: usize) -> Option<usize> {
-        let body = s.open as usize + 1;
+        let body = s.open as usize;
         let drive = at.checked_sub(2)?;
         let is_drive = self.bytes[drive].is_ascii_alphabetic() && self.bytes[at - 1] == b':';
         if !is_drive || drive < body || drive > body && self.bytes[drive - 1].is_ascii_alphanumeric() {
@@ -309,6 +373,21 @@ impl Search<'_, '_> {
         }
         proof.then_some(end)
     }
+}
+
+/// Has each bracket in `body` its partner?
+fn is_balanced(body: &[u8]) -> bool {
+    let mut open = Vec::new();
+    for &b in body {
+        match b {
+            b'{' => open.push(b'}'),
+            b'[' => open.push(b']'),
+            b'(' => open.push(b')'),
+            b'}' | b']' | b')' if open.pop() != Some(b) => return false,
+            _ => {}
+        }
+    }
+    open.is_empty()
 }
 
 fn char_len(first: u8) -> u32 {

@@ -96,9 +96,9 @@ impl Search<'_, '_> {
             [b':', ..] | [0xef, 0xbc, 0x9a, ..] => true,
             [b'=', b'=', ..] => false,
             [b'=', ..] => true,
-            // The colon is missing: believed only where the key is declared.
+            // The colon is missing: believed only where the key is declared, or nothing is.
             [b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..] if end > to => {
-                matches!(member, Member::Declared(..))
+                matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none()
             }
             _ => false,
         };

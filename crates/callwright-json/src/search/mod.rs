@@ -19,7 +19,7 @@ use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use crate::{Guide, Kinds, Member, Place, Problem, Repair, RepairKind, Span};
+use crate::{Class, Guide, Kinds, Member, Place, Problem, Repair, RepairKind, Span};
 
 pub(crate) use body::Quote;
 
@@ -475,7 +475,9 @@ fn pay(state: State, kind: RepairKind) -> State {
     let (units, habit) = price(kind);
     let bit = 1_u64 << (kind as u64);
     if habit && state.habits & bit != 0 {
-        return State { cost: state.cost.plus(Cost::TRIFLE), ..state };
+        // Mere spelling costs nothing more; what is inferred must not win by being done more often.
+        let more = if kind.class() == Class::Lossless { Cost::default() } else { Cost::TRIFLE };
+        return State { cost: state.cost.plus(more), ..state };
     }
     State { cost: state.cost.plus(Cost::units(units)), habits: state.habits | bit, ..state }
 }

@@ -358,7 +358,8 @@ impl<'t> Search<'t, '_> {
         }
         let s = self.edit(s, kind, Span::new(closing, open + len), "");
         let s = if quote == Quote::Double { s } else { super::pay(s, RepairKind::SwapQuote) };
-        Some(State { at: (open + len) as u32, open: open as u32, quote, step: Step::Body, text_end: 0, ..s })
+        let body = (open + len) as u32;
+        Some(State { at: body, open: body, quote, step: Step::Body, text_end: 0, ..s })
     }
 
     /// A closing bracket stands at `s.at`, where it may stand or not.

@@ -165,6 +165,9 @@ impl Search<'_, '_> {
             self.fail(Problem::Unreadable, Span::at(from));
             return None;
         }
+        // The opening quote may be missing: `"out": logStream", …`
+        let quoted = self.open_bare_string(s);
+        self.heap.push(quoted);
         let mut at = from;
         let mut chosen = None;
         while let Some(&b) = self.bytes.get(at) {
@@ -187,20 +190,6 @@ impl Search<'_, '_> {
                         self.heap.push(State { cost: done.cost.plus(Cost::units(1)), ..done });
                         break;
                     }
-                }
-                // The opening quote is missing: `"out": logStream", …`
-                b'"' | b'\'' if at > from && self.may_go_on(&s, at + 1) => {
-                    let mut done = self.edit(s, RepairKind::AddQuote, Span::at(from), "\"");
-                    done = self.escape_range(done, from, at)?;
-                    if b == b'\'' {
-                        done = self.edit(done, RepairKind::SwapQuote, Span::new(at, at + 1), "\"");
-                    }
-                    let done = State { at: at as u32 + 1, open: from as u32, step: Step::After, firm: true, text_end: 1, comma: false, ..done };
-                    match chosen {
-                        None => chosen = Some(done),
-                        Some(_) => self.heap.push(done),
-                    }
-                    break;
                 }
                 // Brackets and quotes do not stand in bare texts: `f(a=g(1))` is an expression.
                 b'(' | b'{' | b'[' | b'"' | b'\n' | b'`' => break,
