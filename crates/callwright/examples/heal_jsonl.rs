@@ -29,9 +29,11 @@ fn main() {
             best = best.min(t.elapsed().as_nanos() as f64 / 1000.0);
             answer = match parse.settled() {
                 Some(r) => {
-                    let v: Vec<String> = r.repairs.iter().map(|r| format!("{}@{}", r.kind.code(), r.at)).collect();
+                    let v: Vec<String> =
+                        r.repairs.iter().map(|r| format!("{}@{}", r.kind.code(), r.at)).collect();
                     let conflict = r.value().conflict().is_some() && schema.is_some();
-                    let valid = serde_json::from_str::<Value>(&r.text).is_ok_and(|v| schema.is_none() || jsonschema::is_valid(&case["schema"], &v));
+                    let valid = serde_json::from_str::<Value>(&r.text)
+                        .is_ok_and(|v| schema.is_none() || jsonschema::is_valid(&case["schema"], &v));
                     if conflict || !valid {
                         json!({"id": case["id"], "error": "invalid", "text": r.text, "repairs": v})
                     } else {

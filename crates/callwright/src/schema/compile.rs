@@ -287,7 +287,7 @@ impl<'s> Compiler<'s, '_> {
         }
         let is_required = |name: &str| objects.iter().all(|part| part.required.contains(&name));
         let mut required = 0;
-        for (i, name) in names.iter().enumerate().filter(|(_, name)| is_required(name)) {
+        for (i, _) in names.iter().enumerate().filter(|(_, name)| is_required(name)) {
             match i < MAX_SLOTS {
                 true => required |= 1_u128 << i,
                 // There is no bit for it.

@@ -3,17 +3,22 @@
 //! In goes a schema of draft 4 to 2020-12 (the newest where `$schema` does not say), or what tool lists carry in its
 //! place (see [`Schema::compile`]). Nothing is ever fetched: a `$ref` to another document is an error.
 
+mod check;
+mod coerce;
 mod compile;
 mod guide;
 mod keywords;
 mod limits;
+mod message;
 mod normal;
+mod number;
 
 use std::fmt;
 
 use jsonschema::{PatternOptions, ValidationOptions, Validator};
 use serde_json::Value;
 
+pub use coerce::Coerced;
 pub(crate) use compile::{Document, compile as compile_documents};
 pub use guide::SchemaGuide;
 pub(crate) use limits::measure;

@@ -1,0 +1,388 @@
+//! Gives a value the type that its schema asks for, where there is one way to do it and nothing is lost.
+//!
+//! | from | to | where the schema wants |
+//! |---|---|---|
+//! | `"5"` | `5` | a number; not `"007"`, `"1,000"`, `" 5"` |
+//! | `"true"`, `"True"` | `true` | a boolean |
+//! | `"null"`, `"None"` | `null` | null and no string |
+//! | `"[1]"`, `"{\"a\": 1}"`, `"['a']"` | `[1]`, `{"a": 1}`, `["a"]` | an array or an object |
+//! | `5`, `1.50` | `"5"`, `"1.50"` | a string |
+//! | `"a": null` | nothing | any other type, where `a` is optional |
+//!
+//! Nothing else: no scalar becomes a list, no boolean a string, no enum value another one, and no default is filled in.
+
+use std::ops::ControlFlow;
+
+use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Span, Tree, Value, read, strict};
+
+use super::check::{Fault, Sort, walk};
+use super::guide::SchemaGuide;
+use super::message::pointer_to;
+use super::{Schema, number};
+use crate::verdict::Coercion;
+
+/// How often a value is looked at: what comes out of a string may hold more to coerce.
+const MAX_ROUNDS: usize = 4;
+/// The most coercions of one value.
+const MAX_COERCIONS: usize = 256;
+
+/// A value that fits after coercions.
+#[derive(Clone, Debug)]
+pub struct Coerced {
+    /// The strict JSON text. What was not coerced stands as it stood.
+    pub text: String,
+    /// Where the values stand in `text`.
+    pub tree: Tree,
+    /// What was done, in the order in which it was done.
+    pub coercions: Vec<Coercion>,
+}
+
+impl Schema {
+    /// Makes a value that does not fit one that does, by coercions that lose nothing; `None` where there is no way.
+    ///
+    /// `text` is strict JSON and `tree` its values. To be asked only after [`Schema::check`] found violations.
+    ///
+    /// ```
+    /// use callwright::Schema;
+    ///
+    /// let schema = Schema::compile(&serde_json::json!({"properties": {"limit": {"type": "integer"}}}))?;
+    /// let text = r#"{"limit": "5"}"#;
+    /// let coerced = schema.coerce(text, &callwright_json::strict(text).unwrap()).unwrap();
+    /// assert_eq!(coerced.text, r#"{"limit": 5}"#);
+    /// # Ok::<(), callwright::SchemaError>(())
+    /// ```
+    pub fn coerce(&self, text: &str, tree: &Tree) -> Option<Coerced> {
+        let mut coercions = Vec::new();
+        let mut text = self.coerce_types(text, tree, &mut coercions)?;
+        for _ in 0..MAX_ROUNDS {
+            let tree = strict(&text).ok()?;
+            if self.check(tree.root(&text)).is_empty() {
+                return Some(Coerced { text, tree, coercions });
+            }
+            text = self.coerce_types(&text, &tree, &mut coercions)?;
+        }
+        None
+    }
+
+    /// Coerces every value that has a wrong type; `None` where one of them cannot be coerced, or there is none.
+    fn coerce_types(&self, text: &str, tree: &Tree, coercions: &mut Vec<Coercion>) -> Option<String> {
+        let root = tree.root(text);
+        let mut edits: Vec<Edit<'_>> = Vec::new();
+        let mut dropped: Vec<Value<'_>> = Vec::new();
+        // The tables err on the permissive side: a type that they refuse is wrong, whatever else the schema says.
+        let walked = walk(&self.guide, self.guide.root, root, &mut |fault| {
+            let Fault { value, place, entry, sort: Sort::Type } = fault else {
+                return ControlFlow::Continue(());
+            };
+            if MAX_COERCIONS <= edits.len() + dropped.len() + coercions.len() {
+                return ControlFlow::Break(());
+            }
+            if let Some(put) = converted(&self.guide, place, value, entry.kinds) {
+                edits.push(Edit { value, at: value.span(), put });
+            } else if value.kind() == Kind::Null && is_optional(&self.guide, root, value) {
+                dropped.push(value);
+            } else {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        if walked.is_break() {
+            return None;
+        }
+        for &value in &dropped {
+            edits.push(Edit { value, at: member_span(root, value, &dropped)?, put: String::new() });
+        }
+        if edits.is_empty() {
+            return None;
+        }
+        edits.sort_by_key(|edit| edit.at);
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for edit in &edits {
+            let at = edit.at.range();
+            out.push_str(text.get(done..at.start)?);
+            out.push_str(&edit.put);
+            done = at.end;
+        }
+        out.push_str(text.get(done..)?);
+        coercions.extend(edits.into_iter().map(|edit| Coercion {
+            pointer: pointer_to(root, edit.value),
+            from: edit.value.raw().to_owned(),
+            to: edit.put,
+        }));
+        Some(out)
+    }
+}
+
+struct Edit<'v> {
+    value: Value<'v>,
+    at: Span,
+    put: String,
+}
+
+/// The JSON text of `value` as one of `kinds`, none of which it has.
+fn converted(guide: &SchemaGuide, place: Place, value: Value<'_>, kinds: Kinds) -> Option<String> {
+    match value.kind() {
+        // A number's text keeps its digits.
+        Kind::Number if kinds.meets(Kinds::STRING) => Some(format!("\"{}\"", value.raw())),
+        Kind::String if !value.has_lone_surrogate() => from_text(guide, place, &value.as_str()?, kinds),
+        Kind::Number | Kind::String | Kind::Null | Kind::Bool | Kind::Array | Kind::Object => None,
+    }
+}
+
+fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Option<String> {
+    match text {
+        "true" | "True" => return kinds.meets(Kinds::BOOL).then(|| "true".to_owned()),
+        "false" | "False" => return kinds.meets(Kinds::BOOL).then(|| "false".to_owned()),
+        "null" | "None" => return kinds.meets(Kinds::NULL).then(|| "null".to_owned()),
+        _ => {}
+    }
+    let is_wanted = |value: Value<'_>| match value.kind() {
+        // Spaces around a number would not come back.
+        Kind::Number => {
+            value.raw() == text
+                && (kinds.has(Kinds::NUMBER) || kinds.meets(Kinds::INTEGER) && number::is_whole(text))
+        }
+        Kind::Array => kinds.meets(Kinds::ARRAY),
+        Kind::Object => kinds.meets(Kinds::OBJECT),
+        Kind::Null | Kind::Bool | Kind::String => false,
+    };
+    if let Ok(tree) = strict(text) {
+        return is_wanted(tree.root(text)).then(|| text.to_owned());
+    }
+    // `['a']` is a list as another language writes it; prose that happens to hold brackets is not.
+    if !text.starts_with(['[', '{']) {
+        return None;
+    }
+    let parse = read(text, &Rooted { guide, root: place });
+    let reading = parse.settled().filter(|reading| reading.class() <= Class::Lossless)?;
+    is_wanted(reading.value()).then(|| reading.text.clone().into_owned())
+}
+
+/// Is `value` a declared member that its object need not have?
+fn is_optional(guide: &SchemaGuide, root: Value<'_>, value: Value<'_>) -> bool {
+    let (mut around, mut place) = (root, guide.root());
+    loop {
+        if let Some((key, member)) = around.members().find(|(_, member)| holds(*member, value)) {
+            let meaning = guide.member(place, &key.as_str().unwrap_or_default());
+            match meaning {
+                Member::Declared(slot, _) if member.span() == value.span() => {
+                    return guide.required(place) >> slot & 1 == 0;
+                }
+                Member::Declared(_, at) | Member::Open(at) => (around, place) = (member, at),
+                Member::Forbidden => return false,
+            }
+        } else if let Some((i, element)) = around.elements().enumerate().find(|(_, e)| holds(*e, value)) {
+            (around, place) = (element, guide.element(place, i));
+        } else {
+            return false;
+        }
+        if around.span() == value.span() {
+            return false;
+        }
+    }
+}
+
+/// What to take out of the text for the member `value` to be gone, with the comma that goes with it, when all of
+/// `dropped` go. The spans of several members never overlap.
+fn member_span(root: Value<'_>, value: Value<'_>, dropped: &[Value<'_>]) -> Option<Span> {
+    let object = object_around(root, value)?;
+    let is_dropped = |member: Value<'_>| dropped.iter().any(|d| d.span() == member.span());
+    let mut before: Option<Value<'_>> = None;
+    let mut is_any_kept = false;
+    let mut members = object.members();
+    while let Some((key, member)) = members.next() {
+        if member.span() == value.span() {
+            return Some(match (before, members.next()) {
+                (Some(before), _) if is_any_kept => Span { start: before.span().end, end: member.span().end },
+                (_, Some((next_key, _))) => Span { start: key.span().start, end: next_key.span().start },
+                (_, None) => Span { start: key.span().start, end: member.span().end },
+            });
+        }
+        is_any_kept |= !is_dropped(member);
+        before = Some(member);
+    }
+    None
+}
+
+fn object_around<'v>(root: Value<'v>, value: Value<'v>) -> Option<Value<'v>> {
+    let mut around = root;
+    loop {
+        let mut children = around.members().map(|(_, member)| member).chain(around.elements());
+        let child = children.find(|child| holds(*child, value))?;
+        if child.span() == value.span() {
+            return (around.kind() == Kind::Object).then_some(around);
+        }
+        around = child;
+    }
+}
+
+fn holds(outer: Value<'_>, inner: Value<'_>) -> bool {
+    let (outer, inner) = (outer.span(), inner.span());
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// A guide for the value that stands at one place of another guide.
+struct Rooted<'g> {
+    guide: &'g SchemaGuide,
+    root: Place,
+}
+
+impl Guide for Rooted<'_> {
+    fn root(&self) -> Place {
+        self.root
+    }
+    fn kinds(&self, place: Place) -> Kinds {
+        self.guide.kinds(place)
+    }
+    fn member(&self, place: Place, key: &str) -> Member {
+        self.guide.member(place, key)
+    }
+    fn name(&self, place: Place, slot: u8) -> Option<&str> {
+        self.guide.name(place, slot)
+    }
+    fn required(&self, place: Place) -> u128 {
+        self.guide.required(place)
+    }
+    fn element(&self, place: Place, index: usize) -> Place {
+        self.guide.element(place, index)
+    }
+    fn admits(&self, place: Place, text: &str) -> bool {
+        self.guide.admits(place, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn coerce(schema: &serde_json::Value, text: &str) -> Option<String> {
+        let schema = Schema::compile(schema).unwrap();
+        let coerced = schema.coerce(text, &strict(text).unwrap())?;
+        assert!(schema.check(coerced.tree.root(&coerced.text)).is_empty(), "{text}");
+        assert!(!coerced.coercions.is_empty());
+        Some(coerced.text)
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({"type": "object", "properties": {
+            "n": {"type": "integer"}, "x": {"type": "number"}, "b": {"type": "boolean"}, "s": {"type": "string"},
+            "o": {"type": ["integer", "null"]}, "list": {"type": "array", "items": {"type": "integer"}},
+            "names": {"type": "array", "items": {"type": "string"}}, "d": {"type": "object"},
+            "mode": {"enum": ["r", "w"]}, "level": {"enum": [1, 2]}, "must": {"type": "string"},
+        }, "required": []})
+    }
+
+    #[test]
+    fn what_leaves_one_value_is_coerced() {
+        let cases = [
+            (r#"{"n": "5", "x" : "-1.50e3"}"#, r#"{"n": 5, "x" : -1.50e3}"#),
+            (r#"{"n": "5.0"}"#, r#"{"n": 5.0}"#),
+            (r#"{"b": "True"}"#, r#"{"b": true}"#),
+            (r#"{"b": "false"}"#, r#"{"b": false}"#),
+            (r#"{"o": "None"}"#, r#"{"o": null}"#),
+            (r#"{"s": 1.50}"#, r#"{"s": "1.50"}"#),
+            (r#"{"s": 123456789012345678901234567890}"#, r#"{"s": "123456789012345678901234567890"}"#),
+            (r#"{"list": "[1, 2]"}"#, r#"{"list": [1, 2]}"#),
+            (r#"{"list": "[\"1\", 2]"}"#, r#"{"list": [1, 2]}"#),
+            (r#"{"d": "{\"a\": {\"b\": 1}}"}"#, r#"{"d": {"a": {"b": 1}}}"#),
+            (r#"{"names": "['a', 'b']"}"#, r#"{"names": ["a", "b"]}"#),
+            (r#"{"level": "2"}"#, r#"{"level": 2}"#),
+            (r#"{"s": null, "n": 1}"#, r#"{"n": 1}"#),
+            (r#"{"n": 1, "s": null}"#, r#"{"n": 1}"#),
+            (r#"{"n": 1, "s": null, "x": null, "b": null}"#, r#"{"n": 1}"#),
+            (r#"{"s": null, "n": null, "b": true, "x": null}"#, r#"{"b": true}"#),
+            (r#"{"s": null, "n": null}"#, "{}"),
+            (r#"[{"s": 1}]"#, "-"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(coerce(&schema(), text).as_deref().unwrap_or("-"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn guesses_are_not_made() {
+        for text in [
+            r#"{"n": "007"}"#,
+            r#"{"n": "1,000"}"#,
+            r#"{"n": " 5"}"#,
+            r#"{"n": "5.5"}"#,
+            r#"{"n": "+5"}"#,
+            r#"{"n": ""}"#,
+            r#"{"n": true}"#,
+            r#"{"b": 1}"#,
+            r#"{"b": "yes"}"#,
+            r#"{"s": true}"#,
+            r#"{"s": {"a": 1}}"#,
+            r#"{"list": 5}"#,
+            r#"{"names": "a"}"#,
+            r#"{"names": "a, b"}"#,
+            r#"{"mode": "R"}"#,
+            r#"{"level": "3"}"#,
+            r#"{"n": "5", "x": "five"}"#,
+        ] {
+            assert_eq!(coerce(&schema(), text), None, "{text}");
+        }
+        let mut strict = schema();
+        strict["required"] = json!(["must"]);
+        assert_eq!(coerce(&strict, r#"{"must": null}"#), None);
+        assert_eq!(coerce(&strict, r#"{"n": "5"}"#), None);
+        assert_eq!(coerce(&strict, r#"{"n": "5", "must": 1}"#).as_deref(), Some(r#"{"n": 5, "must": "1"}"#));
+    }
+
+    #[test]
+    fn coercions_are_recorded() {
+        let text = r#"{"n": "5", "list": [1, "2"], "s": null}"#;
+        let coerced = Schema::compile(&schema()).unwrap().coerce(text, &strict(text).unwrap()).unwrap();
+        let coercion = |pointer: &str, from: &str, to: &str| Coercion {
+            pointer: pointer.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+        };
+        let expected =
+            [coercion("/n", "\"5\"", "5"), coercion("/list/1", "\"2\"", "2"), coercion("/s", "null", "")];
+        assert_eq!(coerced.coercions, expected);
+        assert_eq!(coerced.text, r#"{"n": 5, "list": [1, 2]}"#);
+    }
+
+    #[test]
+    fn schemas_for_the_validator_are_served_too() {
+        let schema = json!({"properties": {"a": {"type": "integer", "multipleOf": 5}}});
+        assert_eq!(coerce(&schema, r#"{"a": "10"}"#).as_deref(), Some(r#"{"a": 10}"#));
+        assert_eq!(coerce(&schema, r#"{"a": "11"}"#), None);
+    }
+
+    fn any_value() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(json!(null)),
+            any::<bool>().prop_map(|b| json!(b)),
+            any::<i32>().prop_map(|n| json!(n)),
+            any::<i32>().prop_map(|n| json!(n.to_string())),
+            prop_oneof!["true", "None", "[1]", "['a', 'b']", "\\{\"s\": 1\\}", ".{0,6}"]
+                .prop_map(|s| json!(s)),
+        ];
+        leaf.prop_recursive(3, 24, 6, |inner| {
+            let names = prop_oneof!["n", "x", "b", "s", "o", "list", "names", "d", "must"];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(|items| json!(items)),
+                prop::collection::hash_map(names, inner, 0..8).prop_map(|members| json!(members)),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_coerced_fits(value in any_value()) {
+            let text = value.to_string();
+            let tree = strict(&text).unwrap();
+            let compiled = Schema::compile(&schema()).unwrap();
+            if let Some(coerced) = compiled.coerce(&text, &tree) {
+                prop_assert!(compiled.check(coerced.tree.root(&coerced.text)).is_empty());
+                prop_assert!(!compiled.check(tree.root(&text)).is_empty());
+                prop_assert_eq!(strict(&coerced.text).unwrap(), coerced.tree);
+            }
+        }
+    }
+}
