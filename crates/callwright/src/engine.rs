@@ -2,6 +2,7 @@
 
 use callwright_json::{Reading, Repair};
 
+use crate::policy::Policy;
 use crate::schema::Schema;
 use crate::tools::ToolSet;
 use crate::verdict::{Coercion, Outcome, Reason};
@@ -15,6 +16,9 @@ pub struct Context<'a> {
     pub starts_in_reasoning: bool,
     /// The name of the one dialect to look for; all of them where there is none.
     pub dialect: Option<&'a str>,
+    /// What may be done about a call that is not right as it was written. The caller feeds back and
+    /// re-asks; under a policy that does not heal, [`Policy::admits`] decides which calls are refused.
+    pub policy: Policy,
 }
 
 /// A call that an upstream made natively.

@@ -4,11 +4,18 @@
 
 mod engine;
 mod envelope;
+mod feedback;
+mod policy;
 mod schema;
 mod tools;
 mod verdict;
 
 pub use engine::{Context, Healed, NativeCall, heal, parse};
+pub use feedback::{
+    Diagnosis, Feedback, Fix, JsonLoadsError, Position, PromptError, Trouble, calls_or_error, diagnose,
+    json_loads_error, prompt_tool_calls,
+};
+pub use policy::Policy;
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};

@@ -80,6 +80,8 @@ pub enum Reason {
     UnknownTool {
         /// The declared names that come closest, best first.
         nearest: Vec<String>,
+        /// All declared names.
+        declared: Vec<String>,
     },
     /// The payload cannot be read. The diagnostics' spans are bytes of [`Refusal::block`].
     Unreadable(Vec<Diagnostic>),
