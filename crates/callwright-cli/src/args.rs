@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use callwright::Policy;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::chunks::Chunks;
@@ -73,6 +74,9 @@ pub(crate) struct ParseArgs {
     /// Look for this dialect only.
     #[arg(long, value_name = "NAME")]
     pub(crate) dialect: Option<String>,
+    /// What may be done about a call that is not right as it was written: auto, heal, feedback, strict.
+    #[arg(long, value_name = "POLICY", default_value = "auto", value_parser = policy)]
+    pub(crate) policy: Policy,
     /// Feed the answer in pieces: of N bytes, or of random lengths (random:SEED). The outcome is the same.
     #[arg(long, value_name = "N|random:SEED")]
     pub(crate) chunks: Option<Chunks>,
@@ -145,4 +149,8 @@ pub(crate) struct LintArgs {
     /// Print how many tokens each definition costs in every request.
     #[arg(long)]
     pub(crate) cost: bool,
+}
+
+fn policy(name: &str) -> Result<Policy, &'static str> {
+    Policy::named(name).ok_or("one of auto, heal, feedback, strict")
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
-use callwright::{Context, Healed, NativeCall, Outcome, Reason, Refusal, Schema, ToolSet};
+use callwright::{Context, Feedback, Healed, NativeCall, Outcome, Reason, Refusal, Schema, ToolSet};
+use callwright_json::Span;
 
 use crate::args::PromptArgs;
 use crate::chunks::Chunks;
@@ -56,14 +57,37 @@ pub(crate) fn heal(
     callwright::heal(text, schema, finish_reason)
 }
 
-/// What the model should be told about a refusal.
-pub(crate) fn feedback(refusal: &Refusal) -> String {
-    sentence(&refusal.reason)
+/// What the model should do about a refusal.
+pub(crate) fn feedback(refusal: &Refusal) -> Feedback {
+    refusal.feedback()
 }
 
-/// One line that says why.
-pub(crate) fn sentence(reason: &Reason) -> String {
-    reason.code().replace('-', " ")
+/// The same for a text that was to be healed: it is refused like the payload of a call.
+pub(crate) fn why(text: &str, reason: &Reason) -> Feedback {
+    let refusal = Refusal {
+        id: None,
+        name: None,
+        dialect: "json",
+        number: 1,
+        span: Span::new(0, text.len()),
+        block: text.to_owned(),
+        reason: reason.clone(),
+    };
+    refusal.feedback()
+}
+
+/// One line that says what is wrong.
+pub(crate) fn sentence(feedback: &Feedback) -> String {
+    match &feedback.json_error {
+        _ if feedback.code == "truncated" => String::from("cut off before it was complete"),
+        Some(error) => format!("not valid JSON: {error}"),
+        None => feedback.message.clone(),
+    }
+}
+
+/// What the model is told, in the channel that it used.
+pub(crate) fn told(feedback: &Feedback) -> String {
+    if feedback.dialect == "native" { feedback.tool_result() } else { feedback.user_message() }
 }
 
 /// Prints the prompt that teaches the tools.

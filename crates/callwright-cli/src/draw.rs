@@ -9,8 +9,8 @@ mod words;
 use std::fmt::Write;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer};
-use callwright::{Acceptance, Coercion, Healed, Outcome, Reason, Refusal, Verdict};
-use callwright_json::{Class, Diagnostic, Repair, Span, class_of};
+use callwright::{Acceptance, Coercion, Feedback, Healed, Outcome, Reason, Refusal, Trouble, Verdict};
+use callwright_json::{Class, Repair, Span, class_of};
 
 use crate::door;
 use crate::harmless::harmless;
@@ -65,9 +65,15 @@ impl Pen {
                 out.push('\n');
             }
             Err(reason) => {
-                let title = format!("not healed: {}", door::sentence(reason));
-                self.line(&mut out, Level::ERROR, &title, suspects(text, origin, reason));
-                self.details(&mut out, reason);
+                let feedback = door::why(text, reason);
+                let title = door::sentence(&feedback);
+                self.line(
+                    &mut out,
+                    Level::ERROR.with_name("not healed"),
+                    &title,
+                    suspects(origin, &feedback),
+                );
+                readings(&mut out, &feedback);
             }
         }
         out
@@ -88,39 +94,19 @@ impl Pen {
     }
 
     fn refused(self, out: &mut String, refusal: &Refusal, number: usize) {
-        let name = refusal.name.as_ref().map(|name| format!(", `{name}`,")).unwrap_or_default();
-        let title = format!("call {number}{name} is refused: {}", door::sentence(&refusal.reason));
+        let feedback = door::feedback(refusal);
+        let name = refusal.name.as_ref().map(|name| format!(", `{name}`")).unwrap_or_default();
+        let title = format!("call {number}{name}: {}", door::sentence(&feedback));
         let origin = format!("call {number}");
-        self.line(out, Level::ERROR, &title, suspects(&refusal.block, &origin, &refusal.reason));
-        self.details(out, &refusal.reason);
+        self.line(out, Level::ERROR.with_name("refused"), &title, suspects(&origin, &feedback));
+        readings(out, &feedback);
         self.heading(out, "what the model is told");
-        indent(out, &door::feedback(refusal));
+        indent(out, &door::told(&feedback));
     }
 
     fn coercions(self, out: &mut String, coercions: &[Coercion]) {
         for Coercion { pointer, from, to } in coercions {
             let _ = writeln!(out, "  {}: {} became {}", harmless(pointer), harmless(from), harmless(to));
-        }
-    }
-
-    /// What no place in the text can show.
-    fn details(self, out: &mut String, reason: &Reason) {
-        match reason {
-            Reason::Ambiguous { readings } => {
-                for (number, reading) in (1..).zip(readings) {
-                    let _ = writeln!(out, "  reading {number}: {}", harmless(reading));
-                }
-            }
-            Reason::Invalid(violations) => {
-                for violation in violations {
-                    let _ = writeln!(out, "  {}", harmless(&violation.message));
-                }
-            }
-            Reason::UnknownTool { nearest } if !nearest.is_empty() => {
-                let _ = writeln!(out, "  nearest: {}", harmless(&nearest.join(", ")));
-            }
-            // Their places are drawn, and a shape is told in full by the title.
-            _ => {}
         }
     }
 
@@ -178,18 +164,22 @@ fn mends(text: &str, origin: &str, repairs: &[Repair]) -> Vec<Excerpt> {
     excerpt::excerpts(text, origin, marks)
 }
 
-/// The places that make `reason` so.
-fn suspects(text: &str, origin: &str, reason: &Reason) -> Vec<Excerpt> {
-    let (Reason::Unreadable(diagnostics) | Reason::Truncated(diagnostics)) = reason else {
-        let whole = Mark { at: Span::at(0), kind: AnnotationKind::Visible, label: String::new() };
-        return excerpt::excerpts(text, origin, vec![whole]);
+/// The suspect place, or the whole block where there is none.
+fn suspects(origin: &str, feedback: &Feedback) -> Vec<Excerpt> {
+    let mark = match feedback.at {
+        Some(at) => {
+            let label = feedback.trouble.as_ref().map_or_else(|| String::from("here"), Trouble::label);
+            Mark { at, kind: AnnotationKind::Primary, label }
+        }
+        None => Mark { at: Span::at(0), kind: AnnotationKind::Visible, label: String::new() },
     };
-    let mark = |d: &Diagnostic| Mark {
-        at: d.at,
-        kind: AnnotationKind::Primary,
-        label: words::problem(d.problem).into(),
-    };
-    excerpt::excerpts(text, origin, diagnostics.iter().take(SHOWN).map(mark).collect())
+    excerpt::excerpts(&feedback.block, origin, vec![mark])
+}
+
+fn readings(out: &mut String, feedback: &Feedback) {
+    for (number, reading) in (1..).zip(&feedback.readings) {
+        let _ = writeln!(out, "  reading {number}: {}", harmless(reading));
+    }
 }
 
 /// The arguments with one member per line; numbers keep their text.
@@ -264,7 +254,7 @@ mod tests {
             number: 2,
             span: Span::at(0),
             block: String::from(text),
-            reason: Reason::UnknownTool { nearest: vec![String::from("\u{9b}5m")] },
+            reason: Reason::UnknownTool { nearest: vec![String::from("\u{9b}5m")], declared: Vec::new() },
         }));
         let drawn = Pen::new(false).outcome(text, &outcome, "\u{1b}[7m");
         let raw: Vec<char> = drawn.chars().filter(|c| c.is_control() && *c != '\n').collect();

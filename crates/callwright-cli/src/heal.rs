@@ -24,7 +24,7 @@ pub(crate) fn run(args: &HealArgs, pen: Pen) -> Result<(), Failure> {
     let (healed, us) = door::timed(|| door::heal(&text, schema.as_ref(), args.finish_reason.as_deref()));
     let shown = match (&healed, args.json) {
         (Ok(healed), true) => json(&HealedText::of(healed, None, us)) + "\n",
-        (Err(reason), true) => json(&Unhealed::of(reason, None, us)) + "\n",
+        (Err(reason), true) => json(&Unhealed::of(&text, reason, None, us)) + "\n",
         (healed, false) => pen.healing(&text, healed.as_ref(), &args.file.display().to_string()),
     };
     io::stdout().write_all(shown.as_bytes())?;
@@ -53,7 +53,7 @@ fn answer(line: &str, schemas: &Compiled<Schema>) -> Answer {
     let (healed, us) = door::timed(|| door::heal(&text, schema, finish_reason.as_deref()));
     let json = match &healed {
         Ok(healed) => json(&HealedText::of(healed, Some(id), us)),
-        Err(reason) => json(&Unhealed::of(reason, Some(id), us)),
+        Err(reason) => json(&Unhealed::of(&text, reason, Some(id), us)),
     };
     Answer { json, usable: true }
 }

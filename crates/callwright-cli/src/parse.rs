@@ -26,6 +26,7 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
         finish_reason: args.finish_reason.as_deref(),
         starts_in_reasoning: args.start == Start::Reasoning,
         dialect: args.dialect.as_deref(),
+        policy: args.policy,
     };
     let (outcome, us) = door::timed(|| door::parse(&tools, &text, &[], &context, args.chunks));
     let shown = if args.json {
@@ -79,6 +80,7 @@ impl Lines<'_> {
             finish_reason: finish_reason.as_deref(),
             starts_in_reasoning: start.as_deref() == Some("reasoning"),
             dialect: self.args.dialect.as_deref(),
+            policy: self.args.policy,
         };
         let (mut outcome, us) =
             door::timed(|| door::parse(tools, &text, &native, &context, self.args.chunks));

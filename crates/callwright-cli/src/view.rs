@@ -176,15 +176,16 @@ struct Refused<'a> {
 
 impl<'a> Refused<'a> {
     fn of(refusal: &'a Refusal) -> Refused<'a> {
+        let feedback = door::feedback(refusal);
         Refused {
             code: refusal.reason.code(),
             id: refusal.id.as_deref(),
             name: refusal.name.as_deref(),
             dialect: refusal.dialect,
             at: pair(refusal.span),
-            error: door::sentence(&refusal.reason),
+            error: door::sentence(&feedback),
             diagnostics: findings(&refusal.reason),
-            feedback: door::feedback(refusal),
+            feedback: door::told(&feedback),
         }
     }
 }
@@ -225,10 +226,10 @@ pub(crate) struct Unhealed<'a> {
 }
 
 impl<'a> Unhealed<'a> {
-    pub(crate) fn of(reason: &'a Reason, id: Option<&'a str>, us: f64) -> Unhealed<'a> {
+    pub(crate) fn of(text: &str, reason: &'a Reason, id: Option<&'a str>, us: f64) -> Unhealed<'a> {
         Unhealed {
             id: id.map(Raw),
-            error: door::sentence(reason),
+            error: door::sentence(&door::why(text, reason)),
             code: reason.code(),
             diagnostics: findings(reason),
             us,
@@ -262,14 +263,16 @@ fn findings(reason: &Reason) -> Vec<Finding<'_>> {
             .iter()
             .map(|v| Finding::Value { keyword: v.keyword, pointer: &v.pointer, message: &v.message })
             .collect(),
-        Reason::UnknownTool { nearest } => nearest.iter().map(|nearest| Finding::Name { nearest }).collect(),
+        Reason::UnknownTool { nearest, .. } => {
+            nearest.iter().map(|nearest| Finding::Name { nearest }).collect()
+        }
         // A shape is told in full by the sentence, and so is what may be added to the reasons.
         _ => Vec::new(),
     }
 }
 
 /// `SeveralValues` → `several-values`.
-pub(crate) fn problem(diagnostic: &Diagnostic) -> String {
+fn problem(diagnostic: &Diagnostic) -> String {
     let mut code = String::new();
     for c in format!("{:?}", diagnostic.problem).chars() {
         if c.is_ascii_uppercase() && !code.is_empty() {

@@ -1,6 +1,6 @@
-//! What a person reads about each repair, problem and class.
+//! What a person reads about each repair and class.
 
-use callwright_json::{Class, Problem, RepairKind};
+use callwright_json::{Class, RepairKind};
 
 use crate::harmless::harmless;
 
@@ -51,19 +51,4 @@ pub(crate) fn repair(kind: RepairKind, put: &str) -> String {
     };
     // A long replacement stands in the result, where it can be read.
     if put.is_empty() || 40 < put.len() { String::from(reason) } else { format!("{reason}: now `{put}`") }
-}
-
-pub(crate) fn problem(problem: Problem) -> &'static str {
-    match problem {
-        Problem::NoValue => "there is no value here",
-        Problem::Unreadable => "it cannot be read from here on",
-        Problem::Truncated => "what begins here never ends",
-        Problem::Ambiguous => "this can be read in several ways",
-        Problem::SeveralValues => "there are several different values",
-        Problem::DuplicateKey => "this key has two different values",
-        Problem::Limit => "this is too deep, too long, or can be read in too many ways",
-        Problem::NotANumber => "JSON has no such number",
-        Problem::OpenEscape => "nobody can say what this escape means",
-        _ => "this is in the way",
-    }
 }
