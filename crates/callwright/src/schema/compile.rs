@@ -350,7 +350,9 @@ impl<'s> Compiler<'s, '_> {
         let has_open_names = alternative.is_loose
             || nodes.iter().any(|node| {
                 node.keyword("patternProperties").is_some()
-                    || node.keyword("additionalProperties").is_some_and(|more| more != &Value::Bool(false))
+                    || ["additionalProperties", "unevaluatedProperties"]
+                        .iter()
+                        .any(|more| node.keyword(more).is_some_and(|more| more != &Value::Bool(false)))
             });
         let is_closed = !has_open_names
             && nodes.iter().any(|node| node.keyword("unevaluatedProperties") == Some(&Value::Bool(false)));
