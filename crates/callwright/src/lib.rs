@@ -6,6 +6,7 @@ mod engine;
 mod envelope;
 mod feedback;
 mod policy;
+mod report;
 mod schema;
 mod tools;
 mod verdict;
@@ -17,5 +18,10 @@ pub use feedback::{
 };
 pub use policy::Policy;
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
+pub use report::{
+    CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport, PositionReport,
+    RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION, ViolationReport,
+    WhyReport,
+};
 pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};
