@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use callwright::{Context, Feedback, Healed, NativeCall, Outcome, Reason, Refusal, Schema, ToolSet};
+use callwright::{
+    Context, Delta, Feedback, Healed, NativeCall, Outcome, Reason, Refusal, Scanner, Schema, ToolSet,
+};
 use callwright_json::Span;
 
 use crate::args::PromptArgs;
@@ -41,11 +43,16 @@ pub(crate) fn parse(
     context: &Context<'_>,
     chunks: Option<Chunks>,
 ) -> Outcome {
-    let text: String = match chunks {
-        Some(chunks) => chunks.of(text).collect(),
-        None => text.to_owned(),
+    // Native calls are read whole: the scanner takes text alone.
+    let Some(chunks) = chunks.filter(|_| native.is_empty()) else {
+        return callwright::parse(tools, text, native, context);
     };
-    callwright::parse(tools, &text, native, context)
+    let mut events = Vec::new();
+    let mut scanner = Scanner::new(tools, context);
+    for piece in chunks.of(text) {
+        scanner.feed(Delta::Text(piece), &mut events);
+    }
+    scanner.finish(&mut events)
 }
 
 /// Heals one text.
@@ -57,12 +64,7 @@ pub(crate) fn heal(
     callwright::heal(text, schema, finish_reason)
 }
 
-/// What the model should do about a refusal.
-pub(crate) fn feedback(refusal: &Refusal) -> Feedback {
-    refusal.feedback()
-}
-
-/// The same for a text that was to be healed: it is refused like the payload of a call.
+/// What is wrong with a text that was to be healed: it is refused like the payload of a call.
 pub(crate) fn why(text: &str, reason: &Reason) -> Feedback {
     let refusal = Refusal {
         id: None,

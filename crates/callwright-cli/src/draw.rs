@@ -94,7 +94,7 @@ impl Pen {
     }
 
     fn refused(self, out: &mut String, refusal: &Refusal, number: usize) {
-        let feedback = door::feedback(refusal);
+        let feedback = refusal.feedback();
         let name = refusal.name.as_ref().map(|name| format!(", `{name}`")).unwrap_or_default();
         let title = format!("call {number}{name}: {}", door::sentence(&feedback));
         let origin = format!("call {number}");

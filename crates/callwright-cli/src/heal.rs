@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use callwright::Schema;
+use callwright::{HealReport, Schema};
 use callwright_json::{Kind, strict};
 
 use crate::args::HealArgs;
@@ -10,7 +10,7 @@ use crate::compiled::Compiled;
 use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::jsonl::{self, Answer};
-use crate::view::{HealedText, Unhealed, json};
+use crate::view::{HealLine, Raw, json};
 use crate::{door, input};
 
 pub(crate) fn run(args: &HealArgs, pen: Pen) -> Result<(), Failure> {
@@ -21,11 +21,11 @@ pub(crate) fn run(args: &HealArgs, pen: Pen) -> Result<(), Failure> {
     }
     let schema = args.schema.as_deref().map(door::schema_of).transpose()?;
     let text = input::text(&args.file)?;
-    let (healed, us) = door::timed(|| door::heal(&text, schema.as_ref(), args.finish_reason.as_deref()));
-    let shown = match (&healed, args.json) {
-        (Ok(healed), true) => json(&HealedText::of(healed, None, us)) + "\n",
-        (Err(reason), true) => json(&Unhealed::of(&text, reason, None, us)) + "\n",
-        (healed, false) => pen.healing(&text, healed.as_ref(), &args.file.display().to_string()),
+    let healed = door::heal(&text, schema.as_ref(), args.finish_reason.as_deref());
+    let shown = if args.json {
+        json(&HealReport::of(&healed, &text)) + "\n"
+    } else {
+        pen.healing(&text, healed.as_ref(), &args.file.display().to_string())
     };
     io::stdout().write_all(shown.as_bytes())?;
     if healed.is_ok() { Ok(()) } else { Err(Failure::Refused) }
@@ -51,9 +51,6 @@ fn answer(line: &str, schemas: &Compiled<Schema>) -> Answer {
     };
     let finish_reason = case.get("finish_reason").and_then(|reason| reason.as_str());
     let (healed, us) = door::timed(|| door::heal(&text, schema, finish_reason.as_deref()));
-    let json = match &healed {
-        Ok(healed) => json(&HealedText::of(healed, Some(id), us)),
-        Err(reason) => json(&Unhealed::of(&text, reason, Some(id), us)),
-    };
-    Answer { json, usable: true }
+    let report = HealReport::of(&healed, &text);
+    Answer { json: json(&HealLine { id: Raw(id), report, us }), usable: true }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use callwright::{Context, NativeCall, ToolSet};
+use callwright::{Context, NativeCall, Report, ToolSet};
 use callwright_json::{Kind, Value, strict};
 
 use crate::args::{ParseArgs, Start};
@@ -28,9 +28,9 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
         dialect: args.dialect.as_deref(),
         policy: args.policy,
     };
-    let (outcome, us) = door::timed(|| door::parse(&tools, &text, &[], &context, args.chunks));
+    let outcome = door::parse(&tools, &text, &[], &context, args.chunks);
     let shown = if args.json {
-        json(&Parsed::of(&outcome, None, us)) + "\n"
+        json(&Report::of(&outcome, &text, &[])) + "\n"
     } else {
         pen.outcome(&text, &outcome, &args.file.display().to_string())
     };
@@ -88,7 +88,8 @@ impl Lines<'_> {
         if let Some(reasoning) = reasoning {
             outcome.reasoning.insert_str(0, &reasoning);
         }
-        Ok(json(&Parsed::of(&outcome, Some(id), us)))
+        let report = Report::of(&outcome, &text, &native);
+        Ok(json(&Parsed::of(id, &outcome, &report, us)))
     }
 }
 

@@ -43,11 +43,8 @@ fn chunks_change_nothing() {
         "<think>{\"tool\": \"run_code\"}</think>[run_code(code='1'), search_recipes(query=\"x\")]",
     ];
     for text in texts {
-        let answer = |more: &[&str]| {
-            let mut parsed = run(&[&["parse", "--json", "--tools", &tools], more].concat(), text).json();
-            parsed["us"].take();
-            parsed
-        };
+        let answer =
+            |more: &[&str]| run(&[&["parse", "--json", "--tools", &tools], more].concat(), text).json();
         let whole = answer(&[]);
         for chunks in ["1", "7", "random:1", "random:2"] {
             assert_eq!(answer(&["--chunks", chunks]), whole, "{chunks} of {text}");

@@ -55,6 +55,15 @@ fn numbers_pass_to_the_digit() {
 }
 
 #[test]
+fn an_answer_is_one_line_whatever_the_model_wrote() {
+    let arguments = "{\n  \"query\": \"x\"\r\n}";
+    let case = json!({"id": 1, "text": arguments, "tools": tools(), "tool_calls": [{"name": "search_recipes", "arguments": arguments}]});
+    let ran = run(&["parse", "--jsonl"], jsonl(&[case]));
+    assert_eq!(ran.lines().len(), 1);
+    assert_eq!(ran.lines()[0]["calls"][0]["arguments"], json!({"query": "x"}));
+}
+
+#[test]
 fn refusals_make_an_error() {
     let case = json!({"id": 1, "text": "<function>{\"name\": \"run_code\", \"parameters\": {\"code\": 5}}</function>", "tools": tools()});
     let ran = run(&["parse", "--jsonl"], jsonl(&[case]));
@@ -79,7 +88,11 @@ fn heal_answers_each_line() {
     assert_eq!(ran.code, 0);
     let answers = ran.lines();
     assert_eq!(answers[0]["output_text"], "{\"a\": 1}");
-    assert_eq!(answers[0]["repairs"], json!([{"kind": "drop-comma", "at": [7, 8], "put": ""}]));
+    let repair = &answers[0]["repairs"][0];
+    assert_eq!(
+        (&repair["kind"], &repair["at"], &repair["put"]),
+        (&json!("drop-comma"), &json!([7, 8]), &json!(""))
+    );
     assert!(answers[1]["error"].is_string() && answers[1]["diagnostics"].is_array(), "{}", answers[1]);
     assert_eq!(answers[2]["output_text"], " [1e400] ");
     // A driver that measures looks for the time near the end of the line.

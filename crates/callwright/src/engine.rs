@@ -4,6 +4,7 @@ use callwright_json::{Reading, Repair};
 
 use crate::policy::Policy;
 use crate::schema::Schema;
+use crate::scan::{Delta, Scanner};
 use crate::tools::ToolSet;
 use crate::verdict::{Coercion, Outcome, Reason};
 
@@ -33,8 +34,11 @@ pub struct NativeCall<'a> {
 }
 
 /// Finds the calls in one whole answer: in `native` calls first, then in `text`.
-pub fn parse(_tools: &ToolSet, _text: &str, _native: &[NativeCall<'_>], _context: &Context<'_>) -> Outcome {
-    Outcome::default()
+pub fn parse(tools: &ToolSet, text: &str, _native: &[NativeCall<'_>], context: &Context<'_>) -> Outcome {
+    let mut events = Vec::new();
+    let mut scanner = Scanner::new(tools, context);
+    scanner.feed(Delta::Text(text), &mut events);
+    scanner.finish(&mut events)
 }
 
 /// A healed text: strict JSON that fits the schema, and what it took.

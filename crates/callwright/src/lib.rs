@@ -2,12 +2,19 @@
 //!
 //! The modules stand in reading order.
 
+mod check;
+mod dialect;
 mod engine;
 mod envelope;
 mod feedback;
 mod policy;
 mod report;
+mod guard;
+mod name;
+mod payload;
+mod scan;
 mod schema;
+mod shape;
 mod tools;
 mod verdict;
 
@@ -17,6 +24,7 @@ pub use feedback::{
     json_loads_error, prompt_tool_calls,
 };
 pub use policy::Policy;
+pub use scan::{Delta, Event, Scanner};
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use report::{
     CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport, PositionReport,

@@ -1,0 +1,61 @@
+//! Guards: what looks like a call but is none: placeholders, examples, turns that the model made up.
+
+use callwright_json::{Kind, Value};
+
+use crate::dialect::{self, TURNS};
+use crate::shape::is_type_word;
+use crate::verdict::Violation;
+
+/// Words that announce an example when they stand right before it.
+const EXAMPLE_WORDS: &[&str] = &["do not run", "don't run", "not executed", "for illustration", "just an example"];
+
+/// The first argument that only stands for one: `your_city`, `<city>`, `city="city"`, `weight=float`.
+pub(crate) fn placeholder(arguments: Value<'_>) -> Option<Violation> {
+    arguments.members().find_map(|(key, value)| {
+        if value.kind() != Kind::String {
+            return None;
+        }
+        let (key, text) = (key.as_str()?, value.as_str()?);
+        is_placeholder(&key, text.trim()).then(|| Violation {
+            pointer: format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+            keyword: "placeholder",
+            message: format!("{key} must be a real value, not the placeholder {text:?}"),
+        })
+    })
+}
+
+fn is_placeholder(key: &str, text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let bracketed = |open: char, close: char| {
+        lower.len() > 2 && lower.starts_with(open) && lower.ends_with(close) && !lower.contains([' ', '/', '=', '"'])
+    };
+    let same_word = lower.len() > 3 && lower.replace([' ', '-'], "_") == key.to_ascii_lowercase();
+    bracketed('<', '>')
+        || same_word && lower.contains('_')
+        || lower.starts_with("your_")
+        || lower.starts_with("<your")
+        || lower.starts_with("[your")
+        || matches!(&*lower, "..." | "…" | "missing" | "placeholder" | "tbd" | "value" | "unknown_value")
+        || is_type_word(text) && text != "any"
+}
+
+/// Is the text before a call such that the call is only shown?
+pub(crate) fn is_example(before: &str) -> bool {
+    let tail = last_paragraph(before, 200).to_ascii_lowercase();
+    EXAMPLE_WORDS.iter().any(|words| tail.contains(words))
+}
+
+fn last_paragraph(text: &str, most: usize) -> &str {
+    let mut from = text.len().saturating_sub(most);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let tail = text[from..].trim_end();
+    tail.rsplit("\n\n").next().unwrap_or(tail)
+}
+
+/// Does a turn that is not the model's own begin at `at`, the start of a line?
+pub(crate) fn turn_begins(text: &str, at: usize) -> bool {
+    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
+    TURNS.iter().any(|mark| dialect::starts_with_any_case(rest, mark))
+}

@@ -1,0 +1,154 @@
+//! From the name that a model wrote to the tool that it means: exactly, or by a variant that only one tool
+//! has. Anything further away is feedback, never a call.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use crate::tools::{Tool, ToolSet};
+
+/// The longest text that is looked up as a name.
+pub(crate) const MAX_NAME: usize = 256;
+
+/// How many names a refusal offers.
+const MAX_NEAREST: usize = 3;
+
+/// Prefixes that models put in front of a name, wherever it stands.
+const NAMESPACES: &[&str] = &["functions", "function", "default_api", "tools", "tool", "api", "client"];
+
+/// Looks names up in one tool set.
+pub(crate) struct Names<'a> {
+    tools: &'a ToolSet,
+    /// Declared names without case and separators; `None` where two tools share one.
+    folded: OnceCell<HashMap<String, Option<&'a Tool>>>,
+    /// The same for what is left of a declared name behind its last dot: `math.hypot` → `hypot`.
+    tails: OnceCell<HashMap<String, Option<&'a Tool>>>,
+}
+
+/// How much of a foreign prefix may stand before a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prefix {
+    /// Only what models are known to add: `functions.f`, `default_api.f`. In prose and code, `re.search(`
+    /// does not mean the tool `search`.
+    Known,
+    /// Any: a marker says that this is a call.
+    Any,
+}
+
+impl<'a> Names<'a> {
+    /// For `tools`.
+    pub(crate) fn new(tools: &'a ToolSet) -> Names<'a> {
+        Names { tools, folded: OnceCell::new(), tails: OnceCell::new() }
+    }
+
+    /// The tools.
+    pub(crate) fn tools(&self) -> &'a ToolSet {
+        self.tools
+    }
+
+    /// The tool that `written` names; `None` where no tool does, or more than one.
+    pub(crate) fn resolve(&self, written: &str, prefix: Prefix) -> Option<&'a Tool> {
+        let written = written.trim();
+        if written.is_empty() || written.len() > MAX_NAME {
+            return None;
+        }
+        if let Some(tool) = self.tools.get(written) {
+            return Some(tool);
+        }
+        // Look-alike, zero-width and bidirectional characters never resolve.
+        if !written.is_ascii() {
+            return None;
+        }
+        let written = without_token(written);
+        let whole = self.variant(&written);
+        if whole.is_some() {
+            return whole;
+        }
+        let mut rest: &str = &written;
+        while let Some((head, tail)) = rest.split_once(['.', ':', '/']) {
+            let known = NAMESPACES.iter().any(|n| n.eq_ignore_ascii_case(head)) || head.is_empty();
+            if prefix == Prefix::Known && !known {
+                return None;
+            }
+            let found = self.tools.get(tail).or_else(|| self.variant(tail));
+            if found.is_some() {
+                return found;
+            }
+            rest = tail;
+        }
+        None
+    }
+
+    /// The one tool whose name differs from `written` only by case, separators or a lost module.
+    fn variant(&self, written: &str) -> Option<&'a Tool> {
+        let key = fold(written);
+        if key.is_empty() {
+            return None;
+        }
+        let folded = self.folded.get_or_init(|| index(self.tools, |name| Some(name)));
+        if let Some(found) = folded.get(&key) {
+            return *found;
+        }
+        // A tail shorter than this is too common a word: `math.add` is not meant by every `add(`.
+        let tails = self.tails.get_or_init(|| index(self.tools, |name| Some(name.rsplit_once('.')?.1)));
+        if key.len() < 4 { None } else { *tails.get(&key)? }
+    }
+
+    /// The declared names that come closest to `written`, best first.
+    pub(crate) fn nearest(&self, written: &str) -> Vec<String> {
+        let written = fold(written);
+        let bound = written.len().min(64) / 2 + 1;
+        let mut near: Vec<(usize, &str)> = self
+            .tools
+            .iter()
+            .filter_map(|tool| {
+                let name = fold(tool.name());
+                let inside = written.len() > 3 && (name.contains(&written) || written.contains(&name));
+                let distance = if inside { 1 } else { edit_distance(&written, &name, bound)? };
+                Some((distance, tool.name()))
+            })
+            .collect();
+        near.sort_by_key(|(distance, _)| *distance);
+        near.into_iter().take(MAX_NEAREST).map(|(_, name)| name.to_owned()).collect()
+    }
+}
+
+/// `cd<|channel|>commentary` → `cd`; `get\_weather` → `get_weather`.
+fn without_token(written: &str) -> Cow<'_, str> {
+    let head = written.split_once("<|").map_or(written, |(head, _)| head).trim();
+    if head.contains('\\') { Cow::Owned(head.replace('\\', "")) } else { Cow::Borrowed(head) }
+}
+
+/// Lower case, without separators.
+fn fold(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '\\' | '/' | ':')).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn index<'a>(tools: &'a ToolSet, part: impl Fn(&'a str) -> Option<&'a str>) -> HashMap<String, Option<&'a Tool>> {
+    let mut map: HashMap<String, Option<&'a Tool>> = HashMap::new();
+    for tool in tools.iter() {
+        if let Some(part) = part(tool.name()) {
+            map.entry(fold(part)).and_modify(|known| *known = None).or_insert(Some(tool));
+        }
+    }
+    map
+}
+
+/// The number of single-character edits between two names, if it is at most `bound`.
+fn edit_distance(a: &str, b: &str, bound: usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) > bound || a.len() > MAX_NAME || b.len() > MAX_NAME {
+        return None;
+    }
+    let b = b.as_bytes();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let swapped = before + usize::from(x != *y);
+            before = row[j + 1];
+            row[j + 1] = swapped.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().filter(|&distance| distance <= bound)
+}

@@ -1,0 +1,203 @@
+//! Where a payload ends: one forward pass over brackets and quotes that can be resumed at any byte.
+//!
+//! It follows strict JSON exactly, and most broken JSON and call expressions well enough. It decides nothing:
+//! whoever asks reads the text up to the place found here, and looks further when that does not settle.
+
+/// The state of the pass over one payload.
+#[derive(Debug)]
+pub(crate) struct Extent {
+    at: usize,
+    /// The brackets that are open, by the byte that opened them.
+    open: Vec<u8>,
+    /// How many of each sort are open: `(`, `[`, `{`. Surplus closers then cost no search.
+    counts: [u32; 3],
+    quote: Option<Quote>,
+    /// The last byte outside strings that is not whitespace.
+    before: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Quote {
+    mark: u8,
+    /// `"""`
+    triple: bool,
+    /// A quote stands here that closes the string if what follows it fits; this is how far that was looked for.
+    closing: Option<(usize, usize)>,
+}
+
+/// What the pass came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// The payload is balanced; this is the place behind its last bracket.
+    Ended(usize),
+    /// It is open at the end of the text so far.
+    Open,
+}
+
+impl Extent {
+    /// For the payload whose first bracket stands at `from`.
+    pub(crate) fn new(from: usize) -> Extent {
+        Extent { at: from, open: Vec::new(), counts: [0; 3], quote: None, before: b'(' }
+    }
+
+    /// Goes on from where the last call stopped. With `end`, no more text will come.
+    pub(crate) fn advance(&mut self, bytes: &[u8], end: bool) -> Progress {
+        while let Some(&byte) = bytes.get(self.at) {
+            if let Some(quote) = self.quote {
+                if !self.in_string(bytes, quote, end) {
+                    return Progress::Open;
+                }
+                continue;
+            }
+            match byte {
+                b'(' | b'[' | b'{' => {
+                    self.open.push(byte);
+                    self.counts[sort(byte)] += 1;
+                }
+                b')' | b']' | b'}' => {
+                    self.close(sort(byte));
+                    if self.open.is_empty() {
+                        return Progress::Ended(self.at + 1);
+                    }
+                }
+                // A quote opens a string only where a key or value may begin: `it's` does not.
+                b'"' | b'\'' | b'`' if self.may_begin_string(bytes) => {
+                    if bytes.len() < self.at + 3 && !end {
+                        return Progress::Open;
+                    }
+                    let triple = bytes.get(self.at..self.at + 3) == Some(&[byte; 3]);
+                    self.quote = Some(Quote { mark: byte, triple, closing: None });
+                    self.at += if triple { 3 } else { 1 };
+                    continue;
+                }
+                _ => {}
+            }
+            if !byte.is_ascii_whitespace() {
+                self.before = byte;
+            }
+            self.at += 1;
+        }
+        Progress::Open
+    }
+
+    fn may_begin_string(&self, bytes: &[u8]) -> bool {
+        match self.before {
+            b'(' | b'[' | b'{' | b',' | b':' | b'=' | b';' | b'+' => true,
+            // `r'\d'`, `f"{x}"`
+            b'r' | b'f' | b'b' | b'u' => {
+                let before = self.at.checked_sub(2).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+                matches!(before, b'(' | b'[' | b'{' | b',' | b':' | b'=' | b' ')
+            }
+            _ => false,
+        }
+    }
+
+    /// Steps over the string; `false` when more text is needed.
+    fn in_string(&mut self, bytes: &[u8], quote: Quote, end: bool) -> bool {
+        if let Some((at, mut looked)) = quote.closing {
+            while bytes.get(looked).is_some_and(u8::is_ascii_whitespace) {
+                looked += 1;
+            }
+            let closes = match bytes.get(looked) {
+                Some(b',' | b':' | b']' | b'}' | b')' | b';' | b'=' | b'+' | b'#') => true,
+                Some(_) => false,
+                None if end => true,
+                None => {
+                    self.quote = Some(Quote { closing: Some((at, looked)), ..quote });
+                    return false;
+                }
+            };
+            self.quote = if closes { None } else { Some(Quote { closing: None, ..quote }) };
+            self.before = quote.mark;
+            self.at = at + 1;
+            return true;
+        }
+        let Some(found) = bytes[self.at..].iter().position(|&b| b == quote.mark || b == b'\\') else {
+            self.at = bytes.len();
+            return false;
+        };
+        self.at += found;
+        if bytes.get(self.at) == Some(&b'\\') {
+            if self.at + 1 == bytes.len() && !end {
+                return false;
+            }
+            self.at = (self.at + 2).min(bytes.len());
+        } else if !quote.triple {
+            self.quote = Some(Quote { closing: Some((self.at, self.at + 1)), ..quote });
+        } else if bytes.len() < self.at + 3 && !end {
+            return false;
+        } else if bytes.get(self.at..self.at + 3) == Some(&[quote.mark; 3]) {
+            self.quote = None;
+            self.before = quote.mark;
+            self.at += 3;
+        } else {
+            self.at += 1;
+        }
+        true
+    }
+
+    /// A closer ends the innermost bracket of its sort; one that has no opener is passed over.
+    fn close(&mut self, sort_of_closer: usize) {
+        if self.counts[sort_of_closer] == 0 {
+            return;
+        }
+        while let Some(opener) = self.open.pop() {
+            self.counts[sort(opener)] -= 1;
+            if sort(opener) == sort_of_closer {
+                return;
+            }
+        }
+    }
+}
+
+fn sort(bracket: u8) -> usize {
+    match bracket {
+        b'(' | b')' => 0,
+        b'[' | b']' => 1,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end_of(text: &str) -> Option<usize> {
+        match Extent::new(0).advance(text.as_bytes(), true) {
+            Progress::Ended(end) => Some(end),
+            Progress::Open => None,
+        }
+    }
+
+    #[test]
+    fn ends_behind_the_last_bracket() {
+        for payload in [
+            r#"{"a": "}", "b": ["]", {}]}"#,
+            r#"{"a": "say \"}\" now"}"#,
+            r#"{"a": "say "}" now"}"#,
+            "{'a': 'it's }', b: it's}",
+            "(a='x)', b=[1, (2)], c=r'\\)')",
+            "(a=\"\"\"one \" ) two\"\"\")",
+            "{\"meta\": {], \"b\": 1}}",
+            "(a=[1, 2)",
+        ] {
+            let text = format!("{payload} and }} ) more");
+            assert_eq!(end_of(&text), Some(payload.len()), "{payload}");
+        }
+        assert_eq!(end_of("{\"a\": \"}"), None);
+        assert_eq!(end_of("{\"a\": [1, 2"), None);
+    }
+
+    #[test]
+    fn any_chunking_ends_at_the_same_place() {
+        let text = r#"{"a": "say "}" \" now" , 'b': """x " }""", "c": [1, {"d": 'é'}]} tail"#;
+        let whole = end_of(text);
+        assert!(whole.is_some());
+        let mut extent = Extent::new(0);
+        let found = (1..=text.len()).find_map(|n| match extent.advance(&text.as_bytes()[..n], n == text.len()) {
+            Progress::Ended(end) => Some(end),
+            Progress::Open => None,
+        });
+        assert_eq!(found, whole);
+    }
+}

@@ -1,0 +1,370 @@
+//! From a payload to verdicts: it is read, given its shape, checked and guarded.
+
+use std::borrow::Cow;
+
+use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
+
+use super::lead::{Glue, Item, Lead};
+use crate::check::{self, Fit};
+use crate::dialect::{Anchor, Record};
+use crate::guard;
+use crate::name::{Names, Prefix};
+use crate::payload::{self, Payload};
+use crate::shape::{self, Arguments, Shaped};
+use crate::tools::Tool;
+use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict, Violation};
+
+/// What a payload came to.
+pub(crate) enum Judged {
+    /// Calls, good or bad, and the place behind the payload.
+    Calls(Vec<Verdict>, usize),
+    /// Not a call: text. `Some` where the whole payload is readable data, up to that place.
+    Text(Option<usize>),
+    /// It cannot be read up to here; more text may tell.
+    Unclear,
+}
+
+/// What is known about a payload besides its text.
+pub(crate) struct Case<'a, 't> {
+    pub(crate) names: &'a Names<'t>,
+    pub(crate) lead: &'a Lead,
+    /// The text as far as the payload may reach.
+    pub(crate) text: &'a str,
+    /// The place behind the payload's last bracket, where it is balanced.
+    pub(crate) end: Option<usize>,
+    /// Was the answer cut off where `text` ends?
+    pub(crate) cut: bool,
+    /// Is this the last attempt? A payload that cannot be read is refused then.
+    pub(crate) last: bool,
+    /// Does the payload stand alone: at the start of a line, behind markup?
+    pub(crate) set_off: bool,
+    /// Is it the first thing in the answer, with no prose before it?
+    pub(crate) alone: bool,
+}
+
+/// Judges one payload.
+pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
+    match case.lead.item {
+        Item::Value { at } | Item::Pair { at } => case.value(at),
+        Item::Call { name, at } => case.call(name, at),
+        Item::Named { name, at } => case.named(name, at),
+    }
+}
+
+impl<'a, 't> Case<'a, 't> {
+    fn record(&self) -> &'static Record {
+        self.lead.record
+    }
+
+    fn is_distinct(&self) -> bool {
+        self.record().anchor == Anchor::Distinct
+    }
+
+    fn prefix(&self) -> Prefix {
+        if self.is_distinct() { Prefix::Any } else { Prefix::Known }
+    }
+
+    fn in_fence(&self) -> bool {
+        self.lead.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
+    }
+
+    /// A value that holds name and arguments.
+    fn value(&self, at: usize) -> Judged {
+        let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
+        let end = self.end.unwrap_or(payload.end).max(payload.end);
+        let mut first: Option<Vec<Verdict>> = None;
+        let mut is_data = false;
+        for reading in &payload.parse.readings {
+            let verdicts = self.shaped(reading, at, payload.end);
+            is_data |= verdicts.is_empty();
+            let good = !verdicts.is_empty() && verdicts.iter().all(|v| matches!(v, Verdict::Accepted(_)));
+            if good && payload.parse.readings.len() > 1 && first.is_some() {
+                return self.broken(at, end, None, &payload.parse);
+            }
+            if good || (payload.parse.readings.len() == 1 && !verdicts.is_empty()) {
+                first = Some(verdicts);
+            }
+        }
+        match first {
+            Some(verdicts) => Judged::Calls(verdicts, end),
+            None if is_data => Judged::Text(Some(payload.end)),
+            None => self.broken(at, end, None, &payload.parse),
+        }
+    }
+
+    fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
+        let value = reading.value();
+        let mut verdicts = Vec::new();
+        let mut shaped = shape::calls_in(value, self.names, self.prefix());
+        if shaped.is_empty() && (self.is_distinct() || self.in_fence() || self.alone) {
+            shaped.extend(self.arguments_alone(value));
+        }
+        for shaped in shaped {
+            let verdict = match shaped {
+                Shaped::Call { tool, written, arguments } => {
+                    self.shaped_call(tool, &written, arguments, &reading.repairs, at, end)
+                }
+                Shaped::Unknown { written } => {
+                    let reason = self.unknown(&written);
+                    Some(self.refuse(Some(written.into_owned()), reason, at, end))
+                }
+                Shaped::Wrong { written, error } => {
+                    Some(self.refuse(written.map(Cow::into_owned), Reason::Shape(error), at, end))
+                }
+                Shaped::Source(value) => self.source(value, at, end),
+                Shaped::Echo => None,
+            };
+            verdicts.extend(verdict);
+        }
+        verdicts
+    }
+
+    /// Arguments without a name belong to the one tool that takes them.
+    fn arguments_alone<'v>(&self, value: Value<'v>) -> Option<Shaped<'v, 't>> {
+        if value.kind() != Kind::Object || value.members().next().is_none() {
+            return None;
+        }
+        let mut fitting = self.names.tools().iter().filter(|tool| {
+            let declared = |key: &str| tool.schema().guide().names(root(tool)).any(|name| name == key);
+            value.members().all(|(key, _)| key.as_str().is_some_and(|key| declared(&key)))
+                && check::fit(tool, value.raw()).is_ok()
+        });
+        let tool = fitting.next()?;
+        if fitting.next().is_some() {
+            return None;
+        }
+        let written = Cow::Borrowed(tool.name());
+        Some(Shaped::Call { tool, written: Cow::Owned(written.into_owned()), arguments: Arguments::Object(value) })
+    }
+
+    fn shaped_call(
+        &self,
+        tool: &Tool,
+        written: &str,
+        arguments: Arguments<'_>,
+        repairs: &[Repair],
+        at: usize,
+        end: usize,
+    ) -> Option<Verdict> {
+        let mut repairs = repairs.to_vec();
+        let text = match arguments {
+            Arguments::Object(value) => value.raw().to_owned(),
+            Arguments::None => "{}".to_owned(),
+            Arguments::Flat(members) => {
+                let members: Vec<String> =
+                    members.iter().map(|(key, value)| format!("{}: {}", key.raw(), value.raw())).collect();
+                format!("{{{}}}", members.join(", "))
+            }
+            Arguments::Text(text) => {
+                let inner = payload::read_json_at(&text, 0, tool.schema().guide(), false);
+                let Some(reading) = payload::settled_object(&inner.parse) else {
+                    let reason = Reason::Unreadable(inner.parse.diagnostics);
+                    return Some(self.refuse(Some(written.to_owned()), reason, at, end));
+                };
+                let put = reading.value().raw().to_owned();
+                // The whole payload is spelt anew: the edit of a string inside it cannot be told apart from it.
+                if repairs.is_empty() {
+                    repairs.push(Repair { kind: RepairKind::Unwrap, at: Span::new(at, end), put: put.as_str().into() });
+                }
+                put
+            }
+        };
+        self.verdict(tool, written, &text, repairs, at, end)
+    }
+
+    /// A call as text inside a string: `["f(a=1)"]`.
+    fn source(&self, value: Value<'_>, at: usize, end: usize) -> Option<Verdict> {
+        let source = value.as_str()?;
+        let source = source.trim();
+        let paren = source.find('(')?;
+        let written = source.get(..paren)?;
+        let tool = self.names.resolve(written, self.prefix())?;
+        let inner = payload::read_arguments_at(source, paren, tool.schema().guide(), false);
+        let reading = payload::settled_object(&inner.parse)?;
+        let put = reading.value().raw().to_owned();
+        let repairs = vec![Repair { kind: RepairKind::Unwrap, at: Span::new(at, end), put: put.as_str().into() }];
+        self.verdict(tool, written, &put, repairs, at, end)
+    }
+
+    /// `f(…)`
+    fn call(&self, name: Span, at: usize) -> Judged {
+        let written = name.of(self.text);
+        let Some(tool) = self.names.resolve(written, self.prefix()) else { return Judged::Text(None) };
+        let guide = tool.schema().guide();
+        // `"f(a=\"x\")"`: the quotes of a call inside a string are escaped.
+        let quoted = matches!(self.lead.glue.last(), Some(Glue::Quote(_)));
+        if let (true, Some(end)) = (quoted, self.end) {
+            let piece = self.text.get(at..end).unwrap_or("");
+            if piece.contains("\\\"") || piece.contains("\\'") {
+                let inner = piece.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
+                let read = payload::read_arguments_at(&inner, 0, guide, false);
+                if let Some(reading) = payload::settled_object(&read.parse) {
+                    let put = reading.value().raw().to_owned();
+                    let kind = RepairKind::Unwrap;
+                    let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.as_str().into() }];
+                    return self.one(self.verdict(tool, written, &put, repairs, at, end), end);
+                }
+            }
+        }
+        let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
+        self.arguments(tool, written, payload, at)
+    }
+
+    fn unknown(&self, written: &str) -> Reason {
+        let declared = self.names.tools().iter().map(|tool| tool.name().to_owned()).collect();
+        Reason::UnknownTool { nearest: self.names.nearest(written), declared }
+    }
+
+    /// The arguments of a call whose name stands in its markup.
+    fn named(&self, name: Span, at: usize) -> Judged {
+        let written = name.of(self.text);
+        let Some(tool) = self.names.resolve(written, self.prefix()) else {
+            if !self.is_distinct() {
+                return Judged::Text(None);
+            }
+            let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
+            let end = self.end.unwrap_or(payload.end);
+            let reason = self.unknown(written);
+            return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
+        };
+        let payload = payload::read_json_at(self.text, at, tool.schema().guide(), self.cut);
+        // `<f>{"name": "f", "arguments": {…}}</f>`
+        if let Some(reading) = payload.parse.settled() {
+            let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
+            if let [Shaped::Call { tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), .. }] = whole.as_slice()
+                && inner.name() == tool.name()
+            {
+                let verdicts = self.shaped(reading, at, payload.end);
+                return Judged::Calls(verdicts, self.end.unwrap_or(payload.end).max(payload.end));
+            }
+        }
+        self.arguments(tool, written, payload, at)
+    }
+
+    fn arguments(&self, tool: &Tool, written: &str, payload: Payload<'_>, at: usize) -> Judged {
+        let end = self.end.unwrap_or(payload.end).max(payload.end);
+        let good = |reading: &&Reading<'_>| check::fit(tool, reading.value().raw()).is_ok();
+        let reading = payload.parse.settled().or_else(|| {
+            let mut fitting = payload.parse.readings.iter().filter(good);
+            fitting.next().filter(|_| fitting.next().is_none())
+        });
+        let Some(reading) = reading else { return self.broken(at, end, Some(written), &payload.parse) };
+        let value = reading.value();
+        if value.kind() != Kind::Object {
+            let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
+            return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
+        }
+        self.one(self.verdict(tool, written, value.raw(), reading.repairs.clone(), at, payload.end), end)
+    }
+
+    fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
+        match verdict {
+            Some(verdict) => Judged::Calls(vec![verdict], end),
+            None => Judged::Text(Some(end)),
+        }
+    }
+
+    /// A payload that has no reading, or several.
+    fn broken(&self, at: usize, end: usize, written: Option<&str>, parse: &Parse<'_>) -> Judged {
+        if !self.last {
+            return Judged::Unclear;
+        }
+        let block = self.text.get(at..end).unwrap_or("");
+        let name = written.map(str::to_owned).or_else(|| self.named_in(block));
+        let plausible = match self.lead.item {
+            Item::Call { .. } => self.set_off,
+            Item::Value { .. } | Item::Pair { .. } => name.is_some() || has_argument_key(block),
+            Item::Named { .. } => true,
+        };
+        if !plausible && !self.is_distinct() {
+            return Judged::Text(None);
+        }
+        let from = |diagnostic: &Diagnostic| {
+            let shift = |n: u32| (n as usize).saturating_sub(at);
+            let span = Span::new(shift(diagnostic.at.start), shift(diagnostic.at.end));
+            Diagnostic { problem: diagnostic.problem, at: span }
+        };
+        let diagnostics: Vec<Diagnostic> = parse.diagnostics.iter().map(from).collect();
+        let reason = if 1 < parse.readings.len() {
+            Reason::Ambiguous { readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect() }
+        } else if diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
+            Reason::Truncated(diagnostics)
+        } else if matches!(self.lead.item, Item::Call { .. }) && self.has_nested_call(at, end) {
+            Reason::Shape(ShapeError::Expression)
+        } else {
+            Reason::Unreadable(diagnostics)
+        };
+        Judged::Calls(vec![self.refuse(name, reason, at, end)], end)
+    }
+
+    /// A declared name in quotes in a block that cannot be read.
+    fn named_in(&self, block: &str) -> Option<String> {
+        block.split(['"', '\'']).take(12).find_map(|piece| {
+            self.names.resolve(piece, Prefix::Known).map(|tool| tool.name().to_owned())
+        })
+    }
+
+    fn has_nested_call(&self, at: usize, end: usize) -> bool {
+        let inner = self.text.get(at + 1..end).unwrap_or("");
+        inner.match_indices('(').take(64).any(|(paren, _)| {
+            let before = inner.get(..paren).unwrap_or("");
+            let name = before.rsplit(|c: char| !c.is_alphanumeric() && !"_.-".contains(c)).next().unwrap_or("");
+            self.names.resolve(name, Prefix::Known).is_some()
+        })
+    }
+
+    fn verdict(&self, tool: &Tool, written: &str, arguments: &str, repairs: Vec<Repair>, at: usize, end: usize) -> Option<Verdict> {
+        let tree = strict(arguments).ok()?;
+        let value = tree.root(arguments);
+        if let Some(violation) = guard::placeholder(value) {
+            return self.not_meant(tool, violation, at, end);
+        }
+        match check::fit(tool, arguments) {
+            Ok(Fit { arguments, coercions }) => Some(Verdict::Accepted(Acceptance {
+                id: None,
+                name: tool.name().to_owned(),
+                arguments,
+                dialect: self.record().name,
+                span: Span::new(self.lead.start, end),
+                repairs,
+                renamed_from: (written != tool.name()).then(|| written.to_owned()),
+                coercions,
+            })),
+            Err(violations) => {
+                // `f()` in prose speaks of the tool.
+                let mention = value.members().next().is_none() && !self.set_off && !self.is_distinct();
+                if mention {
+                    return None;
+                }
+                Some(self.refuse(Some(tool.name().to_owned()), Reason::Invalid(violations), at, end))
+            }
+        }
+    }
+
+    /// Placeholders in a marked call are refused; elsewhere they show that nothing is called.
+    fn not_meant(&self, tool: &Tool, violation: Violation, at: usize, end: usize) -> Option<Verdict> {
+        self.is_distinct()
+            .then(|| self.refuse(Some(tool.name().to_owned()), Reason::Invalid(vec![violation]), at, end))
+    }
+
+    fn refuse(&self, name: Option<String>, reason: Reason, at: usize, end: usize) -> Verdict {
+        Verdict::Refused(Refusal {
+            id: None,
+            name,
+            dialect: self.record().name,
+            number: 0,
+            span: Span::new(self.lead.start, end),
+            block: self.text.get(at..end).unwrap_or("").to_owned(),
+            reason,
+        })
+    }
+}
+
+fn root(tool: &Tool) -> callwright_json::Place {
+    use callwright_json::Guide;
+    tool.schema().guide().root()
+}
+
+fn has_argument_key(block: &str) -> bool {
+    ["\"arguments\"", "'arguments'", "\"parameters\"", "'parameters'"].iter().any(|key| block.contains(key))
+}

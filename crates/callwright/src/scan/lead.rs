@@ -1,0 +1,446 @@
+//! What stands in front of a payload: markers, fences, brackets, quotes, `print(`, `x =`.
+//!
+//! [`look`] takes a place in a text and says whether a call may begin there, and with which markup. It looks
+//! a bounded way ahead, so that a stream can be asked again when more of it is there.
+
+use callwright_json::Span;
+
+use crate::dialect::{self, Anchor, NameAt, Record};
+use crate::name::{MAX_NAME, Names, Prefix};
+
+/// The most markup that one payload may have in front of it, in bytes.
+const MAX_LEAD: usize = 768;
+
+/// Keys by which a value whose opening brace is missing is known.
+const FIRST_KEYS: &[&str] = &["name", "tool", "function", "arguments", "parameters", "tool_name", "function_name"];
+
+/// A call that may begin.
+#[derive(Debug)]
+pub(crate) struct Lead {
+    /// Where the markup begins.
+    pub(crate) start: usize,
+    /// The payload.
+    pub(crate) item: Item,
+    /// What was opened in front of it, outermost first.
+    pub(crate) glue: Vec<Glue>,
+    /// The dialect.
+    pub(crate) record: &'static Record,
+}
+
+/// A payload that may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// `{…}` that may hold a name and arguments; at its brace, or at its first key where that is missing.
+    Value {
+        /// Where it begins.
+        at: usize,
+    },
+    /// `["f", {…}]`
+    Pair {
+        /// Where it begins.
+        at: usize,
+    },
+    /// `f(…)`
+    Call {
+        /// The name as it is written.
+        name: Span,
+        /// The opening parenthesis.
+        at: usize,
+    },
+    /// The arguments of a call whose name stood in the markup: `<f>{…}`, `f⏎{…}`.
+    Named {
+        /// The name as it is written.
+        name: Span,
+        /// Where the value begins.
+        at: usize,
+    },
+}
+
+impl Item {
+    /// Where the payload's first bracket stands.
+    pub(crate) fn at(self) -> usize {
+        match self {
+            Item::Value { at } | Item::Pair { at } | Item::Call { at, .. } | Item::Named { at, .. } => at,
+        }
+    }
+}
+
+/// Something opened in front of a payload, to be closed behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Glue {
+    /// `[`
+    Bracket,
+    /// `print(`
+    Paren,
+    /// `"` or `'`
+    Quote(u8),
+    /// `` ` `` once or twice
+    Ticks(usize),
+    /// Three or more backticks and a label.
+    Fence(usize),
+    /// A tag or special token.
+    Tag,
+}
+
+/// What [`look`] finds.
+#[derive(Debug)]
+pub(crate) enum Look {
+    /// A payload.
+    Found(Lead),
+    /// More text is needed to tell.
+    Wait,
+    /// No call begins here.
+    Nothing,
+}
+
+/// What is known about the place.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a, 't> {
+    /// The tools.
+    pub(crate) names: &'a Names<'t>,
+    /// Is there only whitespace before it on its line?
+    pub(crate) line_start: bool,
+    /// Is it inside a fence that was left in the text? A fence mark there is a closing one.
+    pub(crate) in_fence: bool,
+    /// Will no more text come?
+    pub(crate) end: bool,
+}
+
+/// Does a call begin at `from`?
+pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
+    let bytes = text.as_bytes();
+    let mut lead = Leading { text, bytes, at: from, from, place, glue: Vec::new(), record: None };
+    loop {
+        if lead.at > from {
+            while bytes.get(lead.at).is_some_and(u8::is_ascii_whitespace) {
+                lead.at += 1;
+            }
+        }
+        if MAX_LEAD < lead.at - from {
+            return Look::Nothing;
+        }
+        match lead.step() {
+            Step::Over => {}
+            Step::Item(item) => {
+                let record = lead.record.unwrap_or_else(|| lead.plain_record(item));
+                return Look::Found(Lead { start: from, item, glue: lead.glue, record });
+            }
+            Step::Wait if place.end => return Look::Nothing,
+            Step::Wait => return Look::Wait,
+            Step::Nothing => return Look::Nothing,
+        }
+    }
+}
+
+struct Leading<'a, 't> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    from: usize,
+    place: Place<'a, 't>,
+    glue: Vec<Glue>,
+    record: Option<&'static Record>,
+}
+
+enum Step {
+    /// A piece of markup was stepped over.
+    Over,
+    Item(Item),
+    Wait,
+    Nothing,
+}
+
+impl Leading<'_, '_> {
+    fn step(&mut self) -> Step {
+        let Some(&byte) = self.bytes.get(self.at) else { return Step::Wait };
+        match byte {
+            b'{' => Step::Item(Item::Value { at: self.at }),
+            b'[' => self.bracket(),
+            b'`' => self.ticks(),
+            b'<' => self.tag(),
+            b'"' | b'\'' => self.quote(byte),
+            b'#' if self.in_own_fence() => self.comment(),
+            _ if is_name_byte(byte) => self.word(),
+            _ => Step::Nothing,
+        }
+    }
+
+    fn distinct(&self) -> bool {
+        self.record.is_some_and(|record| record.anchor == Anchor::Distinct)
+    }
+
+    fn prefix(&self) -> Prefix {
+        if self.distinct() { Prefix::Any } else { Prefix::Known }
+    }
+
+    fn in_own_fence(&self) -> bool {
+        self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
+    }
+
+    fn over(&mut self, end: usize, glue: Glue) -> Step {
+        self.at = end;
+        self.glue.push(glue);
+        Step::Over
+    }
+
+    /// The dialect of a payload that no marker announces.
+    fn plain_record(&self, item: Item) -> &'static Record {
+        dialect::named(match item {
+            Item::Named { .. } => "name_line",
+            Item::Call { .. } => "pythonic",
+            Item::Value { .. } | Item::Pair { .. } if self.in_own_fence() => "json_fence",
+            Item::Value { .. } | Item::Pair { .. } => "json_bare",
+        })
+    }
+
+    fn bracket(&mut self) -> Step {
+        if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+            self.record = Some(record);
+            return self.over(self.at + len, Glue::Tag);
+        }
+        if self.growing() {
+            return Step::Wait;
+        }
+        // `["f", {` is one call; `["f(a=1)"]` and `[{…}]` are lists of calls.
+        let quote = self.skip_space(self.at + 1);
+        match self.bytes.get(quote) {
+            None => return Step::Wait,
+            Some(b'"' | b'\'') => {}
+            Some(_) => return self.over(self.at + 1, Glue::Bracket),
+        }
+        let name = self.name_end(quote + 1);
+        let comma = self.skip_space(name + 1);
+        let brace = self.skip_space(comma + 1);
+        match (self.bytes.get(name), self.bytes.get(comma), self.bytes.get(brace)) {
+            (Some(b'"' | b'\''), Some(b','), Some(b'{')) if self.resolves(quote + 1, name) => {
+                Step::Item(Item::Pair { at: self.at })
+            }
+            (Some(b'"' | b'\'') | None, Some(b',') | None, None) => Step::Wait,
+            _ => self.over(self.at + 1, Glue::Bracket),
+        }
+    }
+
+    fn ticks(&mut self) -> Step {
+        let run = self.bytes[self.at..].iter().take_while(|&&b| b == b'`').count();
+        let mut end = self.at + run;
+        if end == self.bytes.len() && !self.place.end {
+            return Step::Wait;
+        }
+        if run < 3 {
+            return self.over(end, Glue::Ticks(run));
+        }
+        if self.place.in_fence && self.glue.is_empty() {
+            return Step::Nothing;
+        }
+        let label = end;
+        while self.bytes.get(end).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+')) {
+            end += 1;
+        }
+        match self.bytes.get(end) {
+            None => return Step::Wait,
+            // ```` ```f(a=1)``` ```` has no label.
+            Some(b'(' | b'.' | b'\\') => end = label,
+            Some(_) => {}
+        }
+        if self.text.get(label..end) == Some("tool_code") {
+            self.record = Some(dialect::named("tool_code"));
+        } else if self.text.get(label..end) == Some("tool_output") {
+            return Step::Nothing;
+        }
+        self.over(end, Glue::Fence(run))
+    }
+
+    fn tag(&mut self) -> Step {
+        if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+            self.record = Some(record);
+            return match record.name_at {
+                NameAt::Payload => self.over(self.at + len, Glue::Tag),
+                NameAt::Opener | NameAt::Tag => self.named_tag(self.at + len),
+            };
+        }
+        if self.growing() {
+            return Step::Wait;
+        }
+        let inner = self.at + 1;
+        match self.bytes.get(inner) {
+            None => Step::Wait,
+            // `<|im_start|>`, `<|assistant|>`: leaked special tokens say nothing.
+            Some(b'|') => match self.bytes[inner + 1..].iter().take(40).position(|&b| b == b'>') {
+                Some(n) => self.over(inner + 1 + n + 1, Glue::Tag),
+                None if self.bytes.len() < inner + 41 => Step::Wait,
+                None => Step::Nothing,
+            },
+            // `<?xml version="1.0"?>`
+            Some(b'?') => match self.bytes[inner..].iter().take(80).position(|&b| b == b'>') {
+                Some(n) => self.over(inner + n + 1, Glue::Tag),
+                None if self.bytes.len() < inner + 80 => Step::Wait,
+                None => Step::Nothing,
+            },
+            Some(&byte) if is_name_byte(byte) => {
+                let end = self.name_end(inner);
+                match self.bytes.get(end) {
+                    None if end - inner <= MAX_NAME => Step::Wait,
+                    Some(b'>') if self.resolves_tag(inner, end) => {
+                        self.record = Some(dialect::named("toolname_tag"));
+                        self.named_tag(inner)
+                    }
+                    _ => Step::Nothing,
+                }
+            }
+            Some(_) => Step::Nothing,
+        }
+    }
+
+    /// The value behind a tag that holds the name, which begins at `from`.
+    fn named_tag(&mut self, from: usize) -> Step {
+        let end = self.name_end(from);
+        match self.bytes.get(end) {
+            None if end - from <= MAX_NAME => return Step::Wait,
+            Some(b'>') => {}
+            _ => return Step::Nothing,
+        }
+        self.glue.push(Glue::Tag);
+        let at = self.skip_space(end + 1);
+        match self.bytes.get(at) {
+            None => Step::Wait,
+            Some(b'{') => Step::Item(Item::Named { name: Span::new(from, end), at }),
+            Some(_) => Step::Nothing,
+        }
+    }
+
+    fn quote(&mut self, mark: u8) -> Step {
+        let from = self.at + 1;
+        let end = self.name_end(from);
+        match self.bytes.get(end) {
+            None if end - from <= MAX_NAME => Step::Wait,
+            // `'f(a=1)'`
+            Some(b'(') if self.resolves(from, end) => self.over(from, Glue::Quote(mark)),
+            // `'f'(a=1)`
+            Some(&b) if b == mark => match self.bytes.get(end + 1) {
+                None => Step::Wait,
+                Some(b'(') if self.resolves(from, end) => {
+                    Step::Item(Item::Call { name: Span::new(from, end), at: end + 1 })
+                }
+                Some(_) if self.distinct() && FIRST_KEYS.contains(&self.text.get(from..end).unwrap_or("")) => {
+                    Step::Item(Item::Value { at: self.at })
+                }
+                Some(_) => Step::Nothing,
+            },
+            _ => Step::Nothing,
+        }
+    }
+
+    /// `# the weather in Paris` above a call in a fence.
+    fn comment(&mut self) -> Step {
+        match self.bytes[self.at..].iter().take(MAX_LEAD).position(|&b| b == b'\n') {
+            Some(n) => {
+                self.at += n;
+                Step::Over
+            }
+            None if self.bytes.len() < self.at + MAX_LEAD => Step::Wait,
+            None => Step::Nothing,
+        }
+    }
+
+    fn word(&mut self) -> Step {
+        let (from, end) = (self.at, self.name_end(self.at));
+        let Some(&next) = self.bytes.get(end) else {
+            return if end - from <= MAX_NAME { Step::Wait } else { Step::Nothing };
+        };
+        let word = self.text.get(from..end).unwrap_or("");
+        match next {
+            b'(' if self.resolves(from, end) => {
+                if self.behind_definition() {
+                    return Step::Nothing;
+                }
+                return Step::Item(Item::Call { name: Span::new(from, end), at: end });
+            }
+            b'(' if self.free() && matches!(word, "print" | "str" | "json.dumps") => {
+                return self.over(end + 1, Glue::Paren);
+            }
+            b'[' if word.eq_ignore_ascii_case("functools") => {
+                self.record = Some(dialect::named("phi4mini"));
+                self.at = end;
+                return Step::Over;
+            }
+            b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {
+                self.at = end;
+                return Step::Over;
+            }
+            _ => {}
+        }
+        let after = self.skip_space(end);
+        match self.bytes.get(after) {
+            None if after - end < 16 && (self.resolves(from, end) || self.free()) => Step::Wait,
+            Some(b'=') if self.free() && is_variable(word) => match self.bytes.get(after + 1) {
+                None => Step::Wait,
+                Some(b'=') => Step::Nothing,
+                Some(_) => {
+                    self.at = after + 1;
+                    Step::Over
+                }
+            },
+            // `get_weather⏎{"city": "Paris"}`
+            Some(b'{') if self.free() && after - end < 16 && self.resolves(from, end) => {
+                Step::Item(Item::Named { name: Span::new(from, end), at: after })
+            }
+            Some(b':') if self.free() && self.resolves(from, end) => {
+                let value = self.skip_space(after + 1);
+                match self.bytes.get(value) {
+                    None => Step::Wait,
+                    Some(b'{') => Step::Item(Item::Named { name: Span::new(from, end), at: value }),
+                    Some(_) => Step::Nothing,
+                }
+            }
+            _ => Step::Nothing,
+        }
+    }
+
+    /// May a statement begin here: at the start of a line, or inside markup?
+    fn free(&self) -> bool {
+        self.place.line_start || self.from < self.at
+    }
+
+    /// `def f(`, `function f(`: code that defines, not calls.
+    fn behind_definition(&self) -> bool {
+        let before = self.text.get(..self.at).unwrap_or("");
+        let line = before.rsplit('\n').next().unwrap_or("").trim_end();
+        ["def", "function", "class", "fn", "func"].iter().any(|word| line.ends_with(word) && before.ends_with(' '))
+    }
+
+    fn resolves(&self, from: usize, end: usize) -> bool {
+        self.text.get(from..end).is_some_and(|name| self.place.names.resolve(name, self.prefix()).is_some())
+    }
+
+    /// A tag is a name only as the whole name: `<search>` is no sign of `books.search`.
+    fn resolves_tag(&self, from: usize, end: usize) -> bool {
+        self.text.get(from..end).is_some_and(|name| {
+            self.place.names.resolve(name, Prefix::Known).is_some_and(|tool| tool.name().len() == name.len())
+        })
+    }
+
+    /// May what is there so far become a dialect's opener?
+    fn growing(&self) -> bool {
+        let openers = dialect::ALL.iter().flat_map(|record| record.open.iter().copied());
+        !self.place.end && dialect::may_grow_into(self.text, self.at, openers)
+    }
+
+    fn skip_space(&self, from: usize) -> usize {
+        let rest = self.bytes.get(from..).unwrap_or(&[]);
+        from + rest.iter().take(64).take_while(|b| b.is_ascii_whitespace()).count()
+    }
+
+    fn name_end(&self, from: usize) -> usize {
+        let rest = self.bytes.get(from..).unwrap_or(&[]);
+        from + rest.iter().take(MAX_NAME + 1).take_while(|&&b| is_name_byte(b)).count()
+    }
+}
+
+/// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.
+pub(crate) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\') || !byte.is_ascii()
+}
+
+fn is_variable(word: &str) -> bool {
+    !word.starts_with(|c: char| c.is_ascii_digit()) && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

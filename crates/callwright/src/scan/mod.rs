@@ -1,0 +1,535 @@
+//! One machine for whole texts and for streams: deltas go in, text, reasoning and verdicts come out.
+//!
+//! What is decided depends only on the text so far at a place that the text itself determines, never on how
+//! it was cut into deltas; and what went out is never taken back. Prose flows at once. From a place on where
+//! a call may begin, text is held until its fate is certain, or until the end.
+
+mod extent;
+mod judge;
+mod lead;
+mod tail;
+
+use callwright_json::Span;
+
+use self::extent::{Extent, Progress};
+use self::judge::{Case, Judged, judge};
+use self::lead::{Glue, Item, Lead, Look, Place, is_name_byte};
+use self::tail::{Tail, tail};
+use crate::dialect::{self, Anchor, REASONING, TURNS};
+use crate::engine::Context;
+use crate::guard;
+use crate::name::Names;
+use crate::tools::ToolSet;
+use crate::verdict::{Outcome, Verdict};
+
+/// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
+/// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
+const READS_PER_BYTE: usize = 8;
+const FREE_READS: usize = 1 << 16;
+
+/// A piece of an answer.
+#[derive(Clone, Copy, Debug)]
+pub enum Delta<'a> {
+    /// Text.
+    Text(&'a str),
+    /// Reasoning that the upstream keeps apart.
+    Reasoning(&'a str),
+}
+
+/// What became certain.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Prose: what the model says.
+    Text(String),
+    /// What it thinks.
+    Reasoning(String),
+    /// A call.
+    Call(Verdict),
+}
+
+/// Reads one answer as it arrives.
+pub struct Scanner<'a> {
+    names: Names<'a>,
+    cut: bool,
+    /// All the text so far.
+    text: String,
+    /// Everything before this place is decided.
+    at: usize,
+    mode: Mode,
+    /// What the markup of calls opened and has not closed yet.
+    glue: Vec<Glue>,
+    /// Inside a fence that was left in the text.
+    in_fence: bool,
+    /// Calls of the last list, waiting for the end of their markup.
+    pending: Vec<Verdict>,
+    space: Space,
+    outcome: Outcome,
+    /// Bytes of payload read so far.
+    spent: usize,
+}
+
+#[derive(Debug)]
+enum Mode {
+    /// Between calls.
+    Prose,
+    /// In a payload whose end is looked for.
+    Payload(Lead, Extent),
+    /// In a payload that only the rest of the text can settle.
+    Held(Lead),
+    /// Behind a payload.
+    Tail,
+    /// In a reasoning block that this closes.
+    Reasoning(&'static str),
+    /// Behind a turn that the model made up.
+    Over,
+}
+
+/// Whitespace that goes out only together with what follows it.
+#[derive(Debug, Default)]
+struct Space {
+    pending: String,
+    /// Markup was taken out since the last prose.
+    removed: bool,
+    /// There was whitespace before that markup.
+    before: bool,
+}
+
+enum Flow {
+    /// Something was decided; go on.
+    On,
+    /// More text is needed.
+    Wait,
+}
+
+impl<'a> Scanner<'a> {
+    /// For answers to a request that declares `tools`.
+    pub fn new(tools: &'a ToolSet, context: &Context<'_>) -> Scanner<'a> {
+        let mode = if context.starts_in_reasoning { Mode::Reasoning("</think>") } else { Mode::Prose };
+        Scanner {
+            names: Names::new(tools),
+            cut: context.finish_reason == Some("length"),
+            text: String::new(),
+            at: 0,
+            mode,
+            glue: Vec::new(),
+            in_fence: false,
+            pending: Vec::new(),
+            space: Space::default(),
+            outcome: Outcome::default(),
+            spent: 0,
+        }
+    }
+
+    /// Takes the next piece.
+    pub fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
+        match delta {
+            Delta::Text(text) => {
+                self.text.push_str(text);
+                self.advance(false, out);
+            }
+            Delta::Reasoning(text) => self.reason(text, out),
+        }
+    }
+
+    /// Says that no more will come.
+    pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
+        self.advance(true, out);
+        if !self.space.removed {
+            let space = std::mem::take(&mut self.space.pending);
+            self.say(&space, out);
+        }
+        self.outcome
+    }
+
+    fn advance(&mut self, end: bool, out: &mut Vec<Event>) {
+        loop {
+            let flow = match std::mem::replace(&mut self.mode, Mode::Prose) {
+                Mode::Prose => self.prose(end, out),
+                Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
+                Mode::Held(lead) => self.held(lead, end, out),
+                Mode::Tail => self.tail(end, out),
+                Mode::Reasoning(close) => self.reasoning(close, end, out),
+                Mode::Over => {
+                    self.at = self.text.len();
+                    self.mode = Mode::Over;
+                    Flow::Wait
+                }
+            };
+            if let Flow::Wait = flow {
+                return;
+            }
+        }
+    }
+
+    fn place(&self, line_start: bool, end: bool) -> Place<'_, 'a> {
+        Place { names: &self.names, line_start, in_fence: self.in_fence, end }
+    }
+
+    /// Lets prose through up to the next place where something else may begin.
+    fn prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
+        let mut at = self.at;
+        let mut line_start = self.is_line_start(at);
+        let mut in_word = self.at != 0 && self.text.as_bytes().get(at - 1).is_some_and(|&b| is_name_byte(b));
+        let found = loop {
+            let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
+            let begins_word = is_name_byte(byte) && !in_word;
+            let special = matches!(byte, b'[' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
+            if special || begins_word || (line_start && byte == b'#') {
+                match self.at_mark(at, line_start, end) {
+                    Found::Nothing => {}
+                    found => break found,
+                }
+            }
+            if byte == b'`' {
+                let run = self.text.as_bytes()[at..].iter().take_while(|&&b| b == b'`').count();
+                self.in_fence ^= 3 <= run;
+                at += run;
+                line_start = false;
+                in_word = false;
+                continue;
+            }
+            in_word = is_name_byte(byte);
+            line_start = byte == b'\n' || line_start && matches!(byte, b' ' | b'\t' | b'\r');
+            at += 1;
+        };
+        self.release(at, out);
+        match found {
+            Found::Nothing | Found::Wait => Flow::Wait,
+            Found::Lead(lead) => {
+                self.mode = if self.spent > READS_PER_BYTE * at + FREE_READS && lead.record.anchor == Anchor::Weak {
+                    let past = lead.item.at() + 1;
+                    self.release(past, out);
+                    Mode::Prose
+                } else {
+                    let extent = Extent::new(lead.item.at());
+                    Mode::Payload(lead, extent)
+                };
+                Flow::On
+            }
+            Found::Think(open, close) => {
+                self.at = at + open;
+                self.remove(out);
+                self.mode = Mode::Reasoning(close);
+                Flow::On
+            }
+            Found::Closer(end) => {
+                self.at = end;
+                Flow::On
+            }
+            Found::Turn => {
+                self.mode = Mode::Over;
+                Flow::On
+            }
+        }
+    }
+
+    /// What begins at `at`, if anything but prose does.
+    fn at_mark(&mut self, at: usize, line_start: bool, end: bool) -> Found {
+        let rest = &self.text[at..];
+        if let Some(&byte) = rest.as_bytes().first() {
+            if matches!(byte, b'<' | b'[') {
+                let opens = |open: &str| dialect::starts_with_any_case(rest.as_bytes(), open);
+                if let Some((open, close)) = REASONING.iter().find(|(open, _)| opens(open)) {
+                    return Found::Think(open.len(), close);
+                }
+                if !end && dialect::may_grow_into(&self.text, at, REASONING.iter().map(|(open, _)| *open)) {
+                    return Found::Wait;
+                }
+            }
+            // The closing marks of markup that was taken out before.
+            if byte == b'`' || byte == b'<' {
+                let fence = self.glue.iter().any(|g| matches!(g, Glue::Fence(_))) && rest.starts_with("```");
+                let tag = self.glue.contains(&Glue::Tag) && rest.starts_with("</");
+                let short = !end && rest.len() < 3;
+                if !self.glue.is_empty() && short {
+                    return Found::Wait;
+                }
+                if fence || tag {
+                    let mut glue = std::mem::take(&mut self.glue);
+                    let found = tail(&self.text, at, &mut glue, self.place(line_start, end));
+                    self.glue = glue;
+                    return match found {
+                        Tail::Ended(end) | Tail::Wait(end) if at < end => Found::Closer(end),
+                        Tail::Wait(_) => Found::Wait,
+                        Tail::Ended(_) => Found::Nothing,
+                    };
+                }
+            }
+        }
+        if self.has_calls() && (line_start || rest.starts_with('<')) {
+            if guard::turn_begins(&self.text, at) {
+                return Found::Turn;
+            }
+            if !end && dialect::may_grow_into(&self.text, at, TURNS.iter().copied()) {
+                return Found::Wait;
+            }
+        }
+        match lead::look(&self.text, at, self.place(line_start, end)) {
+            Look::Found(lead) => Found::Lead(lead),
+            Look::Wait => Found::Wait,
+            Look::Nothing => Found::Nothing,
+        }
+    }
+
+    fn has_calls(&self) -> bool {
+        !self.outcome.verdicts.is_empty()
+    }
+
+    /// Looks for the end of a payload, and decides there if it can.
+    fn payload(&mut self, lead: Lead, mut extent: Extent, end: bool, out: &mut Vec<Event>) -> Flow {
+        match extent.advance(self.text.as_bytes(), end) {
+            Progress::Open if end => self.decide_last(lead, None, out),
+            Progress::Open => {
+                self.mode = Mode::Payload(lead, extent);
+                return Flow::Wait;
+            }
+            Progress::Ended(at) => {
+                // Surplus closers belong to the payload: `{"a": 1}}}`.
+                let behind = &self.text.as_bytes()[at..];
+                let surplus = match lead.item {
+                    Item::Value { .. } | Item::Named { .. } => {
+                        behind.iter().take(64).take_while(|&&b| b == b'}').count()
+                    }
+                    Item::Pair { .. } | Item::Call { .. } => 0,
+                };
+                if surplus < 64 && surplus == behind.len() && !end {
+                    self.mode = Mode::Payload(lead, extent);
+                    return Flow::Wait;
+                }
+                match self.judge(&lead, at + surplus, Some(at + surplus), false) {
+                    Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
+                    Judged::Unclear => {
+                        self.mode = Mode::Held(lead);
+                        return Flow::Wait;
+                    }
+                    judged => self.settle(lead, judged, out),
+                }
+            }
+        }
+        Flow::On
+    }
+
+    fn held(&mut self, lead: Lead, end: bool, out: &mut Vec<Event>) -> Flow {
+        if !end {
+            self.mode = Mode::Held(lead);
+            return Flow::Wait;
+        }
+        self.decide_last(lead, None, out);
+        Flow::On
+    }
+
+    /// All the text is there: reads up to the dialect's closing mark, else up to the end.
+    fn decide_last(&mut self, lead: Lead, _end: Option<usize>, out: &mut Vec<Event>) {
+        let from = lead.item.at();
+        let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
+        let marks = lead.record.close.iter().copied().chain(fence.then_some("\n```"));
+        let rest = &self.text[from..];
+        let close = marks.filter_map(|mark| rest.find(mark)).min().map(|n| from + n);
+        let judged = match close.map(|limit| self.judge(&lead, limit, None, false)) {
+            None | Some(Judged::Unclear) => match self.judge(&lead, self.text.len(), None, false) {
+                Judged::Unclear => {
+                    let limit = close.unwrap_or(self.text.len());
+                    self.judge(&lead, limit, Some(limit), true)
+                }
+                judged => judged,
+            },
+            Some(judged) => judged,
+        };
+        self.settle(lead, judged, out);
+    }
+
+    fn judge(&mut self, lead: &Lead, limit: usize, end: Option<usize>, last: bool) -> Judged {
+        let limit = limit.min(self.text.len());
+        self.spent += limit.saturating_sub(lead.item.at());
+        let before = &self.text[..lead.start];
+        let case = Case {
+            names: &self.names,
+            lead,
+            text: &self.text[..limit],
+            end,
+            cut: self.cut && limit == self.text.len(),
+            last,
+            set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
+            alone: before.trim().is_empty(),
+        };
+        match judge(&case) {
+            Judged::Calls(verdicts, end) => {
+                let shown = lead.record.anchor == Anchor::Weak && guard::is_example(before);
+                if shown { Judged::Text(Some(end)) } else { Judged::Calls(verdicts, end) }
+            }
+            judged => judged,
+        }
+    }
+
+    fn settle(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
+        match judged {
+            Judged::Calls(verdicts, end) => {
+                self.remove(out);
+                self.glue.append(&mut lead.glue);
+                self.pending.extend(verdicts);
+                self.at = end;
+                self.mode = Mode::Tail;
+            }
+            Judged::Text(end) => {
+                if lead.glue.iter().any(|g| matches!(g, Glue::Fence(_))) {
+                    self.in_fence = !self.in_fence;
+                }
+                let end = end.unwrap_or(lead.item.at() + 1).min(self.text.len());
+                self.release(end, out);
+                self.mode = Mode::Prose;
+            }
+            Judged::Unclear => {
+                self.release(lead.item.at() + 1, out);
+                self.mode = Mode::Prose;
+            }
+        }
+    }
+
+    fn tail(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
+        let mut glue = std::mem::take(&mut self.glue);
+        let found = tail(&self.text, self.at, &mut glue, self.place(false, end));
+        self.glue = glue;
+        match found {
+            Tail::Wait(at) => {
+                self.at = at;
+                self.mode = Mode::Tail;
+                Flow::Wait
+            }
+            Tail::Ended(at) => {
+                self.at = at;
+                self.flush_calls(out);
+                self.mode = Mode::Prose;
+                Flow::On
+            }
+        }
+    }
+
+    fn flush_calls(&mut self, out: &mut Vec<Event>) {
+        let end = Span::at(self.at).end;
+        for mut verdict in std::mem::take(&mut self.pending) {
+            match &mut verdict {
+                Verdict::Accepted(call) => call.span.end = end,
+                Verdict::Refused(refusal) => {
+                    refusal.span.end = end;
+                    refusal.number = self.outcome.verdicts.len() + 1;
+                }
+            }
+            if self.is_repeat(&verdict) {
+                continue;
+            }
+            out.push(Event::Call(verdict.clone()));
+            self.outcome.verdicts.push(verdict);
+        }
+    }
+
+    /// The same call in another dialect was an explanation of it.
+    fn is_repeat(&self, verdict: &Verdict) -> bool {
+        let Verdict::Accepted(call) = verdict else { return false };
+        self.outcome.calls().any(|known| {
+            known.dialect != call.dialect && known.name == call.name && known.arguments == call.arguments
+        })
+    }
+
+    fn reasoning(&mut self, close: &'static str, end: bool, out: &mut Vec<Event>) -> Flow {
+        let rest = &self.text[self.at..];
+        let closed = (0..rest.len())
+            .find(|&at| rest.as_bytes()[at] == close.as_bytes()[0] && dialect::starts_with_any_case(&rest.as_bytes()[at..], close));
+        if let Some(at) = closed {
+            let thought = rest[..at].to_owned();
+            self.reason(&thought, out);
+            self.at += at + close.len();
+            self.mode = Mode::Prose;
+            return Flow::On;
+        }
+        if !end {
+            self.mode = Mode::Reasoning(close);
+            return Flow::Wait;
+        }
+        // Never closed: a marked call in it was meant.
+        let mut marked = None;
+        for (at, _) in rest.match_indices('<') {
+            let at = self.at + at;
+            if let Some((record, _)) = dialect::opener_at(&self.text, at)
+                && record.anchor == Anchor::Distinct
+            {
+                marked = Some(at);
+                break;
+            }
+        }
+        let until = marked.unwrap_or(self.text.len());
+        let thought = self.text[self.at..until].to_owned();
+        self.reason(&thought, out);
+        self.at = until;
+        self.mode = Mode::Prose;
+        Flow::On
+    }
+
+    fn reason(&mut self, thought: &str, out: &mut Vec<Event>) {
+        if !thought.is_empty() {
+            self.outcome.reasoning.push_str(thought);
+            out.push(Event::Reasoning(thought.to_owned()));
+        }
+    }
+
+    /// Is there nothing but blanks before `at` on its line?
+    fn is_line_start(&self, at: usize) -> bool {
+        let before = self.text.as_bytes().get(..at).unwrap_or(&[]);
+        let blanks = before.iter().rev().take(64).take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+        matches!(before.get(..at - blanks).and_then(<[u8]>::last), None | Some(b'\n'))
+    }
+
+    /// The text up to `end` is prose.
+    fn release(&mut self, end: usize, out: &mut Vec<Event>) {
+        if end <= self.at {
+            return;
+        }
+        let piece = self.text[self.at..end].to_owned();
+        self.at = end;
+        let body = piece.trim_start();
+        self.blank(&piece[..piece.len() - body.len()]);
+        if body.is_empty() {
+            return;
+        }
+        // Brackets and quotes of a list do not outlive prose.
+        self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
+        let said = body.trim_end();
+        let mut text = std::mem::take(&mut self.space.pending);
+        text.push_str(said);
+        self.space = Space::default();
+        self.say(&text, out);
+        self.blank(&body[said.len()..]);
+    }
+
+    fn blank(&mut self, space: &str) {
+        if !self.space.removed || !(self.space.before || self.outcome.text.is_empty()) {
+            self.space.pending.push_str(space);
+        }
+    }
+
+    /// Markup begins here and is taken out.
+    fn remove(&mut self, _out: &mut [Event]) {
+        if self.outcome.text.is_empty() {
+            self.space.pending.clear();
+        }
+        self.space.removed = true;
+        self.space.before = !self.space.pending.is_empty();
+    }
+
+    fn say(&mut self, text: &str, out: &mut Vec<Event>) {
+        if !text.is_empty() {
+            self.outcome.text.push_str(text);
+            out.push(Event::Text(text.to_owned()));
+        }
+    }
+}
+
+enum Found {
+    Nothing,
+    Wait,
+    Lead(Lead),
+    /// A reasoning block: the length of its opener, and its closer.
+    Think(usize, &'static str),
+    /// A closing mark of markup that was taken out, up to here.
+    Closer(usize),
+    Turn,
+}

@@ -1,0 +1,105 @@
+//! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
+
+use super::lead::{self, Glue, Look, Place, is_name_byte};
+
+/// How far the markup behind a payload goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// Up to here; then something else begins.
+    Ended(usize),
+    /// More text is needed; what ends here is markup for sure.
+    Wait(usize),
+}
+
+/// The longest closing tag.
+const MAX_TAG: usize = 96;
+
+/// Steps over the markup at `from`, closing `glue` as it goes.
+pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Tail {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    loop {
+        let space = bytes[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let next = at + space;
+        let Some(&byte) = bytes.get(next) else {
+            return if place.end { Tail::Ended(at) } else { Tail::Wait(at) };
+        };
+        let closed = match byte {
+            b']' | b'}' | b')' => closer(bytes, next, space, glue),
+            b'"' | b'\'' => close(glue, |g| *g == Glue::Quote(byte)).then_some(next + 1),
+            b'`' => ticks(bytes, next, glue, place.end),
+            b'<' => tag(text, next, glue, place),
+            b',' | b';' => Some(next + 1),
+            // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
+            b'.' if space == 0 => match bytes.get(next + 1) {
+                None if place.end => Some(next + 1),
+                None => return Tail::Wait(at),
+                Some(b) if b.is_ascii_whitespace() || matches!(b, b'`' | b'"' | b'\'') => Some(next + 1),
+                Some(_) => None,
+            },
+            _ => None,
+        };
+        match closed {
+            Some(end) if end == next => return Tail::Wait(at),
+            Some(end) => at = end,
+            None => return Tail::Ended(at),
+        }
+    }
+}
+
+fn closer(bytes: &[u8], at: usize, space: usize, glue: &mut Vec<Glue>) -> Option<usize> {
+    let sort = if bytes[at] == b')' { Glue::Paren } else { Glue::Bracket };
+    let own = bytes[at] != b'}' && close(glue, |g| *g == sort);
+    // One that nothing opened belongs to the payload when it stands right behind it.
+    (own || space == 0 && bytes[at] != b')').then_some(at + 1)
+}
+
+/// `Some(at)` asks for more text.
+fn ticks(bytes: &[u8], at: usize, glue: &mut Vec<Glue>, end: bool) -> Option<usize> {
+    let run = bytes[at..].iter().take_while(|&&b| b == b'`').count();
+    if at + run == bytes.len() && !end && run < 3 {
+        return Some(at);
+    }
+    let closes = |g: &Glue| match g {
+        Glue::Ticks(n) => *n <= run,
+        Glue::Fence(_) => 3 <= run,
+        Glue::Bracket | Glue::Paren | Glue::Quote(_) | Glue::Tag => false,
+    };
+    close(glue, closes).then_some(at + run)
+}
+
+/// `Some(at)` asks for more text.
+fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let rest = &bytes[at + 1..];
+    let inside = |b: &u8| is_name_byte(*b) || matches!(b, b'/' | b'|' | b' ' | b':' | b'=');
+    let len = rest.iter().take(MAX_TAG).take_while(|b| inside(b)).count();
+    match rest.get(len) {
+        None if len < MAX_TAG && !place.end => return Some(at),
+        Some(b'>') => {}
+        _ => return None,
+    }
+    let end = at + 1 + len + 1;
+    let closing = rest.first() == Some(&b'/');
+    if closing {
+        close(glue, |g| *g == Glue::Tag);
+        return Some(end);
+    }
+    // `<function>{…}<function>`: the slash is missing, unless another call follows.
+    match lead::look(text, at, place) {
+        Look::Found(_) => None,
+        Look::Wait => Some(at),
+        Look::Nothing => close(glue, |g| *g == Glue::Tag).then_some(end),
+    }
+}
+
+/// Closes the innermost of `glue` that `fits`, and all that was opened inside it.
+fn close(glue: &mut Vec<Glue>, fits: impl Fn(&Glue) -> bool) -> bool {
+    match glue.iter().rposition(fits) {
+        Some(at) => {
+            glue.truncate(at);
+            true
+        }
+        None => false,
+    }
+}

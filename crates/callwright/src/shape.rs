@@ -1,0 +1,257 @@
+//! Shapes: how any readable value is a call, given the declared tools.
+//!
+//! `{"name": "f", "arguments": {…}}`, `{"type": "function", "function": {…}}`, `{"f": {…}}`, `["f", {…}]`,
+//! `{"name": "f", "a": 1}`, arguments alone, a list of any of these, any of these as text inside a string.
+//! A value of no such shape is data.
+
+use std::borrow::Cow;
+
+use callwright_json::{Kind, Value};
+
+use crate::name::{Names, Prefix};
+use crate::tools::Tool;
+use crate::verdict::ShapeError;
+
+const NAME_KEYS: &[&str] = &[
+    "name", "tool", "function", "tool_name", "function_name", "action", "func", "functionName", "toolName", "api",
+    "api_name", "method", "recipient_name", "tool_call", "function_call",
+];
+const ARGUMENT_KEYS: &[&str] = &[
+    "arguments", "parameters", "params", "args", "input", "tool_input", "action_input", "kwargs", "arg", "param",
+    "function_args", "tool_args", "properties", "tool_parameters", "function_parameters", "parameter", "inputs",
+];
+/// What a list of calls, or one call, may be wrapped in.
+const WRAPPER_KEYS: &[&str] = &[
+    "tool_calls", "function_calls", "calls", "tool_call", "function_call", "functions", "tools", "function", "tool",
+    "call", "tool_uses", "actions", "action",
+];
+/// What may stand beside a name and arguments without being an argument.
+const COMPANION_KEYS: &[&str] = &["id", "type", "tool_call_id", "call_id", "index", "thought", "thoughts", "reasoning"];
+
+/// The most calls that one value may hold, and the most levels of lists and wrappers around one.
+const MAX_CALLS: usize = 1024;
+const MAX_LEVELS: usize = 8;
+
+/// One call in a value, or what keeps it from being one.
+#[derive(Debug)]
+pub(crate) enum Shaped<'v, 't> {
+    /// A declared tool and its arguments.
+    Call { tool: &'t Tool, written: Cow<'v, str>, arguments: Arguments<'v> },
+    /// It has the shape of a call, but no declared tool has this name.
+    Unknown { written: Cow<'v, str> },
+    /// It has the shape of a call, but something is missing or of the wrong type.
+    Wrong { written: Option<Cow<'v, str>>, error: ShapeError },
+    /// A string that may hold a call as text.
+    Source(Value<'v>),
+    /// The definition of a tool, said back.
+    Echo,
+}
+
+/// Where a call's arguments are.
+#[derive(Clone, Debug)]
+pub(crate) enum Arguments<'v> {
+    /// An object.
+    Object(Value<'v>),
+    /// Text that holds an object: `"{\"a\": 1}"`.
+    Text(Cow<'v, str>),
+    /// The members of an object beside the name.
+    Flat(Vec<(Value<'v>, Value<'v>)>),
+    /// There are none.
+    None,
+}
+
+/// The calls in `value`; empty for data.
+pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Vec<Shaped<'v, 't>> {
+    let mut found = Vec::new();
+    let mut open = vec![(value, 0)];
+    while let Some((value, level)) = open.pop() {
+        if found.len() >= MAX_CALLS || MAX_LEVELS <= level {
+            break;
+        }
+        match value.kind() {
+            Kind::Object => match object(value, names, prefix) {
+                Object::Call(shaped) => found.push(shaped),
+                Object::Keyed(calls) => found.extend(calls),
+                Object::Wrapper(inside) => open.push((inside, level + 1)),
+                Object::Data => {}
+            },
+            Kind::Array => match pair(value, names, prefix) {
+                Some(shaped) => found.push(shaped),
+                None => {
+                    let from = open.len();
+                    open.extend(value.elements().take(MAX_CALLS).map(|element| (element, level + 1)));
+                    open[from..].reverse();
+                }
+            },
+            Kind::String if level != 0 => found.push(Shaped::Source(value)),
+            Kind::String | Kind::Null | Kind::Bool | Kind::Number => {}
+        }
+    }
+    found
+}
+
+enum Object<'v, 't> {
+    Call(Shaped<'v, 't>),
+    /// `{"f": {…}, "g": {…}}`
+    Keyed(Vec<Shaped<'v, 't>>),
+    Wrapper(Value<'v>),
+    Data,
+}
+
+fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object<'v, 't> {
+    if is_echo(value) {
+        return Object::Call(Shaped::Echo);
+    }
+    let name = member(value, NAME_KEYS, |v| v.kind() == Kind::String);
+    if let Some((name_key, name)) = name {
+        let written = name.as_str().unwrap_or_default();
+        let tool = names.resolve(&written, prefix).or_else(|| names.resolve(&written, Prefix::Any));
+        let arguments = member(value, ARGUMENT_KEYS, |_| true).filter(|(key, _)| *key != name_key);
+        match (tool, arguments) {
+            // A tool may itself have a parameter of that name: then the object is flat.
+            (Some(tool), Some((_, arguments))) => return Object::Call(with_arguments(tool, written, arguments)),
+            (Some(tool), None) => {
+                let rest: Vec<_> = value
+                    .members()
+                    .filter(|(key, _)| key.as_str().is_none_or(|key| key != name_key && !is_companion(&key)))
+                    .collect();
+                let arguments = if rest.is_empty() { Arguments::None } else { Arguments::Flat(rest) };
+                return Object::Call(Shaped::Call { tool, written, arguments });
+            }
+            (None, Some((_, arguments))) if arguments.kind() == Kind::Object => {
+                if let Some(calls) = keyed(value, names, prefix) {
+                    return Object::Keyed(calls);
+                }
+                return Object::Call(Shaped::Unknown { written });
+            }
+            (None, _) => {}
+        }
+    }
+    if let Some(calls) = keyed(value, names, prefix) {
+        return Object::Keyed(calls);
+    }
+    let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
+    if let Some((key, inside)) = member(value, WRAPPER_KEYS, wraps) {
+        // `{"function": {"name": …}, "arguments": …}` is rare; `{"type": "function", "function": {…}}` is common.
+        if value.members().count() <= 4 || key == "tool_calls" {
+            return Object::Wrapper(inside);
+        }
+    }
+    match member(value, &["arguments", "parameters", "params", "args"], |v| v.kind() == Kind::Object) {
+        Some(_) if value.members().count() <= 3 => {
+            Object::Call(Shaped::Wrong { written: None, error: ShapeError::NoName })
+        }
+        _ => Object::Data,
+    }
+}
+
+fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Value<'v>) -> Shaped<'v, 't> {
+    let arguments = match arguments.kind() {
+        Kind::Object => Arguments::Object(arguments),
+        Kind::Null => Arguments::None,
+        Kind::String => {
+            let text = arguments.as_str().unwrap_or_default();
+            match text.trim_start().as_bytes().first() {
+                None => Arguments::None,
+                Some(b'{') => Arguments::Text(text),
+                Some(_) => return wrong(written, "string"),
+            }
+        }
+        Kind::Array => {
+            let mut elements = arguments.elements();
+            match (elements.next(), elements.next()) {
+                (None, _) => Arguments::None,
+                // `"arguments": [{"a": 1}]`
+                (Some(only), None) if only.kind() == Kind::Object => Arguments::Object(only),
+                _ => return wrong(written, "array"),
+            }
+        }
+        kind @ (Kind::Bool | Kind::Number) => return wrong(written, kind.name()),
+    };
+    Shaped::Call { tool, written, arguments }
+}
+
+fn wrong<'v, 't>(written: Cow<'v, str>, kind: &'static str) -> Shaped<'v, 't> {
+    Shaped::Wrong { written: Some(written), error: ShapeError::ArgumentsNotObject(kind) }
+}
+
+/// `{"f": {…}}`: every key names a tool, every value is an object (or a list of them).
+fn keyed<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<Vec<Shaped<'v, 't>>> {
+    let mut calls = Vec::new();
+    for (key, arguments) in value.members().take(MAX_CALLS) {
+        let written = key.as_str()?;
+        let tool = names.resolve(&written, prefix)?;
+        match arguments.kind() {
+            Kind::Object => {
+                // `{"f": {"arguments": {…}}}`
+                let inner = only_member(arguments, ARGUMENT_KEYS).filter(|v| v.kind() == Kind::Object);
+                let arguments = inner.unwrap_or(arguments);
+                calls.push(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) });
+            }
+            Kind::Array if arguments.elements().all(|v| v.kind() == Kind::Object) => {
+                calls.extend(arguments.elements().map(|arguments| Shaped::Call {
+                    tool,
+                    written: written.clone(),
+                    arguments: Arguments::Object(arguments),
+                }));
+            }
+            Kind::Array | Kind::Null | Kind::Bool | Kind::Number | Kind::String => return None,
+        }
+    }
+    if calls.is_empty() { None } else { Some(calls) }
+}
+
+/// `["f", {…}]`
+fn pair<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<Shaped<'v, 't>> {
+    let mut elements = value.elements();
+    let written = elements.next()?.as_str()?;
+    let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;
+    let tool = names.resolve(&written, prefix)?;
+    elements.next().is_none().then_some(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) })
+}
+
+/// The definition of a tool, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`.
+fn is_echo(value: Value<'_>) -> bool {
+    let schema = match member(value, &["parameters", "input_schema", "arguments", "params"], |_| true) {
+        Some((_, schema)) => schema,
+        None => value,
+    };
+    let typed = schema.get("type").and_then(Value::as_str).is_some_and(|t| matches!(&*t, "object" | "dict"));
+    let described = value.get("description").is_some() && value.get("name").is_some();
+    let properties = schema.get("properties").is_some_and(|v| v.kind() == Kind::Object);
+    // `{"location": {"type": "string", "description": …}}`
+    let schemas = || {
+        let mut members = schema.members().peekable();
+        members.peek().is_some()
+            && members.all(|(_, v)| {
+                v.kind() == Kind::Object
+                    && v.get("type").and_then(Value::as_str).is_some_and(|t| is_type_word(&t))
+                    && v.members().count() <= 5
+            })
+    };
+    (typed && properties) || (described && (properties || typed)) || schemas()
+}
+
+/// The name of a JSON Schema or Python type.
+pub(crate) fn is_type_word(word: &str) -> bool {
+    matches!(
+        word,
+        "string" | "integer" | "number" | "boolean" | "array" | "object" | "float" | "dict" | "int" | "str" | "bool" | "list" | "tuple" | "any"
+    )
+}
+
+fn is_companion(key: &str) -> bool {
+    COMPANION_KEYS.contains(&key)
+}
+
+/// The first of `keys` that the object has with a value that `fits`.
+fn member<'v>(value: Value<'v>, keys: &[&'static str], fits: impl Fn(Value<'v>) -> bool) -> Option<(&'static str, Value<'v>)> {
+    keys.iter().find_map(|key| value.get(key).filter(|v| fits(*v)).map(|v| (*key, v)))
+}
+
+fn only_member<'v>(value: Value<'v>, keys: &[&str]) -> Option<Value<'v>> {
+    let mut members = value.members();
+    let (key, only) = members.next()?;
+    let known = key.as_str().is_some_and(|key| keys.contains(&&*key));
+    (members.next().is_none() && known).then_some(only)
+}
