@@ -34,16 +34,19 @@ impl Pen {
     pub(crate) fn outcome(self, text: &str, outcome: &Outcome, origin: &str) -> String {
         let mut out = String::new();
         for (number, verdict) in (1..).zip(&outcome.verdicts) {
+            if 1 < number {
+                out.push('\n');
+            }
             match verdict {
                 Verdict::Accepted(call) => self.accepted(&mut out, text, call, number, origin),
                 Verdict::Refused(refusal) => self.refused(&mut out, refusal, number),
             }
-            out.push('\n');
         }
         if outcome.verdicts.is_empty() {
             self.line(&mut out, Level::NOTE, "no call in this text", Vec::new());
         }
         if !outcome.text.trim().is_empty() {
+            out.push('\n');
             self.heading(&mut out, "text");
             indent(&mut out, outcome.text.trim());
         }
@@ -80,26 +83,27 @@ impl Pen {
     }
 
     fn accepted(self, out: &mut String, text: &str, call: &Acceptance, number: usize, origin: &str) {
-        let title =
-            format!("call {number}, `{}`: {}", call.name, done(call.class(), &call.repairs, &call.coercions));
+        let done = done(call.class(), &call.repairs, &call.coercions);
+        let title = format!("call {number}, `{}` ({}): {done}", call.name, call.dialect);
         let marks = mends(text, origin, &call.repairs);
         self.line(out, mended(call.class()), &title, marks);
         if let Some(from) = &call.renamed_from {
             let _ = writeln!(out, "  the model wrote the name as `{}`", harmless(from));
         }
         self.coercions(out, &call.coercions);
-        self.heading(out, &format!("{} (", call.name));
+        out.push('\n');
+        self.heading(out, &call.name);
         indent(out, &pretty(&call.arguments));
-        self.heading(out, ")");
     }
 
     fn refused(self, out: &mut String, refusal: &Refusal, number: usize) {
         let feedback = refusal.feedback();
         let name = refusal.name.as_ref().map(|name| format!(", `{name}`")).unwrap_or_default();
-        let title = format!("call {number}{name}: {}", door::sentence(&feedback));
+        let title = format!("call {number}{name} ({}): {}", refusal.dialect, door::sentence(&feedback));
         let origin = format!("call {number}");
         self.line(out, Level::ERROR.with_name("refused"), &title, suspects(&origin, &feedback));
         readings(out, &feedback);
+        out.push('\n');
         self.heading(out, "what the model is told");
         indent(out, &door::told(&feedback));
     }

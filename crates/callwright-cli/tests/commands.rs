@@ -81,7 +81,7 @@ fn a_refused_call_is_fed_back() {
     let tools = file("refused.json", TOOLS);
     let ran = run(
         &["parse", "--tools", &tools],
-        r#"<function>{"name": "run_code", "parameters": {"code": 5}}</function>"#,
+        r#"<function>{"name": "run_code", "parameters": {"code": {}}}</function>"#,
     );
     assert_eq!(ran.code, 1, "{}", ran.out);
     assert!(ran.out.contains("refused") && ran.out.contains("what the model is told"), "{}", ran.out);

@@ -65,7 +65,7 @@ fn an_answer_is_one_line_whatever_the_model_wrote() {
 
 #[test]
 fn refusals_make_an_error() {
-    let case = json!({"id": 1, "text": "<function>{\"name\": \"run_code\", \"parameters\": {\"code\": 5}}</function>", "tools": tools()});
+    let case = json!({"id": 1, "text": "<function>{\"name\": \"run_code\", \"parameters\": {\"code\": {}}}</function>", "tools": tools()});
     let ran = run(&["parse", "--jsonl"], jsonl(&[case]));
     assert_eq!(ran.code, 0, "a refusal is an answer");
     let answer = &ran.lines()[0];
