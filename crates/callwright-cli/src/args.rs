@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use callwright::Policy;
+use callwright::prompt::PromptDialect;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::chunks::Chunks;
@@ -11,7 +12,7 @@ use crate::chunks::Chunks;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a call was refused, a text could not be healed, or lint found something
+  1  a call was refused, a text could not be healed, or lint warns
   2  wrong usage
   3  something could not be read or written
   4  the input is not UTF-8
@@ -136,7 +137,7 @@ pub(crate) struct LinesArgs {
 pub(crate) struct PromptArgs {
     /// The dialect in which the model is to call: function-tag, tool_code.
     #[arg(long, value_name = "NAME")]
-    pub(crate) dialect: String,
+    pub(crate) dialect: PromptDialect,
     /// The tools: a JSON array of OpenAI tool definitions.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,

@@ -8,7 +8,6 @@ use callwright::{
 };
 use callwright_json::Span;
 
-use crate::args::PromptArgs;
 use crate::chunks::Chunks;
 use crate::failure::Failure;
 use crate::input;
@@ -90,12 +89,6 @@ pub(crate) fn sentence(feedback: &Feedback) -> String {
 /// What the model is told, in the channel that it used.
 pub(crate) fn told(feedback: &Feedback) -> String {
     if feedback.dialect == "native" { feedback.tool_result() } else { feedback.user_message() }
-}
-
-/// Prints the prompt that teaches the tools.
-pub(crate) fn prompt(args: &PromptArgs) -> Result<(), Failure> {
-    tools_of(&args.tools)?;
-    Err(Failure::Usage(format!("there is no dialect `{}` with a prompt", args.dialect)))
 }
 
 /// The result of `work` and the microseconds it took, to a tenth.

@@ -15,6 +15,7 @@ mod input;
 mod jsonl;
 mod lint;
 mod parse;
+mod prompt;
 mod view;
 
 use std::io::{self, IsTerminal, Write};
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Parse(args) => parse::run(args, pen),
         Command::Heal(args) => heal::run(args, pen),
-        Command::Prompt(args) => door::prompt(args),
+        Command::Prompt(args) => prompt::run(args),
         Command::Lint(args) => lint::run(args),
         Command::Demo => demo::run(pen),
     };

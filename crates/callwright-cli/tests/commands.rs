@@ -130,6 +130,59 @@ fn a_hostile_name_cannot_reach_the_terminal() {
     assert!(!ran.err.contains('\u{1b}') && ran.err.contains("␛[2J"), "{}", ran.err);
 }
 
+fn described(description: &str) -> String {
+    json!([{"type": "function", "function": {"name": "search_files", "description": description,
+        "parameters": {"type": "object", "properties": {
+            "pattern": {"type": "string", "description": "Name pattern (e.g., '*.rs')"}}, "required": ["pattern"]}}}])
+    .to_string()
+}
+
+/// S0-62: concise definitions pass, verbose ones are flagged with what they cost.
+#[test]
+fn lint_flags_what_is_too_verbose() {
+    let concise = file("concise.json", described("Search for files by name pattern"));
+    let ran = run(&["lint", &concise], "");
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(!ran.out.contains("warning"), "{}", ran.out);
+
+    let verbose = file(
+        "verbose.json",
+        described(
+            "This function allows you to search through the filesystem to find files that match a given pattern. \
+             It will recursively search through directories and return a list of matching file paths.",
+        ),
+    );
+    let ran = run(&["lint", &verbose], "");
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    let warning = ran.out.lines().find(|line| line.starts_with("warning: search_files")).unwrap();
+    assert!(warning.contains("tokens"), "{warning}");
+}
+
+#[test]
+fn lint_counts_the_cost() {
+    let tools = file("cost.json", TOOLS);
+    let ran = run(&["lint", "--cost", &tools], "");
+    let tokens = |name: &str| -> usize {
+        let line = ran.out.lines().find(|line| line.ends_with(name)).unwrap();
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    assert!(0 < tokens("run_code") && tokens("run_code") < tokens("search_recipes"), "{}", ran.out);
+    assert!(tokens("run_code") + tokens("search_recipes") <= tokens("in every request"), "{}", ran.out);
+}
+
+/// S1-09: the fallback prompt demands the exact format, and shows it.
+#[test]
+fn the_prompt_teaches_the_function_tag() {
+    let tools = file("prompt.json", TOOLS);
+    let ran = run(&["prompt", "--dialect", "function-tag", "--tools", &tools], "");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let demand = "To use a tool, you MUST respond with this EXACT format:\n\
+                  <function>{\"name\": \"tool_name\", \"parameters\": {...}}</function>";
+    assert!(ran.out.contains(demand), "{}", ran.out);
+    assert!(ran.out.contains("search_recipes") && ran.out.contains("run_code"), "{}", ran.out);
+    assert_eq!(run(&["prompt", "--dialect", "morse", "--tools", &tools], "").code, 2);
+}
+
 #[test]
 fn the_demo_needs_nothing() {
     let ran = run(&["demo"], "");

@@ -13,6 +13,8 @@ mod guard;
 mod name;
 mod payload;
 mod scan;
+pub mod lint;
+pub mod prompt;
 mod schema;
 mod shape;
 mod tools;

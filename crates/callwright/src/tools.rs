@@ -279,6 +279,12 @@ impl fmt::Display for ToolProblem {
     }
 }
 
+/// The schema of the arguments as a definition gives it, under any of its keys.
+pub(crate) fn parameters(definition: &Value) -> Option<&Value> {
+    let function = definition.get("function").unwrap_or(definition);
+    ["parameters", "input_schema", "inputSchema"].iter().find_map(|key| function.get(key))
+}
+
 /// The name in a definition that may otherwise be wrong, cut to a length that an error can show.
 fn name_of(definition: &Value) -> Option<String> {
     let function = definition.get("function").unwrap_or(definition);

@@ -1,0 +1,376 @@
+//! What makes tool definitions hard to use for a model, or dear: a tool set goes in, findings come out.
+//!
+//! Definitions go with every request, so their cost is counted in tokens. No model's tokenizer is asked: [`tokens`] is
+//! an estimate.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::tools::{Tool, ToolSet, parameters};
+
+/// The most tokens that a description may take before it is looked at for filler.
+const SHORT: usize = 20;
+/// The most tokens that a description may take at all.
+const LONG: usize = 120;
+/// The fewest words that can say what a tool does.
+const FEWEST_WORDS: usize = 3;
+/// How descriptions begin that say little in many words.
+const FILLER: &[&str] = &[
+    "this function",
+    "this tool",
+    "this method",
+    "this api",
+    "this is a",
+    "allows you to",
+    "it will",
+    "in order to",
+    "can be used to",
+    "is used to",
+    "is responsible for",
+    "the purpose of",
+];
+/// Words in the names of parameters that hold something with a form of its own, best shown by an example.
+const FORMED: &[&str] = &[
+    "path",
+    "file",
+    "filename",
+    "dir",
+    "directory",
+    "folder",
+    "glob",
+    "pattern",
+    "url",
+    "uri",
+    "date",
+    "regex",
+];
+/// What introduces an example.
+const EXAMPLE: &[&str] =
+    &["e.g.", "eg.", "example", "such as", "for instance", "like '", "like \"", "like `"];
+/// What introduces a list of the only values.
+const CHOICE: &[&str] =
+    &["one of", "either", "options:", "options are", "allowed values", "possible values", "must be"];
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// It could be better.
+    Hint,
+    /// Models are known to make wrong calls for want of it, or it costs without use.
+    Warning,
+}
+
+/// One thing that could be better in a tool's definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The stable name of the rule: `description-too-long`.
+    pub rule: &'static str,
+    /// The tool's name.
+    pub tool: String,
+    /// A JSON pointer into the tool's schema: `/properties/path`; empty for the tool itself.
+    pub pointer: String,
+    /// One sentence without full stop: what is wrong and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Hint => "hint",
+            Severity::Warning => "warning",
+        };
+        write!(f, "{severity}: {}{}: {} ({})", self.tool, self.pointer, self.message, self.rule)
+    }
+}
+
+/// Looks at every definition, in the order of declaration.
+pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
+    let has_choice = 1 < tool_set.len();
+    let mut findings = Vec::new();
+    for tool in tool_set.iter() {
+        description(tool, has_choice, &mut findings);
+        arguments(tool, &mut findings);
+    }
+    findings
+}
+
+/// What the definitions cost with every request, in tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Each tool's name and its tokens, in the order of declaration.
+    pub tools: Vec<(String, usize)>,
+    /// All of them together.
+    pub total: usize,
+}
+
+/// Counts what the definitions cost, written as compact JSON; an estimate, see [`tokens`].
+pub fn cost(tool_set: &ToolSet) -> Cost {
+    let tools: Vec<(String, usize)> = tool_set
+        .iter()
+        .map(|tool| (tool.name().to_owned(), tokens(&tool.definition().to_string())))
+        .collect();
+    let total = tools.iter().map(|(_, n)| n).sum();
+    Cost { tools, total }
+}
+
+/// About how many tokens a model reads in `text`.
+///
+/// An estimate for byte-pair vocabularies of 100,000 tokens and more: a word takes one token for every seven letters,
+/// digits go by three, other ASCII characters by two of the same sort, any other character counts for itself, and single
+/// spaces belong to the word that follows. For English prose and JSON this comes within some 20 % of the truth.
+pub fn tokens(text: &str) -> usize {
+    let mut tokens = 0;
+    let mut rest = text.chars().peekable();
+    while let Some(first) = rest.next() {
+        let sort = Sort::of(first);
+        let mut length = 1;
+        while sort != Sort::Other && rest.next_if(|next| Sort::of(*next) == sort).is_some() {
+            length += 1;
+        }
+        tokens += match sort {
+            Sort::Letter => usize::div_ceil(length, 7),
+            Sort::Digit => usize::div_ceil(length, 3),
+            Sort::Mark => usize::div_ceil(length, 2),
+            Sort::Space => usize::from(1 < length),
+            Sort::Other => 1,
+        };
+    }
+    tokens
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Letter,
+    Digit,
+    Space,
+    Mark,
+    Other,
+}
+
+impl Sort {
+    fn of(c: char) -> Sort {
+        match c {
+            // Letters of the Latin script with accents are as frequent as those without in the texts that have them.
+            'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Sort::Letter,
+            '0'..='9' => Sort::Digit,
+            _ if c.is_ascii_whitespace() => Sort::Space,
+            _ if c.is_ascii() => Sort::Mark,
+            _ => Sort::Other,
+        }
+    }
+}
+
+fn description(tool: &Tool, has_choice: bool, findings: &mut Vec<Finding>) {
+    let text = tool.description().trim();
+    let lower = text.to_lowercase();
+    let n_tokens = tokens(text);
+    let mut add = |severity, rule, message| {
+        findings.push(Finding {
+            severity,
+            rule,
+            tool: tool.name().to_owned(),
+            pointer: String::new(),
+            message,
+        });
+    };
+    if text.is_empty() {
+        let message = "it has no description: say what it does and when, “Use this when…”";
+        return add(Severity::Warning, "no-description", message.to_owned());
+    }
+    if text.split_whitespace().count() < FEWEST_WORDS {
+        let message = "the description does not say what the tool is for: add “Use this when…”";
+        add(Severity::Warning, "no-purpose", message.to_owned());
+    } else if has_choice && !contains_any(&lower, &["when", "use ", "if "]) {
+        let message =
+            "the description does not say when to choose this tool among the others: add “Use this when…”";
+        add(Severity::Hint, "no-use-when", message.to_owned());
+    }
+    let filler = FILLER.iter().find(|filler| lower.contains(**filler));
+    match filler {
+        Some(filler) if SHORT < n_tokens => {
+            let message = format!(
+                "the description costs about {n_tokens} tokens with every request, and “{filler}” says nothing: \
+                 be as short as “Search for files by name pattern”"
+            );
+            add(Severity::Warning, "description-too-long", message);
+        }
+        _ if LONG < n_tokens => {
+            let message =
+                format!("the description costs about {n_tokens} tokens with every request: shorten it");
+            add(Severity::Warning, "description-too-long", message);
+        }
+        _ => {}
+    }
+}
+
+fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
+    let mut add = |severity, rule, pointer: &str, message: String| {
+        let (tool, pointer) = (tool.name().to_owned(), pointer.to_owned());
+        findings.push(Finding { severity, rule, tool, pointer, message });
+    };
+    let root = tool.schema().value();
+    let has_members =
+        root.get("properties").and_then(Value::as_object).is_some_and(|members| !members.is_empty());
+    if has_members && parameters(tool.definition()).is_some_and(|given| given.get("required").is_none()) {
+        let message = "`required` is missing: list the parameters that a call must have, or `[]`".to_owned();
+        add(Severity::Warning, "no-required", "", message);
+    }
+    // The schema is at most 64 levels deep, so the pointers stay short.
+    let mut todo = vec![(String::new(), root)];
+    while let Some((pointer, schema)) = todo.pop() {
+        if let Some(element) = schema.get("items").filter(|items| items.is_object()) {
+            todo.push((format!("{pointer}/items"), element));
+        }
+        let members = schema.get("properties").and_then(Value::as_object);
+        for (name, member) in members.into_iter().flatten() {
+            let at = format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+            parameter(&at, name, member, &mut add);
+            todo.push((at, member));
+        }
+    }
+}
+
+fn parameter(
+    at: &str,
+    name: &str,
+    schema: &Value,
+    add: &mut impl FnMut(Severity, &'static str, &str, String),
+) {
+    let text = schema.get("description").and_then(Value::as_str).unwrap_or("").trim();
+    let lower = text.to_lowercase();
+    let is_string = schema.get("type").is_some_and(|t| t == "string");
+    let has_values =
+        ["enum", "const", "examples", "default"].iter().any(|keyword| schema.get(keyword).is_some());
+    if text.is_empty() && schema.get("enum").is_none() && schema.get("const").is_none() {
+        add(Severity::Warning, "no-parameter-description", at, format!("`{name}` has no description"));
+    }
+    let has_form = name.to_lowercase().split(['_', '-', '.']).any(|word| FORMED.contains(&word));
+    if is_string && has_form && !has_values && !contains_any(&lower, EXAMPLE) {
+        let message = format!("`{name}` has no example: add one to the description, (e.g., 'src/main.py')");
+        add(Severity::Hint, "no-example", at, message);
+    }
+    let is_choice = contains_any(&lower, CHOICE) && 2 <= quoted(text) && !contains_any(&lower, EXAMPLE);
+    if is_string && schema.get("enum").is_none() && is_choice {
+        let message = format!("the description of `{name}` lists its values: make them an `enum`");
+        add(Severity::Warning, "no-enum", at, message);
+    }
+}
+
+fn contains_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+/// How many short texts in quotes stand in `text`: `'a' or 'b'` has two.
+fn quoted(text: &str) -> usize {
+    let pairs = |quote: char| {
+        let inner = text.split(quote).skip(1).step_by(2);
+        let n_quotes = text.matches(quote).count();
+        inner.take(n_quotes / 2).filter(|word| !word.trim().is_empty() && word.len() <= 40).count()
+    };
+    ['\'', '"', '`'].into_iter().map(pairs).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn findings(tool: Value) -> Vec<(&'static str, String)> {
+        let tool_set = ToolSet::from_value(&json!([tool])).unwrap();
+        lint(&tool_set).into_iter().map(|f| (f.rule, f.pointer)).collect()
+    }
+
+    fn described(description: &str) -> Value {
+        let pattern = json!({"type": "string", "description": "Name pattern (e.g., '*.rs')"});
+        json!({"name": "search_files", "description": description,
+               "parameters": {"type": "object", "properties": {"pattern": pattern}, "required": ["pattern"]}})
+    }
+
+    /// S0-62: the concise description passes, the verbose one is flagged with what it costs.
+    #[test]
+    fn descriptions_are_concise() {
+        assert_eq!(findings(described("Search for files by name pattern")), []);
+        let verbose = described(
+            "This function allows you to search through the filesystem to find files that match a given pattern. It \
+             will recursively search through directories and return a list of matching file paths.",
+        );
+        let found = lint(&ToolSet::from_value(&json!([verbose])).unwrap());
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].to_string(),
+            "warning: search_files: the description costs about 38 tokens with every request, and “this function” says \
+             nothing: be as short as “Search for files by name pattern” (description-too-long)"
+        );
+    }
+
+    /// S0-57: a description says when to use the tool, and parameters have examples.
+    #[test]
+    fn descriptions_say_when_and_parameters_show_how() {
+        let good = json!({
+            "name": "fsWrite",
+            "description": "Create or overwrite a file. Use this when the user wants to create a new file or replace \
+                            existing content.",
+            "parameters": {"type": "object", "required": ["path"], "properties": {
+                "path": {"type": "string", "description": "Relative path to the file (e.g., 'src/main.py')"},
+            }},
+        });
+        let poor = json!({
+            "name": "fsRead", "description": "Reads a text file",
+            "parameters": {"type": "object", "properties": {
+                "path": {"type": "string", "description": "Relative path to the file"},
+                "lines": {"type": "array", "items": {"type": "object", "properties": {"to": {"type": "integer"}}}},
+                "mode": {"type": "string", "description": "Either 'text' or 'binary'"},
+            }},
+        });
+        let found = lint(&ToolSet::from_value(&json!([good, poor])).unwrap());
+        assert!(found.iter().all(|finding| finding.tool == "fsRead"));
+        let found: Vec<(&str, &str)> = found.iter().map(|f| (f.rule, f.pointer.as_str())).collect();
+        assert_eq!(
+            found,
+            [
+                ("no-use-when", ""),
+                ("no-required", ""),
+                ("no-example", "/properties/path"),
+                ("no-parameter-description", "/properties/lines"),
+                ("no-enum", "/properties/mode"),
+                ("no-parameter-description", "/properties/lines/items/properties/to"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_missing_description_is_a_warning() {
+        assert_eq!(findings(json!({"name": "a"})), [("no-description", String::new())]);
+        assert_eq!(findings(json!({"name": "a", "description": "Search"})), [("no-purpose", String::new())]);
+        let long = format!("Use this when {}", "needed or wanted ".repeat(60));
+        assert_eq!(
+            findings(json!({"name": "a", "description": long})),
+            [("description-too-long", String::new())]
+        );
+    }
+
+    /// S0-15: the cost of each tool, and of all, is visible.
+    #[test]
+    fn the_cost_is_the_sum_of_the_tools() {
+        let tool_set = ToolSet::from_value(&json!([described("Search"), {"name": "stop"}])).unwrap();
+        let cost = cost(&tool_set);
+        assert_eq!(
+            cost.tools.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            ["search_files", "stop"]
+        );
+        assert_eq!(cost.total, cost.tools[0].1 + cost.tools[1].1);
+        assert!(cost.tools[1].1 < cost.tools[0].1);
+    }
+
+    #[test]
+    fn tokens_are_about_a_quarter_of_the_bytes() {
+        assert_eq!(tokens(""), 0);
+        assert_eq!(tokens("Search for files by name pattern"), 6);
+        assert_eq!(tokens("日本語"), 3);
+        let prose = "Create or overwrite a file. Use this when the user wants to create a new file or replace content.";
+        assert!((prose.len() / 6..prose.len() / 3).contains(&tokens(prose)), "{}", tokens(prose));
+    }
+}
