@@ -8,8 +8,6 @@ use std::path::PathBuf;
 pub(crate) enum Failure {
     /// The answer was given, and it is a refusal.
     Refused,
-    /// An option's value means nothing.
-    Usage(String),
     /// A file, or standard input, cannot be read.
     Read(PathBuf, io::Error),
     /// The output cannot be written.
@@ -25,12 +23,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// 2 is not among them: wrong usage is found before there is anything to fail.
     pub(crate) fn code(&self) -> u8 {
         match self {
             // The reader has gone: `callwright … | head` has all that it wanted.
             Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Refused => 1,
-            Failure::Usage(_) => 2,
             Failure::Read(..) | Failure::Write(_) => 3,
             Failure::NotUtf8(..) => 4,
             Failure::Definitions(..) => 5,
@@ -49,7 +47,6 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Refused => f.write_str("refused"),
-            Failure::Usage(why) => f.write_str(why),
             Failure::Read(path, error) => write!(f, "cannot read {}: {error}", path.display()),
             Failure::Write(error) => write!(f, "cannot write: {error}"),
             Failure::NotUtf8(path, at) => write!(f, "{} is not UTF-8 at byte {at}", path.display()),

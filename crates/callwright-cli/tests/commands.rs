@@ -158,6 +158,30 @@ fn lint_flags_what_is_too_verbose() {
     assert!(warning.contains("tokens"), "{warning}");
 }
 
+/// S0-57: a definition without a clear description and an example is flagged.
+#[test]
+fn lint_asks_for_descriptions_and_examples() {
+    let bare = file(
+        "bare.json",
+        r#"[{"type": "function", "function": {"name": "fsWrite",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}}}]"#,
+    );
+    let ran = run(&["lint", &bare], "");
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    for place in ["warning: fsWrite: ", ": fsWrite/properties/path: "] {
+        assert!(ran.out.contains(place), "{place} in {}", ran.out);
+    }
+    let clear = file(
+        "clear.json",
+        r#"[{"type": "function", "function": {"name": "fsWrite",
+            "description": "Create or overwrite a file. Use this when the user wants to create a new file or replace existing content.",
+            "parameters": {"type": "object", "properties": {
+                "path": {"type": "string", "description": "Relative path to the file (e.g., 'src/main.py')"}}, "required": ["path"]}}}]"#,
+    );
+    let ran = run(&["lint", &clear], "");
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+}
+
 #[test]
 fn lint_counts_the_cost() {
     let tools = file("cost.json", TOOLS);
@@ -170,7 +194,8 @@ fn lint_counts_the_cost() {
     assert!(tokens("run_code") + tokens("search_recipes") <= tokens("in every request"), "{}", ran.out);
 }
 
-/// S1-09: the fallback prompt demands the exact format, and shows it.
+/// S1-09, S1-10, S1-11, S1-12: the fallback prompt demands the exact format, gives its rules, a right example
+/// with one of the caller's own tools, and a wrong one with the reason.
 #[test]
 fn the_prompt_teaches_the_function_tag() {
     let tools = file("prompt.json", TOOLS);
@@ -178,9 +203,26 @@ fn the_prompt_teaches_the_function_tag() {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let demand = "To use a tool, you MUST respond with this EXACT format:\n\
                   <function>{\"name\": \"tool_name\", \"parameters\": {...}}</function>";
-    assert!(ran.out.contains(demand), "{}", ran.out);
-    assert!(ran.out.contains("search_recipes") && ran.out.contains("run_code"), "{}", ran.out);
+    let rules = "CRITICAL FORMAT RULES:\n\
+                 - Opening tag MUST be: <function> (not <tool_name>)\n\
+                 - Closing tag MUST be: </function> (not </tool_name>)";
+    let right = "<function>{\"name\": \"search_recipes\", \"parameters\": {\"query\": ";
+    let wrong = "<search_recipes>{...}</function>  ❌ Wrong opening tag!";
+    for part in [demand, rules, "CORRECT example", right, "INCORRECT example", wrong, "run_code"] {
+        assert!(ran.out.contains(part), "{part} in {}", ran.out);
+    }
     assert_eq!(run(&["prompt", "--dialect", "morse", "--tools", &tools], "").code, 2);
+}
+
+/// S3-19: the fallback prompt of the Python form.
+#[test]
+fn the_prompt_teaches_tool_code() {
+    let tools = file("tool-code.json", TOOLS);
+    let ran = run(&["prompt", "--dialect", "tool_code", "--tools", &tools], "");
+    let turn = "At each turn, if you decide to invoke any of the function(s), it should be wrapped with ```tool_code```";
+    for part in [turn, "def search_recipes(query: str", "def run_code(code: str"] {
+        assert!(ran.out.contains(part), "{part} in {}", ran.out);
+    }
 }
 
 #[test]
