@@ -66,9 +66,10 @@ impl Tally {
 /// Reads the summary lines of both runners:
 /// `Summary [ 0.01s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped` and
 /// `test result: ok. 5 passed; 0 failed; 0 ignored; …`.
+///
+/// nextest repeats the second one, indented, for each test that fails; those are in its summary already.
 fn counted(line: &str) -> Tally {
-    let line = line.trim();
-    let counts = if line.starts_with("Summary [") {
+    let counts = if line.trim_start().starts_with("Summary [") {
         line.split_once(" run: ").map_or("", |(_, counts)| counts)
     } else {
         line.strip_prefix("test result: ")
@@ -102,5 +103,6 @@ mod tests {
         let libtest = "test result: FAILED. 5 passed; 1 failed; 2 ignored; 0 measured; 9 filtered out; finished in 0.01s";
         assert_eq!(counted(libtest), tally(5, 1, 2));
         assert_eq!(counted("test passes ... ok"), Tally::default());
+        assert_eq!(counted(&format!("    {libtest}")), Tally::default());
     }
 }

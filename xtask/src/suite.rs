@@ -27,7 +27,7 @@ pub(crate) fn test() -> Result<()> {
     suite.check("tidy", || tidy().map(|()| true));
     suite.check("documentation", || {
         let mut doc = cargo(&root);
-        doc.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
+        doc.args(["doc", "--workspace", "--no-deps"]);
         doc.env("RUSTDOCFLAGS", "--deny warnings");
         Ok(step::run(&mut doc)?.ok)
     });
@@ -82,7 +82,7 @@ fn runner(root: &Path, nextest: bool) -> Command {
         cargo.args(["nextest", "run", "--no-fail-fast", "--no-tests", "pass", "--status-level", "fail"]);
     } else {
         // Documentation examples are a step of their own.
-        cargo.args(["test", "--no-fail-fast", "--lib", "--bins", "--tests"]);
+        cargo.args(["test", "--no-fail-fast", "--tests"]);
     }
     cargo
 }
