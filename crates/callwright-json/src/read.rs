@@ -4,7 +4,7 @@ use alloc::{borrow::Cow, boxed::Box, string::String, vec, vec::Vec};
 
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
-use crate::surround::{self, Surround};
+use crate::surround;
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, apply, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -116,7 +116,10 @@ impl<'t> Parse<'t> {
         } else if let [only] = distinct.as_slice()
             && let Some(at) = only.conflict()
         {
-            return Parse { readings: Vec::new(), diagnostics: vec![Diagnostic { problem: Problem::DuplicateKey, at }] };
+            return Parse {
+                readings: Vec::new(),
+                diagnostics: vec![Diagnostic { problem: Problem::DuplicateKey, at }],
+            };
         }
         Parse { readings: distinct, diagnostics }
     }

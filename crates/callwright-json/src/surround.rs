@@ -1,8 +1,10 @@
 //! What stands around a value: prose, fences, tags, reasoning, and other values.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::read::{Options, fuel_for, unwrapped};
+use crate::scan::skip_space;
 use crate::search::{Cost, Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
@@ -60,8 +62,8 @@ impl Surround<'_, '_> {
         let bytes = self.text.as_bytes();
         let begin = after_reasoning(self.text);
         let members = after_wrapping(bytes, begin);
-        if !matches!(bytes.get(members), None | Some(b'{' | b'[')) {
-            self.attempt(members, Start::Members, begin);
+        if let Some(key) = first_key(bytes, members) {
+            self.attempt(key, Start::Members, begin);
         }
         // Where the text that was neither read nor skipped as another value begins.
         let mut lead = begin;
@@ -96,7 +98,8 @@ impl Surround<'_, '_> {
         }
         let end = found.iter().map(|f| f.span.end as usize).max()?;
         let lead = self.text.as_bytes()[lead..start].trim_ascii();
-        let prose = !(lead.is_empty() || lead.ends_with(b">") || lead.ends_with(b"```") || is_fence_line(lead));
+        let prose =
+            !(lead.is_empty() || lead.ends_with(b">") || lead.ends_with(b"```") || is_fence_line(lead));
         let extra = Cost::units(u32::from(prose));
         self.found.extend(found.into_iter().map(|f| Found { cost: Cost(f.cost.0 + extra.0), ..f }));
         Some(end)
@@ -124,7 +127,9 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
             readings.push((one.span.start, reading));
         }
     }
-    let Some((start, _)) = readings.first() else { return Parse::broken(Some((Problem::Unreadable, Span::at(0)))) };
+    let Some((start, _)) = readings.first() else {
+        return Parse::broken(Some((Problem::Unreadable, Span::at(0))));
+    };
     let start = *start;
     // Readings of one place that tie, and values at other places.
     let (here, elsewhere): (Vec<_>, Vec<_>) = readings.into_iter().partition(|(at, _)| *at == start);
@@ -194,7 +199,8 @@ const REASONING: [&str; 8] =
 fn after_reasoning(text: &str) -> usize {
     let start = text.trim_start();
     for name in REASONING {
-        let opened = start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
+        let opened =
+            start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
         let value_first = start.starts_with(['{', '[', '"']);
         if !opened && value_first {
             continue;
@@ -254,25 +260,60 @@ fn next_opener(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Does a piece of text hold a key and its colon?
 fn looks_like_json(bytes: &[u8]) -> bool {
-    bytes.iter().enumerate().any(|(i, &b)| {
-        b == b':' && matches!(bytes[..i].trim_ascii_end().last(), Some(b'"' | b'\''))
-    })
+    bytes
+        .iter()
+        .enumerate()
+        .any(|(i, &b)| b == b':' && matches!(bytes[..i].trim_ascii_end().last(), Some(b'"' | b'\'')))
 }
 
-/// A value whose text was escaped as a whole: `{\"a\": \"b\"}`.
-fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
-    let start = text.find(['{', '['])?;
-    let end = text.rfind(['}', ']'])? + 1;
-    let body = text.get(start..end)?;
-    let escapes = body.matches("\\\"").count();
-    // Every quote is escaped, so none of them is one.
-    if escapes == 0 || body.matches('"').count() != escapes {
-        return None;
+/// Where an object without its opening bracket may begin: a quote or word in front of all brackets.
+fn first_key(bytes: &[u8], from: usize) -> Option<usize> {
+    let opener = next_opener(bytes, from).unwrap_or(bytes.len());
+    match bytes.get(from)? {
+        b'{' | b'[' => None,
+        b'"' | b'\'' => Some(from),
+        // Prose first: a key in quotes at the beginning of a line.
+        _ => {
+            let lines =
+                bytes[from..opener].iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| from + i);
+            let key = |at: &usize| matches!(bytes.get(*at), Some(b'"' | b'\''));
+            lines.map(|at| skip_space(bytes, at)).find(key).or(Some(from))
+        }
     }
-    let quoted = alloc::format!("\"{body}\"");
+}
+
+/// A value whose text was escaped as a whole, with quotes around it or not: `{\"a\": \"b\"}`.
+fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
+    let bytes = text.as_bytes();
+    let mut from = after_reasoning(text);
+    let start = loop {
+        let start = next_opener(bytes, from)?;
+        let body = bytes.get(start + 1..)?;
+        let blank = body.iter().take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
+        if matches!(body.get(blank..), Some([b'\\', b'"' | b'n' | b't' | b'r', ..])) {
+            break start;
+        }
+        from = start + 1;
+    };
+    // It goes on to the first quote that is not escaped.
+    let mut end = start;
+    while let Some(&b) = bytes.get(end) {
+        match b {
+            b'"' => break,
+            b'\\' => end += 2,
+            _ => end += 1,
+        }
+    }
+    let body = text.get(start..end.min(text.len()))?;
+    let mut quoted = String::with_capacity(body.len() + 2);
+    quoted.push('"');
+    // Raw line breaks between the tokens are no harm.
+    body.chars().for_each(|c| if c < ' ' { quoted.push(' ') } else { quoted.push(c) });
+    quoted.push('"');
     let tree = crate::strict(&quoted).ok()?;
     let inner = tree.root(&quoted).as_str()?.into_owned();
-    let mut parse = unwrapped(&inner, Span::new(start, end), guide, options);
+    let inner_end = inner.rfind(['}', ']']).map_or(inner.len(), |at| at + 1);
+    let mut parse = unwrapped(inner.get(..inner_end)?, Span::new(start, start + body.len()), guide, options);
     if let [reading] = parse.readings.as_mut_slice() {
         enclose(text, reading, &[]);
     }

@@ -1,12 +1,9 @@
 //! The door: an answer and the tools go in, an [`Outcome`] comes out.
 
-use callwright_json::{Reading, Repair};
-
 use crate::policy::Policy;
-use crate::schema::Schema;
 use crate::scan::{Delta, Scanner};
 use crate::tools::ToolSet;
-use crate::verdict::{Coercion, Outcome, Reason};
+use crate::verdict::Outcome;
 
 /// What the caller knows about an answer besides its text.
 #[derive(Clone, Debug, Default)]
@@ -39,24 +36,4 @@ pub fn parse(tools: &ToolSet, text: &str, _native: &[NativeCall<'_>], context: &
     let mut scanner = Scanner::new(tools, context);
     scanner.feed(Delta::Text(text), &mut events);
     scanner.finish(&mut events)
-}
-
-/// A healed text: strict JSON that fits the schema, and what it took.
-#[derive(Clone, Debug)]
-pub struct Healed {
-    /// The strict JSON text; the source itself, byte for byte, where that was right.
-    pub text: String,
-    /// The edits of the source, in order.
-    pub repairs: Vec<Repair>,
-    /// Values that were given the type that the schema asks for.
-    pub coercions: Vec<Coercion>,
-}
-
-/// Heals one JSON text, for a schema where there is one.
-///
-/// # Errors
-/// The reason why there is not exactly one reading that fits the schema.
-pub fn heal(_text: &str, _schema: Option<&Schema>, _finish_reason: Option<&str>) -> Result<Healed, Reason> {
-    let _: Option<Reading<'_>> = None;
-    Err(Reason::Unreadable(Vec::new()))
 }

@@ -7,31 +7,34 @@ mod dialect;
 mod engine;
 mod envelope;
 mod feedback;
-mod policy;
-mod report;
 mod guard;
-mod name;
-mod payload;
-mod scan;
+mod heal;
 pub mod lint;
+mod name;
+mod pairs;
+mod payload;
+mod policy;
 pub mod prompt;
+mod report;
+mod scan;
 mod schema;
 mod shape;
 mod tools;
 mod verdict;
 
-pub use engine::{Context, Healed, NativeCall, heal, parse};
+pub use engine::{Context, NativeCall, parse};
 pub use feedback::{
     Diagnosis, Feedback, Fix, JsonLoadsError, Position, PromptError, Trouble, calls_or_error, diagnose,
     json_loads_error, prompt_tool_calls,
 };
+pub use heal::{Healed, heal};
 pub use policy::Policy;
-pub use scan::{Delta, Event, Scanner};
-pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use report::{
     CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport, PositionReport,
     RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION, ViolationReport,
     WhyReport,
 };
+pub use scan::{Delta, Event, Scanner};
+pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};

@@ -10,8 +10,9 @@ use callwright_json::{Diagnostic, Problem, Repair, RepairKind, Span};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::engine::{Healed, NativeCall};
+use crate::engine::NativeCall;
 use crate::feedback::Position;
+use crate::heal::Healed;
 use crate::verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, Verdict};
 
 /// The version of the form of reports. Fields may be added within a version; a field that goes, or changes its

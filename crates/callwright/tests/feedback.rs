@@ -1,4 +1,5 @@
 //! What the model is told about calls that may not run, to the byte.
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
 mod broken_texts;
 
@@ -45,7 +46,7 @@ const MISSING_BRACES: &str = r#"{"tool": "run_code", "arguments": {"code": "..."
 const UNMATCHED_QUOTES: &str = r#"{"tool": "run_code", "arguments": {"code": "print("hello)}}"#;
 const WRONG_STRUCTURE: &str = r#"{"tool": "run_code", "arguments": "print('hello')"}"#;
 
-/// S4-07, S4-08, S4-10, S4-15, S4-19, S4-24: the worked example, at its true position.
+/// S4-07, S4-08, S4-19, S4-24: the worked example, at its true position.
 #[test]
 fn the_worked_example() {
     let feedback = unreadable(EXTRA_BRACES);
@@ -108,7 +109,7 @@ fn unmatched_quotes() {
     );
 }
 
-/// S4-26, S4-34
+/// S4-34
 #[test]
 fn wrong_structure() {
     let refusal = refusal(WRONG_STRUCTURE, Reason::Shape(ShapeError::ArgumentsNotObject("string")));
@@ -138,7 +139,6 @@ fn types_have_their_python_names() {
     }
 }
 
-/// S4-25
 #[test]
 fn missing_tool_key() {
     let block = r#"{"arguments": {"code": "1"}}"#;
@@ -165,8 +165,8 @@ fn long_blocks_are_cut() {
     assert_eq!(unreadable(&block(101)).block, block(101));
 }
 
-/// S4-13, S4-36: where, what, and a fix that is strict JSON.
-/// S4-H1: brackets, quotes and backticks inside strings are text.
+/// S4-10, S4-13: where, what, and a fix that is strict JSON. Brackets, quotes and backticks inside strings
+/// are text.
 #[test]
 fn each_trouble_has_its_place_and_its_fix() {
     let cases: &[(&str, &str, &str, &str)] = &[
@@ -206,7 +206,7 @@ fn positions_count_characters() {
     assert_eq!((position.offset, position.line, position.column), (8, 1, 9));
 }
 
-/// S4-03, S4-04, S4-05, S4-06: calls, an error, or neither. S4-29: what is refused is not among the calls.
+/// S4-03, S4-04, S4-05: calls, an error, or neither. S4-29: what is refused is not among the calls.
 #[test]
 fn calls_or_an_error() {
     let refused = || Verdict::Refused(refusal(EXTRA_BRACES, Reason::Unreadable(Vec::new())));
@@ -243,7 +243,6 @@ fn several_errors_stand_apart() {
     );
 }
 
-/// S0-53
 #[test]
 fn a_native_call_is_answered_with_pythons_error() {
     assert_eq!(
@@ -258,7 +257,6 @@ fn a_native_call_is_answered_with_pythons_error() {
     );
 }
 
-/// S0-58
 #[test]
 fn a_violation_is_the_error() {
     let violation = |name: &str, pointer: &str| Violation {

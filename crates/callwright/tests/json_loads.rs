@@ -1,4 +1,5 @@
 //! `json_loads_error` against its two models: CPython's `json.loads`, and the strict reader.
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs, reason = "tests; a skipped one says so")]
 
 mod broken_texts;
 

@@ -1,4 +1,5 @@
 //! The form of reports, which programs depend on.
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
 use callwright::{
     Acceptance, Coercion, HealReport, Healed, NativeCall, Outcome, Reason, Refusal, Report, Verdict,

@@ -47,9 +47,7 @@ impl Quote {
     /// The length of this string's closing quote, if one stands at the start of `bytes`.
     fn closing(self, bytes: &[u8]) -> Option<usize> {
         match (self, bytes) {
-            (Quote::Double, [b'"', ..])
-            | (Quote::Single, [b'\'', ..])
-            | (Quote::Back, [b'`', ..]) => Some(1),
+            (Quote::Double, [b'"', ..]) | (Quote::Single, [b'\'', ..]) | (Quote::Back, [b'`', ..]) => Some(1),
             (Quote::Curly, [0xe2, 0x80, 0x9c | 0x9d, ..])
             | (Quote::CurlySingle, [0xe2, 0x80, 0x98 | 0x99, ..])
             | (Quote::TripleDouble, [b'"', b'"', b'"', ..])
@@ -77,9 +75,11 @@ impl Quote {
 }
 
 /// A string that is opened by one sort of quote and closed by another.
-const ODD_CLOSER: Cost = Cost::units(2);
+const ODD_CLOSER: Cost = Cost::units(5);
 /// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
 const BEFORE_DECLARED: Cost = Cost::units(4);
+const BEFORE_ELEMENT: Cost = Cost::units(5);
+const BEFORE_OPEN: Cost = Cost::units(7);
 
 impl Search<'_, '_> {
     /// Enters the string that opens at `s.at`.
@@ -148,13 +148,15 @@ impl Search<'_, '_> {
             // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
             Quote::Single | Quote::CurlySingle | Quote::Curly | Quote::Back | Quote::Angle => {
                 let s = super::pay(s, RepairKind::EscapeQuote);
-                Some(State { at: (at + len) as u32, ..s })
+                Some(State { at: (at + len) as u32, bare: Span::at(s.open as usize), ..s })
             }
             Quote::TripleDouble => {
                 let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
                 Some(State { at: at as u32 + 1, ..s })
             }
-            Quote::TripleSingle => Some(State { at: at as u32 + 1, ..super::pay(s, RepairKind::EscapeQuote) }),
+            Quote::TripleSingle => {
+                Some(State { at: at as u32 + 1, ..super::pay(s, RepairKind::EscapeQuote) })
+            }
         };
         if !self.may_go_on(&s, at + len) {
             return bare;
@@ -172,7 +174,11 @@ impl Search<'_, '_> {
         // 'XYZ123", "format": …
         if matches!(s.quote, Quote::Single | Quote::Curly | Quote::CurlySingle | Quote::Angle)
             && self.may_go_on(&s, at + 1)
-            && let Some(ended) = self.end_string(State { cost: s.cost.plus(ODD_CLOSER), ..s }, at, 1)
+            && let Some(ended) = self.end_string(
+                State { cost: s.cost.plus(ODD_CLOSER), bare: Span::at(s.open as usize), ..s },
+                at,
+                1,
+            )
         {
             self.heap.push(ended);
         }
@@ -183,7 +189,7 @@ impl Search<'_, '_> {
 
     fn bare_quote(&mut self, s: State, at: usize) -> State {
         let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
-        State { at: at as u32 + 1, ..s }
+        State { at: at as u32 + 1, bare: Span::at(s.open as usize), ..s }
     }
 
     /// Ends the string at the quote of `len` bytes at `at`.
@@ -205,7 +211,16 @@ impl Search<'_, '_> {
                 return None;
             }
         }
-        Some(State { at: end as u32, step: Step::After, firm: true, text_end, ..s })
+        let bare = match self.quote_taken(&s) {
+            true => Span::new(s.open as usize, body_end),
+            false => Span::default(),
+        };
+        Some(State { at: end as u32, step: Step::After, firm: true, text_end, bare, ..s })
+    }
+
+    /// Was a quote in the string that is open taken for text?
+    fn quote_taken(&self, s: &State) -> bool {
+        s.bare.start == s.open && s.open > 0
     }
 
     /// The quote at `at` may open the next key or element, because the closing quote of this string was lost:
@@ -214,25 +229,36 @@ impl Search<'_, '_> {
         let open = s.open as usize;
         let before = self.bytes.get(open..at).unwrap_or(&[]).trim_ascii_end();
         let Some((b',', text)) = before.split_last() else { return };
-        // A bracket that closes nothing here is text: `…[ "a" ], "draft": …`
-        let (end, frame) = self.before_closers(s, text).unwrap_or((open + text.len(), s.frame));
+        // Brackets in front of the comma close containers, or they are text: `…[ "a" ], "draft": …`
+        let closed = self.before_closers(s, text).filter(|(_, frame)| *frame != NONE);
+        if let Some((end, frame)) = closed
+            && self.lost_closer_at(s, at, end, frame)
+        {
+            return;
+        }
+        self.lost_closer_at(s, at, open + text.len(), s.frame);
+    }
+
+    /// The same, if the string ended at `end`, and `frame` is then the innermost container.
+    fn lost_closer_at(&mut self, s: &State, at: usize, end: usize, frame: u32) -> bool {
         let behind = State { frame, ..*s };
-        let Some(frame) = self.frame(&behind) else { return };
+        let Some(frame) = self.frame(&behind) else { return false };
         let declared = if frame.is_object() {
-            let Some((from, to, _)) = self.key_at(&behind, at) else { return };
-            match self.member(frame.place, self.text.get(from..to).unwrap_or("")) {
-                Member::Declared(slot, _) if frame.used & (1 << slot) == 0 => true,
-                Member::Open(_) => false,
-                _ => return,
+            let Some(key) = self.key_at(&behind, at) else { return false };
+            match self.member(frame.place, self.text.get(key.from..key.to).unwrap_or("")) {
+                Member::Declared(slot, _) if frame.used & (1 << slot) == 0 => BEFORE_DECLARED,
+                Member::Open(_) => BEFORE_OPEN,
+                _ => return false,
             }
         } else {
-            false
+            BEFORE_ELEMENT
         };
+        let cost = s.cost.plus(declared);
         let paid = self.close_at(*s, end);
-        let cost = if declared { s.cost.plus(BEFORE_DECLARED) } else { paid.cost.plus(Cost::units(2)) };
         if let Some(done) = self.finish_string(State { cost, ..paid }, end, end, 0) {
             self.heap.push(done);
         }
+        true
     }
 
     /// Where `text`, which begins at the body of the open string, ends when the brackets at its end close
@@ -376,7 +402,7 @@ impl Search<'_, '_> {
 }
 
 /// Has each bracket in `body` its partner?
-fn is_balanced(body: &[u8]) -> bool {
+pub(super) fn is_balanced(body: &[u8]) -> bool {
     let mut open = Vec::new();
     for &b in body {
         match b {

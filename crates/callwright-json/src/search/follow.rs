@@ -1,8 +1,17 @@
 //! Can the document go on here? A cheap look ahead that may say yes too often, but never no wrongly.
 
-use super::{Search, Shape, State};
+use super::{Frame, Search, Shape, State};
 use crate::scan::string_stop;
 use crate::{Kinds, Member};
+
+/// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub(super) at: usize,
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) end: usize,
+}
 
 /// A key longer than this is not looked for.
 const LONGEST_KEY: usize = 256;
@@ -46,14 +55,19 @@ impl Search<'_, '_> {
 
     /// May an element of the array that `s` stands in begin with `first`?
     fn may_begin(&self, s: &State, at: usize, first: u8) -> bool {
-        let place = self.frame(s).map_or_else(|| self.place(s), |f| self.guide.element(f.place, f.count as usize + 1));
+        let place = self
+            .frame(s)
+            .map_or_else(|| self.place(s), |f| self.guide.element(f.place, f.count as usize + 1));
         let kinds = self.kinds(place);
         match first {
             b'"' | b'\'' | b'`' | 0xe2 => kinds.has(Kinds::STRING),
             b'{' => kinds.has(Kinds::OBJECT),
             b'[' | b'(' => kinds.has(Kinds::ARRAY),
             b'-' | b'+' | b'.' | b'0'..=b'9' => kinds.meets(Kinds::NUMBER) || kinds.has(Kinds::STRING),
-            _ => first.is_ascii_alphabetic() && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY),
+            _ => {
+                first.is_ascii_alphabetic()
+                    && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY)
+            }
         }
     }
 
@@ -66,10 +80,32 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The key that begins at `at` and is followed by a colon or its like: where its name stands, and where
-    /// the name's wrapping ends. A key that the guide forbids is none.
-    pub(super) fn key_at(&self, s: &State, at: usize) -> Option<(usize, usize, usize)> {
+    /// The key that begins at `at` and is followed by a colon or its like. A key that the guide forbids is none.
+    pub(super) fn key_at(&self, s: &State, at: usize) -> Option<Key> {
         let frame = self.frame(s)?;
+        let key = self.whole_key(at);
+        if let Some(key) = key
+            && self.is_key(frame, key)
+        {
+            return Some(key);
+        }
+        // The closing quote is lost: `"radius: 10`. Only a colon right behind a name that fits tells.
+        if !matches!(self.bytes.get(at), Some(b'"' | b'\'')) {
+            return None;
+        }
+        let to = self.word_end(at + 1);
+        let name = self.text.get(at + 1..to).filter(|name| !name.is_empty())?;
+        let fits = match self.member(frame.place, name) {
+            Member::Declared(slot, _) => frame.used & (1 << slot) == 0,
+            Member::Open(_) => self.guide.name(frame.place, 0).is_none(),
+            Member::Forbidden => false,
+        };
+        let colon = self.bytes.get(self.peek_blank(to)) == Some(&b':');
+        (fits && colon).then_some(Key { at, from: at + 1, to, end: to })
+    }
+
+    /// The name that begins at `at`, in quotes of any sort or none.
+    fn whole_key(&self, at: usize) -> Option<Key> {
         let (from, to, end) = match *self.bytes.get(at)? {
             quote @ (b'"' | b'\'' | b'`') => {
                 let to = self.key_end(at + 1, quote)?;
@@ -89,20 +125,26 @@ impl Search<'_, '_> {
             }
             _ => return None,
         };
-        let name = self.text.get(from..to)?;
+        Some(Key { at, from, to, end })
+    }
+
+    /// May `key` stand in `frame`, with what follows it?
+    fn is_key(&self, frame: &Frame, key: Key) -> bool {
+        let Some(name) = self.text.get(key.from..key.to) else { return false };
         let member = self.member(frame.place, name);
-        let colon = self.bytes.get(self.peek_blank(end)..)?;
-        let follows = match colon {
+        let follows = match self.bytes.get(self.peek_blank(key.end)..).unwrap_or(&[]) {
             [b':', ..] | [0xef, 0xbc, 0x9a, ..] => true,
             [b'=', b'=', ..] => false,
             [b'=', ..] => true,
             // The colon is missing: believed only where the key is declared, or nothing is.
-            [b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..] if end > to => {
+            [b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..]
+                if key.end > key.to =>
+            {
                 matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none()
             }
             _ => false,
         };
-        (follows && member != Member::Forbidden).then_some((from, to, end))
+        follows && member != Member::Forbidden
     }
 
     /// Where the quoted key whose text begins at `from` is closed.

@@ -141,6 +141,9 @@ struct State {
     text_end: u8,
     /// A comma was the last thing read, at `open`.
     comma: bool,
+    /// The body of the last string value, if a quote in it was taken for text; else empty. What follows such a
+    /// string must be in order: a cut text, read up to one of its quotes, looks much like a broken whole one.
+    bare: Span,
 }
 
 impl PartialEq for State {
@@ -288,6 +291,7 @@ impl<'t, 'g> Search<'t, 'g> {
             firm: true,
             text_end: 0,
             comma: false,
+            bare: Span::default(),
         };
         let first = match start {
             Start::Value => Some(first),

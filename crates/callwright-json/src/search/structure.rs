@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::format;
 
+use super::follow::Key;
 use super::{Cost, Found, Frame, MIDDLE, NONE, Quote, Rigor, Search, Shape, State, Step, TWICE, UNDECLARED};
 use crate::scan::skip_space;
 use crate::{Kinds, Member, Problem, RepairKind, Span};
@@ -16,6 +17,15 @@ const GOES_ON: Cost = Cost::units(14);
 
 impl<'t> Search<'t, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
+        let start = skip_space(self.bytes, s.at as usize);
+        let place = self.place(&s);
+        if let Some(b'/' | b'#') = self.bytes.get(start)
+            && self.kinds(place).has(Kinds::STRING)
+        {
+            // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
+            let fork = self.open_bare_string(State { at: start as u32, ..s });
+            self.heap.push(fork);
+        }
         let s = self.blank(s);
         let at = s.at as usize;
         let Some(&b) = self.bytes.get(at) else { return self.out_of_text(s) };
@@ -116,12 +126,16 @@ impl<'t> Search<'t, '_> {
         if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
             return self.positional(s, frame);
         }
-        let Some((from, to, end)) = self.key_at(&s, at) else { return self.odd_key(s, frame) };
-        self.take_key(s, frame, at, from, to, end)
+        let Some(key) = self.key_at(&s, at) else {
+            self.fail(Problem::Unreadable, Span::at(at));
+            return None;
+        };
+        self.take_key(s, frame, key)
     }
 
-    /// Takes the key whose name stands at `from..to`, wrapped in `at..end`, and its colon.
-    fn take_key(&mut self, s: State, frame: Frame, at: usize, from: usize, to: usize, end: usize) -> Option<State> {
+    /// Takes a key and its colon.
+    fn take_key(&mut self, s: State, frame: Frame, key: Key) -> Option<State> {
+        let Key { at, from, to, end } = key;
         let open = &self.bytes[at..from];
         let close = &self.bytes[to..end];
         let mut s = State { open: at as u32, ..s };
@@ -190,30 +204,10 @@ impl<'t> Search<'t, '_> {
         State { at: s.at + len as u32, ..s }
     }
 
-    /// A key whose closing quote was lost, `"radius: 10`, or no key at all.
-    fn odd_key(&mut self, s: State, frame: Frame) -> Option<State> {
-        let at = s.at as usize;
-        if let Some(b'"' | b'\'') = self.bytes.get(at) {
-            let to = self.word_end(at + 1);
-            let colon = self.peek_blank(to);
-            let name = self.text.get(at + 1..to).unwrap_or("");
-            let known = match self.member(frame.place, name) {
-                Member::Declared(slot, _) => frame.used & (1 << slot) == 0,
-                Member::Open(_) => self.guide.name(frame.place, 0).is_none() && !name.is_empty(),
-                Member::Forbidden => false,
-            };
-            if known && self.bytes.get(colon) == Some(&b':') {
-                return self.take_key(s, frame, at, at + 1, to, to);
-            }
-        }
-        self.fail(Problem::Unreadable, Span::at(at));
-        None
-    }
-
     /// Does a keyword stand at `at` in a list of arguments: `a=`, `"a": `?
     fn is_keyword(&self, s: &State, at: usize) -> bool {
-        let Some((_, _, end)) = self.key_at(s, at) else { return false };
-        let colon = &self.bytes[self.peek_blank(end)..];
+        let Some(key) = self.key_at(s, at) else { return false };
+        let colon = &self.bytes[self.peek_blank(key.end)..];
         matches!(colon, [b':' | b'=', ..] | [0xef, 0xbc, 0x9a, ..])
     }
 
@@ -273,6 +267,7 @@ impl<'t> Search<'t, '_> {
         };
         match b {
             b',' => {
+                self.lost_bracket(s, frame, gap, at);
                 let s = State { at: s.at + 1, open: s.at, comma: true, firm: true, text_end: 0, ..s };
                 return Some(self.next_element(s, frame));
             }
@@ -307,8 +302,8 @@ impl<'t> Search<'t, '_> {
         // Nothing that may follow a value: a comma is missing, or two strings are one.
         let quoted = Quote::opening(&self.bytes[at..]).is_some();
         if frame.is_object() {
-            if let Some((_, to, key_end)) = self.key_at(&s, at)
-                && (key_end > to || at > end)
+            if let Some(key) = self.key_at(&s, at)
+                && (key.from > at || at > end)
             {
                 let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
                 return Some(State { step: Step::Key, comma: false, text_end: 0, ..s });
@@ -316,14 +311,45 @@ impl<'t> Search<'t, '_> {
             if quoted && s.text_end > 0 {
                 return self.join(s, end, at, RepairKind::JoinStrings);
             }
-        } else if quoted || (at > end && (b.is_ascii_alphanumeric() || matches!(b, b'{' | b'[' | b'-')))
+        } else if quoted
+            || (at > end && (b.is_ascii_alphanumeric() || matches!(b, b'{' | b'[' | b'-')))
             || matches!(b, b'{' | b'[')
         {
             let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
             return Some(self.next_element(State { comma: false, text_end: 0, firm: true, ..s }, frame));
         }
+        // A blank line and prose: the value was over, though it was not closed.
+        let blank_line = self.bytes[end..at].iter().filter(|&&b| b == b'\n').count() > 1;
+        if blank_line && s.bare.is_empty() && (b.is_ascii_alphabetic() || matches!(b, b'*' | b'-' | b'#')) {
+            return self.out_of_text(State { at: gap as u32, firm: true, ..s });
+        }
         self.fail(Problem::Unreadable, Span::at(at));
         None
+    }
+
+    /// The key behind the comma at `comma` may belong to the object around this container, whose closing
+    /// bracket was lost: `{"labels": ["a", "b", "draft": true}`.
+    fn lost_bracket(&mut self, s: State, frame: Frame, gap: usize, comma: usize) {
+        let Some(parent) = self.frames.get(frame.parent as usize) else { return };
+        if !parent.is_object() || frame.shape == Shape::Arguments || frame.shape == Shape::Group {
+            return;
+        }
+        let key = self.peek_blank(comma + 1);
+        // A key may begin with any of these; most elements do not.
+        if !matches!(self.bytes.get(key), Some(b'"' | b'\'' | b'`' | 0xe2 | b'_' | b'a'..=b'z' | b'A'..=b'Z'))
+        {
+            return;
+        }
+        let there = self.unused_key(&State { frame: frame.parent, ..s }, key);
+        let here = frame.is_object() && self.unused_key(&s, key);
+        if !there || here {
+            return;
+        }
+        let put = if frame.is_object() { "}" } else { "]" };
+        let s = self.edit(s, RepairKind::AddCloser, Span::at(gap), put);
+        if let Some(s) = self.pop(State { at: comma as u32, ..s }, frame) {
+            self.heap.push(s);
+        }
     }
 
     /// Gets ready for the next element or member, behind a comma.
@@ -377,11 +403,16 @@ impl<'t> Search<'t, '_> {
                     || parent.is_some() && self.unused_key(&State { frame: frame.parent, ..s }, key);
                 if here && !there {
                     let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, at + 1), "");
-                    let fork = State { at: at as u32 + 1, step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork };
+                    let fork =
+                        State { at: at as u32 + 1, step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork };
                     self.heap.push(fork);
                 }
             }
             return self.close(s, frame);
+        }
+        if !s.bare.is_empty() {
+            self.fail(Problem::Unreadable, Span::at(at));
+            return None;
         }
         // The wrong bracket: this container's own was lost, this one was meant to be it, or it is surplus.
         let ancestor = self.has_ancestor(&frame, b);
@@ -424,8 +455,8 @@ impl<'t> Search<'t, '_> {
     /// Is the key at `at` declared and not used in the object that `s` stands in, or may it be any?
     fn unused_key(&self, s: &State, at: usize) -> bool {
         let Some(frame) = self.frame(s) else { return false };
-        let Some((from, to, _)) = self.key_at(s, at) else { return false };
-        match self.member(frame.place, self.text.get(from..to).unwrap_or("")) {
+        let Some(key) = self.key_at(s, at) else { return false };
+        match self.member(frame.place, self.text.get(key.from..key.to).unwrap_or("")) {
             Member::Declared(slot, _) => frame.used & (1 << slot) == 0,
             Member::Open(_) => true,
             Member::Forbidden => false,
@@ -487,7 +518,8 @@ impl<'t> Search<'t, '_> {
         let at = s.at as usize;
         let ended_by_marker = at < self.bytes.len() && self.peek_blank(at) < self.bytes.len();
         let expects_value = s.step == Step::Value && self.frame(&s).is_none_or(|f| f.is_object());
-        let firm = s.firm || s.comma || ended_by_marker;
+        // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
+        let firm = (s.firm || s.comma) && s.bare.is_empty() || ended_by_marker;
         if expects_value || !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return None;
@@ -537,6 +569,16 @@ impl<'t> Search<'t, '_> {
             [b'<', b'/' | b'|', ..] if before.trim_ascii_end().ends_with(b">") => Cost::default(),
             [b'`', b'`', ..] if before.windows(3).any(|w| w == b"```") => Cost::default(),
             [b'{' | b'[', ..] => LATER_LINE,
+            // A string with quotes that are text, and prose behind it: a cut text looks like that, too.
+            _ if !s.bare.is_empty() && !super::body::is_balanced(&self.bytes[s.bare.range()]) => {
+                self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
+                return None;
+            }
+            // On the same line: the value itself goes on, so this was not its end.
+            _ if goes_on && !newline => {
+                self.fail(Problem::Unreadable, Span::at(next));
+                return None;
+            }
             _ if goes_on => GOES_ON,
             [b'<' | b'`', ..] => Cost::default(),
             _ if newline => LATER_LINE,

@@ -9,9 +9,6 @@ use crate::scan::skip_space;
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
 
-/// A line comment that swallows the rest of the text was hardly meant.
-const LAST_COMMENT: Cost = Cost::units(6);
-
 impl Search<'_, '_> {
     /// Passes over whitespace, comments, and whitespace written as escapes.
     pub(super) fn blank(&mut self, mut s: State) -> State {
@@ -20,10 +17,6 @@ impl Search<'_, '_> {
             s.at = at as u32;
             let Some((end, kind)) = self.blank_at(at) else { return s };
             s = self.edit(s, kind, Span::new(at, end), if kind == RepairKind::DropEscape { " " } else { "" });
-            if kind == RepairKind::DropComment && end == self.bytes.len() && self.bytes.get(at + 1) != Some(&b'*')
-            {
-                s.cost = s.cost.plus(LAST_COMMENT);
-            }
             s.at = end as u32;
         }
     }
@@ -42,10 +35,11 @@ impl Search<'_, '_> {
     /// The end of the comment, escaped blank or foreign blank that begins at `at`.
     fn blank_at(&self, at: usize) -> Option<(usize, RepairKind)> {
         let rest = self.bytes.get(at..)?;
-        let line = || at + rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+        // Inside a value a comment ends with its line: one that swallowed the rest would leave nothing to close.
+        let line = || Some((at + rest.iter().position(|&b| b == b'\n')?, RepairKind::DropComment));
         match rest {
-            [b'/', b'/', ..] => Some((line(), RepairKind::DropComment)),
-            [b'#', ..] => Some((line(), RepairKind::DropComment)),
+            [b'/', b'/', ..] => line(),
+            [b'#', ..] if !matches!(self.bytes[..at].last(), Some(b'"' | b'\'' | b'`')) => line(),
             [b'/', b'*', body @ ..] => {
                 let end = body.windows(2).position(|w| w == b"*/")?;
                 Some((at + 2 + end + 2, RepairKind::DropComment))
@@ -70,7 +64,11 @@ impl Search<'_, '_> {
         if let Ok(number_end) = number(self.bytes, at)
             && number_end == end
         {
-            let fits = if word.contains(['.', 'e', 'E']) { Kinds::NUMBER } else { Kinds::INTEGER.or(Kinds::FRACTION) };
+            let fits = if word.contains(['.', 'e', 'E']) {
+                Kinds::NUMBER
+            } else {
+                Kinds::INTEGER.or(Kinds::FRACTION)
+            };
             if kinds.meets(fits) {
                 return Some(State { firm: false, ..after });
             }
@@ -161,7 +159,9 @@ impl Search<'_, '_> {
     fn bare_text(&mut self, s: State, kinds: Kinds) -> Option<State> {
         let from = s.at as usize;
         let first = *self.bytes.get(from)?;
-        if !kinds.has(Kinds::STRING) || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80) {
+        if !kinds.has(Kinds::STRING)
+            || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80)
+        {
             self.fail(Problem::Unreadable, Span::at(from));
             return None;
         }
@@ -179,7 +179,15 @@ impl Search<'_, '_> {
                     done = self.edit(done, RepairKind::QuoteValue, Span::at(from), "\"");
                     done = self.escape_range(done, from, end)?;
                     done = self.edit(done, RepairKind::QuoteValue, Span::at(end), "\"");
-                    let done = State { at: end as u32, open: from as u32, step: Step::After, firm: false, text_end: 0, comma: false, ..done };
+                    let done = State {
+                        at: end as u32,
+                        open: from as u32,
+                        step: Step::After,
+                        firm: false,
+                        text_end: 0,
+                        comma: false,
+                        ..done
+                    };
                     if chosen.is_none() {
                         chosen = Some(done);
                         // A comma may belong to the text: "Paris, France".
@@ -229,8 +237,10 @@ impl Search<'_, '_> {
     /// The end of the run of characters that make up names, numbers and literals.
     pub(super) fn word_end(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or(&[]);
-        let word = |b: &u8| b.is_ascii_alphanumeric() || b"_.+-$".contains(b) || *b >= 0x80;
-        from + rest.iter().position(|b| !word(b)).unwrap_or(rest.len())
+        let word = |b: u8| b.is_ascii_alphanumeric() || b"_.+-$".contains(&b) || b >= 0x80;
+        // Full-width punctuation is no part of a word: `10，`
+        let wide = |i: usize| rest[i] == 0xef && matches!(rest.get(i + 1), Some(0xbc | 0xbd));
+        from + (0..rest.len()).find(|&i| !word(rest[i]) || wide(i)).unwrap_or(rest.len())
     }
 }
 

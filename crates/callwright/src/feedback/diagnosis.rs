@@ -4,7 +4,7 @@
 //! place at which the strict reader stopped is followed back to a suspect. Strings are read as strings in
 //! both, so a bracket or a quote inside one is never counted.
 
-use callwright_json::{AnyValue, Options, Span, apply, read_with, strict};
+use callwright_json::{AnyValue, Options, Reading, RepairKind, Span, apply, read_with, strict};
 
 use super::json_loads::{JsonLoadsError, scan};
 use super::suspect::suspect;
@@ -31,7 +31,7 @@ pub struct Diagnosis {
 pub struct Fix {
     /// The whole corrected text.
     pub text: String,
-    /// Is it the only way to read the text? If not, it is an example.
+    /// Is it the only way to read the text, whatever the schema? If not, it is an example.
     pub certain: bool,
 }
 
@@ -41,29 +41,19 @@ pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
     let stop = scan(text).err()?;
     let error = stop.error(text);
     let suspect = suspect(text, &stop);
-    let parse = read_with(text, &AnyValue, &Options { cut, ..Options::default() });
+    let parse = read_with(text, &AnyValue, &Options { cut });
     let settled = parse.settled();
-    let read = settled.and_then(|reading| Trouble::of_repairs(text, &reading.repairs));
-    let (trouble, at) = match read {
-        // The reader says where a quote goes; the suspect is the quote that misled. Which of the two it is
-        // may hang on the schema, so the fix has to follow the suspect too.
-        Some((trouble, _)) if trouble.is_about_quotes() && suspect.trouble.is_about_quotes() => {
-            let fix =
-                mend(text).or_else(|| settled.map(|r| Fix { text: r.text.to_string(), certain: false }));
-            return Some(Diagnosis {
-                error,
-                trouble: suspect.trouble,
-                at: suspect.at,
-                fix: fix.filter(|_| !cut),
-            });
-        }
-        Some(read) => read,
-        None => (suspect.trouble, suspect.at),
-    };
-    let fix = match settled {
-        _ if cut => None,
-        Some(reading) => Some(Fix { text: reading.text.to_string(), certain: true }),
-        None => mend(text),
+    let found = settled.and_then(|reading| Trouble::of_repairs(text, &reading.repairs));
+    let found = found.unwrap_or_else(|| (suspect.trouble.clone(), suspect.at));
+    // The reader says where a quote goes; the suspect is the quote that misled. Which of them is wrong may
+    // hang on the schema, so there the fix follows the suspect.
+    let misled = found.0.is_about_quotes() && suspect.trouble.is_about_quotes();
+    let (trouble, at) = if misled { (suspect.trouble, suspect.at) } else { found };
+    let read = || settled.map(Fix::of);
+    let fix = match cut {
+        true => None,
+        false if misled => mend(text).or_else(read),
+        false => read().or_else(|| mend(text)),
     };
     Some(Diagnosis { error, trouble, at, fix })
 }
@@ -90,6 +80,13 @@ impl Diagnosis {
 }
 
 impl Fix {
+    /// What the tolerant reader made of a text, knowing no schema.
+    fn of(reading: &Reading<'_>) -> Fix {
+        let guessed = [RepairKind::AddQuote, RepairKind::EscapeQuote, RepairKind::QuoteValue];
+        let certain = !reading.repairs.iter().any(|r| guessed.contains(&r.kind));
+        Fix { text: reading.text.to_string(), certain }
+    }
+
     /// The corrected text around the first change to `source`, on one line, at most about 100 characters.
     pub fn snippet(&self, source: &str) -> String {
         const BEFORE: usize = 30;

@@ -69,7 +69,6 @@ mod tests {
         }
     }
 
-    /// S1-34
     #[test]
     fn a_name_as_tag_gets_the_note_about_tags_once() {
         let note = "Note: Please use <function> tags, not function name tags";

@@ -1,6 +1,8 @@
 //! What is wrong with a text that should be JSON, in words for the model and for a person.
 
-use callwright_json::{Repair, RepairKind, Span};
+use callwright_json::{Repair, RepairKind, Span, tally};
+
+use crate::policy::is_surrounding;
 
 /// What is wrong with a text that should be JSON. The stable name for programs is [`Trouble::code`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,12 +193,11 @@ impl Trouble {
     /// What the repairs of a settled reading say was wrong, and where. Wrapping counts only where nothing
     /// else was wrong; of several things, the first is told.
     pub(super) fn of_repairs(text: &str, repairs: &[Repair]) -> Option<(Trouble, Span)> {
-        let named = |repair: &Repair| {
-            let trouble = Trouble::of_kind(repair.kind, text, repairs)?;
-            Some((trouble, run_of(repair, repairs)))
-        };
-        let inner = repairs.iter().filter_map(named).find(|(trouble, _)| *trouble != Trouble::Surroundings);
-        inner.or_else(|| repairs.iter().find_map(named))
+        let kinds: Vec<RepairKind> = tally(repairs).into_iter().map(|(kind, _)| kind).collect();
+        let (outer, inner): (Vec<RepairKind>, Vec<RepairKind>) =
+            kinds.into_iter().partition(|&kind| is_surrounding(kind));
+        let named = |kind| Some((Trouble::of_kind(kind, text, repairs)?, first_run(kind, repairs)));
+        inner.into_iter().chain(outer).find_map(named)
     }
 
     fn of_kind(kind: RepairKind, text: &str, repairs: &[Repair]) -> Option<Trouble> {
@@ -230,12 +231,11 @@ impl Trouble {
     }
 }
 
-/// The bytes of `repair` and of those of its kind that follow it without a gap.
-fn run_of(repair: &Repair, repairs: &[Repair]) -> Span {
-    let followers = repairs.iter().skip_while(|r| *r != repair).skip(1).take_while(|r| r.kind == repair.kind);
-    followers.fold(repair.at, |run, r| {
-        if r.at.start == run.end { Span { start: run.start, end: r.at.end } } else { run }
-    })
+/// The bytes of the first repair of this kind, and of those that follow it without a gap.
+fn first_run(kind: RepairKind, repairs: &[Repair]) -> Span {
+    let mut run = repairs.iter().filter(|r| r.kind == kind).map(|r| r.at);
+    let first = run.next().unwrap_or_default();
+    run.fold(first, |run, at| if at.start == run.end { Span { end: at.end, ..run } } else { run })
 }
 
 /// `}}` → `closing braces }`

@@ -1,7 +1,7 @@
 //! Texts that are nearly JSON, the same ones in every run.
 
 /// Texts near JSON: right ones with a few pieces put in, taken out or doubled.
-pub fn broken_texts(n: usize) -> Vec<String> {
+pub(crate) fn broken_texts(n: usize) -> Vec<String> {
     const SEEDS: [&str; 6] = [
         r#"{"tool": "run_code", "arguments": {"code": "print('hello')"}}"#,
         r#"{"a": [1, -2.5e3, true, null], "b": {"c": "\u00e9\ud83d\ude00\n"}, "é": "日本"}"#,
