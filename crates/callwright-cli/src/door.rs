@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use callwright::{
-    Context, Delta, Feedback, Healed, NativeCall, Outcome, Reason, Refusal, Scanner, Schema, ToolSet,
+    CallDelta, Context, Delta, Feedback, Healed, NativeCall, Outcome, Reason, Refusal, Scanner, Schema,
+    ToolSet,
 };
 use callwright_json::Span;
 
@@ -42,12 +43,18 @@ pub(crate) fn parse(
     context: &Context<'_>,
     chunks: Option<Chunks>,
 ) -> Outcome {
-    // Native calls are read whole: the scanner takes text alone.
-    let Some(chunks) = chunks.filter(|_| native.is_empty()) else {
-        return callwright::parse(tools, text, native, context);
-    };
+    let Some(chunks) = chunks else { return callwright::parse(tools, text, native, context) };
     let mut events = Vec::new();
     let mut scanner = Scanner::new(tools, context);
+    for (index, call) in native.iter().enumerate() {
+        let index = Some(index);
+        let begin = CallDelta { index, id: call.id, name: Some(call.name), arguments: None };
+        scanner.feed(Delta::ToolCall(begin), &mut events);
+        for piece in chunks.of(call.arguments) {
+            let more = CallDelta { index, arguments: Some(piece), ..CallDelta::default() };
+            scanner.feed(Delta::ToolCall(more), &mut events);
+        }
+    }
     for piece in chunks.of(text) {
         scanner.feed(Delta::Text(piece), &mut events);
     }

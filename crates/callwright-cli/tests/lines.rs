@@ -64,6 +64,25 @@ fn an_answer_is_one_line_whatever_the_model_wrote() {
 }
 
 #[test]
+fn native_calls_may_come_in_pieces() {
+    let calls = json!([
+        {"id": "c1", "name": "search_recipes", "arguments": "{\"query\": \"pâté\",}"},
+        {"id": "c2", "name": "run_code", "arguments": "{\"code\": \"1\"}"},
+    ]);
+    let case = jsonl(&[json!({"id": 1, "text": "Let me see.", "tools": tools(), "tool_calls": calls})]);
+    let answer = |more: &[&str]| {
+        let mut answer = run(&[&["parse", "--jsonl"], more].concat(), case.clone()).lines().remove(0);
+        answer["us"].take();
+        answer
+    };
+    let whole = answer(&[]);
+    assert_eq!(whole["calls"].as_array().map(Vec::len), Some(2), "{whole}");
+    for chunks in ["1", "3", "random:5"] {
+        assert_eq!(answer(&["--chunks", chunks]), whole);
+    }
+}
+
+#[test]
 fn refusals_make_an_error() {
     let case = json!({"id": 1, "text": "<function>{\"name\": \"run_code\", \"parameters\": {\"code\": {}}}</function>", "tools": tools()});
     let ran = run(&["parse", "--jsonl"], jsonl(&[case]));

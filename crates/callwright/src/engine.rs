@@ -1,7 +1,7 @@
 //! The door: an answer and the tools go in, an [`Outcome`] comes out.
 
 use crate::policy::Policy;
-use crate::scan::{Delta, Scanner};
+use crate::scan::{CallDelta, Delta, Scanner};
 use crate::tools::ToolSet;
 use crate::verdict::Outcome;
 
@@ -31,9 +31,13 @@ pub struct NativeCall<'a> {
 }
 
 /// Finds the calls in one whole answer: in `native` calls first, then in `text`.
-pub fn parse(tools: &ToolSet, text: &str, _native: &[NativeCall<'_>], context: &Context<'_>) -> Outcome {
+pub fn parse(tools: &ToolSet, text: &str, native: &[NativeCall<'_>], context: &Context<'_>) -> Outcome {
     let mut events = Vec::new();
     let mut scanner = Scanner::new(tools, context);
+    for (index, call) in native.iter().enumerate() {
+        let delta = CallDelta { index: Some(index), id: None, name: Some(call.name), arguments: Some(call.arguments) };
+        scanner.feed(Delta::ToolCall(CallDelta { id: call.id, ..delta }), &mut events);
+    }
     scanner.feed(Delta::Text(text), &mut events);
     scanner.finish(&mut events)
 }

@@ -26,8 +26,9 @@ pub(crate) fn placeholder(arguments: Value<'_>) -> Option<Violation> {
 
 fn is_placeholder(key: &str, text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
+    // `<city>`, `<name of recipe>`, but not `<b>text</b>` or `<a href="x">`.
     let bracketed = |open: char, close: char| {
-        lower.len() > 2 && lower.starts_with(open) && lower.ends_with(close) && !lower.contains([' ', '/', '=', '"'])
+        lower.len() > 2 && lower.starts_with(open) && lower.ends_with(close) && !lower.contains(['/', '=', '"'])
     };
     let same_word = lower.len() > 3 && lower.replace([' ', '-'], "_") == key.to_ascii_lowercase();
     bracketed('<', '>')

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use crate::verdict::Reason;
 use crate::tools::{Tool, ToolSet};
 
 /// The longest text that is looked up as a name.
@@ -92,6 +93,12 @@ impl<'a> Names<'a> {
         // A tail shorter than this is too common a word: `math.add` is not meant by every `add(`.
         let tails = self.tails.get_or_init(|| index(self.tools, |name| Some(name.rsplit_once('.')?.1)));
         if key.len() < 4 { None } else { *tails.get(&key)? }
+    }
+
+    /// The reason to refuse a call of `written`, which is no declared name.
+    pub(crate) fn unknown(&self, written: &str) -> Reason {
+        let declared = self.tools.iter().map(|tool| tool.name().to_owned()).collect();
+        Reason::UnknownTool { nearest: self.nearest(written), declared }
     }
 
     /// The declared names that come closest to `written`, best first.

@@ -1,6 +1,6 @@
 //! Payloads: the doors to the tolerant reader for a value and for an argument list inside a longer text.
 
-use callwright_json::{Guide, Kind, Options, Parse, Reading, Start, read_prefix};
+use callwright_json::{AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix};
 
 /// A payload that was read: its readings, and the place behind it.
 pub(crate) struct Payload<'t> {
@@ -19,9 +19,53 @@ pub(crate) fn read_arguments_at<'t>(text: &'t str, from: usize, guide: &dyn Guid
 }
 
 fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bool) -> Payload<'t> {
-    let parse = read_prefix(text, from, start, guide, &Options { cut });
+    let options = Options { cut };
+    // What is right in the language that it is written in (JSON or Python) is read as it stands: a schema that
+    // it violates must not bend it into something that fits.
+    let plain = read_prefix(text, from, start, &AnyValue, &options);
+    let as_written = plain.settled().is_some_and(|reading| reading.class() <= Class::Lossless);
+    let parse = if as_written { plain } else { read_prefix(text, from, start, guide, &options) };
     let end = parse.readings.iter().map(|reading| reading.span.end as usize).max();
     Payload { end: end.unwrap_or(text.len()), parse }
+}
+
+/// Like [`read_arguments_at`], for the piece `from..end` of a text in which Markdown's backslashes stand:
+/// `f(a\_b=1)`. `None` where leaving them out does not settle it.
+pub(crate) fn read_escaped_arguments<'t>(
+    text: &'t str,
+    from: usize,
+    end: usize,
+    guide: &dyn Guide,
+) -> Option<(String, Vec<Repair>)> {
+    let piece = text.get(from..end)?;
+    let mut plain = String::with_capacity(piece.len());
+    // Where the backslashes stood: in `plain`, and in `text`.
+    let mut dropped: Vec<(usize, usize)> = Vec::new();
+    let mut chars = piece.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        match chars.peek() {
+            Some((_, '_' | '*' | '[' | ']' | '#' | '<' | '>')) if c == '\\' => dropped.push((plain.len(), from + at)),
+            _ => plain.push(c),
+        }
+    }
+    let payload = read_arguments_at(&plain, 0, guide, false);
+    let reading = settled_object(&payload.parse)?;
+    let before = |at: u32| dropped.partition_point(|(plain_at, _)| *plain_at < at as usize);
+    let place = |at: u32| from + at as usize + before(at);
+    let mut repairs: Vec<Repair> = reading
+        .repairs
+        .iter()
+        .map(|r| Repair { kind: r.kind, at: Span::new(place(r.at.start), place(r.at.end)), put: r.put.clone() })
+        .collect();
+    let outside = |at: usize| !repairs.iter().any(|r| r.at.range().contains(&at));
+    let drops: Vec<Repair> = dropped
+        .iter()
+        .filter(|(_, at)| outside(*at))
+        .map(|(_, at)| Repair { kind: RepairKind::DropBackslash, at: Span::new(*at, at + 1), put: "".into() })
+        .collect();
+    repairs.extend(drops);
+    repairs.sort_by_key(|r| r.at);
+    Some((reading.value().raw().to_owned(), repairs))
 }
 
 /// The only reading of `parse`, if that is an object.

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Kind, Value};
+use callwright_json::{Guide, Kind, Value};
 
 use crate::name::{Names, Prefix};
 use crate::tools::Tool;
@@ -109,7 +109,14 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
         let arguments = member(value, ARGUMENT_KEYS, |_| true).filter(|(key, _)| *key != name_key);
         match (tool, arguments) {
             // A tool may itself have a parameter of that name: then the object is flat.
-            (Some(tool), Some((_, arguments))) => return Object::Call(with_arguments(tool, written, arguments)),
+            (Some(tool), Some((_, arguments))) => {
+                // `"arguments": [{"a": 1}, {"a": 2}]` are several calls.
+                let objects = || arguments.elements().all(|v| v.kind() == Kind::Object);
+                if 1 < arguments.elements().take(2).count() && objects() {
+                    return Object::Keyed(calls_of(tool, &written, arguments));
+                }
+                return Object::Call(with_arguments(tool, written, arguments));
+            }
             (Some(tool), None) => {
                 let rest: Vec<_> = value
                     .members()
@@ -189,16 +196,17 @@ fn keyed<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<
                 calls.push(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) });
             }
             Kind::Array if arguments.elements().all(|v| v.kind() == Kind::Object) => {
-                calls.extend(arguments.elements().map(|arguments| Shaped::Call {
-                    tool,
-                    written: written.clone(),
-                    arguments: Arguments::Object(arguments),
-                }));
+                calls.extend(calls_of(tool, &written, arguments));
             }
             Kind::Array | Kind::Null | Kind::Bool | Kind::Number | Kind::String => return None,
         }
     }
     if calls.is_empty() { None } else { Some(calls) }
+}
+
+fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {
+    let call = |arguments| Shaped::Call { tool, written: written.clone(), arguments: Arguments::Object(arguments) };
+    list.elements().take(MAX_CALLS).map(call).collect()
 }
 
 /// `["f", {…}]`
@@ -208,6 +216,21 @@ fn pair<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<S
     let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;
     let tool = names.resolve(&written, prefix)?;
     elements.next().is_none().then_some(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) })
+}
+
+/// `{"params": {…}}` → `{…}`, where the tool has no parameter of that name.
+pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v> {
+    let inner = only_member(arguments, ARGUMENT_KEYS).filter(|v| v.kind() == Kind::Object);
+    match inner {
+        Some(inner) if !takes_any(tool, arguments) => inner,
+        _ => arguments,
+    }
+}
+
+/// Does the tool declare one of the keys of `arguments`?
+fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
+    let guide = tool.schema().guide();
+    arguments.members().any(|(key, _)| key.as_str().is_some_and(|key| guide.names(guide.root()).any(|name| name == key)))
 }
 
 /// The definition of a tool, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`.

@@ -14,6 +14,7 @@ pub(crate) struct Extent {
     quote: Option<Quote>,
     /// The last byte outside strings that is not whitespace.
     before: u8,
+    nested_call: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,12 @@ pub(crate) enum Progress {
 impl Extent {
     /// For the payload whose first bracket stands at `from`.
     pub(crate) fn new(from: usize) -> Extent {
-        Extent { at: from, open: Vec::new(), counts: [0; 3], quote: None, before: b'(' }
+        Extent { at: from, open: Vec::new(), counts: [0; 3], quote: None, before: b'(', nested_call: false }
+    }
+
+    /// Does something like `g(` stand inside, outside of strings?
+    pub(crate) fn has_nested_call(&self) -> bool {
+        self.nested_call
     }
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
@@ -51,6 +57,8 @@ impl Extent {
             }
             match byte {
                 b'(' | b'[' | b'{' => {
+                    let behind_name = self.before.is_ascii_alphanumeric() || self.before == b'_';
+                    self.nested_call |= byte == b'(' && behind_name && !self.open.is_empty();
                     self.open.push(byte);
                     self.counts[sort(byte)] += 1;
                 }

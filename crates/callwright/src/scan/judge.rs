@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
+use callwright_json::{Class, Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
 
-use super::lead::{Glue, Item, Lead};
+use super::lead::{Glue, Item, Lead, is_name_byte};
 use crate::check::{self, Fit};
 use crate::dialect::{Anchor, Record};
 use crate::guard;
-use crate::name::{Names, Prefix};
+use crate::name::{MAX_NAME, Names, Prefix};
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped};
 use crate::tools::Tool;
@@ -40,12 +40,14 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) set_off: bool,
     /// Is it the first thing in the answer, with no prose before it?
     pub(crate) alone: bool,
+    /// Does a call seem to stand among the arguments?
+    pub(crate) nested_call: bool,
 }
 
 /// Judges one payload.
 pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
     match case.lead.item {
-        Item::Value { at } | Item::Pair { at } => case.value(at),
+        Item::Value { at } => case.value(at),
         Item::Call { name, at } => case.call(name, at),
         Item::Named { name, at } => case.named(name, at),
     }
@@ -105,7 +107,7 @@ impl<'a, 't> Case<'a, 't> {
                     self.shaped_call(tool, &written, arguments, &reading.repairs, at, end)
                 }
                 Shaped::Unknown { written } => {
-                    let reason = self.unknown(&written);
+                    let reason = self.names.unknown(&written);
                     Some(self.refuse(Some(written.into_owned()), reason, at, end))
                 }
                 Shaped::Wrong { written, error } => {
@@ -148,7 +150,7 @@ impl<'a, 't> Case<'a, 't> {
     ) -> Option<Verdict> {
         let mut repairs = repairs.to_vec();
         let text = match arguments {
-            Arguments::Object(value) => value.raw().to_owned(),
+            Arguments::Object(value) => shape::without_wrapper(value, tool).raw().to_owned(),
             Arguments::None => "{}".to_owned(),
             Arguments::Flat(members) => {
                 let members: Vec<String> =
@@ -206,13 +208,36 @@ impl<'a, 't> Case<'a, 't> {
                 }
             }
         }
+        if let Some(end) = self.end
+            && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
+            && let Some((arguments, repairs)) = payload::read_escaped_arguments(self.text, at, end, guide)
+        {
+            return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
+        }
         let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
+        let nested = match payload.parse.settled() {
+            Some(reading) if reading.class() <= Class::Lossless => false,
+            Some(reading) => self.nested_call || self.quotes_a_call(&reading.repairs),
+            None => self.nested_call,
+        };
+        if nested {
+            if !self.set_off && !self.is_distinct() {
+                return Judged::Text(None);
+            }
+            let end = self.end.unwrap_or(payload.end).max(payload.end);
+            let reason = Reason::Shape(ShapeError::Expression);
+            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
+        }
         self.arguments(tool, written, payload, at)
     }
 
-    fn unknown(&self, written: &str) -> Reason {
-        let declared = self.names.tools().iter().map(|tool| tool.name().to_owned()).collect();
-        Reason::UnknownTool { nearest: self.names.nearest(written), declared }
+    /// Was an expression taken for a bare text: `f(a=g(1))`?
+    fn quotes_a_call(&self, repairs: &[Repair]) -> bool {
+        repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
+            let rest = self.text.get(r.at.start as usize..).unwrap_or("");
+            let name = rest.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
+            0 < name && rest.as_bytes().get(name) == Some(&b'(')
+        })
     }
 
     /// The arguments of a call whose name stands in its markup.
@@ -224,7 +249,7 @@ impl<'a, 't> Case<'a, 't> {
             }
             let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
             let end = self.end.unwrap_or(payload.end);
-            let reason = self.unknown(written);
+            let reason = self.names.unknown(written);
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         };
         let payload = payload::read_json_at(self.text, at, tool.schema().guide(), self.cut);
@@ -249,7 +274,7 @@ impl<'a, 't> Case<'a, 't> {
             fitting.next().filter(|_| fitting.next().is_none())
         });
         let Some(reading) = reading else { return self.broken(at, end, Some(written), &payload.parse) };
-        let value = reading.value();
+        let value = shape::without_wrapper(reading.value(), tool);
         if value.kind() != Kind::Object {
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
@@ -273,7 +298,7 @@ impl<'a, 't> Case<'a, 't> {
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
         let plausible = match self.lead.item {
             Item::Call { .. } => self.set_off,
-            Item::Value { .. } | Item::Pair { .. } => name.is_some() || has_argument_key(block),
+            Item::Value { .. } => name.is_some() || has_argument_key(block),
             Item::Named { .. } => true,
         };
         if !plausible && !self.is_distinct() {
@@ -289,8 +314,6 @@ impl<'a, 't> Case<'a, 't> {
             Reason::Ambiguous { readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect() }
         } else if diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
             Reason::Truncated(diagnostics)
-        } else if matches!(self.lead.item, Item::Call { .. }) && self.has_nested_call(at, end) {
-            Reason::Shape(ShapeError::Expression)
         } else {
             Reason::Unreadable(diagnostics)
         };
@@ -301,15 +324,6 @@ impl<'a, 't> Case<'a, 't> {
     fn named_in(&self, block: &str) -> Option<String> {
         block.split(['"', '\'']).take(12).find_map(|piece| {
             self.names.resolve(piece, Prefix::Known).map(|tool| tool.name().to_owned())
-        })
-    }
-
-    fn has_nested_call(&self, at: usize, end: usize) -> bool {
-        let inner = self.text.get(at + 1..end).unwrap_or("");
-        inner.match_indices('(').take(64).any(|(paren, _)| {
-            let before = inner.get(..paren).unwrap_or("");
-            let name = before.rsplit(|c: char| !c.is_alphanumeric() && !"_.-".contains(c)).next().unwrap_or("");
-            self.names.resolve(name, Prefix::Known).is_some()
         })
     }
 

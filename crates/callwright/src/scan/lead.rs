@@ -35,11 +35,6 @@ pub(crate) enum Item {
         /// Where it begins.
         at: usize,
     },
-    /// `["f", {…}]`
-    Pair {
-        /// Where it begins.
-        at: usize,
-    },
     /// `f(…)`
     Call {
         /// The name as it is written.
@@ -60,7 +55,7 @@ impl Item {
     /// Where the payload's first bracket stands.
     pub(crate) fn at(self) -> usize {
         match self {
-            Item::Value { at } | Item::Pair { at } | Item::Call { at, .. } | Item::Named { at, .. } => at,
+            Item::Value { at } | Item::Call { at, .. } | Item::Named { at, .. } => at,
         }
     }
 }
@@ -156,6 +151,7 @@ impl Leading<'_, '_> {
         match byte {
             b'{' => Step::Item(Item::Value { at: self.at }),
             b'[' => self.bracket(),
+            b'(' => self.tuple(),
             b'`' => self.ticks(),
             b'<' => self.tag(),
             b'"' | b'\'' => self.quote(byte),
@@ -188,8 +184,8 @@ impl Leading<'_, '_> {
         dialect::named(match item {
             Item::Named { .. } => "name_line",
             Item::Call { .. } => "pythonic",
-            Item::Value { .. } | Item::Pair { .. } if self.in_own_fence() => "json_fence",
-            Item::Value { .. } | Item::Pair { .. } => "json_bare",
+            Item::Value { .. } if self.in_own_fence() => "json_fence",
+            Item::Value { .. } => "json_bare",
         })
     }
 
@@ -201,22 +197,23 @@ impl Leading<'_, '_> {
         if self.growing() {
             return Step::Wait;
         }
-        // `["f", {` is one call; `["f(a=1)"]` and `[{…}]` are lists of calls.
+        self.over(self.at + 1, Glue::Bracket)
+    }
+
+    /// `('f', {…})`
+    fn tuple(&mut self) -> Step {
         let quote = self.skip_space(self.at + 1);
         match self.bytes.get(quote) {
-            None => return Step::Wait,
-            Some(b'"' | b'\'') => {}
-            Some(_) => return self.over(self.at + 1, Glue::Bracket),
-        }
-        let name = self.name_end(quote + 1);
-        let comma = self.skip_space(name + 1);
-        let brace = self.skip_space(comma + 1);
-        match (self.bytes.get(name), self.bytes.get(comma), self.bytes.get(brace)) {
-            (Some(b'"' | b'\''), Some(b','), Some(b'{')) if self.resolves(quote + 1, name) => {
-                Step::Item(Item::Pair { at: self.at })
+            None => Step::Wait,
+            Some(b'"' | b'\'') => {
+                let name = self.name_end(quote + 1);
+                match self.bytes.get(name) {
+                    None => Step::Wait,
+                    Some(b'"' | b'\'') if self.resolves(quote + 1, name) => self.over(self.at + 1, Glue::Paren),
+                    Some(_) => Step::Nothing,
+                }
             }
-            (Some(b'"' | b'\'') | None, Some(b',') | None, None) => Step::Wait,
-            _ => self.over(self.at + 1, Glue::Bracket),
+            Some(_) => Step::Nothing,
         }
     }
 
@@ -315,17 +312,46 @@ impl Leading<'_, '_> {
             None if end - from <= MAX_NAME => Step::Wait,
             // `'f(a=1)'`
             Some(b'(') if self.resolves(from, end) => self.over(from, Glue::Quote(mark)),
-            // `'f'(a=1)`
-            Some(&b) if b == mark => match self.bytes.get(end + 1) {
-                None => Step::Wait,
-                Some(b'(') if self.resolves(from, end) => {
-                    Step::Item(Item::Call { name: Span::new(from, end), at: end + 1 })
+            Some(&b) if b == mark => self.quoted_name(from, end),
+            _ => Step::Nothing,
+        }
+    }
+
+    /// Behind a name in quotes: `'f'(a=1)`, `['f'](a=1)`, `["f", {…}]`, `['f', 'arguments': {…}]`.
+    fn quoted_name(&mut self, from: usize, end: usize) -> Step {
+        let name = Span::new(from, end);
+        let is_key = self.text.get(from..end).is_some_and(|key| FIRST_KEYS.contains(&key));
+        if self.distinct() && is_key {
+            return Step::Item(Item::Value { at: self.at });
+        }
+        if !self.resolves(from, end) {
+            return Step::Nothing;
+        }
+        match self.bytes.get(end + 1..end + 3) {
+            Some([b'(', _]) => return Step::Item(Item::Call { name, at: end + 1 }),
+            Some(b"](") if self.glue.last() == Some(&Glue::Bracket) => {
+                self.glue.pop();
+                return Step::Item(Item::Call { name, at: end + 2 });
+            }
+            Some(_) => {}
+            None => return Step::Wait,
+        }
+        let comma = self.skip_space(end + 1);
+        let mut at = self.skip_space(comma + 1);
+        if let Some(b'"' | b'\'') = self.bytes.get(at) {
+            let key = self.name_end(at + 1);
+            let colon = self.skip_space(key + 1);
+            match self.bytes.get(colon) {
+                None => return Step::Wait,
+                Some(b':') if self.text.get(at + 1..key).is_some_and(|key| FIRST_KEYS.contains(&key)) => {
+                    at = self.skip_space(colon + 1);
                 }
-                Some(_) if self.distinct() && FIRST_KEYS.contains(&self.text.get(from..end).unwrap_or("")) => {
-                    Step::Item(Item::Value { at: self.at })
-                }
-                Some(_) => Step::Nothing,
-            },
+                Some(_) => return Step::Nothing,
+            }
+        }
+        match (self.bytes.get(comma), self.bytes.get(at)) {
+            (Some(b','), Some(b'{')) => Step::Item(Item::Named { name, at }),
+            (Some(b',') | None, None) => Step::Wait,
             _ => Step::Nothing,
         }
     }
@@ -371,7 +397,7 @@ impl Leading<'_, '_> {
         }
         let after = self.skip_space(end);
         match self.bytes.get(after) {
-            None if after - end < 16 && (self.resolves(from, end) || self.free()) => Step::Wait,
+            None if after - end < 16 => Step::Wait,
             Some(b'=') if self.free() && is_variable(word) => match self.bytes.get(after + 1) {
                 None => Step::Wait,
                 Some(b'=') => Step::Nothing,
@@ -380,9 +406,17 @@ impl Leading<'_, '_> {
                     Step::Over
                 }
             },
-            // `get_weather⏎{"city": "Paris"}`
-            Some(b'{') if self.free() && after - end < 16 && self.resolves(from, end) => {
-                Step::Item(Item::Named { name: Span::new(from, end), at: after })
+            // `get_weather⏎{"city": "Paris"}`, also right behind a sentence: `the call.get_weather⏎{…}`
+            Some(b'{') if after - end < 16 => {
+                let on_next_line = self.bytes[end..after].contains(&b'\n');
+                let glued = word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1).find(|&from| {
+                    on_next_line && self.text.get(from..end).is_some_and(|n| self.place.names.tools().get(n).is_some())
+                });
+                let from = if self.resolves(from, end) && (self.free() || on_next_line) { Some(from) } else { glued };
+                match from {
+                    Some(from) => Step::Item(Item::Named { name: Span::new(from, end), at: after }),
+                    None => Step::Nothing,
+                }
             }
             Some(b':') if self.free() && self.resolves(from, end) => {
                 let value = self.skip_space(after + 1);

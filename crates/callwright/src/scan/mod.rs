@@ -7,6 +7,7 @@
 mod extent;
 mod judge;
 mod lead;
+mod native;
 mod tail;
 
 use callwright_json::Span;
@@ -14,6 +15,8 @@ use callwright_json::Span;
 use self::extent::{Extent, Progress};
 use self::judge::{Case, Judged, judge};
 use self::lead::{Glue, Item, Lead, Look, Place, is_name_byte};
+use self::native::Drafts;
+pub use self::native::CallDelta;
 use self::tail::{Tail, tail};
 use crate::dialect::{self, Anchor, REASONING, TURNS};
 use crate::engine::Context;
@@ -34,6 +37,8 @@ pub enum Delta<'a> {
     Text(&'a str),
     /// Reasoning that the upstream keeps apart.
     Reasoning(&'a str),
+    /// A piece of a native call. Where an answer has native calls, its text holds none from there on.
+    ToolCall(CallDelta<'a>),
 }
 
 /// What became certain.
@@ -63,9 +68,12 @@ pub struct Scanner<'a> {
     /// Calls of the last list, waiting for the end of their markup.
     pending: Vec<Verdict>,
     space: Space,
+    native: Drafts,
     outcome: Outcome,
     /// Bytes of payload read so far.
     spent: usize,
+    /// Prose stood behind the calls so far.
+    apart: bool,
 }
 
 #[derive(Debug)]
@@ -74,8 +82,8 @@ enum Mode {
     Prose,
     /// In a payload whose end is looked for.
     Payload(Lead, Extent),
-    /// In a payload that only the rest of the text can settle.
-    Held(Lead),
+    /// In a payload that only the rest of the text can settle; it seemed to end here.
+    Held(Lead, Option<usize>),
     /// Behind a payload.
     Tail,
     /// In a reasoning block that this closes.
@@ -115,8 +123,10 @@ impl<'a> Scanner<'a> {
             in_fence: false,
             pending: Vec::new(),
             space: Space::default(),
+            native: Drafts::default(),
             outcome: Outcome::default(),
             spent: 0,
+            apart: false,
         }
     }
 
@@ -128,12 +138,17 @@ impl<'a> Scanner<'a> {
                 self.advance(false, out);
             }
             Delta::Reasoning(text) => self.reason(text, out),
+            Delta::ToolCall(delta) => self.native.feed(delta),
         }
     }
 
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
         self.advance(true, out);
+        for verdict in self.native.judge(&self.names, self.cut, self.outcome.verdicts.len()) {
+            out.push(Event::Call(verdict.clone()));
+            self.outcome.verdicts.push(verdict);
+        }
         if !self.space.removed {
             let space = std::mem::take(&mut self.space.pending);
             self.say(&space, out);
@@ -146,7 +161,7 @@ impl<'a> Scanner<'a> {
             let flow = match std::mem::replace(&mut self.mode, Mode::Prose) {
                 Mode::Prose => self.prose(end, out),
                 Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
-                Mode::Held(lead) => self.held(lead, end, out),
+                Mode::Held(lead, seen) => self.held(lead, seen, end, out),
                 Mode::Tail => self.tail(end, out),
                 Mode::Reasoning(close) => self.reasoning(close, end, out),
                 Mode::Over => {
@@ -173,7 +188,7 @@ impl<'a> Scanner<'a> {
         let found = loop {
             let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
             let begins_word = is_name_byte(byte) && !in_word;
-            let special = matches!(byte, b'[' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
+            let special = matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
             if special || begins_word || (line_start && byte == b'#') {
                 match self.at_mark(at, line_start, end) {
                     Found::Nothing => {}
@@ -264,6 +279,9 @@ impl<'a> Scanner<'a> {
                 return Found::Wait;
             }
         }
+        if !self.native.is_empty() {
+            return Found::Nothing;
+        }
         match lead::look(&self.text, at, self.place(line_start, end)) {
             Look::Found(lead) => Found::Lead(lead),
             Look::Wait => Found::Wait,
@@ -290,16 +308,16 @@ impl<'a> Scanner<'a> {
                     Item::Value { .. } | Item::Named { .. } => {
                         behind.iter().take(64).take_while(|&&b| b == b'}').count()
                     }
-                    Item::Pair { .. } | Item::Call { .. } => 0,
+                    Item::Call { .. } => 0,
                 };
                 if surplus < 64 && surplus == behind.len() && !end {
                     self.mode = Mode::Payload(lead, extent);
                     return Flow::Wait;
                 }
-                match self.judge(&lead, at + surplus, Some(at + surplus), false) {
+                match self.judge(&lead, at + surplus, Some(at + surplus), extent.has_nested_call(), false) {
                     Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
                     Judged::Unclear => {
-                        self.mode = Mode::Held(lead);
+                        self.mode = Mode::Held(lead, Some(at + surplus));
                         return Flow::Wait;
                     }
                     judged => self.settle(lead, judged, out),
@@ -309,36 +327,39 @@ impl<'a> Scanner<'a> {
         Flow::On
     }
 
-    fn held(&mut self, lead: Lead, end: bool, out: &mut Vec<Event>) -> Flow {
+    fn held(&mut self, lead: Lead, seen: Option<usize>, end: bool, out: &mut Vec<Event>) -> Flow {
         if !end {
-            self.mode = Mode::Held(lead);
+            self.mode = Mode::Held(lead, seen);
             return Flow::Wait;
         }
-        self.decide_last(lead, None, out);
+        self.decide_last(lead, seen, out);
         Flow::On
     }
 
-    /// All the text is there: reads up to the dialect's closing mark, else up to the end.
-    fn decide_last(&mut self, lead: Lead, _end: Option<usize>, out: &mut Vec<Event>) {
+    /// All the text is there: reads up to the dialect's closing mark, else up to the end. An argument list
+    /// that is balanced ends there, whatever is wrong inside.
+    fn decide_last(&mut self, lead: Lead, seen: Option<usize>, out: &mut Vec<Event>) {
         let from = lead.item.at();
         let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
         let marks = lead.record.close.iter().copied().chain(fence.then_some("\n```"));
         let rest = &self.text[from..];
         let close = marks.filter_map(|mark| rest.find(mark)).min().map(|n| from + n);
-        let judged = match close.map(|limit| self.judge(&lead, limit, None, false)) {
-            None | Some(Judged::Unclear) => match self.judge(&lead, self.text.len(), None, false) {
-                Judged::Unclear => {
-                    let limit = close.unwrap_or(self.text.len());
-                    self.judge(&lead, limit, Some(limit), true)
-                }
-                judged => judged,
-            },
-            Some(judged) => judged,
+        let longer = match lead.item {
+            Item::Call { .. } if seen.is_some() => [None, None],
+            _ => [close, Some(self.text.len())],
         };
+        for limit in longer.into_iter().flatten() {
+            match self.judge(&lead, limit, None, false, false) {
+                Judged::Unclear => {}
+                judged => return self.settle(lead, judged, out),
+            }
+        }
+        let limit = close.or(seen).unwrap_or(self.text.len());
+        let judged = self.judge(&lead, limit, Some(limit), false, true);
         self.settle(lead, judged, out);
     }
 
-    fn judge(&mut self, lead: &Lead, limit: usize, end: Option<usize>, last: bool) -> Judged {
+    fn judge(&mut self, lead: &Lead, limit: usize, end: Option<usize>, nested_call: bool, last: bool) -> Judged {
         let limit = limit.min(self.text.len());
         self.spent += limit.saturating_sub(lead.item.at());
         let before = &self.text[..lead.start];
@@ -351,6 +372,7 @@ impl<'a> Scanner<'a> {
             last,
             set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
             alone: before.trim().is_empty(),
+            nested_call,
         };
         match judge(&case) {
             Judged::Calls(verdicts, end) => {
@@ -426,7 +448,7 @@ impl<'a> Scanner<'a> {
     fn is_repeat(&self, verdict: &Verdict) -> bool {
         let Verdict::Accepted(call) = verdict else { return false };
         self.outcome.calls().any(|known| {
-            known.dialect != call.dialect && known.name == call.name && known.arguments == call.arguments
+            (self.apart || known.dialect != call.dialect) && known.name == call.name && known.arguments == call.arguments
         })
     }
 
@@ -493,6 +515,7 @@ impl<'a> Scanner<'a> {
         // Brackets and quotes of a list do not outlive prose.
         self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
         let said = body.trim_end();
+        self.apart = self.has_calls();
         let mut text = std::mem::take(&mut self.space.pending);
         text.push_str(said);
         self.space = Space::default();

@@ -1,0 +1,200 @@
+//! Calls that the upstream made natively: put together from deltas, then judged like any other call.
+
+use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
+
+use crate::check::{self, Fit};
+use crate::guard;
+use crate::name::{Names, Prefix};
+use crate::payload;
+use crate::shape;
+use crate::tools::Tool;
+use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
+
+/// The dialect's name in verdicts.
+const NATIVE: &str = "native";
+
+/// A piece of a native call, as it comes over the wire. Each part may be missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallDelta<'a> {
+    /// Which call of the answer it belongs to.
+    pub index: Option<usize>,
+    /// The call's id.
+    pub id: Option<&'a str>,
+    /// The tool's name.
+    pub name: Option<&'a str>,
+    /// The next piece of the argument text.
+    pub arguments: Option<&'a str>,
+}
+
+/// A native call that is being put together.
+#[derive(Debug, Default)]
+struct Draft {
+    index: Option<usize>,
+    id: Option<String>,
+    name: String,
+    arguments: String,
+}
+
+/// The native calls of one answer.
+#[derive(Debug, Default)]
+pub(crate) struct Drafts {
+    drafts: Vec<Draft>,
+}
+
+impl Drafts {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.drafts.is_empty()
+    }
+
+    /// Adds a piece to the call that it belongs to.
+    ///
+    /// Upstreams send the index of every call as 0, or no index; repeat id and name with each piece; or send
+    /// no id at all. A new id, or a second name behind complete arguments, begins a new call.
+    pub(crate) fn feed(&mut self, delta: CallDelta<'_>) {
+        let id = delta.id.filter(|id| !id.is_empty());
+        let name = delta.name.filter(|name| !name.is_empty());
+        let slot = match self.slot(delta.index, id, name) {
+            Some(slot) => slot,
+            None => {
+                self.drafts.push(Draft { index: delta.index, ..Draft::default() });
+                self.drafts.len() - 1
+            }
+        };
+        let Some(draft) = self.drafts.get_mut(slot) else { return };
+        if draft.id.is_none() {
+            draft.id = id.map(str::to_owned);
+        }
+        if let Some(name) = name
+            && draft.name != name
+        {
+            draft.name.push_str(name);
+        }
+        draft.arguments.push_str(delta.arguments.unwrap_or(""));
+    }
+
+    fn slot(&self, index: Option<usize>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+        if let Some(id) = id
+            && let Some(slot) = self.drafts.iter().rposition(|draft| draft.id.as_deref() == Some(id))
+        {
+            return Some(slot);
+        }
+        let slot = match index {
+            Some(_) => self.drafts.iter().rposition(|draft| draft.index == index)?,
+            None => self.drafts.len().checked_sub(1)?,
+        };
+        let draft = self.drafts.get(slot)?;
+        let other_id = id.is_some() && draft.id.is_some();
+        let other_call = name.is_some() && id.is_none() && strict(&draft.arguments).is_ok();
+        (!other_id && !other_call).then_some(slot)
+    }
+
+    /// The verdicts, in order; with `cut`, the last call may be incomplete.
+    pub(crate) fn judge(&self, names: &Names<'_>, cut: bool, before: usize) -> Vec<Verdict> {
+        let last = self.drafts.len().saturating_sub(1);
+        let judge = |(n, draft): (usize, &Draft)| draft.judge(names, cut && n == last, before + n + 1);
+        self.drafts.iter().enumerate().map(judge).collect()
+    }
+}
+
+impl Draft {
+    fn judge(&self, names: &Names<'_>, cut: bool, number: usize) -> Verdict {
+        let Some(tool) = names.resolve(&self.name, Prefix::Any) else {
+            return self.refuse(number, names.unknown(&self.name));
+        };
+        match self.arguments(tool, cut) {
+            Ok((arguments, repairs)) => match guarded_fit(tool, &arguments) {
+                Ok(fit) => Verdict::Accepted(Acceptance {
+                    id: self.id.clone(),
+                    name: tool.name().to_owned(),
+                    arguments: fit.arguments,
+                    dialect: NATIVE,
+                    span: Span::new(0, self.arguments.len()),
+                    repairs,
+                    renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
+                    coercions: fit.coercions,
+                }),
+                Err(reason) => self.refuse(number, reason),
+            },
+            Err(reason) => self.refuse(number, reason),
+        }
+    }
+
+    /// The arguments as the strict JSON text of an object.
+    fn arguments(&self, tool: &Tool, cut: bool) -> Result<(String, Vec<Repair>), Reason> {
+        let text = self.arguments.as_str();
+        let guide = tool.schema().guide();
+        if text.trim().is_empty() {
+            return Ok(("{}".to_owned(), Vec::new()));
+        }
+        let whole = Span::new(0, text.len());
+        let rewritten = |put: String, kind| {
+            let repairs = vec![Repair { kind, at: whole, put: put.as_str().into() }];
+            Ok((put, repairs))
+        };
+        // Python source: `f(a=1)`.
+        let paren = text.find('(').unwrap_or(0);
+        if text.get(..paren).is_some_and(|name| name.trim() == self.name || name.trim() == tool.name()) {
+            let payload = payload::read_arguments_at(text, paren, guide, cut);
+            if let Some(reading) = payload::settled_object(&payload.parse) {
+                return rewritten(reading.value().raw().to_owned(), RepairKind::SwapSyntax);
+            }
+        }
+        let parse = read_with(text, guide, &Options { cut });
+        let Some(reading) = settled(&parse, tool) else { return Err(broken(&parse)) };
+        let value = reading.value();
+        // `"{\"a\": 1}"`
+        if let Some(inner) = value.as_str() {
+            let parse = read_with(&inner, guide, &Options { cut });
+            return match payload::settled_object(&parse) {
+                Some(reading) => rewritten(reading.value().raw().to_owned(), RepairKind::Unwrap),
+                None => Err(Reason::Shape(ShapeError::ArgumentsNotObject("string"))),
+            };
+        }
+        let value = shape::without_wrapper(value, tool);
+        match value.raw().starts_with('{') {
+            true => Ok((value.raw().to_owned(), reading.repairs.clone())),
+            false if value.raw() == "null" => Ok(("{}".to_owned(), Vec::new())),
+            false => Err(Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()))),
+        }
+    }
+
+    fn refuse(&self, number: usize, reason: Reason) -> Verdict {
+        Verdict::Refused(Refusal {
+            id: self.id.clone(),
+            name: Some(self.name.clone()).filter(|name| !name.is_empty()),
+            dialect: NATIVE,
+            number,
+            span: Span::new(0, self.arguments.len()),
+            block: self.arguments.clone(),
+            reason,
+        })
+    }
+}
+
+/// The only reading, or the only one of several that fits the schema.
+fn settled<'p, 't>(parse: &'p Parse<'t>, tool: &Tool) -> Option<&'p Reading<'t>> {
+    parse.settled().or_else(|| {
+        let mut fitting = parse.readings.iter().filter(|r| check::fit(tool, r.value().raw()).is_ok());
+        fitting.next().filter(|_| fitting.next().is_none())
+    })
+}
+
+fn guarded_fit(tool: &Tool, arguments: &str) -> Result<Fit, Reason> {
+    if let Ok(tree) = strict(arguments)
+        && let Some(violation) = guard::placeholder(tree.root(arguments))
+    {
+        return Err(Reason::Invalid(vec![violation]));
+    }
+    check::fit(tool, arguments).map_err(Reason::Invalid)
+}
+
+fn broken(parse: &Parse<'_>) -> Reason {
+    if 1 < parse.readings.len() {
+        return Reason::Ambiguous { readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect() };
+    }
+    let diagnostics = parse.diagnostics.clone();
+    match diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
+        true => Reason::Truncated(diagnostics),
+        false => Reason::Unreadable(diagnostics),
+    }
+}
