@@ -83,7 +83,11 @@ impl Pen {
     }
 
     fn accepted(self, out: &mut String, text: &str, call: &Acceptance, number: usize, origin: &str) {
-        let done = done(call.class(), &call.repairs, &call.coercions);
+        let done = match call.class() {
+            // Its markup may still be wrong: that is the dialect's matter, and changes no value.
+            Class::Exact => String::from("arguments exactly as written"),
+            class => done(class, &call.repairs, &call.coercions),
+        };
         let title = format!("call {number}, `{}` ({}): {done}", call.name, call.dialect);
         let marks = mends(text, origin, &call.repairs);
         self.line(out, mended(call.class()), &title, marks);

@@ -226,12 +226,24 @@ fn the_prompt_teaches_tool_code() {
 }
 
 #[test]
-fn the_demo_needs_nothing() {
+fn the_demo_needs_nothing_and_shows_what_it_says() {
     let ran = run(&["demo"], "");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    for shown in
-        ["`substitute_ingredient`", "a comma too many", "what the model is told", "exactly as written"]
-    {
-        assert!(ran.out.contains(shown), "{shown} in {}", ran.out);
+    let is_title =
+        |line: &str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<usize>().is_ok());
+    let mut examples: Vec<Vec<&str>> = Vec::new();
+    for line in ran.out.lines() {
+        if is_title(line) {
+            examples.push(Vec::new());
+        }
+        examples.last_mut().expect("a title comes first").push(line);
+    }
+    assert!(25 <= examples.len());
+    for example in examples {
+        let shows = |start: &str| example.iter().any(|line| line.starts_with(start));
+        let (refused, no_call) = (example[0].ends_with(": refused"), example[0].ends_with("no call"));
+        assert_eq!(shows("refused: ") || shows("not healed: "), refused, "{example:#?}");
+        assert_eq!(shows("note: no call"), no_call, "{example:#?}");
+        assert_eq!(shows("mended: ") || shows("valid: "), !refused && !no_call, "{example:#?}");
     }
 }
