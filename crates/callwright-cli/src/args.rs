@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Prompt(PromptArgs),
     /// Judge tool definitions, and count their tokens.
     Lint(LintArgs),
-    /// Show what Callwright does, on recorded outputs.
+    /// Show what Callwright does, on built-in examples.
     Demo,
 }
 
