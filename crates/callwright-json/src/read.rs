@@ -1,11 +1,11 @@
 //! The doors: a text goes in, its readings come out.
 
-use alloc::{borrow::Cow, boxed::Box, string::String, vec, vec::Vec};
+use alloc::{borrow::Cow, vec, vec::Vec};
 
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
-use crate::surround::{self, Surround};
-use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, apply, repair, strict};
+use crate::surround;
+use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
 ///
@@ -170,16 +170,10 @@ impl<'t> Reading<'t> {
 
     /// The reading that a search found in `source`; `None` if its edits do not give strict JSON.
     pub(crate) fn of(source: &'t str, found: &Found) -> Option<Reading<'t>> {
-        let shifted: Vec<Repair> = found
-            .repairs
-            .iter()
-            .map(|r| {
-                let start = r.at.start.saturating_sub(found.span.start) as usize;
-                Repair { kind: r.kind, at: Span::new(start, start + r.at.len()), put: r.put.clone() }
-            })
-            .collect();
-        let body = source.get(found.span.range())?;
-        let text = if shifted.is_empty() { Cow::Borrowed(body) } else { Cow::Owned(apply(body, &shifted)) };
+        let text = match found.repairs.as_slice() {
+            [] => Cow::Borrowed(source.get(found.span.range())?),
+            repairs => Cow::Owned(repair::apply_within(source, found.span, repairs)),
+        };
         let tree = strict(&text).ok()?;
         Some(Reading { text, tree, repairs: found.repairs.clone(), span: found.span })
     }
@@ -206,9 +200,9 @@ fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) 
 pub(crate) fn unwrapped<'t>(inner: &str, at: Span, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     let parse = read_with(inner, guide, options);
     let readings = parse.readings.into_iter().map(|r| {
-        let put: Box<str> = Box::from(&*r.text);
-        let repairs = vec![Repair { kind: RepairKind::Unwrap, at, put }];
-        Reading { text: Cow::Owned(String::from(r.text)), tree: r.tree, repairs, span: at }
+        let text = r.text.into_owned();
+        let repairs = vec![Repair::new(RepairKind::Unwrap, at, text.clone())];
+        Reading { text: Cow::Owned(text), tree: r.tree, repairs, span: at }
     });
     let diagnostics = parse.diagnostics.into_iter().map(|d| Diagnostic { at, ..d });
     Parse { readings: readings.collect(), diagnostics: diagnostics.collect() }

@@ -1,6 +1,6 @@
 //! A repair is an edit of the source text; all of them together turn it into strict JSON.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
 use crate::Span;
 
@@ -14,11 +14,11 @@ pub struct Repair {
     /// The bytes of the source that are replaced; empty where something is inserted.
     pub at: Span,
     /// What stands there instead; empty where something is dropped.
-    pub put: Box<str>,
+    pub put: Cow<'static, str>,
 }
 
 impl Repair {
-    pub(crate) fn new(kind: RepairKind, at: Span, put: impl Into<Box<str>>) -> Repair {
+    pub(crate) fn new(kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> Repair {
         Repair { kind, at, put: put.into() }
     }
 }
@@ -143,25 +143,31 @@ repair_kinds! {
 /// before the end of the one in front of it, is passed over.
 ///
 /// ```
-/// let parse = callwright_json::read(r#"{"a": 1"#, &callwright_json::AnyValue);
+/// let text = r#"{"a": "b""#;
+/// let parse = callwright_json::read(text, &callwright_json::AnyValue);
 /// let reading = parse.settled().unwrap();
-/// assert_eq!(callwright_json::apply(r#"{"a": 1"#, &reading.repairs), r#"{"a": 1}"#);
+/// assert_eq!(callwright_json::apply(text, &reading.repairs), r#"{"a": "b"}"#);
 /// ```
 pub fn apply(text: &str, repairs: &[Repair]) -> String {
+    apply_within(text, Span::new(0, text.len()), repairs)
+}
+
+/// Applies `repairs`, places in `text`, to the part of it at `span`.
+pub(crate) fn apply_within(text: &str, span: Span, repairs: &[Repair]) -> String {
     let grown: usize = repairs.iter().map(|r| r.put.len()).sum();
-    let mut out = String::with_capacity(text.len() + grown);
-    let mut done = 0;
+    let mut out = String::with_capacity(span.len() + grown);
+    let mut done = span.start as usize;
     for repair in repairs {
         let range = repair.at.range();
-        let Some(kept) = text.get(done..range.start) else { continue };
-        if text.get(range.clone()).is_none() {
+        if range.end > span.end as usize || !text.is_char_boundary(range.end) {
             continue;
         }
+        let Some(kept) = text.get(done..range.start) else { continue };
         out.push_str(kept);
         out.push_str(&repair.put);
         done = range.end;
     }
-    out.push_str(text.get(done..).unwrap_or(""));
+    out.push_str(text.get(done..span.end as usize).unwrap_or(""));
     out
 }
 

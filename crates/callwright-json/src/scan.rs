@@ -52,11 +52,6 @@ pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// How many backslashes stand right before `at`.
-pub(crate) fn backslashes_before(bytes: &[u8], at: usize) -> usize {
-    bytes[..at].iter().rev().take_while(|&&b| b == b'\\').count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

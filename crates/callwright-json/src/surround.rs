@@ -198,6 +198,9 @@ const REASONING: [&str; 8] =
 /// The block may have been opened by the prompt: then only its closing tag is there.
 fn after_reasoning(text: &str) -> usize {
     let start = text.trim_start();
+    if !text.as_bytes().windows(2).any(|w| w == b"</") {
+        return 0;
+    }
     for name in REASONING {
         let opened =
             start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
@@ -289,7 +292,7 @@ fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Pa
     let start = loop {
         let start = next_opener(bytes, from)?;
         let body = bytes.get(start + 1..)?;
-        let blank = body.iter().take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
+        let blank = body.iter().take(64).take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
         if matches!(body.get(blank..), Some([b'\\', b'"' | b'n' | b't' | b'r', ..])) {
             break start;
         }

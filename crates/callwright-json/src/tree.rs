@@ -139,12 +139,27 @@ impl<'a> Value<'a> {
     /// Where the second of two equal keys with different values stands, in any object in this value.
     pub fn conflict(self) -> Option<Span> {
         let (first, end) = self.extent();
-        (first..end).map(|at| self.sibling(at)).filter(|v| v.kind() == Kind::Object).find_map(|object| {
-            let mut members: Vec<(Cow<'_, str>, Value<'_>, Value<'_>)> =
-                object.members().filter_map(|(k, v)| Some((k.as_str()?, k, v))).collect();
-            members.sort_by(|a, b| a.0.cmp(&b.0));
-            members.windows(2).find(|w| w[0].0 == w[1].0 && !w[0].2.same_as(w[1].2)).map(|w| w[1].1.span())
-        })
+        let objects = (first..end).map(|at| self.sibling(at)).filter(|v| v.kind() == Kind::Object);
+        objects.into_iter().find_map(|object| object.own_conflict())
+    }
+
+    fn own_conflict(self) -> Option<Span> {
+        // Keys are compared as they are spelt as long as none of them has an escape.
+        let plain = |k: Value<'a>| !k.raw().contains('\\');
+        if self.members().count() <= 16 && self.members().all(|(k, _)| plain(k)) {
+            let twin = |i: usize, key: Value<'a>, value: Value<'a>| {
+                self.members().take(i).any(|(k, v)| k.raw() == key.raw() && !v.same_as(value))
+            };
+            return self
+                .members()
+                .enumerate()
+                .find(|(i, (k, v))| twin(*i, *k, *v))
+                .map(|(_, (k, _))| k.span());
+        }
+        let mut members: Vec<(Cow<'_, str>, Value<'_>, Value<'_>)> =
+            self.members().filter_map(|(k, v)| Some((k.as_str()?, k, v))).collect();
+        members.sort_by(|a, b| a.0.cmp(&b.0));
+        members.windows(2).find(|w| w[0].0 == w[1].0 && !w[0].2.same_as(w[1].2)).map(|w| w[1].1.span())
     }
 
     /// The indices of this value's own nodes.

@@ -25,6 +25,7 @@ fn main() -> io::Result<()> {
             starts_in_reasoning: case["start"] == "reasoning",
             native: !case["tool_calls"].is_null(),
             dialect: None,
+            ..Context::default()
         };
         let mut events = Vec::new();
         let mut scanner = Scanner::new(&tool_sets[&key], &context);

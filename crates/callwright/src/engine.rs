@@ -1,11 +1,9 @@
 //! The door: an answer and the tools go in, an [`Outcome`] comes out.
 
-use callwright_json::{Reading, Repair};
-
-use crate::schema::Schema;
+use crate::policy::Policy;
 use crate::scan::{CallDelta, Delta, Scanner};
 use crate::tools::ToolSet;
-use crate::verdict::{Coercion, Outcome, Reason};
+use crate::verdict::Outcome;
 
 /// What the caller knows about an answer besides its text.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +17,9 @@ pub struct Context<'a> {
     pub native: bool,
     /// The name of the one dialect to look for; all of them where there is none.
     pub dialect: Option<&'a str>,
+    /// What may be done about a call that is not right as it was written. The caller feeds back and
+    /// re-asks; under a policy that does not heal, [`Policy::admits`] decides which calls are refused.
+    pub policy: Policy,
 }
 
 /// A call that an upstream made natively.
@@ -37,29 +38,14 @@ pub fn parse(tools: &ToolSet, text: &str, native: &[NativeCall<'_>], context: &C
     let mut events = Vec::new();
     let mut scanner = Scanner::new(tools, context);
     for (index, call) in native.iter().enumerate() {
-        let delta = CallDelta { index: Some(index), id: None, name: Some(call.name), arguments: Some(call.arguments) };
+        let delta = CallDelta {
+            index: Some(index),
+            id: None,
+            name: Some(call.name),
+            arguments: Some(call.arguments),
+        };
         scanner.feed(Delta::ToolCall(CallDelta { id: call.id, ..delta }), &mut events);
     }
     scanner.feed(Delta::Text(text), &mut events);
     scanner.finish(&mut events)
-}
-
-/// A healed text: strict JSON that fits the schema, and what it took.
-#[derive(Clone, Debug)]
-pub struct Healed {
-    /// The strict JSON text; the source itself, byte for byte, where that was right.
-    pub text: String,
-    /// The edits of the source, in order.
-    pub repairs: Vec<Repair>,
-    /// Values that were given the type that the schema asks for.
-    pub coercions: Vec<Coercion>,
-}
-
-/// Heals one JSON text, for a schema where there is one.
-///
-/// # Errors
-/// The reason why there is not exactly one reading that fits the schema.
-pub fn heal(_text: &str, _schema: Option<&Schema>, _finish_reason: Option<&str>) -> Result<Healed, Reason> {
-    let _: Option<Reading<'_>> = None;
-    Err(Reason::Unreadable(Vec::new()))
 }

@@ -1,5 +1,7 @@
 //! The shapes that a call in a text may have, as a schema: what the reader of a JSON call is guided by.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::schema::{Document, Schema, SchemaGuide, compile_documents};
@@ -25,44 +27,53 @@ pub(crate) fn guide(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Schema
 
 fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
     let tool = |n: usize| json!({"$ref": format!("tool:{n}")});
-    let any_tool = || (0..tools.len()).map(tool);
-    let text = json!({"type": "string"});
+    let tools_and = |other: &Value| (0..tools.len()).map(tool).chain([other.clone()]).collect::<Vec<Value>>();
+    let [call, text, name, arguments] = ["#", "#/$defs/text", "#/$defs/name", "#/$defs/arguments"]
+        .map(|reference| json!({"$ref": reference}));
+
+    // One key may mean several things: a tool may be called `input`.
+    let mut meanings: Vec<(&str, Vec<Value>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut add = |key, schema: &Value| {
+        let at = *places.entry(key).or_insert(meanings.len());
+        match meanings.get_mut(at) {
+            Some((_, choices)) => choices.push(schema.clone()),
+            None => meanings.push((key, vec![schema.clone()])),
+        }
+    };
+    for key in NAME_KEYS {
+        // `function` is a name, or the whole call; a call may be a string.
+        add(key, if key == "function" { &call } else { &name });
+    }
+    for key in ARGUMENT_KEYS {
+        add(key, &arguments);
+    }
+    for key in ["function_call", "tool_call", "tool_calls"] {
+        add(key, &call);
+    }
+    for key in ["type", "id"] {
+        add(key, &text);
+    }
+    for (n, (name, _)) in tools.iter().enumerate() {
+        add(name, &json!({"anyOf": [tool(n), text]}));
+    }
+    let members: Map<String, Value> = meanings
+        .into_iter()
+        .map(|(key, choices)| match choices.as_slice() {
+            [only] => (key.to_owned(), only.clone()),
+            _ => (key.to_owned(), json!({"anyOf": choices})),
+        })
+        .collect();
+
+    let mut forms =
+        vec![json!({"type": "object", "properties": members}), json!({"type": "array", "items": call})];
+    forms.extend(tools_and(&text));
     let name = match names {
         Some(names) => json!({"type": "string", "enum": names}),
         None => text.clone(),
     };
-    let call = json!({"$ref": "#/$defs/call"});
-    let arguments = json!({"$ref": "#/$defs/arguments"});
-
-    // One key may mean several things: `function` names the tool or holds the call, and a tool may be called `input`.
-    let mut members: Map<String, Value> = Map::new();
-    let mut add = |key: &str, schema: Value| {
-        let choices = members.entry(key).or_insert_with(|| json!({"anyOf": []}));
-        if let Some(Value::Array(choices)) = choices.get_mut("anyOf") {
-            choices.push(schema);
-        }
-    };
-    for key in NAME_KEYS {
-        add(key, name.clone());
-    }
-    for key in ARGUMENT_KEYS {
-        add(key, arguments.clone());
-    }
-    for key in ["function", "function_call", "tool_call"] {
-        add(key, call.clone());
-    }
-    add("tool_calls", json!({"type": "array", "items": call}));
-    add("type", text.clone());
-    add("id", text.clone());
-    for (n, (name, _)) in tools.iter().enumerate() {
-        add(name, json!({"anyOf": [tool(n), text]}));
-    }
-
-    let object = json!({"type": "object", "properties": members});
-    let one: Vec<Value> = [object].into_iter().chain(any_tool()).collect();
-    let given: Vec<Value> = any_tool().chain([text.clone()]).collect();
     json!({
-        "anyOf": [call, text, {"type": "array", "items": {"$ref": "#"}}],
-        "$defs": {"call": {"anyOf": one}, "arguments": {"anyOf": given}},
+        "anyOf": forms,
+        "$defs": {"text": {"type": "string"}, "name": name, "arguments": {"anyOf": tools_and(&text)}},
     })
 }

@@ -7,7 +7,24 @@ use crate::shape::is_type_word;
 use crate::verdict::Violation;
 
 /// Words that announce an example when they stand right before it.
-const EXAMPLE_WORDS: &[&str] = &["do not run", "don't run", "not executed", "for illustration", "just an example", "here's an example", "here is an example", "example usage", "usage example", "if you want", "if you would like", "if you'd like", "if you're looking", "if you are looking", "if you need", "if you were"];
+const EXAMPLE_WORDS: &[&str] = &[
+    "do not run",
+    "don't run",
+    "not executed",
+    "for illustration",
+    "just an example",
+    "here's an example",
+    "here is an example",
+    "example usage",
+    "usage example",
+    "if you want",
+    "if you would like",
+    "if you'd like",
+    "if you're looking",
+    "if you are looking",
+    "if you need",
+    "if you were",
+];
 
 /// The first argument that only stands for one: `your_city`, `<city>`, `city="city"`, `weight=float`.
 pub(crate) fn placeholder(arguments: Value<'_>) -> Option<Violation> {
@@ -28,7 +45,10 @@ fn is_placeholder(key: &str, text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     // `<city>`, `<name of recipe>`, but not `<b>text</b>` or `<a href="x">`.
     let bracketed = |open: char, close: char| {
-        lower.len() > 2 && lower.starts_with(open) && lower.ends_with(close) && !lower.contains(['/', '=', '"'])
+        lower.len() > 2
+            && lower.starts_with(open)
+            && lower.ends_with(close)
+            && !lower.contains(['/', '=', '"'])
     };
     let same_word = lower.len() > 3 && lower.replace([' ', '-'], "_") == key.to_ascii_lowercase();
     bracketed('<', '>')
@@ -59,4 +79,37 @@ fn last_paragraph(text: &str, most: usize) -> &str {
 pub(crate) fn turn_begins(text: &str, at: usize) -> bool {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
     TURNS.iter().any(|mark| dialect::starts_with_any_case(rest, mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callwright_json::strict;
+
+    #[test]
+    fn placeholders_stand_for_no_value() {
+        let found =
+            |text: &str| placeholder(strict(text).unwrap().root(text)).map(|violation| violation.pointer);
+        for (text, pointer) in [
+            (r#"{"a": 1, "city": "your_city"}"#, "/city"),
+            (r#"{"city": "<city>"}"#, "/city"),
+            (r#"{"city": "<name of the city>"}"#, "/city"),
+            (r#"{"file_name": "file_name"}"#, "/file_name"),
+            (r#"{"x": "int"}"#, "/x"),
+        ] {
+            assert_eq!(found(text).as_deref(), Some(pointer), "{text}");
+        }
+        for text in
+            [r#"{"city": "Paris"}"#, r#"{"html": "<b>x</b>"}"#, r#"{"code": "a < b"}"#, r#"{"n": 5}"#, "{}"]
+        {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_example_is_announced_right_before() {
+        assert!(is_example("Example of the format (do not run):\n"));
+        assert!(is_example("If you want to know the weather, you can use:\n\n"));
+        assert!(!is_example("Do not run away.\n\nHere is the call:\n"));
+    }
 }

@@ -2,22 +2,38 @@
 //!
 //! The modules stand in reading order.
 
-mod check;
-mod dialect;
-mod engine;
+mod tools;
+mod schema;
 mod envelope;
-mod guard;
-mod name;
+mod dialect;
 mod payload;
+mod pairs;
 mod scan;
+mod name;
+mod shape;
+mod guard;
+mod check;
+mod verdict;
+mod policy;
+mod feedback;
+mod report;
+mod heal;
+mod engine;
 pub mod lint;
 pub mod prompt;
-mod schema;
-mod shape;
-mod tools;
-mod verdict;
 
-pub use engine::{Context, Healed, NativeCall, heal, parse};
+pub use engine::{Context, NativeCall, parse};
+pub use feedback::{
+    Diagnosis, Feedback, Fix, JsonLoadsError, Position, PromptError, Trouble, calls_or_error, diagnose,
+    json_loads_error, prompt_tool_calls,
+};
+pub use heal::{Healed, heal};
+pub use policy::Policy;
+pub use report::{
+    CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport, PositionReport,
+    RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION, ViolationReport,
+    WhyReport,
+};
 pub use scan::{CallDelta, Delta, Event, Scanner};
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};

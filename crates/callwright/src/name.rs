@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::tools::{Tool, ToolSet};
+use crate::verdict::Reason;
 
 /// The longest text that is looked up as a name.
 pub(crate) const MAX_NAME: usize = 256;
@@ -94,8 +95,14 @@ impl<'a> Names<'a> {
         if key.len() < 4 { None } else { *tails.get(&key)? }
     }
 
+    /// Why a call to `written` is refused.
+    pub(crate) fn unknown(&self, written: &str) -> Reason {
+        let declared = self.tools.iter().map(|tool| tool.name().to_owned()).collect();
+        Reason::UnknownTool { nearest: self.nearest(written), declared }
+    }
+
     /// The declared names that come closest to `written`, best first.
-    pub(crate) fn nearest(&self, written: &str) -> Vec<String> {
+    fn nearest(&self, written: &str) -> Vec<String> {
         let written = fold(written);
         let bound = written.len().min(64) / 2 + 1;
         let mut near: Vec<(usize, &str)> = self
@@ -121,10 +128,16 @@ fn without_token(written: &str) -> Cow<'_, str> {
 
 /// Lower case, without separators.
 fn fold(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '\\' | '/' | ':')).map(|c| c.to_ascii_lowercase()).collect()
+    name.chars()
+        .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '\\' | '/' | ':'))
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
 }
 
-fn index<'a>(tools: &'a ToolSet, part: impl Fn(&'a str) -> Option<&'a str>) -> HashMap<String, Option<&'a Tool>> {
+fn index<'a>(
+    tools: &'a ToolSet,
+    part: impl Fn(&'a str) -> Option<&'a str>,
+) -> HashMap<String, Option<&'a Tool>> {
     let mut map: HashMap<String, Option<&'a Tool>> = HashMap::new();
     for tool in tools.iter() {
         if let Some(part) = part(tool.name()) {
@@ -151,4 +164,57 @@ fn edit_distance(a: &str, b: &str, bound: usize) -> Option<usize> {
         }
     }
     row.last().copied().filter(|&distance| distance <= bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(declared: &[&str], written: &str, prefix: Prefix) -> Option<String> {
+        let tools: Vec<_> = declared.iter().map(|name| serde_json::json!({"name": name})).collect();
+        let tool_set = ToolSet::from_value(&tools.into()).unwrap();
+        let names = Names::new(&tool_set);
+        names.resolve(written, prefix).map(|tool| tool.name().to_owned())
+    }
+
+    #[test]
+    fn a_variant_that_one_tool_has_is_that_tool() {
+        let declared = ["get_weather", "math.hypot", "list-files", "cd"];
+        for (written, expected) in [
+            ("get_weather", "get_weather"),
+            ("getWeather", "get_weather"),
+            ("GET-WEATHER", "get_weather"),
+            ("get\\_weather", "get_weather"),
+            ("functions.get_weather", "get_weather"),
+            ("default_api.list_files", "list-files"),
+            ("math_hypot", "math.hypot"),
+            ("hypot", "math.hypot"),
+            ("cd<|channel|>commentary", "cd"),
+        ] {
+            assert_eq!(resolved(&declared, written, Prefix::Known).as_deref(), Some(expected), "{written}");
+        }
+        assert_eq!(resolved(&declared, "shell.cd", Prefix::Known), None);
+        assert_eq!(resolved(&declared, "shell.cd", Prefix::Any).as_deref(), Some("cd"));
+    }
+
+    #[test]
+    fn what_two_tools_share_or_only_looks_alike_is_no_name() {
+        assert_eq!(resolved(&["a_b", "a.b"], "ab", Prefix::Any), None);
+        assert_eq!(resolved(&["a.find", "b.find"], "find", Prefix::Any), None);
+        for written in
+            ["get_wеather", "get_weather\u{200b}", "\u{202e}get_weather", "get_wether", "", "weather"]
+        {
+            assert_eq!(resolved(&["get_weather"], written, Prefix::Any), None, "{written:?}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_names_are_offered() {
+        let tools =
+            serde_json::json!([{"name": "get_weather"}, {"name": "get_time"}, {"name": "write_file"}]);
+        let tool_set = ToolSet::from_value(&tools).unwrap();
+        let nearest = Names::new(&tool_set).nearest("get_wether");
+        assert_eq!(nearest.first().map(String::as_str), Some("get_weather"));
+        assert!(Names::new(&tool_set).nearest("zzzzzzzzzzzzzz").is_empty());
+    }
 }

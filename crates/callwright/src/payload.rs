@@ -1,6 +1,8 @@
 //! Payloads: the doors to the tolerant reader for a value and for an argument list inside a longer text.
 
-use callwright_json::{AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix};
+use callwright_json::{
+    AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix,
+};
 
 /// A payload that was read: its readings, and the place behind it.
 pub(crate) struct Payload<'t> {
@@ -56,7 +58,9 @@ pub(crate) fn read_escaped_arguments<'t>(
     let mut chars = piece.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         match chars.peek() {
-            Some((_, '_' | '*' | '[' | ']' | '#' | '<' | '>')) if c == '\\' => dropped.push((plain.len(), from + at)),
+            Some((_, '_' | '*' | '[' | ']' | '#' | '<' | '>')) if c == '\\' => {
+                dropped.push((plain.len(), from + at))
+            }
             _ => plain.push(c),
         }
     }
@@ -67,7 +71,11 @@ pub(crate) fn read_escaped_arguments<'t>(
     let mut repairs: Vec<Repair> = reading
         .repairs
         .iter()
-        .map(|r| Repair { kind: r.kind, at: Span::new(place(r.at.start), place(r.at.end)), put: r.put.clone() })
+        .map(|r| Repair {
+            kind: r.kind,
+            at: Span::new(place(r.at.start), place(r.at.end)),
+            put: r.put.clone(),
+        })
         .collect();
     let outside = |at: usize| !repairs.iter().any(|r| r.at.range().contains(&at));
     let drops: Vec<Repair> = dropped

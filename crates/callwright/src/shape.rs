@@ -13,20 +13,60 @@ use crate::tools::Tool;
 use crate::verdict::ShapeError;
 
 const NAME_KEYS: &[&str] = &[
-    "name", "tool", "function", "tool_name", "function_name", "action", "func", "functionName", "toolName", "api",
-    "api_name", "method", "recipient_name", "tool_call", "function_call",
+    "name",
+    "tool",
+    "function",
+    "tool_name",
+    "function_name",
+    "action",
+    "func",
+    "functionName",
+    "toolName",
+    "api",
+    "api_name",
+    "method",
+    "recipient_name",
+    "tool_call",
+    "function_call",
 ];
 const ARGUMENT_KEYS: &[&str] = &[
-    "arguments", "parameters", "params", "args", "input", "tool_input", "action_input", "kwargs", "arg", "param",
-    "function_args", "tool_args", "properties", "tool_parameters", "function_parameters", "parameter", "inputs",
+    "arguments",
+    "parameters",
+    "params",
+    "args",
+    "input",
+    "tool_input",
+    "action_input",
+    "kwargs",
+    "arg",
+    "param",
+    "function_args",
+    "tool_args",
+    "properties",
+    "tool_parameters",
+    "function_parameters",
+    "parameter",
+    "inputs",
 ];
 /// What a list of calls, or one call, may be wrapped in.
 const WRAPPER_KEYS: &[&str] = &[
-    "tool_calls", "function_calls", "calls", "tool_call", "function_call", "functions", "tools", "function", "tool",
-    "call", "tool_uses", "actions", "action",
+    "tool_calls",
+    "function_calls",
+    "calls",
+    "tool_call",
+    "function_call",
+    "functions",
+    "tools",
+    "function",
+    "tool",
+    "call",
+    "tool_uses",
+    "actions",
+    "action",
 ];
 /// What may stand beside a name and arguments without being an argument.
-const COMPANION_KEYS: &[&str] = &["id", "type", "tool_call_id", "call_id", "index", "thought", "thoughts", "reasoning"];
+const COMPANION_KEYS: &[&str] =
+    &["id", "type", "tool_call_id", "call_id", "index", "thought", "thoughts", "reasoning"];
 
 /// The most calls that one value may hold, and the most levels of lists and wrappers around one.
 const MAX_CALLS: usize = 1024;
@@ -205,7 +245,8 @@ fn keyed<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<
 }
 
 fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {
-    let call = |arguments| Shaped::Call { tool, written: written.clone(), arguments: Arguments::Object(arguments) };
+    let call =
+        |arguments| Shaped::Call { tool, written: written.clone(), arguments: Arguments::Object(arguments) };
     list.elements().take(MAX_CALLS).map(call).collect()
 }
 
@@ -215,7 +256,11 @@ fn pair<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<S
     let written = elements.next()?.as_str()?;
     let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;
     let tool = names.resolve(&written, prefix)?;
-    elements.next().is_none().then_some(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) })
+    elements.next().is_none().then_some(Shaped::Call {
+        tool,
+        written,
+        arguments: Arguments::Object(arguments),
+    })
 }
 
 /// `{"params": {…}}` → `{…}`, where the tool has no parameter of that name.
@@ -230,7 +275,9 @@ pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v
 /// Does the tool declare one of the keys of `arguments`?
 fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
     let guide = tool.schema().guide();
-    arguments.members().any(|(key, _)| key.as_str().is_some_and(|key| guide.names(guide.root()).any(|name| name == key)))
+    arguments
+        .members()
+        .any(|(key, _)| key.as_str().is_some_and(|key| guide.names(guide.root()).any(|name| name == key)))
 }
 
 /// The definition of a tool, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`.
@@ -259,7 +306,20 @@ fn is_echo(value: Value<'_>) -> bool {
 pub(crate) fn is_type_word(word: &str) -> bool {
     matches!(
         word,
-        "string" | "integer" | "number" | "boolean" | "array" | "object" | "float" | "dict" | "int" | "str" | "bool" | "list" | "tuple" | "any"
+        "string"
+            | "integer"
+            | "number"
+            | "boolean"
+            | "array"
+            | "object"
+            | "float"
+            | "dict"
+            | "int"
+            | "str"
+            | "bool"
+            | "list"
+            | "tuple"
+            | "any"
     )
 }
 
@@ -268,7 +328,11 @@ fn is_companion(key: &str) -> bool {
 }
 
 /// The first of `keys` that the object has with a value that `fits`.
-fn member<'v>(value: Value<'v>, keys: &[&'static str], fits: impl Fn(Value<'v>) -> bool) -> Option<(&'static str, Value<'v>)> {
+fn member<'v>(
+    value: Value<'v>,
+    keys: &[&'static str],
+    fits: impl Fn(Value<'v>) -> bool,
+) -> Option<(&'static str, Value<'v>)> {
     keys.iter().find_map(|key| value.get(key).filter(|v| fits(*v)).map(|v| (*key, v)))
 }
 

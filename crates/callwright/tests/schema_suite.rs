@@ -3,7 +3,11 @@
 //! The suite is not part of the project. `CALLWRIGHT_SCHEMA_SUITE` names its folder, with `tests/` and `remotes/` in it;
 //! without it, a small table of cases of our own is run, and the tests of the suite are not.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and this one reports its counts")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic, and this one reports its counts"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

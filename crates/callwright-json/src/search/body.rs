@@ -128,15 +128,26 @@ impl Search<'_, '_> {
         }
     }
 
+    /// The next place in the string that needs a decision. Plain escapes need none.
     fn body_stop(&self, s: &State) -> usize {
-        let from = s.at as usize;
         let lead = s.quote.lead();
-        if lead == b'"' {
-            return string_stop(self.bytes, from, b'"');
+        let mut at = s.at as usize;
+        loop {
+            at = match lead {
+                b'"' => string_stop(self.bytes, at, b'"'),
+                _ => {
+                    let rest = self.bytes.get(at..).unwrap_or(&[]);
+                    let stop = |&b: &u8| b == lead || b == b'"' || b == b'\\' || b < 0x20;
+                    at + rest.iter().position(stop).unwrap_or(rest.len())
+                }
+            };
+            // `C:\` may begin a Windows path.
+            let plain = self.bytes.get(at) == Some(&b'\\') && at > 0 && self.bytes[at - 1] != b':';
+            match escape_len(self.bytes, at) {
+                Some(len) if plain => at += len,
+                _ => return at,
+            }
         }
-        let rest = self.bytes.get(from..).unwrap_or(&[]);
-        let stop = |&b: &u8| b == lead || b == b'"' || b == b'\\' || b < 0x20;
-        from + rest.iter().position(stop).unwrap_or(rest.len())
     }
 
     /// A quote that may close the string, or be text.

@@ -14,7 +14,6 @@ mod structure;
 mod token;
 
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -254,10 +253,10 @@ impl<'t, 'g> Search<'t, 'g> {
             guide,
             rigor,
             cut,
-            frames: Vec::new(),
-            edits: Vec::new(),
-            heap: BinaryHeap::new(),
-            trail: Vec::new(),
+            frames: Vec::with_capacity(8),
+            edits: Vec::with_capacity(16),
+            heap: BinaryHeap::with_capacity(16),
+            trail: Vec::with_capacity(16),
             on_trail: true,
             seen: BTreeMap::new(),
             found: Vec::new(),
@@ -314,6 +313,8 @@ impl<'t, 'g> Search<'t, 'g> {
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
             }
+            // Taking up another way costs more than going on with one.
+            self.fuel -= 64;
             self.advance(state);
         }
         let found = core::mem::take(&mut self.found);
@@ -464,7 +465,7 @@ impl<'t, 'g> Search<'t, 'g> {
         let mut repairs = Vec::new();
         let mut at = state.edits;
         while let Some(edit) = self.edits.get(at as usize) {
-            repairs.push(Repair { kind: edit.kind, at: edit.at, put: Box::from(&*edit.put) });
+            repairs.push(Repair { kind: edit.kind, at: edit.at, put: edit.put.clone() });
             at = edit.before;
         }
         repairs.reverse();

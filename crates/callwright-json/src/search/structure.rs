@@ -12,6 +12,8 @@ use crate::{Kinds, Member, Problem, RepairKind, Span};
 const SAME_LINE: Cost = Cost::units(2);
 /// Text on a later line behind the value, or another value.
 const LATER_LINE: Cost = Cost::units(1);
+/// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
+const NOISE: Cost = Cost::units(256);
 /// What follows looks as if the value went on: the text ends in a closing bracket or quote of its own.
 const GOES_ON: Cost = Cost::units(14);
 
@@ -45,10 +47,7 @@ impl<'t> Search<'t, '_> {
                 Some(State { at: s.at + 1, ..s })
             }
             b']' | b')' | b'}' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.closer(s, b),
-            b',' if self.frame(&s).is_some_and(|f| !f.is_object()) => {
-                let s = self.edit(s, RepairKind::DropComma, Span::new(at, at + 1), "");
-                Some(State { at: s.at + 1, ..s })
-            }
+            b',' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.drop_extra_comma(s),
             _ if self.at_marker(at) => self.out_of_text(s),
             0xef => {
                 let (json, len) = wide(&self.bytes[at..])?;
@@ -110,10 +109,7 @@ impl<'t> Search<'t, '_> {
         let Some(&b) = self.bytes.get(at) else { return self.out_of_text(s) };
         match b {
             b'}' | b']' | b')' => return self.closer(s, b),
-            b',' => {
-                let s = self.edit(s, RepairKind::DropComma, Span::new(at, at + 1), "");
-                return Some(State { at: s.at + 1, ..s });
-            }
+            b',' => return self.drop_extra_comma(s),
             // {{"a": 1}}
             b'{' if frame.count == 0 && !s.comma && frame.shape == Shape::Object && !frame.doubled => {
                 let s = self.edit(s, RepairKind::DropOpener, Span::new(at, at + 1), "");
@@ -468,6 +464,14 @@ impl<'t> Search<'t, '_> {
         self.bytes[..at].trim_ascii_end().len()
     }
 
+    /// Drops a comma that stands where a key or an element should: `[1,, 2]`.
+    fn drop_extra_comma(&mut self, s: State) -> Option<State> {
+        let at = s.at as usize;
+        let s = self.edit(s, RepairKind::DropComma, Span::new(at, at + 1), "");
+        let cost = s.cost.plus(Cost::units(1));
+        (cost < NOISE).then_some(State { at: s.at + 1, cost, ..s })
+    }
+
     /// Drops the comma that was read last, when a container closes behind it.
     fn drop_comma(&mut self, s: State) -> State {
         if !s.comma {
@@ -554,7 +558,8 @@ impl<'t> Search<'t, '_> {
         let arguments = self.arguments;
         if !arguments && let Some(b'}' | b']' | b')') = rest.first() {
             let s = self.edit(s, RepairKind::DropCloser, Span::new(next, next + 1), "");
-            return Some(State { at: next as u32 + 1, ..s });
+            let too_many = s.cost > NOISE;
+            return (!too_many).then_some(State { at: next as u32 + 1, ..s });
         }
         let newline = self.bytes[at..next].contains(&b'\n');
         let before = &self.bytes[..self.start as usize];

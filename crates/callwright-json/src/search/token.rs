@@ -236,13 +236,32 @@ impl Search<'_, '_> {
 
     /// The end of the run of characters that make up names, numbers and literals.
     pub(super) fn word_end(&self, from: usize) -> usize {
-        let rest = self.bytes.get(from..).unwrap_or(&[]);
-        let word = |b: u8| b.is_ascii_alphanumeric() || b"_.+-$".contains(&b) || b >= 0x80;
-        // Full-width punctuation is no part of a word: `10，`
-        let wide = |i: usize| rest[i] == 0xef && matches!(rest.get(i + 1), Some(0xbc | 0xbd));
-        from + (0..rest.len()).find(|&i| !word(rest[i]) || wide(i)).unwrap_or(rest.len())
+        let mut at = from;
+        while let Some(&b) = self.bytes.get(at)
+            && WORD[usize::from(b)]
+        {
+            // Full-width punctuation is no part of a word: `10，`
+            if b == 0xef && matches!(self.bytes.get(at + 1), Some(0xbc | 0xbd)) {
+                break;
+            }
+            at += 1;
+        }
+        at
     }
 }
+
+/// The bytes that make up words.
+const WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] = (b as u8).is_ascii_alphanumeric()
+            || matches!(b as u8, b'_' | b'.' | b'+' | b'-' | b'$')
+            || b >= 0x80;
+        b += 1;
+    }
+    table
+};
 
 /// The JSON spelling of a number that another language writes differently; `None` for anything else.
 ///

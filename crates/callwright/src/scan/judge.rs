@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Class, Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
+use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
 
 use super::lead::{Glue, Item, Lead, is_name_byte};
 use crate::check::{self, Fit};
@@ -107,8 +107,8 @@ impl<'a, 't> Case<'a, 't> {
                     self.shaped_call(tool, &written, arguments, &reading.repairs, at, end)
                 }
                 Shaped::Unknown { written } => {
-                    let nearest = self.names.nearest(&written);
-                    Some(self.refuse(Some(written.into_owned()), Reason::UnknownTool { nearest }, at, end))
+                    let reason = self.names.unknown(&written);
+                    Some(self.refuse(Some(written.into_owned()), reason, at, end))
                 }
                 Shaped::Wrong { written, error } => {
                     Some(self.refuse(written.map(Cow::into_owned), Reason::Shape(error), at, end))
@@ -136,7 +136,11 @@ impl<'a, 't> Case<'a, 't> {
             return None;
         }
         let written = Cow::Borrowed(tool.name());
-        Some(Shaped::Call { tool, written: Cow::Owned(written.into_owned()), arguments: Arguments::Object(value) })
+        Some(Shaped::Call {
+            tool,
+            written: Cow::Owned(written.into_owned()),
+            arguments: Arguments::Object(value),
+        })
     }
 
     fn shaped_call(
@@ -166,7 +170,11 @@ impl<'a, 't> Case<'a, 't> {
                 let put = reading.value().raw().to_owned();
                 // The whole payload is spelt anew: the edit of a string inside it cannot be told apart from it.
                 if repairs.is_empty() {
-                    repairs.push(Repair { kind: RepairKind::Unwrap, at: Span::new(at, end), put: put.as_str().into() });
+                    repairs.push(Repair {
+                        kind: RepairKind::Unwrap,
+                        at: Span::new(at, end),
+                        put: put.clone().into(),
+                    });
                 }
                 put
             }
@@ -184,7 +192,8 @@ impl<'a, 't> Case<'a, 't> {
         let inner = payload::read_arguments_at(source, paren, tool.schema().guide(), false);
         let reading = payload::settled_object(&inner.parse)?;
         let put = reading.value().raw().to_owned();
-        let repairs = vec![Repair { kind: RepairKind::Unwrap, at: Span::new(at, end), put: put.as_str().into() }];
+        let repairs =
+            vec![Repair { kind: RepairKind::Unwrap, at: Span::new(at, end), put: put.clone().into() }];
         self.verdict(tool, written, &put, repairs, at, end)
     }
 
@@ -203,7 +212,7 @@ impl<'a, 't> Case<'a, 't> {
                 if let Some(reading) = payload::settled_object(&read.parse) {
                     let put = reading.value().raw().to_owned();
                     let kind = RepairKind::Unwrap;
-                    let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.as_str().into() }];
+                    let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.clone().into() }];
                     return self.one(self.verdict(tool, written, &put, repairs, at, end), end);
                 }
             }
@@ -215,11 +224,8 @@ impl<'a, 't> Case<'a, 't> {
             return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
         }
         let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
-        let nested = match payload.parse.settled() {
-            Some(reading) if reading.class() <= Class::Lossless => false,
-            Some(reading) => self.nested_call || self.quotes_a_call(&reading.repairs),
-            None => self.nested_call,
-        };
+        let quoted_call = || payload.parse.settled().is_some_and(|r| self.quotes_a_call(&r.repairs));
+        let nested = self.nested_call || quoted_call();
         if nested {
             if !self.set_off && !self.is_distinct() {
                 return Judged::Text(None);
@@ -249,14 +255,15 @@ impl<'a, 't> Case<'a, 't> {
             }
             let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
             let end = self.end.unwrap_or(payload.end);
-            let reason = Reason::UnknownTool { nearest: self.names.nearest(written) };
+            let reason = self.names.unknown(written);
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         };
         let payload = payload::read_json_at(self.text, at, tool.schema().guide(), self.cut);
         // `<f>{"name": "f", "arguments": {…}}</f>`
         if let Some(reading) = payload.parse.settled() {
             let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
-            if let [Shaped::Call { tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), .. }] = whole.as_slice()
+            if let [Shaped::Call { tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), .. }] =
+                whole.as_slice()
                 && inner.name() == tool.name()
             {
                 let verdicts = self.shaped(reading, at, payload.end);
@@ -311,7 +318,9 @@ impl<'a, 't> Case<'a, 't> {
         };
         let diagnostics: Vec<Diagnostic> = parse.diagnostics.iter().map(from).collect();
         let reason = if 1 < parse.readings.len() {
-            Reason::Ambiguous { readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect() }
+            Reason::Ambiguous {
+                readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect(),
+            }
         } else if diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
             Reason::Truncated(diagnostics)
         } else {
@@ -322,12 +331,21 @@ impl<'a, 't> Case<'a, 't> {
 
     /// A declared name in quotes in a block that cannot be read.
     fn named_in(&self, block: &str) -> Option<String> {
-        block.split(['"', '\'']).take(12).find_map(|piece| {
-            self.names.resolve(piece, Prefix::Known).map(|tool| tool.name().to_owned())
-        })
+        block
+            .split(['"', '\''])
+            .take(12)
+            .find_map(|piece| self.names.resolve(piece, Prefix::Known).map(|tool| tool.name().to_owned()))
     }
 
-    fn verdict(&self, tool: &Tool, written: &str, arguments: &str, repairs: Vec<Repair>, at: usize, end: usize) -> Option<Verdict> {
+    fn verdict(
+        &self,
+        tool: &Tool,
+        written: &str,
+        arguments: &str,
+        repairs: Vec<Repair>,
+        at: usize,
+        end: usize,
+    ) -> Option<Verdict> {
         let tree = strict(arguments).ok()?;
         let value = tree.root(arguments);
         if let Some(violation) = guard::placeholder(value) {

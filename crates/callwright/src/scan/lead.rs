@@ -17,7 +17,8 @@ const MAX_PIECES: usize = 10;
 pub(crate) const MAX_TICKS: usize = 16;
 
 /// Keys by which a value whose opening brace is missing is known.
-const FIRST_KEYS: &[&str] = &["name", "tool", "function", "arguments", "parameters", "tool_name", "function_name"];
+const FIRST_KEYS: &[&str] =
+    &["name", "tool", "function", "arguments", "parameters", "tool_name", "function_name"];
 
 /// A call that may begin.
 #[derive(Debug)]
@@ -207,7 +208,9 @@ impl Leading<'_, '_> {
                     return Step::Wait;
                 }
             }
-            Some(b'[') if self.glue.iter().filter(|g| **g == Glue::Bracket).count() == 2 => return Step::Nothing,
+            Some(b'[') if self.glue.iter().filter(|g| **g == Glue::Bracket).count() == 2 => {
+                return Step::Nothing;
+            }
             Some(_) => {}
             None => return Step::Wait,
         }
@@ -223,7 +226,9 @@ impl Leading<'_, '_> {
                 let name = self.name_end(quote + 1);
                 match self.bytes.get(name) {
                     None => Step::Wait,
-                    Some(b'"' | b'\'') if self.resolves(quote + 1, name) => self.over(self.at + 1, Glue::Paren),
+                    Some(b'"' | b'\'') if self.resolves(quote + 1, name) => {
+                        self.over(self.at + 1, Glue::Paren)
+                    }
                     Some(_) => Step::Nothing,
                 }
             }
@@ -247,7 +252,11 @@ impl Leading<'_, '_> {
             return Step::Nothing;
         }
         let label = end;
-        while self.bytes.get(end).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+')) {
+        while self
+            .bytes
+            .get(end)
+            .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
+        {
             end += 1;
         }
         match self.bytes.get(end) {
@@ -426,10 +435,19 @@ impl Leading<'_, '_> {
             // `get_weather⏎{"city": "Paris"}`, also right behind a sentence: `the call.get_weather⏎{…}`
             Some(b'{') if after - end < 16 => {
                 let on_next_line = self.bytes[end..after].contains(&b'\n');
-                let glued = word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1).find(|&from| {
-                    on_next_line && self.text.get(from..end).is_some_and(|n| self.place.names.tools().get(n).is_some())
-                });
-                let from = if self.resolves(from, end) && (self.free() || on_next_line) { Some(from) } else { glued };
+                let glued =
+                    word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1).find(|&from| {
+                        on_next_line
+                            && self
+                                .text
+                                .get(from..end)
+                                .is_some_and(|n| self.place.names.tools().get(n).is_some())
+                    });
+                let from = if self.resolves(from, end) && (self.free() || on_next_line) {
+                    Some(from)
+                } else {
+                    glued
+                };
                 match from {
                     Some(from) => Step::Item(Item::Named { name: Span::new(from, end), at: after }),
                     None => Step::Nothing,
@@ -502,5 +520,6 @@ pub(crate) fn is_name_byte(byte: u8) -> bool {
 }
 
 fn is_variable(word: &str) -> bool {
-    !word.starts_with(|c: char| c.is_ascii_digit()) && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    !word.starts_with(|c: char| c.is_ascii_digit())
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

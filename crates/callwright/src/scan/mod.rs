@@ -17,15 +17,15 @@ use callwright_json::Span;
 use self::extent::{Extent, Progress};
 use self::judge::{Case, Judged, judge};
 use self::lead::{Glue, Item, Lead, Look, MAX_TICKS, Place, is_name_byte, tick_run};
-use self::native::Drafts;
 pub use self::native::CallDelta;
+use self::native::Drafts;
 use self::tail::{Tail, tail};
 use crate::dialect::{self, Anchor, REASONING, TURNS};
 use crate::engine::Context;
 use crate::guard;
 use crate::name::Names;
 use crate::tools::ToolSet;
-use crate::verdict::{Outcome, Verdict};
+use crate::verdict::{Acceptance, Outcome, Verdict};
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
@@ -133,7 +133,11 @@ enum Flow {
 impl<'a> Scanner<'a> {
     /// For answers to a request that declares `tools`.
     pub fn new(tools: &'a ToolSet, context: &Context<'_>) -> Scanner<'a> {
-        let mode = if context.starts_in_reasoning { Mode::Reasoning(Thinking { close: "</think>", searched: 0, marked: None }) } else { Mode::Prose };
+        let mode = if context.starts_in_reasoning {
+            Mode::Reasoning(Thinking { close: "</think>", searched: 0, marked: None })
+        } else {
+            Mode::Prose
+        };
         Scanner {
             names: Names::new(tools),
             cut: context.finish_reason == Some("length"),
@@ -213,7 +217,8 @@ impl<'a> Scanner<'a> {
         let found = loop {
             let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
             let begins_word = is_name_byte(byte) && !in_word;
-            let special = matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
+            let special =
+                matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
             if special || begins_word || (line_start && byte == b'#') {
                 match self.at_mark(at, line_start, end) {
                     Found::Nothing => {}
@@ -239,14 +244,15 @@ impl<'a> Scanner<'a> {
         match found {
             Found::Nothing | Found::Wait => Flow::Wait,
             Found::Lead(lead) => {
-                self.mode = if self.spent > READS_PER_BYTE * at + FREE_READS && lead.record.anchor == Anchor::Weak {
-                    let past = lead.item.at() + 1;
-                    self.release(past, out);
-                    Mode::Prose
-                } else {
-                    let extent = Extent::new(lead.item.at());
-                    Mode::Payload(lead, extent)
-                };
+                self.mode =
+                    if self.spent > READS_PER_BYTE * at + FREE_READS && lead.record.anchor == Anchor::Weak {
+                        let past = lead.item.at() + 1;
+                        self.release(past, out);
+                        Mode::Prose
+                    } else {
+                        let extent = Extent::new(lead.item.at());
+                        Mode::Payload(lead, extent)
+                    };
                 Flow::On
             }
             Found::Think(open, close) => {
@@ -312,7 +318,9 @@ impl<'a> Scanner<'a> {
         }
         match lead::look(&self.text, at, self.place(line_start, end)) {
             Look::Found(lead) if self.explicit && !self.is_explicit(&lead) => Found::Nothing,
-            Look::Found(lead) if self.dialect.as_deref().is_some_and(|d| d != lead.record.name) => Found::Nothing,
+            Look::Found(lead) if self.dialect.as_deref().is_some_and(|d| d != lead.record.name) => {
+                Found::Nothing
+            }
             Look::Found(lead) => Found::Lead(lead),
             Look::Wait => Found::Wait,
             Look::Nothing => Found::Nothing,
@@ -349,6 +357,28 @@ impl<'a> Scanner<'a> {
                 if surplus < 64 && surplus == behind.len() && !end {
                     self.mode = Mode::Payload(lead, extent);
                     return Flow::Wait;
+                }
+                let next = behind.iter().skip(surplus).take(64).find(|b| !b.is_ascii_whitespace()).copied();
+                if next.is_none() && behind.len() < surplus + 64 && !end {
+                    self.mode = Mode::Payload(lead, extent);
+                    return Flow::Wait;
+                }
+                // `{"a": "say "}" now"}`: what stands behind the value is the string's that seemed to end in it.
+                let blank = behind.iter().skip(surplus).take_while(|b| b.is_ascii_whitespace());
+                let same_line = !blank.into_iter().any(|&b| b == b'\n');
+                let goes_on = match next {
+                    Some(b'"' | b'\'') => {
+                        !lead.glue.iter().chain(&self.glue).any(|g| matches!(g, Glue::Quote(_)))
+                    }
+                    Some(b) => {
+                        lead.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric()
+                    }
+                    None => false,
+                };
+                let goes_on = goes_on && !matches!(lead.item, Item::Call { .. });
+                if goes_on {
+                    self.mode = Mode::Held(lead, None);
+                    return Flow::On;
                 }
                 match self.judge(&lead, at + surplus, Some(at + surplus), extent.has_nested_call(), false) {
                     Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
@@ -395,7 +425,14 @@ impl<'a> Scanner<'a> {
         self.settle(lead, judged, out);
     }
 
-    fn judge(&mut self, lead: &Lead, limit: usize, end: Option<usize>, nested_call: bool, last: bool) -> Judged {
+    fn judge(
+        &mut self,
+        lead: &Lead,
+        limit: usize,
+        end: Option<usize>,
+        nested_call: bool,
+        last: bool,
+    ) -> Judged {
         let limit = limit.min(self.text.len());
         self.spent += limit.saturating_sub(lead.item.at());
         let before = &self.text[..lead.start];
@@ -421,6 +458,12 @@ impl<'a> Scanner<'a> {
 
     fn settle(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
         match judged {
+            // An explanation that says the calls again stays text.
+            Judged::Calls(verdicts, end)
+                if lead.record.anchor == Anchor::Weak && verdicts.iter().all(|v| self.is_repeat(v)) =>
+            {
+                self.settle(lead, Judged::Text(Some(end)), out);
+            }
             Judged::Calls(verdicts, end) => {
                 self.remove(out);
                 self.glue.append(&mut lead.glue);
@@ -475,6 +518,7 @@ impl<'a> Scanner<'a> {
             if self.is_repeat(&verdict) {
                 continue;
             }
+            self.remember(&verdict);
             out.push(Event::Call(verdict.clone()));
             self.outcome.verdicts.push(verdict);
         }
@@ -482,19 +526,26 @@ impl<'a> Scanner<'a> {
 
     /// The same call in another dialect, or again behind prose, is an explanation of it. A list may hold a
     /// call twice.
-    fn is_repeat(&mut self, verdict: &Verdict) -> bool {
+    fn is_repeat(&self, verdict: &Verdict) -> bool {
         let Verdict::Accepted(call) = verdict else { return false };
+        let block = self.block + usize::from(self.apart);
+        self.known.get(&key(call)).is_some_and(|known| *known != (call.dialect, block))
+    }
+
+    fn remember(&mut self, verdict: &Verdict) {
         if std::mem::take(&mut self.apart) {
             self.block += 1;
         }
-        let key = format!("{}\0{}", call.name, call.arguments);
-        let (dialect, block) = *self.known.entry(key).or_insert((call.dialect, self.block));
-        dialect != call.dialect || block != self.block
+        if let Verdict::Accepted(call) = verdict {
+            self.known.entry(key(call)).or_insert((call.dialect, self.block));
+        }
     }
 
     /// Lets reasoning through up to its closer.
     fn reasoning(&mut self, mut thinking: Thinking, end: bool, out: &mut Vec<Event>) -> Flow {
-        while let Some(found) = self.text.as_bytes()[thinking.searched..].iter().position(|b| matches!(b, b'<' | b'[')) {
+        while let Some(found) =
+            self.text.as_bytes()[thinking.searched..].iter().position(|b| matches!(b, b'<' | b'['))
+        {
             let at = thinking.searched + found;
             let rest = &self.text.as_bytes()[at..];
             if dialect::starts_with_any_case(rest, thinking.close) {
@@ -508,7 +559,8 @@ impl<'a> Scanner<'a> {
                 thinking.searched = at;
                 break;
             }
-            let marked = dialect::opener_at(&self.text, at).is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
+            let marked =
+                dialect::opener_at(&self.text, at).is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
             if marked && thinking.marked.is_none() {
                 self.think_up_to(at, out);
                 thinking.marked = Some(at);
@@ -598,6 +650,11 @@ impl<'a> Scanner<'a> {
             out.push(Event::Text(text.to_owned()));
         }
     }
+}
+
+/// What makes two calls the same.
+fn key(call: &Acceptance) -> String {
+    format!("{}\0{}", call.name, call.arguments)
 }
 
 enum Found {

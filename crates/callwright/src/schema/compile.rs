@@ -46,6 +46,7 @@ pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
         documents,
         entries: vec![Entry::any(), Entry::never()],
         known: HashMap::new(),
+        known_nodes: HashMap::new(),
         todo: Vec::new(),
         steps: 0,
     };
@@ -98,6 +99,7 @@ struct Compiler<'s, 'd> {
     documents: &'d [Document<'s>],
     entries: Vec<Entry>,
     known: HashMap<Key, u32>,
+    known_nodes: HashMap<*const Value, u32>,
     todo: Vec<(u32, Vec<Alternative<'s>>)>,
     steps: usize,
 }
@@ -109,6 +111,39 @@ impl<'s> Compiler<'s, '_> {
 
     /// The number of the place where one of `choices` holds.
     fn place(&mut self, choices: Vec<Vec<Node<'s>>>) -> u32 {
+        // Most places are one schema, and many of those the same one.
+        let only = match choices.as_slice() {
+            [choice] => match choice.as_slice() {
+                [] => return ANY,
+                [node] => Some(self.referred(*node).key()),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(&known) = only.and_then(|only| self.known_nodes.get(&only)) {
+            return known;
+        }
+        let at = self.place_of_choices(choices);
+        if let Some(only) = only {
+            self.known_nodes.insert(only, at);
+        }
+        at
+    }
+
+    /// What `node` stands for, if it is a reference and nothing else.
+    fn referred(&self, mut node: Node<'s>) -> Node<'s> {
+        // Endless references were refused before.
+        while let Value::Object(schema) = node.schema
+            && schema.len() == 1
+            && let Some(Value::String(reference)) = schema.get("$ref")
+            && let Some(target) = self.resolve(node, reference)
+        {
+            node = target;
+        }
+        node
+    }
+
+    fn place_of_choices(&mut self, choices: Vec<Vec<Node<'s>>>) -> u32 {
         let mut alternatives = Vec::new();
         for choice in choices {
             alternatives.extend(self.expand(choice));

@@ -27,7 +27,7 @@ pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
 use keywords::Draft;
 
 /// The size, in bytes, that one compiled `pattern` may take.
-const MAX_PATTERN_SIZE: usize = 1 << 20;
+const MAX_PATTERN_SIZE: usize = 1 << 18;
 /// The steps back that a `pattern` with look-around may take on one string.
 const MAX_BACKTRACKING: usize = 20_000;
 

@@ -1,0 +1,112 @@
+//! The diagnosis of a text that should be JSON: what a strict reader says, what is wrong, and a way to mend it.
+//!
+//! Where the tolerant reader is sure of one reading, its repairs are the diagnosis. Where it is not, the
+//! place at which the strict reader stopped is followed back to a suspect. Strings are read as strings in
+//! both, so a bracket or a quote inside one is never counted.
+
+use callwright_json::{AnyValue, Options, Reading, RepairKind, Span, apply, read_with, strict};
+
+use super::json_loads::{JsonLoadsError, scan};
+use super::suspect::suspect;
+use super::trouble::Trouble;
+
+/// How often a fix may run into the next thing that is wrong. Texts with more faults get no whole fix.
+const MAX_ROUNDS: usize = 12;
+
+/// What is wrong with a text that `json.loads` does not take.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    /// What `json.loads` says.
+    pub error: JsonLoadsError,
+    /// What is wrong; where several things are, the one to begin with.
+    pub trouble: Trouble,
+    /// The suspect place, in bytes of the text.
+    pub at: Span,
+    /// What the text could be instead.
+    pub fix: Option<Fix>,
+}
+
+/// A corrected text: always strict JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// The whole corrected text.
+    pub text: String,
+    /// Is it the only way to read the text, whatever the schema? If not, it is an example.
+    pub certain: bool,
+}
+
+/// Diagnoses `text`; `None` if `json.loads` takes it. A text that was `cut` off gets no fix: nobody knows
+/// how it would have gone on.
+pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
+    let stop = scan(text).err()?;
+    let error = stop.error(text);
+    let suspect = suspect(text, &stop);
+    let parse = read_with(text, &AnyValue, &Options { cut });
+    let settled = parse.settled();
+    let found = settled.and_then(|reading| Trouble::of_repairs(text, &reading.repairs));
+    let found = found.unwrap_or_else(|| (suspect.trouble.clone(), suspect.at));
+    // The reader says where a quote goes; the suspect is the quote that misled. Which of them is wrong may
+    // hang on the schema, so there the fix follows the suspect.
+    let misled = found.0.is_about_quotes() && suspect.trouble.is_about_quotes();
+    let (trouble, at) = if misled { (suspect.trouble, suspect.at) } else { found };
+    let read = || settled.map(Fix::of);
+    let fix = match cut {
+        true => None,
+        false if misled => mend(text).or_else(read),
+        false => read().or_else(|| mend(text)),
+    };
+    Some(Diagnosis { error, trouble, at, fix })
+}
+
+/// Follows the suspects until the text is strict JSON.
+fn mend(text: &str) -> Option<Fix> {
+    let mut text = text.to_owned();
+    for _ in 0..MAX_ROUNDS {
+        let Err(stop) = scan(&text) else { break };
+        let repairs = suspect(&text, &stop).repairs;
+        if repairs.is_empty() {
+            return None;
+        }
+        text = apply(&text, &repairs);
+    }
+    strict(&text).is_ok().then_some(Fix { text, certain: false })
+}
+
+impl Diagnosis {
+    /// What the model should know, one sentence per line.
+    pub fn hints(&self, text: &str) -> Vec<String> {
+        self.trouble.hints(chars_before(text, self.at.range().start))
+    }
+}
+
+impl Fix {
+    /// What the tolerant reader made of a text, knowing no schema.
+    fn of(reading: &Reading<'_>) -> Fix {
+        let guessed = [RepairKind::AddQuote, RepairKind::EscapeQuote, RepairKind::QuoteValue];
+        let certain = !reading.repairs.iter().any(|r| guessed.contains(&r.kind));
+        Fix { text: reading.text.to_string(), certain }
+    }
+
+    /// The corrected text around the first change to `source`, on one line, at most about 100 characters.
+    pub fn snippet(&self, source: &str) -> String {
+        const BEFORE: usize = 30;
+        const LEN: usize = 100;
+        let same = self.text.chars().zip(source.chars()).take_while(|(a, b)| a == b).count();
+        let start = if same < BEFORE + 10 { 0 } else { same - BEFORE };
+        let total = self.text.chars().count();
+        let head = if start == 0 { "" } else { "…" };
+        let tail = if start + LEN < total { "…" } else { "" };
+        let body: String = self.text.chars().skip(start).take(LEN).map(one_line).collect();
+        format!("{head}{}{tail}", body.trim())
+    }
+}
+
+/// Line breaks and other control characters, which stand only between the tokens of strict JSON, as spaces.
+fn one_line(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+/// How many characters stand before byte `at`.
+pub(super) fn chars_before(text: &str, at: usize) -> usize {
+    text.char_indices().take_while(|&(n, _)| n < at).count()
+}

@@ -1,0 +1,80 @@
+//! A line of a text with a caret under the suspect place.
+
+use callwright_json::Span;
+
+/// The most characters of a line that are shown.
+const WIDTH: usize = 100;
+/// How many of them stand before the place, on a line that is longer.
+const BEFORE: usize = 60;
+
+/// The line and the column of a place, both from 1, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Characters before the place, in the whole text.
+    pub offset: usize,
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl Position {
+    /// The position of byte `at` of `text`; of the end, where `at` lies behind it.
+    pub fn of(text: &str, at: usize) -> Position {
+        let before = text.get(..at).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
+        Position {
+            offset: before.chars().count(),
+            line: before.matches('\n').count() + 1,
+            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
+        }
+    }
+}
+
+/// Two lines: the line of `text` in which `at` begins, and carets under `at` with the label behind them.
+///
+/// ```text
+///   {"a": 1}}
+///           ^ one closing bracket too many
+/// ```
+pub(super) fn draw(text: &str, at: Span, label: &str) -> String {
+    let column = Position::of(text, at.range().start).column - 1;
+    let line_start = text.get(..at.range().start).unwrap_or(text).rfind('\n').map_or(0, |n| n + 1);
+    let line = text.get(line_start..).unwrap_or("").lines().next().unwrap_or("");
+    let len = line.chars().count();
+    let from = if len <= WIDTH { 0 } else { column.saturating_sub(BEFORE) };
+    let head = if from == 0 { "" } else { "…" };
+    let tail = if from + WIDTH < len { "…" } else { "" };
+    let shown: String = line.chars().skip(from).take(WIDTH).map(one_column).collect();
+    let indent = head.chars().count() + column - from;
+    let width = at.of(text).lines().next().unwrap_or("").chars().count().clamp(1, WIDTH);
+    let width = width.min((from + WIDTH).saturating_sub(column).max(1));
+    format!("  {head}{shown}{tail}\n  {:indent$}{} {label}", "", "^".repeat(width))
+}
+
+/// Tabs and other control characters would move the caret away from its place.
+fn one_column(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        assert_eq!(draw("{\n\t\"é\": x}\n", Span::new(9, 10), "here"), "   \"é\": x}\n        ^ here");
+        assert_eq!(draw("", Span::at(0), "empty"), "  \n  ^ empty");
+        assert_eq!(draw("[1", Span::at(2), "end"), "  [1\n    ^ end");
+    }
+
+    #[test]
+    fn long_lines_are_windowed() {
+        let text = format!("{}!{}", "a".repeat(500), "b".repeat(500));
+        let drawn = draw(&text, Span::new(500, 501), "here");
+        let (line, caret) = drawn.split_once('\n').unwrap();
+        assert_eq!(line.chars().count(), 2 + 1 + WIDTH + 1);
+        let place = caret.chars().position(|c| c == '^').unwrap();
+        assert_eq!(line.chars().nth(place), Some('!'));
+    }
+}

@@ -1,0 +1,372 @@
+//! What CPython's `json.loads` says about a text that is not JSON.
+//!
+//! A text goes in; out come the message and the place, as `json.JSONDecodeError` of CPython 3.11 has them.
+//! Models have read that wording a million times, so that is how they are told. One pass, no recursion.
+//!
+//! `json.loads` is not quite strict: it takes `NaN`, `Infinity` and `-Infinity`, half a surrogate pair, and
+//! one key twice; so does this. It gives up on nesting past the interpreter's recursion limit and on
+//! integers of more than 4300 digits, with errors of another type; this does not.
+
+use callwright_json::Span;
+
+/// The error that `json.loads` raises for `text`; `None` if it takes it.
+///
+/// ```
+/// let error = callwright::json_loads_error(r#"{"é": 1}}"#).unwrap();
+/// assert_eq!(error.to_string(), "Extra data: line 1 column 9 (char 8)");
+/// assert_eq!((error.position, error.at), (8, 9));
+/// ```
+pub fn json_loads_error(text: &str) -> Option<JsonLoadsError> {
+    scan(text).err().map(|stop| stop.error(text))
+}
+
+/// An error of `json.loads`. Its `Display` is Python's `str(error)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonLoadsError {
+    /// Python's `msg`: `Extra data`, `Expecting ',' delimiter`.
+    pub message: &'static str,
+    /// Python's `pos`: characters before the place.
+    pub position: usize,
+    /// Python's `lineno`, from 1.
+    pub line: usize,
+    /// Python's `colno`: characters, from 1.
+    pub column: usize,
+    /// The place in bytes.
+    pub at: usize,
+}
+
+impl std::fmt::Display for JsonLoadsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: line {} column {} (char {})", self.message, self.line, self.column, self.position)
+    }
+}
+
+/// Where a scan stopped, and what it knew there.
+#[derive(Debug)]
+pub(super) struct Stop {
+    pub(super) complaint: Complaint,
+    /// The place in bytes.
+    pub(super) at: usize,
+    /// The brackets that are open there, outermost first.
+    pub(super) open: Vec<Bracket>,
+    /// The token in front of the place.
+    pub(super) before: Token,
+    /// Where the last string began.
+    pub(super) string: usize,
+}
+
+/// A bracket that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bracket {
+    Brace,
+    Square,
+}
+
+impl Bracket {
+    pub(super) fn closer(self) -> char {
+        match self {
+            Bracket::Brace => '}',
+            Bracket::Square => ']',
+        }
+    }
+}
+
+/// The last token that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    /// None yet.
+    Start,
+    /// An opening bracket.
+    Opener,
+    /// A closing bracket at this place.
+    Closer(usize),
+    /// A comma at this place.
+    Comma(usize),
+    /// A colon.
+    Colon,
+    /// A string, quotes included.
+    String(Span),
+    /// A number or a literal.
+    Scalar,
+}
+
+/// What `json.loads` complains about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Complaint {
+    ExtraData,
+    Value,
+    Comma,
+    Colon,
+    Key,
+    Unterminated,
+    Control,
+    Escape,
+    UnicodeEscape,
+    ByteOrderMark,
+}
+
+impl Complaint {
+    fn message(self) -> &'static str {
+        match self {
+            Complaint::ExtraData => "Extra data",
+            Complaint::Value => "Expecting value",
+            Complaint::Comma => "Expecting ',' delimiter",
+            Complaint::Colon => "Expecting ':' delimiter",
+            Complaint::Key => "Expecting property name enclosed in double quotes",
+            Complaint::Unterminated => "Unterminated string starting at",
+            Complaint::Control => "Invalid control character at",
+            Complaint::Escape => "Invalid \\escape",
+            Complaint::UnicodeEscape => "Invalid \\uXXXX escape",
+            Complaint::ByteOrderMark => "Unexpected UTF-8 BOM (decode using utf-8-sig)",
+        }
+    }
+}
+
+impl Stop {
+    pub(super) fn error(&self, text: &str) -> JsonLoadsError {
+        let before = text.get(..self.at).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
+        JsonLoadsError {
+            message: self.complaint.message(),
+            position: before.chars().count(),
+            line: before.matches('\n').count() + 1,
+            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
+            at: self.at,
+        }
+    }
+}
+
+/// Reads `text` as `json.loads` does, up to the end or to the first thing that it does not take.
+pub(super) fn scan(text: &str) -> Result<(), Stop> {
+    let mut scan = Scan { bytes: text.as_bytes(), at: 0, open: Vec::new(), before: Token::Start, string: 0 };
+    scan.document().map_err(|complaint| Stop {
+        complaint,
+        at: scan.at,
+        open: scan.open,
+        before: scan.before,
+        string: scan.string,
+    })
+}
+
+struct Scan<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    open: Vec<Bracket>,
+    before: Token,
+    string: usize,
+}
+
+impl Scan<'_> {
+    fn document(&mut self) -> Result<(), Complaint> {
+        if self.bytes.starts_with("\u{feff}".as_bytes()) {
+            return Err(Complaint::ByteOrderMark);
+        }
+        self.space();
+        loop {
+            self.value()?;
+            // A value is complete, or a container was just opened.
+            loop {
+                let Some(&bracket) = self.open.last() else {
+                    self.space();
+                    return if self.at == self.bytes.len() { Ok(()) } else { Err(Complaint::ExtraData) };
+                };
+                self.space();
+                let fresh = self.before == Token::Opener;
+                match self.peek() {
+                    Some(b) if b == bracket.closer() as u8 => {
+                        self.before = Token::Closer(self.at);
+                        self.at += 1;
+                        self.open.pop();
+                        continue;
+                    }
+                    _ if fresh => {}
+                    Some(b',') => {
+                        self.before = Token::Comma(self.at);
+                        self.at += 1;
+                        self.space();
+                    }
+                    _ => return Err(Complaint::Comma),
+                }
+                if bracket == Bracket::Brace {
+                    self.key()?;
+                }
+                break;
+            }
+        }
+    }
+
+    /// Reads a scalar, or only the opening bracket of a container.
+    fn value(&mut self) -> Result<(), Complaint> {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        match rest.first() {
+            Some(b'{') => self.opener(Bracket::Brace),
+            Some(b'[') => self.opener(Bracket::Square),
+            Some(b'"') => return self.string(),
+            _ => {
+                const WORDS: [&[u8]; 6] = [b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"];
+                let word = WORDS.iter().find(|word| rest.starts_with(word)).map(|word| word.len());
+                self.at += word.or_else(|| number_len(rest)).ok_or(Complaint::Value)?;
+                self.before = Token::Scalar;
+            }
+        }
+        Ok(())
+    }
+
+    fn opener(&mut self, bracket: Bracket) {
+        self.open.push(bracket);
+        self.before = Token::Opener;
+        self.at += 1;
+    }
+
+    /// Reads a key and its colon.
+    fn key(&mut self) -> Result<(), Complaint> {
+        if self.peek() != Some(b'"') {
+            return Err(Complaint::Key);
+        }
+        self.string()?;
+        self.space();
+        if self.peek() != Some(b':') {
+            return Err(Complaint::Colon);
+        }
+        self.before = Token::Colon;
+        self.at += 1;
+        self.space();
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<(), Complaint> {
+        self.string = self.at;
+        self.at += 1;
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    self.before = Token::String(Span::new(self.string, self.at));
+                    return Ok(());
+                }
+                Some(b'\\') => self.escape()?,
+                Some(0..0x20) => return Err(Complaint::Control),
+                Some(_) => self.at += 1,
+                None => {
+                    self.at = self.string;
+                    return Err(Complaint::Unterminated);
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Complaint> {
+        match self.bytes.get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'u') => {
+                let digits = self.bytes.get(self.at + 2..self.at + 6);
+                let four = digits.is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit));
+                // CPython wants something behind the digits: a text that ends there is a bad escape, not an
+                // unterminated string.
+                if !four || self.bytes.len() <= self.at + 6 {
+                    self.at += 1;
+                    return Err(Complaint::UnicodeEscape);
+                }
+                self.at += 6;
+            }
+            Some(_) => return Err(Complaint::Escape),
+            None => {
+                self.at = self.string;
+                return Err(Complaint::Unterminated);
+            }
+        }
+        Ok(())
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+}
+
+/// The length of the longest number at the start of `rest`, as CPython's scanner takes it: `1.` is `1`.
+fn number_len(rest: &[u8]) -> Option<usize> {
+    let digits =
+        |from: usize| rest.get(from..).unwrap_or(&[]).iter().take_while(|b| b.is_ascii_digit()).count();
+    let start = usize::from(rest.first() == Some(&b'-'));
+    let mut end = match rest.get(start)? {
+        b'0' => start + 1,
+        b'1'..=b'9' => start + digits(start),
+        _ => return None,
+    };
+    if rest.get(end) == Some(&b'.') && 0 < digits(end + 1) {
+        end += 1 + digits(end + 1);
+    }
+    if let Some(b'e' | b'E') = rest.get(end) {
+        let sign = usize::from(matches!(rest.get(end + 1), Some(b'+' | b'-')));
+        let n = digits(end + 1 + sign);
+        end += if 0 < n { 1 + sign + n } else { 0 };
+    }
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each line was printed by CPython 3.11.
+    #[test]
+    fn says_what_python_says() {
+        let cases: &[(&str, &str)] = &[
+            // S4-08, S4-19: the worked example's true position is 61.
+            (
+                r#"{"tool": "run_code", "arguments": {"code": "print('hello')"}}}}"#,
+                "Extra data: line 1 column 62 (char 61)",
+            ),
+            // S4-35: here it is 74.
+            (
+                r#"{"tool": "run_code", "arguments": {"code": "import math\nprint(math.pi)"}}}}"#,
+                "Extra data: line 1 column 75 (char 74)",
+            ),
+            ("", "Expecting value: line 1 column 1 (char 0)"),
+            ("{\"a\":\n 1 \"b\": 2}", "Expecting ',' delimiter: line 2 column 4 (char 9)"),
+            (r#"{"a" 1}"#, "Expecting ':' delimiter: line 1 column 6 (char 5)"),
+            (r#"{"a":1,}"#, "Expecting property name enclosed in double quotes: line 1 column 8 (char 7)"),
+            (r#"{'a':1}"#, "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+            ("[1,]", "Expecting value: line 1 column 4 (char 3)"),
+            ("[", "Expecting value: line 1 column 2 (char 1)"),
+            (r#"{"é": tru}"#, "Expecting value: line 1 column 7 (char 6)"),
+            (r#"{"a"#, "Unterminated string starting at: line 1 column 2 (char 1)"),
+            ("\"\\", "Unterminated string starting at: line 1 column 1 (char 0)"),
+            ("\"a\nb\"", "Invalid control character at: line 1 column 3 (char 2)"),
+            (r#"{"a":"\q"}"#, "Invalid \\escape: line 1 column 7 (char 6)"),
+            (r#""\u12""#, "Invalid \\uXXXX escape: line 1 column 3 (char 2)"),
+            (r#""\u1234"#, "Invalid \\uXXXX escape: line 1 column 3 (char 2)"),
+            (r#""\uD83D\u00zz""#, "Invalid \\uXXXX escape: line 1 column 9 (char 8)"),
+            ("01", "Extra data: line 1 column 2 (char 1)"),
+            ("1.", "Extra data: line 1 column 2 (char 1)"),
+            ("1e+", "Extra data: line 1 column 2 (char 1)"),
+            ("-", "Expecting value: line 1 column 1 (char 0)"),
+            ("\u{feff}{}", "Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1 (char 0)"),
+            ("{}\u{a0}", "Extra data: line 1 column 3 (char 2)"),
+        ];
+        for (text, want) in cases {
+            assert_eq!(json_loads_error(text).map(|e| e.to_string()).as_deref(), Some(*want), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn takes_what_python_takes_beyond_json() {
+        for text in ["NaN", "[-Infinity, Infinity]", r#"{"a":1,"a":2}"#, r#""\ud800""#] {
+            assert_eq!(json_loads_error(text), None, "{text}");
+        }
+        assert!(callwright_json::strict("NaN").is_err());
+        assert!(callwright_json::strict("[-Infinity, Infinity]").is_err());
+    }
+
+    #[test]
+    fn deep_nesting_needs_no_stack() {
+        let error = json_loads_error(&"[".repeat(1_000_000)).unwrap();
+        assert_eq!((error.message, error.position), ("Expecting value", 1_000_000));
+    }
+}

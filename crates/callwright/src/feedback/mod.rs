@@ -1,0 +1,406 @@
+//! What the model should do next about a call that may not run.
+//!
+//! A [`Refusal`] goes in; out comes a [`Feedback`]: what is wrong, where, and one way to put it right, as
+//! fields for programs and as texts for three readers: a model that writes its calls as text, a model that
+//! calls natively, and a person. Nothing here decides anything.
+
+mod diagnosis;
+mod drawing;
+mod json_loads;
+mod note;
+mod prompt_calls;
+mod suspect;
+mod trouble;
+
+use std::fmt;
+
+use callwright_json::{AnyValue, Diagnostic, Problem, Span, read, strict};
+
+pub use diagnosis::{Diagnosis, Fix, diagnose};
+pub use drawing::Position;
+pub use json_loads::{JsonLoadsError, json_loads_error};
+pub use prompt_calls::{PromptError, calls_or_error, prompt_tool_calls};
+pub use trouble::Trouble;
+
+use crate::verdict::{Reason, Refusal, ShapeError, Violation};
+
+/// How much of a block the model is shown, in characters.
+const BLOCK_SHOWN: usize = 100;
+/// How much of each reading of an ambiguous call the model is shown, in characters.
+const READING_SHOWN: usize = 200;
+/// How many declared tools the model is told of.
+const TOOLS_SHOWN: usize = 30;
+
+/// What the model should do next about one refused call.
+#[derive(Clone, Debug)]
+pub struct Feedback {
+    /// The stable name of the reason: [`Reason::code`].
+    pub code: &'static str,
+    /// The id that the upstream gave the call, if any.
+    pub id: Option<String>,
+    /// Which call of the answer it is, counted from 1.
+    pub number: usize,
+    /// The tool that it names, as far as that can be read.
+    pub name: Option<String>,
+    /// The name of the dialect that the call was written in.
+    pub dialect: &'static str,
+    /// The payload as the model wrote it; all places are places in it.
+    pub block: String,
+    /// What is wrong, in one line: `Extra data`, `path must be a string`.
+    pub message: String,
+    /// What `json.loads` says, where the block is meant to be JSON and is not.
+    pub json_error: Option<JsonLoadsError>,
+    /// What is wrong with such a block.
+    pub trouble: Option<Trouble>,
+    /// The suspect place, in bytes of the block.
+    pub at: Option<Span>,
+    /// What the model should know or do, one sentence each, without full stop.
+    pub hints: Vec<String>,
+    /// The block, put right.
+    pub fix: Option<Fix>,
+    /// The readings of an ambiguous call, as strict JSON.
+    pub readings: Vec<String>,
+    /// The tools that the model may call, where it named another one.
+    pub tools: Vec<String>,
+}
+
+impl Refusal {
+    /// What the model should do next.
+    ///
+    /// ```
+    /// use callwright::{Reason, Refusal};
+    ///
+    /// let block = r#"{"tool": "run_code", "arguments": {"code": "1"}}}}"#;
+    /// let refusal = Refusal {
+    ///     id: None,
+    ///     name: Some("run_code".into()),
+    ///     dialect: "json_fence",
+    ///     number: 1,
+    ///     span: callwright_json::Span::new(0, block.len()),
+    ///     block: block.into(),
+    ///     reason: Reason::Unreadable(Vec::new()),
+    /// };
+    /// let feedback = refusal.feedback();
+    /// assert_eq!(feedback.hints, ["You have 2 extra closing braces }"]);
+    /// assert_eq!(feedback.fix.unwrap().text, r#"{"tool": "run_code", "arguments": {"code": "1"}}"#);
+    /// ```
+    pub fn feedback(&self) -> Feedback {
+        let blank = Feedback {
+            code: self.reason.code(),
+            id: self.id.clone(),
+            number: self.number,
+            name: self.name.clone(),
+            dialect: self.dialect,
+            block: self.block.clone(),
+            message: String::new(),
+            json_error: None,
+            trouble: None,
+            at: None,
+            hints: Vec::new(),
+            fix: None,
+            readings: Vec::new(),
+            tools: Vec::new(),
+        };
+        match &self.reason {
+            Reason::Unreadable(diagnostics) => blank.unreadable(diagnostics, false),
+            Reason::Truncated(diagnostics) => {
+                let mut feedback = blank.unreadable(diagnostics, true);
+                feedback.hints.push(String::from(
+                    "The call ends too early: send it again in full, shorter or in several parts",
+                ));
+                feedback
+            }
+            Reason::UnknownTool { nearest, declared } => blank.unknown_tool(nearest, declared),
+            Reason::Ambiguous { readings } => Feedback {
+                message: format!("The call can be read in {} ways", readings.len()),
+                hints: vec![String::from("Send the call again as strict JSON, the way you mean it")],
+                readings: readings.clone(),
+                ..blank
+            },
+            Reason::Shape(error) => blank.shape(error),
+            Reason::Invalid(violations) => blank.invalid(violations),
+        }
+    }
+}
+
+impl Feedback {
+    fn unreadable(mut self, diagnostics: &[Diagnostic], cut: bool) -> Feedback {
+        let found = if is_meant_as_json(&self.block) { diagnose(&self.block, cut) } else { None };
+        if let Some(found) = found {
+            self.hints = found.hints(&self.block);
+            self.message = String::from(found.error.message);
+            self.json_error = Some(found.error);
+            self.trouble = Some(found.trouble);
+            self.at = Some(found.at);
+            self.fix = found.fix;
+            return self;
+        }
+        // `json.loads` takes the block, or it is written in another language.
+        let own = if diagnostics.is_empty() { read(&self.block, &AnyValue).diagnostics } else { Vec::new() };
+        let first = diagnostics.iter().chain(&own).next();
+        let problem = first.map_or(if cut { Problem::Truncated } else { Problem::Unreadable }, |d| d.problem);
+        let (message, hint) = told(problem);
+        self.message = String::from(message);
+        self.at = first.map(|d| d.at);
+        self.hints = hint.map(String::from).into_iter().collect();
+        self
+    }
+
+    fn unknown_tool(self, nearest: &[String], declared: &[String]) -> Feedback {
+        let named = self.name.as_deref().unwrap_or("");
+        let mut hints = Vec::new();
+        if let Some(nearest) = nearest.first() {
+            hints.push(format!("The nearest tool is {nearest}"));
+        }
+        hints.push(match declared {
+            [] => String::from("There are no tools: answer in words"),
+            declared if declared.len() <= TOOLS_SHOWN => format!("The tools are: {}", declared.join(", ")),
+            declared => format!(
+                "The tools are: {}, and {} more",
+                declared.iter().take(TOOLS_SHOWN).cloned().collect::<Vec<_>>().join(", "),
+                declared.len() - TOOLS_SHOWN
+            ),
+        });
+        Feedback { message: format!("Unknown tool: {named}"), hints, tools: declared.to_vec(), ..self }
+    }
+
+    fn shape(self, error: &ShapeError) -> Feedback {
+        let name = self.name.as_deref().unwrap_or("…");
+        let (message, hint) = match error {
+            ShapeError::NoName => (
+                String::from("Missing 'tool' key: the call does not say which tool it wants"),
+                format!("Name the tool beside the arguments: {{\"tool\": \"{name}\", \"arguments\": {{…}}}}"),
+            ),
+            ShapeError::ArgumentsNotObject(kind) => (
+                format!("'arguments' must be a dict/object, got {}", python_type(kind, &self.block)),
+                format!(
+                    "Give each argument under its name: {{\"tool\": \"{name}\", \"arguments\": {{\"…\": …}}}}"
+                ),
+            ),
+            ShapeError::Expression => (
+                String::from("An expression stands where a value is needed"),
+                String::from("Write the value itself; a call inside a call cannot be run"),
+            ),
+        };
+        let at = arguments_span(&self.block).filter(|_| matches!(error, ShapeError::ArgumentsNotObject(_)));
+        Feedback { message, hints: vec![hint], at, ..self }
+    }
+
+    fn invalid(self, violations: &[Violation]) -> Feedback {
+        let messages: Vec<&str> = violations.iter().map(|v| v.message.as_str()).collect();
+        let name = self.name.as_deref().unwrap_or("the tool");
+        Feedback {
+            message: messages.join("; "),
+            hints: vec![format!("Call {name} again with arguments that fit its schema")],
+            ..self
+        }
+    }
+
+    /// Is the call broken as JSON, or as the JSON form of a call?
+    fn is_about_json(&self) -> bool {
+        self.json_error.is_some() || self.code == "shape"
+    }
+
+    /// What is wrong, for a model that writes its calls as text: without frame, without line break at the
+    /// end.
+    ///
+    /// ```text
+    /// Tool call 1: Invalid JSON at position 61
+    ///   Error: Extra data
+    ///   Your JSON: {"tool": "run_code", "arguments": {"code": "print('hello')"}}}}
+    ///   → You have 2 extra closing braces }
+    /// ```
+    pub fn error(&self) -> String {
+        let what = match (&self.json_error, self.code) {
+            (Some(error), _) => format!("Invalid JSON at position {}", error.position),
+            (None, "unknown-tool") => String::from("Unknown tool"),
+            (None, "ambiguous") => String::from("Ambiguous call"),
+            (None, "shape") => String::from("Invalid structure"),
+            (None, "invalid") => String::from("Invalid arguments"),
+            (None, _) => String::from("Unreadable call"),
+        };
+        let yours = if is_meant_as_json(&self.block) { "JSON" } else { "call" };
+        let mut lines = vec![
+            format!("Tool call {}: {what}", self.number),
+            format!("  Error: {}", self.message),
+            format!("  Your {yours}: {}", shortened(&self.block, BLOCK_SHOWN)),
+        ];
+        let readings = self.readings.iter().enumerate();
+        lines.extend(readings.map(|(n, r)| format!("  Reading {}: {}", n + 1, shortened(r, READING_SHOWN))));
+        lines.extend(self.hints.iter().map(|hint| format!("  → {hint}")));
+        lines.extend(self.example().map(|example| format!("  → {example}")));
+        lines.join("\n")
+    }
+
+    /// The fix, where the hint alone does not say what to write.
+    fn example(&self) -> Option<String> {
+        if let Some(Trouble::ExtraClosers(_) | Trouble::MissingClosers(_)) = self.trouble {
+            return None;
+        }
+        let fix = self.fix.as_ref()?;
+        let how = if fix.certain { "Write" } else { "For example" };
+        Some(format!("{how}: {}", fix.snippet(&self.block)))
+    }
+
+    /// The message of role `user` that carries the error to a model that writes its calls as text.
+    pub fn user_message(&self) -> String {
+        prompt_calls::framed(&self.error(), self.is_about_json())
+    }
+
+    /// The content of the message of role `tool` that answers this call's id, for a model that calls
+    /// natively: a JSON object with `error` and, where there is more to say, `hint`, `fix`, `readings` and
+    /// `tools`.
+    ///
+    /// ```text
+    /// {"error": "Invalid JSON: Extra data: line 1 column 9 (char 8)", "hint": "You have 1 extra closing braces }"}
+    /// {"error": "path must be a string"}
+    /// ```
+    pub fn tool_result(&self) -> String {
+        let error = match (&self.json_error, self.code) {
+            (_, "truncated") => String::from("The tool call was cut off before it was complete"),
+            (Some(error), _) => format!("Invalid JSON: {error}"),
+            (None, _) => self.message.clone(),
+        };
+        let mut members = vec![member("error", &quoted(&error))];
+        // What does not fit the schema is said in full by the error itself.
+        if self.code != "invalid" && !self.hints.is_empty() {
+            members.push(member("hint", &quoted(&self.hints.join(". "))));
+        }
+        if let Some(example) = self.example() {
+            members.push(member("fix", &quoted(&example)));
+        }
+        if !self.readings.is_empty() {
+            let readings = self.readings.iter().map(|r| shortened(r, READING_SHOWN));
+            members.push(member("readings", &list(readings)));
+        }
+        if !self.tools.is_empty() {
+            members.push(member("tools", &list(self.tools.iter().take(TOOLS_SHOWN).cloned())));
+        }
+        format!("{{{}}}", members.join(", "))
+    }
+
+    /// The suspect place by line and column of the block.
+    pub fn position(&self) -> Option<Position> {
+        self.at.map(|at| Position::of(&self.block, at.range().start))
+    }
+}
+
+/// For a person: the call, what is wrong with it, and the suspect place under a caret.
+///
+/// ```text
+/// tool call 1 (`run_code`, json_fence): not valid JSON at line 1, column 44
+///   {"tool": "run_code", "arguments": {"code": "print(1)}}
+///                                              ^ this string is never closed
+/// ```
+impl fmt::Display for Feedback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tool call {}", self.number)?;
+        match &self.name {
+            Some(name) => write!(f, " (`{name}`, {}): ", self.dialect)?,
+            None => write!(f, " ({}): ", self.dialect)?,
+        }
+        match (&self.trouble, self.code) {
+            (Some(_), "truncated") => f.write_str("cut off")?,
+            (Some(_), _) => f.write_str("not valid JSON")?,
+            (None, _) => f.write_str(&lower_first(&self.message))?,
+        }
+        if let (Some(at), Some(position)) = (self.at, self.position()) {
+            writeln!(f, " at line {}, column {}", position.line, position.column)?;
+            let label = self.trouble.as_ref().map_or_else(|| String::from("here"), Trouble::label);
+            f.write_str(&drawing::draw(&self.block, at, &label))?;
+        }
+        for (n, reading) in self.readings.iter().enumerate() {
+            write!(f, "\n  reading {}: {}", n + 1, shortened(reading, READING_SHOWN))?;
+        }
+        Ok(())
+    }
+}
+
+/// What to say about a problem that `json.loads` would not see, and what to do about it.
+fn told(problem: Problem) -> (&'static str, Option<&'static str>) {
+    match problem {
+        Problem::NoValue => ("There is no call in it", Some("Send the call as one JSON object")),
+        Problem::Truncated => ("The call ends before it is complete", None),
+        Problem::Ambiguous => (
+            "The call can be read in several ways",
+            Some("Send it again as strict JSON, the way you mean it"),
+        ),
+        Problem::SeveralValues => {
+            ("There are several different values where one is needed", Some("Send one JSON value per call"))
+        }
+        Problem::DuplicateKey => {
+            ("One key stands twice with different values", Some("Give each key only once"))
+        }
+        Problem::Limit => ("The call is too long or too deeply nested", Some("Send a shorter call")),
+        Problem::NotANumber => {
+            ("JSON has no NaN and no Infinity", Some("Write a decimal number, null, or a string"))
+        }
+        Problem::OpenEscape => {
+            ("A backslash begins no JSON escape", Some("Write \\\\ for a backslash, or leave it out"))
+        }
+        _ => ("The call cannot be read", Some("Send the call again as one strict JSON object")),
+    }
+}
+
+/// Is `block` JSON as far as it goes, rather than a call expression or markup? `[f(a=1)]` is not.
+fn is_meant_as_json(block: &str) -> bool {
+    let inner = block.trim_start().trim_start_matches(['[', ' ', '\n', '\r', '\t']);
+    let word = inner.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    let is_call = word.len() < inner.len() && word.starts_with('(');
+    let is_markup = inner.starts_with('<');
+    !is_call && !is_markup
+}
+
+/// The name that Python has for a type of JSON Schema, as it stands in `block`.
+fn python_type(kind: &str, block: &str) -> &'static str {
+    match kind {
+        "string" => "str",
+        "array" => "list",
+        "boolean" => "bool",
+        "null" => "NoneType",
+        "integer" => "int",
+        "number" => {
+            let is_float = arguments_span(block).is_some_and(|at| at.of(block).contains(['.', 'e', 'E']));
+            if is_float { "float" } else { "int" }
+        }
+        _ => "dict",
+    }
+}
+
+/// Where the arguments stand in a block that is strict JSON.
+fn arguments_span(block: &str) -> Option<Span> {
+    const KEYS: [&str; 5] = ["arguments", "parameters", "params", "args", "input"];
+    let tree = strict(block).ok()?;
+    let call = tree.root(block);
+    KEYS.iter().find_map(|key| call.get(key)).map(|value| value.span())
+}
+
+/// The first `len` characters, and `...` if that is not all.
+fn shortened(text: &str, len: usize) -> String {
+    match text.char_indices().nth(len) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
+    }
+}
+
+/// For the middle of a line: `The call …` → `the call …`, but `JSON …` stays.
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    let (first, second) = (chars.next(), chars.clone().next());
+    match first {
+        Some(first) if second.is_some_and(char::is_lowercase) => first.to_lowercase().chain(chars).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+fn member(key: &str, json: &str) -> String {
+    format!("\"{key}\": {json}")
+}
+
+fn list(texts: impl Iterator<Item = String>) -> String {
+    format!("[{}]", texts.map(|text| quoted(&text)).collect::<Vec<_>>().join(", "))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,82 @@
+//! The door for loops that take calls out of a text and give errors back as the next user turn.
+
+use std::fmt;
+
+use super::Feedback;
+use crate::engine::{Context, parse};
+use crate::policy::Policy;
+use crate::tools::ToolSet;
+use crate::verdict::{Acceptance, Outcome, Refusal, Verdict};
+
+/// Finds the tool calls in `text`, and tests each before any is run: what is not well formed is an error that
+/// teaches the model, never a guess.
+///
+/// - `(calls, None)`: all calls are right.
+/// - `([], Some(error))`: there are calls, and none is right.
+/// - `([], None)`: no calls; the model is just talking.
+/// - `(calls, Some(error))`: some are right and some are not. A good call does not hide a bad one.
+pub fn prompt_tool_calls(tools: &ToolSet, text: &str) -> (Vec<Acceptance>, Option<PromptError>) {
+    let context = Context { policy: Policy::Feedback, ..Context::default() };
+    calls_or_error(parse(tools, text, &[], &context))
+}
+
+/// The calls of an outcome, and the error to give back to the model, as [`prompt_tool_calls`] has them.
+pub fn calls_or_error(outcome: Outcome) -> (Vec<Acceptance>, Option<PromptError>) {
+    let feedback: Vec<Feedback> = outcome.refusals().map(Refusal::feedback).collect();
+    let calls: Vec<Acceptance> = outcome
+        .verdicts
+        .into_iter()
+        .filter_map(|verdict| match verdict {
+            Verdict::Accepted(call) => Some(call),
+            Verdict::Refused(_) => None,
+        })
+        .collect();
+    let none_right = calls.is_empty();
+    let error = (!feedback.is_empty()).then_some(PromptError { feedback, none_right });
+    (calls, error)
+}
+
+/// What is wrong with the calls of one answer. Its `Display` is the error that the model is to see.
+#[derive(Clone, Debug)]
+pub struct PromptError {
+    /// The refused calls, in their order.
+    pub feedback: Vec<Feedback>,
+    /// Is there no right call beside them?
+    none_right: bool,
+}
+
+impl PromptError {
+    /// The message of role `user` that carries the error to the model.
+    pub fn user_message(&self) -> String {
+        framed(&self.to_string(), self.is_about_json())
+    }
+
+    fn is_about_json(&self) -> bool {
+        self.feedback.iter().any(Feedback::is_about_json)
+    }
+}
+
+/// The errors of all refused calls, an empty line between them. The headline stands only where it is true:
+/// there is JSON, and nothing of it could be parsed into a call.
+impl fmt::Display for PromptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.none_right && self.is_about_json() {
+            f.write_str("Found JSON block(s) but failed to parse:\n\n")?;
+        }
+        let errors: Vec<String> = self.feedback.iter().map(Feedback::error).collect();
+        f.write_str(&errors.join("\n\n"))
+    }
+}
+
+/// An error in the frame that tells the model what to do with it. Braces are not what is wrong with a call
+/// that is right as JSON.
+pub(super) fn framed(error: &str, is_about_json: bool) -> String {
+    if is_about_json {
+        format!(
+            "⚠️ Tool Call JSON Error:\n{error}\n\n\
+             Please fix the JSON and try again. Ensure proper brace matching: {{ and }}"
+        )
+    } else {
+        format!("⚠️ Tool Call Error:\n{error}\n\nPlease fix the call and try again.")
+    }
+}

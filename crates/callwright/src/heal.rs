@@ -1,0 +1,98 @@
+//! The door for one JSON text: native arguments, or an answer that should be JSON.
+
+use callwright_json::{AnyValue, Diagnostic, Options, Parse, Problem, Reading, Repair, read_with};
+
+use crate::pairs;
+use crate::schema::Schema;
+use crate::verdict::{Coercion, Reason};
+
+/// A healed text: strict JSON that fits the schema, and what it took.
+#[derive(Clone, Debug)]
+pub struct Healed {
+    /// The strict JSON text; the source itself, byte for byte, where that was right.
+    pub text: String,
+    /// The edits of the source, in order.
+    pub repairs: Vec<Repair>,
+    /// Values that were given the type that the schema asks for; applied after the repairs.
+    pub coercions: Vec<Coercion>,
+}
+
+/// Heals one JSON text, for a schema where there is one.
+///
+/// `finish_reason` is the upstream's; `stop` is assumed where there is none. After `length` nothing is closed
+/// at the end of the text.
+///
+/// # Errors
+/// The reason why there is not exactly one reading that fits the schema. Spans are bytes of `text`.
+///
+/// ```
+/// let healed = callwright::heal(r#"{"path": "test.py", "content": "hello""#, None, None).unwrap();
+/// assert_eq!(healed.text, r#"{"path": "test.py", "content": "hello"}"#);
+/// assert_eq!(healed.repairs.len(), 1);
+/// ```
+pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) -> Result<Healed, Reason> {
+    let options = Options { cut: finish_reason == Some("length") };
+    let Some(schema) = schema else {
+        let parse = read_with(text, &AnyValue, &options);
+        return match settle(parse)? {
+            reading if reading.repairs.is_empty() => Ok(Healed::exact(text)),
+            reading => Ok(Healed::of(reading, Vec::new())),
+        };
+    };
+    let mut parse = read_with(text, schema.guide(), &options);
+    // Of several readings, the schema may admit one only.
+    if parse.readings.len() > 1 {
+        let fitting: Vec<Reading<'_>> =
+            parse.readings.iter().filter(|r| schema.check(r.value()).is_empty()).cloned().collect();
+        if let [_] = fitting.as_slice() {
+            parse.readings = fitting;
+        }
+    }
+    if parse.readings.is_empty()
+        && let Some(reading) = pairs::read(text, schema.guide())
+    {
+        parse.readings.push(reading);
+    }
+    fit(settle(parse)?, schema)
+}
+
+/// The reading that a parse is settled on, or the reason why there is none.
+pub(crate) fn settle(parse: Parse<'_>) -> Result<Reading<'_>, Reason> {
+    let Parse { mut readings, diagnostics } = parse;
+    match readings.len() {
+        1 => Ok(readings.swap_remove(0)),
+        0 => Err(broken(diagnostics)),
+        _ => Err(Reason::Ambiguous { readings: readings.into_iter().map(|r| r.text.into_owned()).collect() }),
+    }
+}
+
+fn broken(diagnostics: Vec<Diagnostic>) -> Reason {
+    match diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
+        true => Reason::Truncated(diagnostics),
+        false => Reason::Unreadable(diagnostics),
+    }
+}
+
+/// Checks a reading, and coerces what can be coerced without loss.
+pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reason> {
+    let violations = schema.check(reading.value());
+    if violations.is_empty() {
+        return Ok(Healed::of(reading, Vec::new()));
+    }
+    match schema.coerce(&reading.text, &reading.tree) {
+        Some(coerced) => {
+            Ok(Healed { text: coerced.text, repairs: reading.repairs, coercions: coerced.coercions })
+        }
+        None => Err(Reason::Invalid(violations)),
+    }
+}
+
+impl Healed {
+    fn exact(text: &str) -> Healed {
+        Healed { text: text.to_owned(), repairs: Vec::new(), coercions: Vec::new() }
+    }
+
+    fn of(reading: Reading<'_>, coercions: Vec<Coercion>) -> Healed {
+        Healed { text: reading.text.into_owned(), repairs: reading.repairs, coercions }
+    }
+}

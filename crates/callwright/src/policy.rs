@@ -1,0 +1,115 @@
+//! Which rungs of the ladder a caller allows: heal, re-ask, feed back, refuse.
+
+use callwright_json::{Class, RepairKind};
+
+use crate::verdict::Acceptance;
+
+/// What may be done about a call that is not right as it was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// Heal where there is exactly one reading, feed back where there is not.
+    #[default]
+    Auto,
+    /// Heal where there is exactly one reading; refuse the rest without another turn of the model.
+    Heal,
+    /// Teach: a call that is not well formed always goes back to the model with a diagnosis, also where it
+    /// could be healed.
+    Feedback,
+    /// Only calls that are right as they were written; all else is refused.
+    Strict,
+}
+
+impl Policy {
+    /// Its name in configuration: `auto`, `heal`, `feedback`, `strict`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Auto => "auto",
+            Policy::Heal => "heal",
+            Policy::Feedback => "feedback",
+            Policy::Strict => "strict",
+        }
+    }
+
+    /// The policy of this name.
+    pub fn named(name: &str) -> Option<Policy> {
+        [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict].into_iter().find(|p| p.name() == name)
+    }
+
+    /// May `call` run under this policy? If not, it is to be refused as unreadable, with its payload as the
+    /// block.
+    ///
+    /// What stands around a payload (prose, a fence, a think block, tags) is no fault of the payload.
+    pub fn admits(self, call: &Acceptance) -> bool {
+        match self {
+            Policy::Auto | Policy::Heal => true,
+            Policy::Feedback | Policy::Strict => is_well_formed(call),
+        }
+    }
+
+    /// Does a refused call go back to the model, for another turn?
+    pub fn feeds_back(self) -> bool {
+        match self {
+            Policy::Auto | Policy::Feedback => true,
+            Policy::Heal | Policy::Strict => false,
+        }
+    }
+}
+
+fn is_well_formed(call: &Acceptance) -> bool {
+    // f(a='x') is well formed where calls are written as expressions: what turns it into JSON is lossless.
+    let is_expression = call.repairs.iter().any(|r| r.kind == RepairKind::SwapSyntax);
+    let passes =
+        |kind: RepairKind| is_surrounding(kind) || (is_expression && kind.class() != Class::Inferred);
+    call.renamed_from.is_none() && call.coercions.is_empty() && call.repairs.iter().all(|r| passes(r.kind))
+}
+
+/// Does a repair of this kind only take away what stands around a payload?
+pub(crate) fn is_surrounding(kind: RepairKind) -> bool {
+    matches!(
+        kind,
+        RepairKind::DropProse | RepairKind::DropFence | RepairKind::DropThink | RepairKind::DropTag
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callwright_json::{Repair, Span};
+
+    fn call(kinds: &[RepairKind]) -> Acceptance {
+        let repair = |&kind| Repair { kind, at: Span::at(0), put: "".into() };
+        Acceptance {
+            id: None,
+            name: "run_code".into(),
+            arguments: "{}".into(),
+            dialect: "json",
+            span: Span::at(0),
+            repairs: kinds.iter().map(repair).collect(),
+            renamed_from: None,
+            coercions: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn teaching_sends_back_what_healing_runs() {
+        let fenced = call(&[RepairKind::DropFence, RepairKind::DropProse]);
+        let comma = call(&[RepairKind::DropFence, RepairKind::DropComma]);
+        let expression = call(&[RepairKind::SwapSyntax, RepairKind::SwapQuote]);
+        let positional = call(&[RepairKind::SwapSyntax, RepairKind::AddKey]);
+        for policy in [Policy::Auto, Policy::Heal] {
+            assert!([&fenced, &comma, &expression, &positional].iter().all(|call| policy.admits(call)));
+        }
+        for policy in [Policy::Feedback, Policy::Strict] {
+            assert!(policy.admits(&call(&[])) && policy.admits(&fenced) && policy.admits(&expression));
+            assert!(!policy.admits(&comma) && !policy.admits(&positional));
+            assert!(!policy.admits(&Acceptance { renamed_from: Some("RunCode".into()), ..call(&[]) }));
+        }
+    }
+
+    #[test]
+    fn names_go_both_ways() {
+        assert_eq!(Policy::named("feedback"), Some(Policy::Feedback));
+        assert_eq!(Policy::named("Feedback"), None);
+        assert_eq!(Policy::named(Policy::default().name()), Some(Policy::Auto));
+    }
+}

@@ -1,0 +1,420 @@
+//! The one serialisable, versioned view of what became of an answer.
+//!
+//! An [`Outcome`] and its sources go in, a [`Report`] comes out; the same for a healed text. The types of the
+//! engine may change; what programs read here changes only with [`VERSION`]. Places are byte offsets, numbers
+//! keep their digits, and a report serialises to a single line whatever the model wrote.
+
+use std::collections::BTreeMap;
+
+use callwright_json::{Diagnostic, Problem, Repair, RepairKind, Span};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::engine::NativeCall;
+use crate::feedback::Position;
+use crate::heal::Healed;
+use crate::verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, Verdict};
+
+/// The version of the form of reports. Fields may be added within a version; a field that goes, or changes its
+/// meaning, makes a new one.
+pub const VERSION: u32 = 1;
+
+/// What became of one answer of a model.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    /// The version of this form: [`VERSION`].
+    pub version: u32,
+    /// The accepted calls, in their order.
+    pub calls: Vec<CallReport<'a>>,
+    /// The refused calls, in their order.
+    pub refusals: Vec<RefusalReport<'a>>,
+    /// What the model said besides its calls.
+    pub text: &'a str,
+    /// What it thought, where that is marked as such.
+    pub reasoning: &'a str,
+    /// How often each kind of repair was needed.
+    pub repairs: BTreeMap<&'static str, usize>,
+}
+
+/// An accepted call.
+#[derive(Debug, Serialize)]
+pub struct CallReport<'a> {
+    /// Which call of the answer it is, refused ones included, counted from 1.
+    pub number: usize,
+    /// The upstream's id.
+    pub id: Option<&'a str>,
+    /// The tool.
+    pub name: &'a str,
+    /// The arguments, as a JSON value whose numbers keep their digits.
+    pub arguments: Box<RawValue>,
+    /// The dialect that the call was written in.
+    pub dialect: &'static str,
+    /// The class of its worst repair: `R0`, `R1`, `R2`.
+    pub class: &'static str,
+    /// The bytes of the answer's text that it takes, markup included.
+    pub span: [u32; 2],
+    /// What was mended, in order.
+    pub repairs: Vec<RepairReport<'a>>,
+    /// Values that were given the type that the schema asks for.
+    pub coercions: Vec<CoercionReport<'a>>,
+    /// The name as the model wrote it, where that was another one.
+    pub renamed_from: Option<&'a str>,
+}
+
+/// One repair: the bytes `at`, which were `before`, were replaced by `put`.
+#[derive(Debug, Serialize)]
+pub struct RepairReport<'a> {
+    /// What was mended: [`RepairKind::code`].
+    pub kind: &'static str,
+    /// How much it takes for granted: `R1`, `R2`.
+    pub class: &'static str,
+    /// The bytes of the text, or of the native argument text.
+    pub at: [u32; 2],
+    /// What stood there.
+    pub before: &'a str,
+    /// What stands there instead.
+    pub put: &'a str,
+}
+
+/// A value that got the type its schema asks for.
+#[derive(Debug, Serialize)]
+pub struct CoercionReport<'a> {
+    /// A JSON pointer into the arguments, or into the healed value.
+    pub pointer: &'a str,
+    /// The JSON text before.
+    pub from: &'a str,
+    /// The JSON text after.
+    pub to: &'a str,
+}
+
+/// A refused call.
+#[derive(Debug, Serialize)]
+pub struct RefusalReport<'a> {
+    /// Which call of the answer it is, counted from 1.
+    pub number: usize,
+    /// The upstream's id.
+    pub id: Option<&'a str>,
+    /// The tool that it names, as far as that can be read.
+    pub name: Option<&'a str>,
+    /// The dialect that the call was written in.
+    pub dialect: &'static str,
+    /// The bytes of the answer's text that it takes, markup included.
+    pub span: [u32; 2],
+    /// The payload as the model wrote it.
+    pub block: &'a str,
+    /// Why.
+    #[serde(flatten)]
+    pub why: WhyReport<'a>,
+}
+
+/// Why there is no call, or no healed text.
+#[derive(Debug, Serialize)]
+pub struct WhyReport<'a> {
+    /// The stable name of the reason: [`Reason::code`].
+    pub code: &'static str,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The suspect place in the payload.
+    pub position: Option<PositionReport>,
+    /// What to do about it, one sentence each.
+    pub hints: Vec<String>,
+    /// The payload put right, if there is a way; `certain` if there is only one.
+    pub fix: Option<FixReport>,
+    /// What the readers found.
+    pub diagnostics: Vec<DiagnosticReport>,
+    /// The readings of an ambiguous payload, as strict JSON texts.
+    pub readings: &'a [String],
+    /// What does not fit the schema.
+    pub violations: Vec<ViolationReport<'a>>,
+    /// The declared names that come closest to an unknown one, best first.
+    pub nearest: &'a [String],
+}
+
+/// A suspect place.
+#[derive(Debug, Serialize)]
+pub struct PositionReport {
+    /// Its bytes in the payload.
+    pub at: [u32; 2],
+    /// Characters before it.
+    pub offset: usize,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column in characters, from 1.
+    pub column: usize,
+}
+
+/// A corrected payload.
+#[derive(Debug, Serialize)]
+pub struct FixReport {
+    /// The whole payload, put right.
+    pub text: String,
+    /// Is it the only way to read it?
+    pub certain: bool,
+}
+
+/// What a reader found.
+#[derive(Debug, Serialize)]
+pub struct DiagnosticReport {
+    /// The stable name of the problem.
+    pub problem: &'static str,
+    /// The suspect bytes of the payload.
+    pub at: [u32; 2],
+}
+
+/// One way in which arguments do not fit a schema.
+#[derive(Debug, Serialize)]
+pub struct ViolationReport<'a> {
+    /// A JSON pointer into the arguments.
+    pub pointer: &'a str,
+    /// The schema keyword.
+    pub keyword: &'static str,
+    /// One sentence, without full stop.
+    pub message: &'a str,
+}
+
+impl<'a> Report<'a> {
+    /// The report on what [`parse`](crate::parse) made of `text` and the `native` calls.
+    pub fn of(outcome: &'a Outcome, text: &'a str, native: &[NativeCall<'a>]) -> Report<'a> {
+        let mut calls = Vec::new();
+        let mut refusals = Vec::new();
+        let mut repairs = BTreeMap::new();
+        for (at, verdict) in outcome.verdicts.iter().enumerate() {
+            match verdict {
+                Verdict::Accepted(call) => {
+                    // Native calls come first, each with a text of its own.
+                    let source = native.get(at).map_or(text, |native| native.arguments);
+                    count(&mut repairs, &call.repairs);
+                    calls.push(CallReport::of(call, at + 1, source));
+                }
+                Verdict::Refused(refusal) => refusals.push(RefusalReport::of(refusal)),
+            }
+        }
+        let (text, reasoning) = (outcome.text.as_str(), outcome.reasoning.as_str());
+        Report { version: VERSION, calls, refusals, text, reasoning, repairs }
+    }
+}
+
+impl<'a> CallReport<'a> {
+    fn of(call: &'a Acceptance, number: usize, source: &'a str) -> CallReport<'a> {
+        CallReport {
+            number,
+            id: call.id.as_deref(),
+            name: &call.name,
+            arguments: value(&call.arguments),
+            dialect: call.dialect,
+            class: call.class().code(),
+            span: pair(call.span),
+            repairs: call.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
+            coercions: call.coercions.iter().map(CoercionReport::of).collect(),
+            renamed_from: call.renamed_from.as_deref(),
+        }
+    }
+}
+
+impl<'a> RepairReport<'a> {
+    fn of(repair: &'a Repair, source: &'a str) -> RepairReport<'a> {
+        RepairReport {
+            kind: repair.kind.code(),
+            class: repair.kind.class().code(),
+            at: pair(repair.at),
+            before: repair.at.of(source),
+            put: &repair.put,
+        }
+    }
+}
+
+impl<'a> CoercionReport<'a> {
+    fn of(coercion: &'a Coercion) -> CoercionReport<'a> {
+        CoercionReport { pointer: &coercion.pointer, from: &coercion.from, to: &coercion.to }
+    }
+}
+
+impl<'a> RefusalReport<'a> {
+    fn of(refusal: &'a Refusal) -> RefusalReport<'a> {
+        RefusalReport {
+            number: refusal.number,
+            id: refusal.id.as_deref(),
+            name: refusal.name.as_deref(),
+            dialect: refusal.dialect,
+            span: pair(refusal.span),
+            block: &refusal.block,
+            why: WhyReport::of(refusal),
+        }
+    }
+}
+
+impl<'a> WhyReport<'a> {
+    fn of(refusal: &'a Refusal) -> WhyReport<'a> {
+        let feedback = refusal.feedback();
+        let place = |at: Span| {
+            let Position { offset, line, column } = Position::of(&refusal.block, at.range().start);
+            PositionReport { at: pair(at), offset, line, column }
+        };
+        let mut why = WhyReport {
+            code: feedback.code,
+            message: feedback.message,
+            position: feedback.at.map(place),
+            hints: feedback.hints,
+            fix: feedback.fix.map(|fix| FixReport { text: fix.text, certain: fix.certain }),
+            diagnostics: Vec::new(),
+            readings: &[],
+            violations: Vec::new(),
+            nearest: &[],
+        };
+        match &refusal.reason {
+            Reason::UnknownTool { nearest, .. } => why.nearest = nearest,
+            Reason::Unreadable(diagnostics) | Reason::Truncated(diagnostics) => {
+                why.diagnostics = diagnostics.iter().map(DiagnosticReport::of).collect();
+            }
+            Reason::Ambiguous { readings } => why.readings = readings,
+            Reason::Shape(_) => {}
+            Reason::Invalid(violations) => {
+                let report = |v: &'a crate::verdict::Violation| ViolationReport {
+                    pointer: &v.pointer,
+                    keyword: v.keyword,
+                    message: &v.message,
+                };
+                why.violations = violations.iter().map(report).collect();
+            }
+        }
+        why
+    }
+}
+
+impl DiagnosticReport {
+    fn of(diagnostic: &Diagnostic) -> DiagnosticReport {
+        DiagnosticReport { problem: problem_code(diagnostic.problem), at: pair(diagnostic.at) }
+    }
+}
+
+/// What became of one text that was to be healed.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum HealReport<'a> {
+    /// It is strict JSON now.
+    Healed(HealedReport<'a>),
+    /// There is not exactly one reading.
+    Refused(UnhealedReport),
+}
+
+/// A healed text.
+#[derive(Debug, Serialize)]
+pub struct HealedReport<'a> {
+    /// The version of this form: [`VERSION`].
+    pub version: u32,
+    /// The strict JSON, as text: byte for byte the source where that was right.
+    pub output_text: &'a str,
+    /// The class of the worst repair: `R0`, `R1`, `R2`.
+    pub class: &'static str,
+    /// What was mended, in order.
+    pub repairs: Vec<RepairReport<'a>>,
+    /// Values that were given the type that the schema asks for.
+    pub coercions: Vec<CoercionReport<'a>>,
+}
+
+/// A text that was not healed.
+#[derive(Debug, Serialize)]
+pub struct UnhealedReport {
+    /// The version of this form: [`VERSION`].
+    pub version: u32,
+    /// What is wrong, in one line.
+    pub error: String,
+    /// The stable name of the reason: [`Reason::code`].
+    pub code: &'static str,
+    /// The suspect place.
+    pub position: Option<PositionReport>,
+    /// What to do about it, one sentence each.
+    pub hints: Vec<String>,
+    /// The text put right, if there is a way.
+    pub fix: Option<FixReport>,
+    /// What the readers found.
+    pub diagnostics: Vec<DiagnosticReport>,
+    /// The readings of an ambiguous text, as strict JSON texts.
+    pub readings: Vec<String>,
+    /// What does not fit the schema, one sentence each.
+    pub violations: Vec<String>,
+}
+
+impl<'a> HealReport<'a> {
+    /// The report on what [`heal`](crate::heal) made of `source`.
+    pub fn of(result: &'a Result<Healed, Reason>, source: &'a str) -> HealReport<'a> {
+        match result {
+            Ok(healed) => HealReport::Healed(HealedReport::of(healed, source)),
+            Err(reason) => HealReport::Refused(UnhealedReport::of(reason, source)),
+        }
+    }
+}
+
+impl<'a> HealedReport<'a> {
+    fn of(healed: &'a Healed, source: &'a str) -> HealedReport<'a> {
+        let repairs = callwright_json::class_of(&healed.repairs);
+        let class =
+            if healed.coercions.is_empty() { repairs } else { repairs.max(callwright_json::Class::Inferred) };
+        HealedReport {
+            version: VERSION,
+            output_text: &healed.text,
+            class: class.code(),
+            repairs: healed.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
+            coercions: healed.coercions.iter().map(CoercionReport::of).collect(),
+        }
+    }
+}
+
+impl UnhealedReport {
+    fn of(reason: &Reason, source: &str) -> UnhealedReport {
+        let refusal = Refusal {
+            id: None,
+            name: None,
+            dialect: "json",
+            number: 1,
+            span: Span::new(0, source.len()),
+            block: source.to_owned(),
+            reason: reason.clone(),
+        };
+        let why = WhyReport::of(&refusal);
+        UnhealedReport {
+            version: VERSION,
+            code: why.code,
+            error: why.message,
+            position: why.position,
+            hints: why.hints,
+            fix: why.fix,
+            diagnostics: why.diagnostics,
+            readings: why.readings.to_vec(),
+            violations: why.violations.iter().map(|v| v.message.to_owned()).collect(),
+        }
+    }
+}
+
+fn count(repairs: &mut BTreeMap<&'static str, usize>, more: &[Repair]) {
+    for (kind, n) in callwright_json::tally(more) {
+        *repairs.entry(RepairKind::code(kind)).or_default() += n;
+    }
+}
+
+/// The JSON text as a value. A line break in strict JSON stands only between tokens; as a space it keeps a
+/// report on one line.
+fn value(json: &str) -> Box<RawValue> {
+    let one_line = json.replace(['\n', '\r'], " ");
+    // INVARIANT: arguments are strict JSON, so nothing is ever replaced by this null.
+    RawValue::from_string(one_line).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+fn pair(span: Span) -> [u32; 2] {
+    [span.start, span.end]
+}
+
+fn problem_code(problem: Problem) -> &'static str {
+    match problem {
+        Problem::NoValue => "no-value",
+        Problem::Truncated => "truncated",
+        Problem::Ambiguous => "ambiguous",
+        Problem::SeveralValues => "several-values",
+        Problem::DuplicateKey => "duplicate-key",
+        Problem::Limit => "limit",
+        Problem::NotANumber => "not-a-number",
+        Problem::OpenEscape => "open-escape",
+        // `Problem` may grow; what is new is unreadable until it gets a name here.
+        _ => "unreadable",
+    }
+}

@@ -1,0 +1,137 @@
+//! The form of reports, which programs depend on.
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
+
+use callwright::{
+    Acceptance, Coercion, HealReport, Healed, NativeCall, Outcome, Reason, Refusal, Report, Verdict,
+    Violation,
+};
+use callwright_json::{Diagnostic, Problem, Repair, RepairKind, Span};
+
+fn edit(kind: RepairKind, start: usize, end: usize, put: &str) -> Repair {
+    Repair { kind, at: Span::new(start, end), put: put.to_owned().into() }
+}
+
+fn call(arguments: &str) -> Acceptance {
+    Acceptance {
+        id: None,
+        name: "f".into(),
+        arguments: arguments.into(),
+        dialect: "json_bare",
+        span: Span::new(0, 9),
+        repairs: Vec::new(),
+        renamed_from: None,
+        coercions: Vec::new(),
+    }
+}
+
+fn refusal(block: &str, reason: Reason) -> Refusal {
+    Refusal {
+        id: Some("c2".into()),
+        name: Some("f".into()),
+        dialect: "json_fence",
+        number: 2,
+        span: Span::new(4, 9),
+        block: block.into(),
+        reason,
+    }
+}
+
+fn report(verdicts: Vec<Verdict>, text: &str, native: &[NativeCall<'_>]) -> serde_json::Value {
+    let outcome = Outcome { verdicts, text: "Hi".into(), reasoning: "Hm".into() };
+    serde_json::to_value(Report::of(&outcome, text, native)).unwrap()
+}
+
+#[test]
+fn a_healed_call() {
+    let mut made = call("{\"n\": 1.50,\n\"m\": 5}");
+    made.repairs = vec![edit(RepairKind::DropCloser, 7, 8, ""), edit(RepairKind::DropCloser, 8, 9, "")];
+    made.coercions = vec![Coercion { pointer: "/m".into(), from: "\"5\"".into(), to: "5".into() }];
+    made.renamed_from = Some("F".into());
+    let outcome = Outcome { verdicts: vec![Verdict::Accepted(made)], ..Outcome::default() };
+    let report = serde_json::to_string(&Report::of(&outcome, "{\"n\":1}}}", &[])).unwrap();
+    assert_eq!(
+        report,
+        "{\"version\":1,\"calls\":[{\"number\":1,\"id\":null,\"name\":\"f\",\
+         \"arguments\":{\"n\": 1.50, \"m\": 5},\
+         \"dialect\":\"json_bare\",\"class\":\"R2\",\"span\":[0,9],\"repairs\":[\
+         {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[7,8],\"before\":\"}\",\"put\":\"\"},\
+         {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[8,9],\"before\":\"}\",\"put\":\"\"}],\
+         \"coercions\":[{\"pointer\":\"/m\",\"from\":\"\\\"5\\\"\",\"to\":\"5\"}],\"renamed_from\":\"F\"}],\
+         \"refusals\":[],\"text\":\"\",\"reasoning\":\"\",\"repairs\":{\"drop-closer\":2}}"
+    );
+}
+
+#[test]
+fn repairs_of_native_calls_are_places_in_their_arguments() {
+    let mut native = call("{}");
+    native.repairs = vec![edit(RepairKind::AddCloser, 1, 1, "}"), edit(RepairKind::DropProse, 1, 4, "")];
+    let mut written = call("{}");
+    written.repairs = vec![edit(RepairKind::DropProse, 0, 4, "")];
+    let natives = [NativeCall { id: None, name: "f", arguments: "{abc" }];
+    let report = report(vec![Verdict::Accepted(native), Verdict::Accepted(written)], "Wxyz{}", &natives);
+    assert_eq!(report["calls"][0]["repairs"][1]["before"], "abc");
+    assert_eq!(report["calls"][1]["repairs"][0]["before"], "Wxyz");
+    assert_eq!(report["repairs"], serde_json::json!({"add-closer": 1, "drop-prose": 2}));
+}
+
+#[test]
+fn a_refused_call() {
+    let diagnostic = Diagnostic { problem: Problem::SeveralValues, at: Span::new(9, 10) };
+    let refused = refusal("{\n \"a\":1}}", Reason::Unreadable(vec![diagnostic]));
+    let report = report(vec![Verdict::Refused(refused)], "", &[]);
+    assert_eq!(
+        report,
+        serde_json::json!({
+            "version": 1, "calls": [], "text": "Hi", "reasoning": "Hm", "repairs": {},
+            "refusals": [{
+                "number": 2, "id": "c2", "name": "f", "dialect": "json_fence", "span": [4, 9],
+                "block": "{\n \"a\":1}}", "code": "unreadable", "message": "Extra data",
+                "position": {"at": [9, 10], "offset": 9, "line": 2, "column": 8},
+                "hints": ["You have 1 extra closing braces }"],
+                "fix": {"text": "{\n \"a\":1}", "certain": true},
+                "diagnostics": [{"problem": "several-values", "at": [9, 10]}],
+                "readings": [], "violations": [], "nearest": [],
+            }],
+        })
+    );
+}
+
+#[test]
+fn each_reason_shows_what_it_knows() {
+    let why = |reason| report(vec![Verdict::Refused(refusal("{}", reason))], "", &[])["refusals"][0].clone();
+    let unknown = why(Reason::UnknownTool { nearest: vec!["g".into()], declared: vec!["g".into()] });
+    assert_eq!((&unknown["code"], &unknown["nearest"]), (&"unknown-tool".into(), &serde_json::json!(["g"])));
+    let ambiguous = why(Reason::Ambiguous { readings: vec!["1".into(), "2".into()] });
+    assert_eq!(ambiguous["readings"], serde_json::json!(["1", "2"]));
+    let violation = Violation { pointer: "/a".into(), keyword: "type", message: "a must be a string".into() };
+    let invalid = why(Reason::Invalid(vec![violation]));
+    assert_eq!(
+        invalid["violations"],
+        serde_json::json!([{"pointer": "/a", "keyword": "type", "message": "a must be a string"}])
+    );
+}
+
+#[test]
+fn healed_and_unhealed_texts() {
+    let healed = Healed {
+        text: "{\"a\":1}".into(),
+        repairs: vec![edit(RepairKind::AddCloser, 6, 6, "}")],
+        coercions: Vec::new(),
+    };
+    assert_eq!(
+        serde_json::to_value(HealReport::of(&Ok(healed), "{\"a\":1")).unwrap(),
+        serde_json::json!({
+            "version": 1, "output_text": "{\"a\":1}", "class": "R2", "coercions": [],
+            "repairs": [{"kind": "add-closer", "class": "R2", "at": [6, 6], "before": "", "put": "}"}],
+        })
+    );
+    let readings = Err(Reason::Ambiguous { readings: vec!["1".into(), "2".into()] });
+    assert_eq!(
+        serde_json::to_value(HealReport::of(&readings, "1 2")).unwrap(),
+        serde_json::json!({
+            "version": 1, "error": "The call can be read in 2 ways", "code": "ambiguous", "position": null,
+            "hints": ["Send the call again as strict JSON, the way you mean it"], "fix": null,
+            "diagnostics": [], "readings": ["1", "2"], "violations": [],
+        })
+    );
+}
