@@ -85,13 +85,15 @@ fn price(kind: RepairKind) -> (u32, bool) {
         }
         JoinStrings => (3, true),
         AddComma | AddColon => (4, true),
+        // A key that stands twice: cheaper than to read the second one as text, so that the conflict is seen.
+        DropRepeat => (5, true),
         EscapeQuote => (6, true),
         QuoteValue => (5, true),
         AddCloser | DropCloser => (3, false),
         DropOpener => (4, false),
         AddQuote | SwapBracket => (5, false),
         AddOpener => (6, false),
-        DropProse | DropFence | DropThink | DropTag | DropRepeat | Unwrap => (0, false),
+        DropProse | DropFence | DropThink | DropTag | Unwrap => (0, false),
     }
 }
 
@@ -99,9 +101,6 @@ fn price(kind: RepairKind) -> (u32, bool) {
 const MIDDLE: Cost = Cost::units(3);
 /// A key that a schema with declared members allows, but does not declare.
 const UNDECLARED: Cost = Cost::units(4);
-/// A key that stands twice.
-const TWICE: Cost = Cost::units(5);
-
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

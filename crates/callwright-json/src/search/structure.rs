@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 
 use super::follow::Key;
-use super::{Cost, Found, Frame, MIDDLE, NONE, Quote, Rigor, Search, Shape, State, Step, TWICE, UNDECLARED};
+use super::{Cost, Found, Frame, MIDDLE, NONE, Quote, Rigor, Search, Shape, State, Step, UNDECLARED};
 use crate::scan::skip_space;
 use crate::{Kinds, Member, Problem, RepairKind, Span};
 
@@ -164,7 +164,7 @@ impl<'t> Search<'t, '_> {
             Member::Declared(slot, inner) => {
                 let bit = 1_u128 << slot;
                 if frame.used & bit != 0 {
-                    s.cost = s.cost.plus(TWICE);
+                    s = super::pay(s, RepairKind::DropRepeat);
                 }
                 (bit, inner)
             }
