@@ -8,10 +8,14 @@
 //! States that stand at the same place, in the same containers with the same keys used, differ only in
 //! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties.
 
-mod body;
-mod follow;
-mod structure;
+mod value;
 mod token;
+mod body;
+mod key;
+mod follow;
+mod after;
+mod close;
+mod tail;
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BinaryHeap};
@@ -101,6 +105,9 @@ fn price(kind: RepairKind) -> (u32, bool) {
 const MIDDLE: Cost = Cost::units(3);
 /// A key that a schema with declared members allows, but does not declare.
 const UNDECLARED: Cost = Cost::units(4);
+/// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
+const NOISE: Cost = Cost::units(256);
+
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -199,8 +206,8 @@ impl Frame {
     }
 
     /// The bracket that closes it in JSON.
-    fn json_close(&self) -> u8 {
-        if self.is_object() { b'}' } else { b']' }
+    fn json_close(&self) -> &'static str {
+        if self.is_object() { "}" } else { "]" }
     }
 }
 
