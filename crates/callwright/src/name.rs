@@ -127,7 +127,7 @@ fn without_token(written: &str) -> Cow<'_, str> {
 }
 
 /// Lower case, without separators.
-fn fold(name: &str) -> String {
+pub(crate) fn fold(name: &str) -> String {
     name.chars()
         .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '\\' | '/' | ':'))
         .map(|c| c.to_ascii_lowercase())
