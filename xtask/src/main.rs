@@ -1,1 +1,62 @@
-fn main() {}
+//! The house's own commands: `cargo xtask tidy | test | score DIR`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
+
+mod house;
+mod layers;
+mod score;
+mod step;
+mod suite;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask tidy         the layer table and the house rules
+       cargo xtask test         everything, in order, with the seconds of each step
+       cargo xtask score DIR    the corpora in DIR (needs Python 3), against the floors";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match args.as_slice() {
+        ["tidy"] => tidy(),
+        ["test"] => suite::test(),
+        ["score", dir] => score::score(Path::new(dir)),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints each breach of the layer table and of the house rules.
+fn tidy() -> Result<()> {
+    let mut breaches = layers::breaches()?;
+    let house = house::read()?;
+    breaches.extend(house.breaches);
+    for note in house.notes {
+        println!("note: {note}");
+    }
+    for breach in &breaches {
+        println!("tidy: {breach}");
+    }
+    match breaches.len() {
+        0 => Ok(()),
+        n => bail!("{n} breaches of the house rules"),
+    }
+}
+
+/// The workspace's root.
+fn root() -> Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(here.parent().context("xtask stands in a workspace")?.to_path_buf())
+}

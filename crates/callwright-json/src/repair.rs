@@ -143,9 +143,10 @@ repair_kinds! {
 /// before the end of the one in front of it, is passed over.
 ///
 /// ```
-/// let parse = callwright_json::read(r#"{"a": 1"#, &callwright_json::AnyValue);
+/// let text = r#"{"a": "b""#;
+/// let parse = callwright_json::read(text, &callwright_json::AnyValue);
 /// let reading = parse.settled().unwrap();
-/// assert_eq!(callwright_json::apply(r#"{"a": 1"#, &reading.repairs), r#"{"a": 1}"#);
+/// assert_eq!(callwright_json::apply(text, &reading.repairs), r#"{"a": "b"}"#);
 /// ```
 pub fn apply(text: &str, repairs: &[Repair]) -> String {
     apply_within(text, Span::new(0, text.len()), repairs)

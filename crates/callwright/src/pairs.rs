@@ -132,27 +132,31 @@ mod tests {
     use crate::schema::Schema;
     use serde_json::json;
 
-    fn healed(text: &str) -> Option<String> {
+    fn healed(text: &str) -> Option<serde_json::Value> {
         let schema = Schema::compile(&json!({
             "type": "object",
             "properties": {"path": {"type": "string"}, "content": {"type": "string"}, "mode": {"type": "integer"}},
             "required": ["path", "content"],
         }))
         .unwrap();
-        crate::heal(text, Some(&schema), None).ok().map(|h| h.text)
+        let healed = crate::heal(text, Some(&schema), None).ok()?;
+        Some(serde_json::from_str(&healed.text).unwrap())
     }
 
     /// S0-54: arguments are taken from loose text where there is one way to do it.
     #[test]
     fn takes_pairs_with_one_reading() {
-        let wanted = r#"{"path": "test.py", "content": "hello"}"#;
-        assert_eq!(healed("path=test.py content=hello").as_deref(), Some(wanted));
-        // Lines are members of an object whose brackets are missing: the reader itself sees to them.
-        let lines = r#"{"path": "test.py",\n"content": "hello"}"#.replace("\\n", "\n");
-        assert_eq!(healed("path: test.py\ncontent: hello\n"), Some(lines));
-        assert_eq!(healed("path='test.py', content=\"hello\"").as_deref(), Some(wanted));
+        let wanted = json!({"path": "test.py", "content": "hello"});
+        for text in [
+            "path=test.py content=hello",
+            "path: test.py\ncontent: hello\n",
+            "path='test.py', content=\"hello\"",
+            "path = test.py; content = hello",
+        ] {
+            assert_eq!(healed(text), Some(wanted.clone()), "{text}");
+        }
         let spaced = healed("path = a b.txt content = x = 1 mode = 7");
-        assert_eq!(spaced.as_deref(), Some(r#"{"path": "a b.txt", "content": "x = 1", "mode": 7}"#));
+        assert_eq!(spaced, Some(json!({"path": "a b.txt", "content": "x = 1", "mode": 7})));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use callwright::{
 use callwright_json::{Diagnostic, Problem, Repair, RepairKind, Span};
 
 fn edit(kind: RepairKind, start: usize, end: usize, put: &str) -> Repair {
-    Repair { kind, at: Span::new(start, end), put: put.into() }
+    Repair { kind, at: Span::new(start, end), put: put.to_owned().into() }
 }
 
 fn call(arguments: &str) -> Acceptance {

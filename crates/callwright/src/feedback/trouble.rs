@@ -155,7 +155,7 @@ impl Trouble {
     }
 
     /// A few words to stand under a caret.
-    pub(super) fn label(&self) -> String {
+    pub fn label(&self) -> String {
         let label = match self {
             Trouble::ExtraClosers(closers) if closers.len() == 1 => "one closing bracket too many",
             Trouble::ExtraClosers(closers) => return format!("{} closing brackets too many", closers.len()),

@@ -484,7 +484,11 @@ impl Leading<'_, '_> {
 
     fn name_end(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or(&[]);
-        from + rest.iter().take(MAX_NAME + 1).take_while(|&&b| is_name_byte(b)).count()
+        let mut end = from + rest.iter().take(MAX_NAME + 1).take_while(|&&b| is_name_byte(b)).count();
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        end
     }
 }
 

@@ -86,10 +86,21 @@ enum Mode {
     Held(Lead, Option<usize>),
     /// Behind a payload.
     Tail,
-    /// In a reasoning block that this closes.
-    Reasoning(&'static str),
+    /// In a reasoning block.
+    Reasoning(Thinking),
     /// Behind a turn that the model made up.
     Over,
+}
+
+/// The state of a reasoning block.
+#[derive(Debug)]
+struct Thinking {
+    /// What closes it.
+    close: &'static str,
+    /// It was searched for its closer up to here.
+    searched: usize,
+    /// A marked call in it: nothing if the block is closed behind it, a call if the text just ends.
+    marked: Option<usize>,
 }
 
 /// Whitespace that goes out only together with what follows it.
@@ -112,7 +123,11 @@ enum Flow {
 impl<'a> Scanner<'a> {
     /// For answers to a request that declares `tools`.
     pub fn new(tools: &'a ToolSet, context: &Context<'_>) -> Scanner<'a> {
-        let mode = if context.starts_in_reasoning { Mode::Reasoning("</think>") } else { Mode::Prose };
+        let mode = if context.starts_in_reasoning {
+            Mode::Reasoning(Thinking { close: "</think>", searched: 0, marked: None })
+        } else {
+            Mode::Prose
+        };
         Scanner {
             names: Names::new(tools),
             cut: context.finish_reason == Some("length"),
@@ -163,7 +178,7 @@ impl<'a> Scanner<'a> {
                 Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
                 Mode::Held(lead, seen) => self.held(lead, seen, end, out),
                 Mode::Tail => self.tail(end, out),
-                Mode::Reasoning(close) => self.reasoning(close, end, out),
+                Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
                 Mode::Over => {
                     self.at = self.text.len();
                     self.mode = Mode::Over;
@@ -198,6 +213,9 @@ impl<'a> Scanner<'a> {
             }
             if byte == b'`' {
                 let run = self.text.as_bytes()[at..].iter().take_while(|&&b| b == b'`').count();
+                if at + run == self.text.len() && !end {
+                    break Found::Wait;
+                }
                 self.in_fence ^= 3 <= run;
                 at += run;
                 line_start = false;
@@ -226,7 +244,7 @@ impl<'a> Scanner<'a> {
             Found::Think(open, close) => {
                 self.at = at + open;
                 self.remove(out);
-                self.mode = Mode::Reasoning(close);
+                self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
                 Flow::On
             }
             Found::Closer(end) => {
@@ -463,40 +481,55 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    fn reasoning(&mut self, close: &'static str, end: bool, out: &mut Vec<Event>) -> Flow {
-        let rest = &self.text[self.at..];
-        let closed = (0..rest.len()).find(|&at| {
-            rest.as_bytes()[at] == close.as_bytes()[0]
-                && dialect::starts_with_any_case(&rest.as_bytes()[at..], close)
-        });
-        if let Some(at) = closed {
-            let thought = rest[..at].to_owned();
-            self.reason(&thought, out);
-            self.at += at + close.len();
-            self.mode = Mode::Prose;
-            return Flow::On;
+    /// Lets reasoning through up to its closer.
+    fn reasoning(&mut self, mut thinking: Thinking, end: bool, out: &mut Vec<Event>) -> Flow {
+        while let Some(found) =
+            self.text.as_bytes()[thinking.searched..].iter().position(|b| matches!(b, b'<' | b'['))
+        {
+            let at = thinking.searched + found;
+            let rest = &self.text.as_bytes()[at..];
+            if dialect::starts_with_any_case(rest, thinking.close) {
+                self.think_up_to(at, out);
+                self.at = at + thinking.close.len();
+                self.mode = Mode::Prose;
+                return Flow::On;
+            }
+            let openers = dialect::ALL.iter().flat_map(|record| record.open.iter().copied());
+            if !end && dialect::may_grow_into(&self.text, at, openers.chain([thinking.close])) {
+                thinking.searched = at;
+                break;
+            }
+            let marked =
+                dialect::opener_at(&self.text, at).is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
+            if marked && thinking.marked.is_none() {
+                self.think_up_to(at, out);
+                thinking.marked = Some(at);
+            }
+            thinking.searched = at + 1;
+        }
+        let held = thinking.searched;
+        let waits = held < self.text.len() && matches!(self.text.as_bytes()[held], b'<' | b'[') && !end;
+        if thinking.marked.is_none() {
+            self.think_up_to(if waits { held } else { self.text.len() }, out);
         }
         if !end {
-            self.mode = Mode::Reasoning(close);
+            if !waits {
+                thinking.searched = self.text.len();
+            }
+            self.mode = Mode::Reasoning(thinking);
             return Flow::Wait;
         }
         // Never closed: a marked call in it was meant.
-        let mut marked = None;
-        for (at, _) in rest.match_indices('<') {
-            let at = self.at + at;
-            if let Some((record, _)) = dialect::opener_at(&self.text, at)
-                && record.anchor == Anchor::Distinct
-            {
-                marked = Some(at);
-                break;
-            }
-        }
-        let until = marked.unwrap_or(self.text.len());
-        let thought = self.text[self.at..until].to_owned();
-        self.reason(&thought, out);
-        self.at = until;
         self.mode = Mode::Prose;
         Flow::On
+    }
+
+    fn think_up_to(&mut self, end: usize, out: &mut Vec<Event>) {
+        if self.at < end {
+            let thought = self.text[self.at..end].to_owned();
+            self.reason(&thought, out);
+            self.at = end;
+        }
     }
 
     fn reason(&mut self, thought: &str, out: &mut Vec<Event>) {

@@ -57,15 +57,16 @@ fn closer(bytes: &[u8], at: usize, space: usize, glue: &mut Vec<Glue>) -> Option
 /// `Some(at)` asks for more text.
 fn ticks(bytes: &[u8], at: usize, glue: &mut Vec<Glue>, end: bool) -> Option<usize> {
     let run = bytes[at..].iter().take_while(|&&b| b == b'`').count();
-    if at + run == bytes.len() && !end && run < 3 {
+    let ticks = |g: &Glue| match g {
+        Glue::Ticks(n) | Glue::Fence(n) => Some(*n),
+        Glue::Bracket | Glue::Paren | Glue::Quote(_) | Glue::Tag => None,
+    };
+    let most = glue.iter().filter_map(ticks).max()?;
+    if at + run == bytes.len() && run < most && !end {
         return Some(at);
     }
-    let closes = |g: &Glue| match g {
-        Glue::Ticks(n) => *n <= run,
-        Glue::Fence(_) => 3 <= run,
-        Glue::Bracket | Glue::Paren | Glue::Quote(_) | Glue::Tag => false,
-    };
-    close(glue, closes).then_some(at + run)
+    let n = glue.iter().rev().filter_map(ticks).find(|n| *n <= run)?;
+    close(glue, |g| ticks(g) == Some(n)).then_some(at + n)
 }
 
 /// `Some(at)` asks for more text.

@@ -1,0 +1,75 @@
+//! Keeps what was compiled from a definition, for as long as the same definition may come again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Compiled definitions by their text. Bounded: when it is full it starts anew.
+pub(crate) struct Compiled<T> {
+    compile: fn(&str) -> Result<T, String>,
+    kept: Mutex<Kept<T>>,
+}
+
+/// What a definition came to; an error is kept like anything else.
+pub(crate) type Entry<T> = Arc<Result<T, String>>;
+
+struct Kept<T> {
+    entries: HashMap<Box<str>, Entry<T>>,
+    bytes: usize,
+}
+
+const MAX_ENTRIES: usize = 4096;
+/// Of definition text; what is compiled from it is a small multiple of that.
+const MAX_BYTES: usize = 16 << 20;
+
+impl<T> Compiled<T> {
+    pub(crate) fn new(compile: fn(&str) -> Result<T, String>) -> Compiled<T> {
+        Compiled { compile, kept: Mutex::new(Kept { entries: HashMap::new(), bytes: 0 }) }
+    }
+
+    /// What `definition` compiles to.
+    pub(crate) fn get(&self, definition: &str) -> Entry<T> {
+        if let Some(entry) = self.lock().entries.get(definition) {
+            return Arc::clone(entry);
+        }
+        // Compiled outside the lock: two workers may do it twice, but none waits for another.
+        let entry = Arc::new((self.compile)(definition));
+        let mut kept = self.lock();
+        if MAX_ENTRIES <= kept.entries.len() || MAX_BYTES < kept.bytes + definition.len() {
+            kept.entries.clear();
+            kept.bytes = 0;
+        }
+        kept.bytes += definition.len();
+        kept.entries.insert(definition.into(), Arc::clone(&entry));
+        entry
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept<T>> {
+        // Nothing that is half done can be seen: each change is one insertion or one clearing.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_is_compiled_once() {
+        let compiled = Compiled::new(|text| text.parse::<i32>().map_err(|e| e.to_string()));
+        let first = compiled.get("12");
+        assert!(Arc::ptr_eq(&first, &compiled.get("12")));
+        assert_eq!(*first, Ok(12));
+        assert!(Arc::ptr_eq(&compiled.get("x"), &compiled.get("x")));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let compiled = Compiled::new(|_| Ok(()));
+        for n in 0..2 * MAX_ENTRIES {
+            compiled.get(&n.to_string());
+        }
+        assert!(compiled.lock().entries.len() <= MAX_ENTRIES);
+        compiled.get(&"x".repeat(MAX_BYTES));
+        assert_eq!(compiled.lock().entries.len(), 1);
+    }
+}

@@ -1,0 +1,76 @@
+//! `callwright demo`: the main job on outputs that are built in, raw text first, then what came of it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use callwright::Context;
+use serde::Deserialize;
+
+use crate::door;
+use crate::draw::{Pen, indent};
+use crate::failure::Failure;
+
+const EXAMPLES: &str = include_str!("../demo/examples.toml");
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Demo {
+    /// Tool definitions by the name that examples call them by.
+    tools: BTreeMap<String, String>,
+    example: Vec<Example>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Example {
+    title: String,
+    text: String,
+    finish_reason: Option<String>,
+    /// The tools whose calls are looked for in the text.
+    tools: Option<String>,
+    /// The text is one JSON value.
+    #[serde(default)]
+    heal: bool,
+    schema: Option<String>,
+}
+
+/// Shows all examples. A refusal is what some of them are for: it is no failure here.
+pub(crate) fn run(pen: Pen) -> Result<(), Failure> {
+    let broken = |why: String| Failure::Definitions(PathBuf::from("the built-in examples"), why);
+    let demo: Demo = toml::from_str(EXAMPLES).map_err(|error| broken(error.to_string()))?;
+    let mut out = io::stdout().lock();
+    for (number, example) in (1..).zip(&demo.example) {
+        let shown = example.shown(pen, &demo.tools, number).map_err(broken)?;
+        out.write_all(shown.as_bytes())?;
+    }
+    Ok(())
+}
+
+impl Example {
+    fn shown(&self, pen: Pen, tools: &BTreeMap<String, String>, number: usize) -> Result<String, String> {
+        let mut out = String::new();
+        pen.heading(&mut out, &format!("{number}. {}", self.title));
+        out.push('\n');
+        indent(&mut out, &self.text);
+        out.push('\n');
+        let finish_reason = self.finish_reason.as_deref();
+        match &self.tools {
+            Some(name) if !self.heal => {
+                let definitions = tools.get(name).ok_or_else(|| format!("there are no tools `{name}`"))?;
+                let tools = door::tool_set(definitions)?;
+                let context = Context { finish_reason, ..Context::default() };
+                let outcome = door::parse(&tools, &self.text, &[], &context, None);
+                out.push_str(&pen.outcome(&self.text, &outcome, "answer"));
+            }
+            None if self.heal => {
+                let schema = self.schema.as_deref().map(door::schema).transpose()?;
+                let healed = door::heal(&self.text, schema.as_ref(), finish_reason);
+                out.push_str(&pen.healing(&self.text, healed.as_ref(), "arguments"));
+            }
+            _ => return Err(format!("`{}` needs either tools or heal", self.title)),
+        }
+        out.push('\n');
+        Ok(out)
+    }
+}

@@ -1,0 +1,106 @@
+//! The calls into the engine, all in one place.
+
+use std::path::Path;
+use std::time::Instant;
+
+use callwright::{
+    CallDelta, Context, Delta, Feedback, Healed, NativeCall, Outcome, Reason, Refusal, Scanner, Schema,
+    ToolSet,
+};
+use callwright_json::Span;
+
+use crate::chunks::Chunks;
+use crate::failure::Failure;
+use crate::input;
+
+/// Compiles tool definitions: a JSON array.
+pub(crate) fn tool_set(definitions: &str) -> Result<ToolSet, String> {
+    ToolSet::from_json(definitions).map_err(|error| error.to_string())
+}
+
+/// Compiles a JSON Schema.
+pub(crate) fn schema(definition: &str) -> Result<Schema, String> {
+    let definition: serde_json::Value =
+        serde_json::from_str(definition).map_err(|error| format!("not JSON: {error}"))?;
+    Schema::compile(&definition).map_err(|error| error.to_string())
+}
+
+/// Reads the tools that `path` declares.
+pub(crate) fn tools_of(path: &Path) -> Result<ToolSet, Failure> {
+    tool_set(&input::text(path)?).map_err(|why| Failure::Definitions(path.to_path_buf(), why))
+}
+
+/// Reads the schema in `path`.
+pub(crate) fn schema_of(path: &Path) -> Result<Schema, Failure> {
+    schema(&input::text(path)?).map_err(|why| Failure::Definitions(path.to_path_buf(), why))
+}
+
+/// Finds the calls, whole or in pieces.
+pub(crate) fn parse(
+    tools: &ToolSet,
+    text: &str,
+    native: &[NativeCall<'_>],
+    context: &Context<'_>,
+    chunks: Option<Chunks>,
+) -> Outcome {
+    let Some(chunks) = chunks else { return callwright::parse(tools, text, native, context) };
+    let mut events = Vec::new();
+    let mut scanner = Scanner::new(tools, context);
+    for (index, call) in native.iter().enumerate() {
+        let index = Some(index);
+        let begin = CallDelta { index, id: call.id, name: Some(call.name), arguments: None };
+        scanner.feed(Delta::ToolCall(begin), &mut events);
+        for piece in chunks.of(call.arguments) {
+            let more = CallDelta { index, arguments: Some(piece), ..CallDelta::default() };
+            scanner.feed(Delta::ToolCall(more), &mut events);
+        }
+    }
+    for piece in chunks.of(text) {
+        scanner.feed(Delta::Text(piece), &mut events);
+    }
+    scanner.finish(&mut events)
+}
+
+/// Heals one text.
+pub(crate) fn heal(
+    text: &str,
+    schema: Option<&Schema>,
+    finish_reason: Option<&str>,
+) -> Result<Healed, Reason> {
+    callwright::heal(text, schema, finish_reason)
+}
+
+/// What is wrong with a text that was to be healed: it is refused like the payload of a call.
+pub(crate) fn why(text: &str, reason: &Reason) -> Feedback {
+    let refusal = Refusal {
+        id: None,
+        name: None,
+        dialect: "json",
+        number: 1,
+        span: Span::new(0, text.len()),
+        block: text.to_owned(),
+        reason: reason.clone(),
+    };
+    refusal.feedback()
+}
+
+/// One line that says what is wrong.
+pub(crate) fn sentence(feedback: &Feedback) -> String {
+    match &feedback.json_error {
+        _ if feedback.code == "truncated" => String::from("cut off before it was complete"),
+        Some(error) => format!("not valid JSON: {error}"),
+        None => feedback.message.clone(),
+    }
+}
+
+/// What the model is told, in the channel that it used.
+pub(crate) fn told(feedback: &Feedback) -> String {
+    if feedback.dialect == "native" { feedback.tool_result() } else { feedback.user_message() }
+}
+
+/// The result of `work` and the microseconds it took, to a tenth.
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let done = work();
+    (done, (start.elapsed().as_nanos() as f64 / 100.0).round() / 10.0)
+}

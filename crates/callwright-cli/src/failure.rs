@@ -1,0 +1,65 @@
+//! Why a run ends badly: one sentence for a person, one exit code for a program.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The answer was given, and it is a refusal.
+    Refused,
+    /// A file, or standard input, cannot be read.
+    Read(PathBuf, io::Error),
+    /// The output cannot be written.
+    Write(io::Error),
+    /// The input is not UTF-8 from this byte on.
+    NotUtf8(PathBuf, usize),
+    /// Tool definitions or a schema that cannot be used, and why.
+    Definitions(PathBuf, String),
+    /// So many lines could not be used.
+    Lines(usize),
+    /// The input is longer than this many bytes.
+    TooLong(PathBuf, usize),
+}
+
+impl Failure {
+    /// 2 is not among them: wrong usage is found before there is anything to fail.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            // The reader has gone: `callwright … | head` has all that it wanted.
+            Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+            Failure::Refused => 1,
+            Failure::Read(..) | Failure::Write(_) => 3,
+            Failure::NotUtf8(..) => 4,
+            Failure::Definitions(..) => 5,
+            Failure::Lines(_) => 6,
+            Failure::TooLong(..) => 7,
+        }
+    }
+
+    /// Is there nothing more to say?
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.code() <= 1
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Refused => f.write_str("refused"),
+            Failure::Read(path, error) => write!(f, "cannot read {}: {error}", path.display()),
+            Failure::Write(error) => write!(f, "cannot write: {error}"),
+            Failure::NotUtf8(path, at) => write!(f, "{} is not UTF-8 at byte {at}", path.display()),
+            Failure::Definitions(path, why) => write!(f, "cannot use {}: {why}", path.display()),
+            Failure::Lines(1) => f.write_str("1 line could not be used; its answer says why"),
+            Failure::Lines(n) => write!(f, "{n} lines could not be used; their answers say why"),
+            Failure::TooLong(path, max) => write!(f, "{} is longer than {max} bytes", path.display()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Write(error)
+    }
+}

@@ -1,0 +1,139 @@
+//! `callwright parse`: a model's answer in, its calls out.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use callwright::{Context, NativeCall, Report, ToolSet};
+use callwright_json::{Kind, Value, strict};
+
+use crate::args::{ParseArgs, Start};
+use crate::compiled::Compiled;
+use crate::draw::Pen;
+use crate::failure::Failure;
+use crate::jsonl::{self, Answer};
+use crate::view::{Parsed, json};
+use crate::{door, input};
+
+pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
+    let tools = args.tools.as_deref().map(door::tools_of).transpose()?.unwrap_or_else(ToolSet::empty);
+    if args.lines.jsonl {
+        let lines = Lines { tools, compiled: Compiled::new(door::tool_set), args };
+        let mut from = input::lines(&args.file)?;
+        return jsonl::run(&mut *from, &mut io::stdout(), &args.lines, &|line| lines.answer(line));
+    }
+    let text = input::text(&args.file)?;
+    let context = Context {
+        finish_reason: args.finish_reason.as_deref(),
+        starts_in_reasoning: args.start == Start::Reasoning,
+        dialect: args.dialect.as_deref(),
+        policy: args.policy,
+    };
+    let outcome = door::parse(&tools, &text, &[], &context, args.chunks);
+    let shown = if args.json {
+        json(&Report::of(&outcome, &text, &[])) + "\n"
+    } else {
+        pen.outcome(&text, &outcome, &args.file.display().to_string())
+    };
+    io::stdout().write_all(shown.as_bytes())?;
+    if outcome.refusals().next().is_none() { Ok(()) } else { Err(Failure::Refused) }
+}
+
+struct Lines<'a> {
+    /// For lines that declare none.
+    tools: ToolSet,
+    compiled: Compiled<ToolSet>,
+    args: &'a ParseArgs,
+}
+
+impl Lines<'_> {
+    /// Answers one line `{"id", "text", "tools"[, "tool_calls"][, "finish_reason"][, "reasoning"][, "start"]}`.
+    fn answer(&self, line: &str) -> Answer {
+        let tree = match strict(line) {
+            Ok(tree) => tree,
+            Err(at) => return Answer::unusable("null", &format!("not JSON at byte {at}")),
+        };
+        let case = tree.root(line);
+        let id = case.get("id").map_or("null", |id| id.raw());
+        match self.read(case, id) {
+            Ok(json) => Answer { json, usable: true },
+            Err(why) => Answer::unusable(id, &why),
+        }
+    }
+
+    fn read(&self, case: Value<'_>, id: &str) -> Result<String, String> {
+        if case.kind() != Kind::Object {
+            return Err(String::from("a line must be an object"));
+        }
+        let text = string(case, "text")?.unwrap_or_default();
+        let reasoning = string(case, "reasoning")?;
+        let finish_reason = string(case, "finish_reason")?;
+        let start = string(case, "start")?;
+        let compiled = given(case, "tools").map(|tools| self.compiled.get(tools.raw()));
+        let tools = match compiled.as_deref() {
+            None => &self.tools,
+            Some(Ok(tools)) => tools,
+            Some(Err(why)) => return Err(format!("cannot use `tools`: {why}")),
+        };
+        let native = native_calls(case)?;
+        let native: Vec<NativeCall<'_>> = native.iter().map(Native::borrowed).collect();
+        let context = Context {
+            finish_reason: finish_reason.as_deref(),
+            starts_in_reasoning: start.as_deref() == Some("reasoning"),
+            dialect: self.args.dialect.as_deref(),
+            policy: self.args.policy,
+        };
+        let (mut outcome, us) =
+            door::timed(|| door::parse(tools, &text, &native, &context, self.args.chunks));
+        // What the upstream marked as reasoning stands before what the text holds of it.
+        if let Some(reasoning) = reasoning {
+            outcome.reasoning.insert_str(0, &reasoning);
+        }
+        let report = Report::of(&outcome, &text, &native);
+        Ok(json(&Parsed::of(id, &outcome, &report, us)))
+    }
+}
+
+/// A native call as the line has it.
+struct Native<'a> {
+    id: Option<Cow<'a, str>>,
+    name: Cow<'a, str>,
+    arguments: Cow<'a, str>,
+}
+
+impl Native<'_> {
+    fn borrowed(&self) -> NativeCall<'_> {
+        NativeCall { id: self.id.as_deref(), name: &self.name, arguments: &self.arguments }
+    }
+}
+
+/// Reads `tool_calls`: `{"name", "arguments"}`, or OpenAI's `{"id", "type", "function": {…}}`.
+fn native_calls<'a>(case: Value<'a>) -> Result<Vec<Native<'a>>, String> {
+    let Some(calls) = given(case, "tool_calls") else { return Ok(Vec::new()) };
+    if calls.kind() != Kind::Array {
+        return Err(String::from("`tool_calls` must be an array"));
+    }
+    let native = calls.elements().map(|call| {
+        let function = given(call, "function").unwrap_or(call);
+        let arguments = match given(function, "arguments") {
+            None => Cow::Borrowed(""),
+            // Servers differ: the arguments are JSON text in a string, or the object itself.
+            Some(arguments) => arguments.as_str().unwrap_or(Cow::Borrowed(arguments.raw())),
+        };
+        let name = string(function, "name")?.unwrap_or_default();
+        Ok(Native { id: string(call, "id")?, name, arguments })
+    });
+    native.collect()
+}
+
+/// The member `key`, where it is there and not null.
+fn given<'a>(of: Value<'a>, key: &str) -> Option<Value<'a>> {
+    of.get(key).filter(|value| value.kind() != Kind::Null)
+}
+
+/// The string `key`, where it is there and not null.
+fn string<'a>(of: Value<'a>, key: &str) -> Result<Option<Cow<'a, str>>, String> {
+    match given(of, key) {
+        None => Ok(None),
+        Some(value) => value.as_str().map(Some).ok_or_else(|| format!("`{key}` must be a string")),
+    }
+}

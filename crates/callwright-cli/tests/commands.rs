@@ -1,0 +1,249 @@
+//! Each command as a person or a script runs it, and each exit code.
+
+mod binary;
+
+use binary::{TOOLS, file, run};
+use serde_json::json;
+
+const CALL: &str =
+    r#"<function>{"name": "search_recipes", "parameters": {"query": "pasta", "limit": 1.0}}</function>"#;
+
+#[test]
+fn parse_draws_the_call() {
+    let tools = file("draws.json", TOOLS);
+    let ran = run(&["parse", "--tools", &tools], CALL);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(ran.out.contains("search_recipes"), "{}", ran.out);
+    assert!(ran.out.contains("\"limit\": 1.0"), "numbers keep their text: {}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'), "no colour where there is no terminal");
+    let ran = run(&["parse", "--color", "always", "--tools", &tools], CALL);
+    assert!(ran.out.contains('\u{1b}'));
+}
+
+#[test]
+fn parse_reads_a_file_and_writes_json() {
+    let tools = file("reads.json", TOOLS);
+    let answer = file("reads.txt", format!("Let me look.\n{CALL}"));
+    let ran = run(&["parse", &answer, "--json", "--tools", &tools], "");
+    assert_eq!(ran.code, 0);
+    let parsed = ran.json();
+    assert_eq!(parsed["calls"][0]["name"], "search_recipes");
+    assert!(ran.out.contains("\"limit\": 1.0"), "{}", ran.out);
+    assert_eq!(parsed["text"].as_str().map(str::trim), Some("Let me look."));
+}
+
+#[test]
+fn chunks_change_nothing() {
+    let tools = file("chunks.json", TOOLS);
+    let texts = [
+        CALL,
+        "no call at all, only `<b>` and a brace {",
+        "<search_recipes>{\"query\": \"pâté → \\\"x\\\"\"}</function> and more",
+        "```json\n{\"tool\": \"run_code\", \"arguments\": {\"code\": \"print('hello')\"}}}}\n```",
+        "<think>{\"tool\": \"run_code\"}</think>[run_code(code='1'), search_recipes(query=\"x\")]",
+    ];
+    for text in texts {
+        let answer =
+            |more: &[&str]| run(&[&["parse", "--json", "--tools", &tools], more].concat(), text).json();
+        let whole = answer(&[]);
+        for chunks in ["1", "7", "random:1", "random:2"] {
+            assert_eq!(answer(&["--chunks", chunks]), whole, "{chunks} of {text}");
+        }
+    }
+}
+
+#[test]
+fn heal_draws_and_writes() {
+    let ran = run(&["heal"], "{\"path\": \"test.py\",}");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(ran.out.contains("a comma too many"), "{}", ran.out);
+    assert!(ran.out.ends_with("{\"path\": \"test.py\"}\n"), "{}", ran.out);
+
+    let schema = file("heal.json", r#"{"type": "object", "required": ["path"]}"#);
+    let ran = run(&["heal", "--json", "--schema", &schema], "{\"path\": 1e400}");
+    assert_eq!(ran.json()["output_text"], "{\"path\": 1e400}");
+    assert_eq!(ran.json()["repairs"], json!([]));
+}
+
+#[test]
+fn what_cannot_be_healed_says_why() {
+    let ran = run(&["heal", "--finish-reason", "length"], "{\"path\": \"te");
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.starts_with("not healed: "), "{}", ran.out);
+    let ran = run(&["heal", "--json"], "{\"a\": 1} {\"a\": 2}");
+    assert_eq!(ran.code, 1);
+    assert!(ran.json()["error"].is_string(), "{}", ran.out);
+    assert!(ran.json().get("output_text").is_none());
+}
+
+#[test]
+fn a_refused_call_is_fed_back() {
+    let tools = file("refused.json", TOOLS);
+    let ran = run(
+        &["parse", "--tools", &tools],
+        r#"<function>{"name": "run_code", "parameters": {"code": {}}}</function>"#,
+    );
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.out.contains("refused") && ran.out.contains("what the model is told"), "{}", ran.out);
+}
+
+#[test]
+fn every_failure_has_its_sentence_and_its_code() {
+    let tools = file("failures.json", TOOLS);
+    let no_tools = file("no-tools.json", "{\"name\": 1}");
+    let no_json = file("no-json.json", "[");
+    let latin = file("latin.txt", b"caf\xe9");
+    let cases: [(&[&str], &str, i32, &str); 9] = [
+        (&["parse"], "", 2, "--tools"),
+        (&["parse", "--tools", &tools, "--chunks", "0"], "", 2, "--chunks"),
+        (&["heal", "--jobs", "2"], "", 2, "--jsonl"),
+        (&["parse", "no-such-file", "--tools", &tools], "", 3, "cannot read no-such-file"),
+        (&["heal", env!("CARGO_TARGET_TMPDIR")], "", 3, "cannot read"),
+        (&["heal", &latin], "", 4, "is not UTF-8 at byte 3"),
+        (&["parse", "--tools", &no_tools], "", 5, "cannot use"),
+        (&["heal", "--schema", &no_json], "", 5, "cannot use"),
+        (&["heal", "--jsonl"], "x\n", 6, "1 line could not be used"),
+    ];
+    for (args, input, code, says) in cases {
+        let ran = run(args, input);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(says), "{args:?}: {}", ran.err);
+        if code != 2 {
+            assert_eq!(ran.err.lines().count(), 1, "one sentence: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn the_exit_codes_are_documented() {
+    let ran = run(&["--help"], "");
+    assert_eq!(ran.code, 0);
+    for code in 0..=7 {
+        assert!(ran.out.contains(&format!("\n  {code}  ")), "{code} in {}", ran.out);
+    }
+}
+
+#[test]
+fn a_hostile_name_cannot_reach_the_terminal() {
+    let ran = run(&["heal", "no\u{1b}[2Jsuch"], "");
+    assert_eq!(ran.code, 3);
+    assert!(!ran.err.contains('\u{1b}') && ran.err.contains("␛[2J"), "{}", ran.err);
+}
+
+fn described(description: &str) -> String {
+    json!([{"type": "function", "function": {"name": "search_files", "description": description,
+        "parameters": {"type": "object", "properties": {
+            "pattern": {"type": "string", "description": "Name pattern (e.g., '*.rs')"}}, "required": ["pattern"]}}}])
+    .to_string()
+}
+
+/// S0-62: concise definitions pass, verbose ones are flagged with what they cost.
+#[test]
+fn lint_flags_what_is_too_verbose() {
+    let concise = file("concise.json", described("Search for files by name pattern"));
+    let ran = run(&["lint", &concise], "");
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(!ran.out.contains("warning"), "{}", ran.out);
+
+    let verbose = file(
+        "verbose.json",
+        described(
+            "This function allows you to search through the filesystem to find files that match a given pattern. \
+             It will recursively search through directories and return a list of matching file paths.",
+        ),
+    );
+    let ran = run(&["lint", &verbose], "");
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    let warning = ran.out.lines().find(|line| line.starts_with("warning: search_files")).unwrap();
+    assert!(warning.contains("tokens"), "{warning}");
+}
+
+/// S0-57: a definition without a clear description and an example is flagged.
+#[test]
+fn lint_asks_for_descriptions_and_examples() {
+    let bare = file(
+        "bare.json",
+        r#"[{"type": "function", "function": {"name": "fsWrite",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}}}]"#,
+    );
+    let ran = run(&["lint", &bare], "");
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    for place in ["warning: fsWrite: ", ": fsWrite/properties/path: "] {
+        assert!(ran.out.contains(place), "{place} in {}", ran.out);
+    }
+    let clear = file(
+        "clear.json",
+        r#"[{"type": "function", "function": {"name": "fsWrite",
+            "description": "Create or overwrite a file. Use this when the user wants to create a new file or replace existing content.",
+            "parameters": {"type": "object", "properties": {
+                "path": {"type": "string", "description": "Relative path to the file (e.g., 'src/main.py')"}}, "required": ["path"]}}}]"#,
+    );
+    let ran = run(&["lint", &clear], "");
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+}
+
+#[test]
+fn lint_counts_the_cost() {
+    let tools = file("cost.json", TOOLS);
+    let ran = run(&["lint", "--cost", &tools], "");
+    let tokens = |name: &str| -> usize {
+        let line = ran.out.lines().find(|line| line.ends_with(name)).unwrap();
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    assert!(0 < tokens("run_code") && tokens("run_code") < tokens("search_recipes"), "{}", ran.out);
+    assert!(tokens("run_code") + tokens("search_recipes") <= tokens("in every request"), "{}", ran.out);
+}
+
+/// S1-09, S1-10, S1-11, S1-12: the fallback prompt demands the exact format, gives its rules, a right example
+/// with one of the caller's own tools, and a wrong one with the reason.
+#[test]
+fn the_prompt_teaches_the_function_tag() {
+    let tools = file("prompt.json", TOOLS);
+    let ran = run(&["prompt", "--dialect", "function-tag", "--tools", &tools], "");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let demand = "To use a tool, you MUST respond with this EXACT format:\n\
+                  <function>{\"name\": \"tool_name\", \"parameters\": {...}}</function>";
+    let rules = "CRITICAL FORMAT RULES:\n\
+                 - Opening tag MUST be: <function> (not <tool_name>)\n\
+                 - Closing tag MUST be: </function> (not </tool_name>)";
+    let right = "<function>{\"name\": \"search_recipes\", \"parameters\": {\"query\": ";
+    let wrong = "<search_recipes>{...}</function>  ❌ Wrong opening tag!";
+    for part in [demand, rules, "CORRECT example", right, "INCORRECT example", wrong, "run_code"] {
+        assert!(ran.out.contains(part), "{part} in {}", ran.out);
+    }
+    assert_eq!(run(&["prompt", "--dialect", "morse", "--tools", &tools], "").code, 2);
+}
+
+/// S3-19: the fallback prompt of the Python form.
+#[test]
+fn the_prompt_teaches_tool_code() {
+    let tools = file("tool-code.json", TOOLS);
+    let ran = run(&["prompt", "--dialect", "tool_code", "--tools", &tools], "");
+    let turn = "At each turn, if you decide to invoke any of the function(s), it should be wrapped with ```tool_code```";
+    for part in [turn, "def search_recipes(query: str", "def run_code(code: str"] {
+        assert!(ran.out.contains(part), "{part} in {}", ran.out);
+    }
+}
+
+#[test]
+fn the_demo_needs_nothing_and_shows_what_it_says() {
+    let ran = run(&["demo"], "");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let is_title =
+        |line: &str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<usize>().is_ok());
+    let mut examples: Vec<Vec<&str>> = Vec::new();
+    for line in ran.out.lines() {
+        if is_title(line) {
+            examples.push(Vec::new());
+        }
+        examples.last_mut().expect("a title comes first").push(line);
+    }
+    assert!(25 <= examples.len());
+    for example in examples {
+        let shows = |start: &str| example.iter().any(|line| line.starts_with(start));
+        let (refused, no_call) = (example[0].ends_with(": refused"), example[0].ends_with("no call"));
+        assert_eq!(shows("refused: ") || shows("not healed: "), refused, "{example:#?}");
+        assert_eq!(shows("note: no call"), no_call, "{example:#?}");
+        assert_eq!(shows("mended: ") || shows("valid: "), !refused && !no_call, "{example:#?}");
+    }
+}

@@ -1,0 +1,179 @@
+//! The layer table: which crate may know which, read from `cargo metadata`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::root;
+
+/// What a crate's resolved dependencies, its own and theirs, must not hold.
+struct Layer {
+    name: &'static str,
+    never: &'static [&'static str],
+}
+
+const DATABASES: [&str; 5] = ["sqlx", "rusqlite", "postgres", "tokio-postgres", "diesel"];
+
+/// Crates that do not exist yet have their rule already: it holds from their first day.
+const LAYERS: &[Layer] = &[
+    Layer { name: "callwright", never: &["tokio", "hyper", "reqwest", "tracing"] },
+    Layer {
+        name: "callwright-relay",
+        never: &["axum", "sqlx", "rusqlite", "postgres", "tokio-postgres", "diesel", "callwright-store"],
+    },
+    Layer {
+        name: "callwright-store",
+        never: &["callwright-relay", "callwright-gateway", "callwright-agent", "axum"],
+    },
+    Layer { name: "callwright-agent", never: &["callwright-gateway", "axum"] },
+];
+
+/// Who may use `anyhow`: only the two that talk to a person.
+const ANYHOW: [&str; 2] = ["callwright-cli", "xtask"];
+
+/// Every breach of the table, one sentence each.
+pub(crate) fn breaches() -> Result<Vec<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .current_dir(root()?)
+        .output()
+        .context("cannot run cargo metadata")?;
+    ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim());
+    let metadata = serde_json::from_slice(&output.stdout).context("cargo metadata wrote no JSON")?;
+    Ok(judge(&Graph::of(&metadata)?))
+}
+
+/// The resolved packages. Development dependencies are left out: they are in nobody's binary.
+struct Graph {
+    /// The workspace's own packages.
+    members: BTreeSet<String>,
+    /// Direct dependencies, by name.
+    edges: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Graph {
+    fn of(metadata: &Value) -> Result<Graph> {
+        let packages = metadata["packages"].as_array().context("no packages in cargo metadata")?;
+        let names: BTreeMap<&str, &str> =
+            packages.iter().filter_map(|p| Some((p["id"].as_str()?, p["name"].as_str()?))).collect();
+        let named = |id: &Value| id.as_str().and_then(|id| names.get(id)).map(|name| name.to_string());
+        let members =
+            metadata["workspace_members"].as_array().into_iter().flatten().filter_map(named).collect();
+        let nodes = metadata["resolve"]["nodes"].as_array().context("no resolved graph in cargo metadata")?;
+        let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for node in nodes {
+            let Some(from) = named(&node["id"]) else { continue };
+            let used = node["deps"].as_array().into_iter().flatten().filter(|dep| is_built_in(dep));
+            edges.entry(from).or_default().extend(used.filter_map(|dep| named(&dep["pkg"])));
+        }
+        Ok(Graph { members, edges })
+    }
+
+    fn direct(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.edges.get(name).into_iter().flatten().map(String::as_str)
+    }
+
+    /// All that is built into `name`, its own dependencies and theirs.
+    fn closure<'g>(&'g self, name: &'g str) -> BTreeSet<&'g str> {
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<&str> = self.direct(name).collect();
+        while let Some(next) = open.pop() {
+            if seen.insert(next) {
+                open.extend(self.direct(next));
+            }
+        }
+        seen
+    }
+}
+
+fn is_built_in(dep: &Value) -> bool {
+    dep["dep_kinds"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind["kind"] != "dev"))
+}
+
+fn judge(graph: &Graph) -> Vec<String> {
+    let mut breaches = Vec::new();
+    if let Some(dep) = graph.closure("callwright-json").first() {
+        breaches.push(format!("callwright-json depends on {dep}: it has no dependencies at all"));
+    }
+    for layer in LAYERS {
+        let closure = graph.closure(layer.name);
+        for name in layer.never.iter().filter(|name| closure.contains(**name)) {
+            breaches.push(format!("{} depends on {name}, which its layer forbids", layer.name));
+        }
+    }
+    for name in &graph.members {
+        let direct: Vec<&str> = graph.direct(name).collect();
+        if direct.contains(&"callwright-cli") {
+            breaches.push(format!("{name} imports callwright-cli: nothing does"));
+        }
+        if direct.contains(&"anyhow") && !ANYHOW.contains(&name.as_str()) {
+            breaches.push(format!("{name} uses anyhow: libraries name their errors"));
+        }
+        // The store alone speaks to a database, and the gateway leaves model text to the engine.
+        if name != "callwright-store" {
+            for database in DATABASES.iter().filter(|database| direct.contains(database)) {
+                breaches.push(format!(
+                    "{name} depends on {database}: only callwright-store speaks to a database"
+                ));
+            }
+        }
+        if name == "callwright-gateway" && direct.contains(&"callwright-json") {
+            breaches.push(format!("{name} depends on callwright-json: it does not parse model text itself"));
+        }
+    }
+    breaches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(edges: &[(&str, &[&str])]) -> Graph {
+        Graph {
+            members: edges.iter().map(|(name, _)| name.to_string()).collect(),
+            edges: edges
+                .iter()
+                .map(|(name, deps)| (name.to_string(), deps.iter().map(|d| d.to_string()).collect()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn the_allowed_direction_is_clean() {
+        let fine = graph(&[
+            ("callwright-json", &[]),
+            ("callwright", &["callwright-json", "serde_json"]),
+            ("callwright-cli", &["callwright", "anyhow"]),
+        ]);
+        assert_eq!(judge(&fine), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_rule_finds_its_breach() {
+        let finds = |edges: &[(&str, &[&str])], part: &str| {
+            let breaches = judge(&graph(edges));
+            assert!(breaches.iter().any(|b| b.contains(part)), "{part:?} not in {breaches:?}");
+        };
+        finds(&[("callwright-json", &["memchr"])], "no dependencies at all");
+        finds(&[("callwright", &["jsonschema"]), ("jsonschema", &["reqwest"])], "depends on reqwest");
+        finds(&[("callwright-relay", &["axum"])], "depends on axum");
+        finds(&[("callwright-store", &["callwright-relay"])], "depends on callwright-relay");
+        finds(&[("callwright-agent", &["callwright-gateway"])], "depends on callwright-gateway");
+        finds(&[("callwright-gateway", &["callwright-json"])], "does not parse model text");
+        finds(&[("callwright-gateway", &["sqlx"])], "only callwright-store");
+        finds(&[("callwright", &["anyhow"])], "uses anyhow");
+        finds(&[("callwright-agent", &["callwright-cli"])], "imports callwright-cli");
+    }
+
+    #[test]
+    fn development_dependencies_do_not_count() {
+        let metadata = serde_json::json!({
+            "packages": [{"id": "a", "name": "callwright-json"}, {"id": "b", "name": "proptest"}],
+            "workspace_members": ["a"],
+            "resolve": {"nodes": [{"id": "a", "deps": [{"pkg": "b", "dep_kinds": [{"kind": "dev"}]}]}]},
+        });
+        assert_eq!(judge(&Graph::of(&metadata).unwrap()), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,108 @@
+//! Runs one command of a step, shows its output as it comes, and counts the tests that it reports.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{Context, Result};
+
+/// What a command came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Tests that passed.
+    pub(crate) passed: usize,
+    /// Tests that failed.
+    pub(crate) failed: usize,
+    /// Tests that the runner left out.
+    pub(crate) skipped: usize,
+    /// The command itself ended well.
+    pub(crate) ok: bool,
+}
+
+/// Runs `command` to its end.
+///
+/// # Errors
+/// When it cannot be started, or its output cannot be read.
+pub(crate) fn run(command: &mut Command) -> Result<Tally> {
+    let name = format!("{command:?}");
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {name}"))?;
+    let out = child.stdout.take().context("the output is piped")?;
+    let err = child.stderr.take().context("the error output is piped")?;
+    let err = thread::spawn(move || show(err));
+    let mut tally = show(out)?;
+    if let Ok(more) = err.join() {
+        tally.add(more?);
+    }
+    tally.ok = child.wait().with_context(|| format!("cannot wait for {name}"))?.success();
+    Ok(tally)
+}
+
+fn show(from: impl Read) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line)? != 0 {
+        let text = String::from_utf8_lossy(&line);
+        println!("    {}", text.trim_end());
+        tally.add(counted(&text));
+        line.clear();
+    }
+    Ok(tally)
+}
+
+impl Tally {
+    fn add(&mut self, more: Tally) {
+        self.passed += more.passed;
+        self.failed += more.failed;
+        self.skipped += more.skipped;
+    }
+}
+
+/// Reads the summary lines of both runners:
+/// `Summary [ 0.01s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped` and
+/// `test result: ok. 5 passed; 0 failed; 0 ignored; …`.
+///
+/// nextest repeats the second one, indented, for each test that fails; those are in its summary already.
+fn counted(line: &str) -> Tally {
+    let counts = if line.trim_start().starts_with("Summary [") {
+        line.split_once(" run: ").map_or("", |(_, counts)| counts)
+    } else {
+        line.strip_prefix("test result: ")
+            .and_then(|rest| rest.split_once(". "))
+            .map_or("", |(_, counts)| counts)
+    };
+    let mut tally = Tally::default();
+    for count in counts.split([',', ';']) {
+        let Some((number, what)) = count.trim().split_once(' ') else { continue };
+        let Ok(number) = number.parse::<usize>() else { continue };
+        match what.split(" (").next().unwrap_or(what) {
+            "passed" => tally.passed += number,
+            "failed" | "timed out" | "exec failed" => tally.failed += number,
+            "skipped" | "ignored" => tally.skipped += number,
+            _ => {}
+        }
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_runners_are_understood() {
+        let tally = |passed, failed, skipped| Tally { passed, failed, skipped, ok: false };
+        let nextest =
+            "     Summary [   0.012s] 14 tests run: 11 passed (1 slow), 2 failed, 1 timed out, 4 skipped";
+        assert_eq!(counted(nextest), tally(11, 3, 4));
+        let libtest = "test result: FAILED. 5 passed; 1 failed; 2 ignored; 0 measured; 9 filtered out; finished in 0.01s";
+        assert_eq!(counted(libtest), tally(5, 1, 2));
+        assert_eq!(counted("test passes ... ok"), Tally::default());
+        assert_eq!(counted(&format!("    {libtest}")), Tally::default());
+    }
+}

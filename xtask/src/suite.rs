@@ -1,0 +1,149 @@
+//! The whole suite in order: what a change must pass before it is handed in.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+
+use crate::step::{self, Tally};
+use crate::{root, tidy};
+
+/// Runs all steps, failed ones or not, and ends with one line `N passed, N failed`.
+///
+/// A step that is no test counts as one failure when it fails, and not at all when it passes.
+///
+/// # Errors
+/// When anything failed, or when something was left out although `CI` says that nothing may be.
+pub(crate) fn test() -> Result<()> {
+    let root = root()?;
+    let mut suite = Suite::default();
+    suite.check("format", || Ok(step::run(cargo(&root).args(["fmt", "--all", "--check"]))?.ok));
+    suite.check("lints", || {
+        let mut clippy = cargo(&root);
+        clippy.args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]);
+        Ok(step::run(&mut clippy)?.ok)
+    });
+    suite.check("tidy", || tidy().map(|()| true));
+    suite.check("documentation", || {
+        let mut doc = cargo(&root);
+        doc.args(["doc", "--workspace", "--no-deps"]);
+        doc.env("RUSTDOCFLAGS", "--deny warnings");
+        Ok(step::run(&mut doc)?.ok)
+    });
+
+    let nextest = has(&root, "nextest");
+    suite.tests("tests", || {
+        step::run(runner(&root, nextest).args(["--workspace", "--exclude", "callwright-cli"]))
+    });
+    suite.tests("command line, end to end", || {
+        step::run(runner(&root, nextest).args(["--package", "callwright-cli"]))
+    });
+    suite.tests("documentation examples", || {
+        step::run(cargo(&root).args(["test", "--quiet", "--workspace", "--doc", "--no-fail-fast"]))
+    });
+    suite.check("packages", || {
+        // Packed together: the engine is built from the package of the JSON reader, which no registry has yet.
+        let mut package = cargo(&root);
+        package.args(["package", "--allow-dirty", "--package", "callwright-json", "--package", "callwright"]);
+        Ok(step::run(&mut package)?.ok)
+    });
+    // A workspace of its own, which tests its targets by replaying their corpus.
+    if root.join("fuzz/Cargo.toml").is_file() {
+        suite.tests("fuzz targets, on their corpus", || {
+            step::run(cargo(&root).args([
+                "test",
+                "--quiet",
+                "--manifest-path",
+                "fuzz/Cargo.toml",
+                "--no-fail-fast",
+            ]))
+        });
+    }
+    suite.finish()
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root).env("CARGO_TERM_COLOR", "never");
+    cargo
+}
+
+/// Is the cargo command `name` installed?
+fn has(root: &Path, name: &str) -> bool {
+    let asked = cargo(root).args([name, "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// The test runner. Without nextest the standard one serves, which runs no two test binaries at once.
+fn runner(root: &Path, nextest: bool) -> Command {
+    let mut cargo = cargo(root);
+    if nextest {
+        cargo.args(["nextest", "run", "--no-fail-fast", "--no-tests", "pass", "--status-level", "fail"]);
+    } else {
+        // Documentation examples are a step of their own.
+        cargo.args(["test", "--no-fail-fast", "--tests"]);
+    }
+    cargo
+}
+
+#[derive(Default)]
+struct Suite {
+    passed: usize,
+    failed: usize,
+    failures: Vec<String>,
+    left_out: Vec<String>,
+    seconds: Vec<(String, f64)>,
+}
+
+impl Suite {
+    /// A step that passes or fails as a whole.
+    fn check(&mut self, name: &str, work: impl FnOnce() -> Result<bool>) {
+        self.tests(name, || Ok(Tally { ok: work()?, ..Tally::default() }));
+    }
+
+    /// A step that reports its tests.
+    fn tests(&mut self, name: &str, work: impl FnOnce() -> Result<Tally>) {
+        println!("=== {name}");
+        let start = Instant::now();
+        let tally = work().unwrap_or_else(|error| {
+            println!("    {error:#}");
+            Tally::default()
+        });
+        let seconds = start.elapsed().as_secs_f64();
+        println!("=== {name}: {} in {seconds:.1} s\n", if tally.ok { "ok" } else { "FAILED" });
+        self.seconds.push((String::from(name), seconds));
+        self.passed += tally.passed;
+        self.failed += tally.failed;
+        if !tally.ok {
+            self.failures.push(String::from(name));
+            // Nothing was counted: it failed before its first test, or has none.
+            if tally.failed == 0 {
+                self.failed += 1;
+            }
+        }
+        if 0 < tally.skipped {
+            self.leave_out(name, &format!("{} tests are switched off", tally.skipped));
+        }
+    }
+
+    fn leave_out(&mut self, name: &str, why: &str) {
+        println!("!!! NOT RUN: {name}: {why}\n");
+        self.left_out.push(format!("{name}: {why}"));
+    }
+
+    fn finish(mut self) -> Result<()> {
+        for (name, seconds) in &self.seconds {
+            println!("{seconds:8.1} s  {name}");
+        }
+        for left_out in &self.left_out {
+            println!("NOT RUN   {left_out}");
+        }
+        if std::env::var("CI").is_ok_and(|ci| ci == "true") {
+            self.failed += self.left_out.len();
+            self.failures.append(&mut self.left_out);
+        }
+        println!("{} passed, {} failed", self.passed, self.failed);
+        if self.failed == 0 { Ok(()) } else { bail!("failed: {}", self.failures.join(", ")) }
+    }
+}
