@@ -125,7 +125,8 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
     found.retain(|f| f.cost.whole() < cheapest + ACCIDENT);
     let mut readings: Vec<(u32, Reading<'t>)> = Vec::new();
     for one in &found {
-        if let Some(reading) = Reading::of(text, &Found { span: with_blanks(text, one.span), ..one.clone() }) {
+        if let Some(reading) = Reading::of(text, &Found { span: with_blanks(text, one.span), ..one.clone() })
+        {
             readings.push((one.span.start, reading));
         }
     }
@@ -304,6 +305,10 @@ fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Pa
         let body = bytes.get(start + 1..)?;
         let blank = body.iter().take(64).take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
         if matches!(body.get(blank..), Some([b'\\', b'"' | b'n' | b't' | b'r', ..])) {
+            if looks_like_json(&bytes[..start]) {
+                // It stands in a string of a value that could not be read.
+                return None;
+            }
             break start;
         }
         from = start + 1;

@@ -270,25 +270,23 @@ impl<'t> Search<'t, '_> {
             b'}' | b']' | b')' => return self.closer(s, b),
             b'+' if s.text_end > 0 => return self.join(s, end, at + 1, RepairKind::JoinStrings),
             b';' if frame.shape == Shape::Arguments || self.may_go_on(&s, end) => {
-                let s = self.edit(s, RepairKind::SwapPunctuation, Span::new(at, at + 1), ",");
-                let s = State { at: s.at + 1, open: s.at, comma: true, firm: true, text_end: 0, ..s };
+                let s = self.odd_comma(s, 1);
                 return Some(self.next_element(s, frame));
             }
             0xef => {
                 let (json, len) = wide(&self.bytes[at..])?;
                 let put = match json {
-                    b',' => ",",
+                    b',' => {
+                        let s = self.odd_comma(s, len);
+                        return Some(self.next_element(s, frame));
+                    }
                     b'}' => "}",
                     b']' => "]",
                     _ => return None,
                 };
                 let s = self.edit(s, RepairKind::SwapPunctuation, Span::new(at, at + len), put);
                 let s = State { at: s.at + len as u32, open: s.at, text_end: 0, ..s };
-                return match json {
-                    b',' => Some(self.next_element(State { comma: true, firm: true, ..s }, frame)),
-                    json if json == frame.json_close() => self.pop(s, frame),
-                    _ => None,
-                };
+                return if json == frame.json_close() { self.pop(s, frame) } else { None };
             }
             _ if self.at_marker(at) => {
                 return self.out_of_text(State { at: gap as u32, firm: true, ..s });
@@ -321,6 +319,17 @@ impl<'t> Search<'t, '_> {
         }
         self.fail(Problem::Unreadable, Span::at(at));
         None
+    }
+
+    /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`. A last one is dropped.
+    fn odd_comma(&mut self, s: State, len: usize) -> State {
+        let at = s.at as usize;
+        let next = &self.bytes[self.peek_blank(at + len)..];
+        let last =
+            matches!(next, [] | [b'}' | b']' | b')', ..]) || matches!(wide(next), Some((b'}' | b']', _)));
+        let (kind, put) = if last { (RepairKind::DropComma, "") } else { (RepairKind::SwapPunctuation, ",") };
+        let s = self.edit(s, kind, Span::new(at, at + len), put);
+        State { at: s.at + len as u32, open: s.at, comma: !last, firm: true, text_end: 0, ..s }
     }
 
     /// The key behind the comma at `comma` may belong to the object around this container, whose closing
@@ -523,7 +532,9 @@ impl<'t> Search<'t, '_> {
         let ended_by_marker = at < self.bytes.len() && self.peek_blank(at) < self.bytes.len();
         let expects_value = s.step == Step::Value && self.frame(&s).is_none_or(|f| f.is_object());
         // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
-        let firm = (s.firm || s.comma) && s.bare.is_empty() || ended_by_marker;
+        // So may a text whose quotes do not come out even: `{"a": [true, "b: 0 `
+        let even = s.bare.is_empty() && !s.doubt && !has_paid(&s, RepairKind::AddQuote);
+        let firm = (s.firm || s.comma) && even || ended_by_marker;
         if expects_value || !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return None;
@@ -562,6 +573,18 @@ impl<'t> Search<'t, '_> {
             return (!too_many).then_some(State { at: next as u32 + 1, ..s });
         }
         let newline = self.bytes[at..next].contains(&b'\n');
+        let by_accident = match rest.first() {
+            _ if self.cut => s.doubt || is_evened(&s),
+            None => false,
+            _ if arguments => false,
+            Some(b',' | b':' | b'"') => s.doubt || is_evened(&s),
+            // Only prose on a line of its own may follow.
+            Some(b) => s.doubt && !(newline && b.is_ascii_alphabetic()),
+        };
+        if by_accident && !self.at_marker(next) {
+            self.fail(Problem::Truncated, Span::at(at));
+            return None;
+        }
         let before = &self.bytes[..self.start as usize];
         let goes_on = self.last_at > at && matches!(self.last, b'}' | b']' | b'"' | b'\'');
         let cost = match rest {
@@ -600,6 +623,16 @@ impl<'t> Search<'t, '_> {
             self.found.push(Found { cost: s.cost, span, repairs });
         }
     }
+}
+
+/// Was a bracket or quote edited, without which the text might not have come out even?
+fn is_evened(s: &State) -> bool {
+    use RepairKind::{AddCloser, AddQuote, DropOpener, SwapBracket};
+    [AddCloser, AddQuote, DropOpener, SwapBracket].into_iter().any(|kind| has_paid(s, kind))
+}
+
+fn has_paid(s: &State, kind: RepairKind) -> bool {
+    s.habits & (1 << kind as u64) != 0
 }
 
 /// The ASCII form of the full-width punctuation at the start of `bytes`, and its length.
