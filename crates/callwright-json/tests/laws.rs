@@ -140,7 +140,7 @@ proptest! {
 
     #[test]
     fn an_empty_value_stands_only_where_one_was_written(text in soup()) {
-        let opened = text.contains(['{', '[', '(', '}', ']', ')']);
+        let opened = text.contains(['{', '[', '(']);
         for reading in &read(&text, &AnyValue).readings {
             let root = reading.value();
             let empty = root.members().next().is_none() && root.elements().next().is_none();
@@ -153,15 +153,13 @@ proptest! {
 #[test]
 fn short_texts_are_settled_or_ambiguous_but_never_both() {
     for (alphabet, longest) in
-        [("{}[]\":,a1 ", 5), ("{a\":,} ", 6), ("['\"]a, ", 6), ("\\n\"{a:}", 6), ("{[()]},1", 6)]
+        [("{}[]\":,a1 ", 4), ("{a\":,} ", 5), ("['\"]a, ", 5), ("\\n\"{a:}", 5), ("{[()]},1", 5)]
     {
         let alphabet: Vec<char> = alphabet.chars().collect();
         let mut texts = vec![String::new()];
         for _ in 0..longest {
-            texts = texts
-                .iter()
-                .flat_map(|text| alphabet.iter().map(move |c| format!("{text}{c}")))
-                .collect();
+            texts =
+                texts.iter().flat_map(|text| alphabet.iter().map(move |c| format!("{text}{c}"))).collect();
             texts.iter().for_each(|text| check_readings(text));
         }
     }

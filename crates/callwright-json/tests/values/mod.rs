@@ -105,6 +105,8 @@ impl Spelling {
 
     fn text(&self, text: &str, out: &mut String) {
         let (open, close) = match self.quote {
+            // Two backticks are the rest of a fence.
+            Quote::Back if text.is_empty() => ("\"", "\""),
             Quote::Double => ("\"", "\""),
             Quote::Single => ("'", "'"),
             Quote::Curly => ("“", "”"),
@@ -213,18 +215,66 @@ pub fn torn() -> impl Strategy<Value = String> {
 
 /// Characters that mean something to a reader.
 const CHARACTERS: [char; 28] = [
-    '{', '}', '[', ']', '(', ')', '"', '\'', '`', '“', '”', '\\', ',', ':', ';', '=', '+', '/', '*', '#', '<',
-    '>', '\n', ' ', 'a', '1', '，', '\u{0}',
+    '{', '}', '[', ']', '(', ')', '"', '\'', '`', '“', '”', '\\', ',', ':', ';', '=', '+', '/', '*', '#',
+    '<', '>', '\n', ' ', 'a', '1', '，', '\u{0}',
 ];
 
 /// A text made of pieces that mean something to a reader.
 pub fn soup() -> impl Strategy<Value = String> {
     let word = select(
         &[
-            "{", "}", "[", "]", "(", ")", "\"", "'", "`", "```", "```json\n", "\"\"\"", "“", "”", "\\", "\\\"",
-            "\\n", ",", ":", "：", "，", "=", "+", "//", "/*", "*/", "#", "\n", "\n\n", " ", "<think>",
-            "</think>", "<a>", "</a>", "<|x|>", "a", "key", "true", "None", "undefined", "NaN", "1", "-0.5",
-            "0x1F", "1e", "C:\\", "é", "\u{0}", "\u{1F600}", "\"a\": ", "\"b\": \"", "{\"a\": 1}",
+            "{",
+            "}",
+            "[",
+            "]",
+            "(",
+            ")",
+            "\"",
+            "'",
+            "`",
+            "```",
+            "```json\n",
+            "\"\"\"",
+            "“",
+            "”",
+            "\\",
+            "\\\"",
+            "\\n",
+            ",",
+            ":",
+            "：",
+            "，",
+            "=",
+            "+",
+            "//",
+            "/*",
+            "*/",
+            "#",
+            "\n",
+            "\n\n",
+            " ",
+            "<think>",
+            "</think>",
+            "<a>",
+            "</a>",
+            "<|x|>",
+            "a",
+            "key",
+            "true",
+            "None",
+            "undefined",
+            "NaN",
+            "1",
+            "-0.5",
+            "0x1F",
+            "1e",
+            "C:\\",
+            "é",
+            "\u{0}",
+            "\u{1F600}",
+            "\"a\": ",
+            "\"b\": \"",
+            "{\"a\": 1}",
         ][..],
     );
     vec(word, 0..24).prop_map(|words| words.concat())
