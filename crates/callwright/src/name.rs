@@ -86,7 +86,7 @@ impl<'a> Names<'a> {
         if key.is_empty() {
             return None;
         }
-        let folded = self.folded.get_or_init(|| index(self.tools, |name| Some(name)));
+        let folded = self.folded.get_or_init(|| index(self.tools, Some));
         if let Some(found) = folded.get(&key) {
             return *found;
         }

@@ -45,8 +45,8 @@ fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bo
 
 /// Like [`read_arguments_at`], for the piece `from..end` of a text in which Markdown's backslashes stand:
 /// `f(a\_b=1)`. `None` where leaving them out does not settle it.
-pub(crate) fn read_escaped_arguments<'t>(
-    text: &'t str,
+pub(crate) fn read_escaped_arguments(
+    text: &str,
     from: usize,
     end: usize,
     guide: &dyn Guide,
