@@ -1,4 +1,5 @@
 //! The cases under `corpus/`, fed whole, character by character and in random pieces.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

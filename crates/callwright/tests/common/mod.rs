@@ -1,5 +1,5 @@
 //! What the tests share: tools, a short form of outcomes, random numbers.
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test uses its part, and may panic")]
 
 use callwright::{Event, Outcome, ToolSet, Verdict};
 
