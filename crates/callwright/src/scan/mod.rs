@@ -24,6 +24,7 @@ use crate::dialect::{self, Anchor, REASONING, TURNS};
 use crate::engine::Context;
 use crate::guard;
 use crate::name::Names;
+use crate::policy::Policy;
 use crate::tools::ToolSet;
 use crate::verdict::{Acceptance, Outcome, Verdict};
 
@@ -58,6 +59,8 @@ pub enum Event {
 pub struct Scanner<'a> {
     names: Names<'a>,
     cut: bool,
+    /// Which mended calls may pass.
+    policy: Policy,
     /// Only explicit forms count in the text.
     explicit: bool,
     /// The only dialect that counts.
@@ -141,6 +144,7 @@ impl<'a> Scanner<'a> {
         Scanner {
             names: Names::new(tools),
             cut: context.finish_reason == Some("length"),
+            policy: context.policy,
             explicit: context.native,
             dialect: context.dialect.map(str::to_owned),
             text: String::new(),
@@ -174,7 +178,7 @@ impl<'a> Scanner<'a> {
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
         self.advance(true, out);
-        for verdict in self.native.judge(&self.names, self.cut, self.outcome.verdicts.len()) {
+        for verdict in self.native.judge(&self.names, self.policy, self.cut, self.outcome.verdicts.len()) {
             out.push(Event::Call(verdict.clone()));
             self.outcome.verdicts.push(verdict);
         }
@@ -446,6 +450,7 @@ impl<'a> Scanner<'a> {
             set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
             alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call,
+            policy: self.policy,
         };
         match judge(&case) {
             Judged::Calls(verdicts, end) => {
