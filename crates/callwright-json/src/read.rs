@@ -193,7 +193,7 @@ fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) 
     }
     let inner = root.as_str()?;
     inner.trim_start().starts_with(['{', '[', '"']).then_some(())?;
-    Some(unwrapped(&inner, root.span(), guide, options))
+    Some(unwrapped(&inner, Span::new(0, text.len()), guide, options))
 }
 
 /// Reads `inner`, which stands at `at` in the source in the form of an escaped text.

@@ -13,6 +13,8 @@ use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span
 const MOST_STARTS: usize = 64;
 /// A value this much dearer than another one in the same text is an accident of the prose.
 const ACCIDENT: u32 = 4;
+/// What strict JSON allows around a value.
+const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// Reads a text that is not strict JSON as a whole.
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
@@ -123,7 +125,8 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
     found.retain(|f| f.cost.whole() < cheapest + ACCIDENT);
     let mut readings: Vec<(u32, Reading<'t>)> = Vec::new();
     for one in &found {
-        if let Some(reading) = Reading::of(text, one) {
+        if let Some(reading) = Reading::of(text, &Found { span: with_blanks(text, one.span), ..one.clone() })
+        {
             readings.push((one.span.start, reading));
         }
     }
@@ -134,21 +137,29 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
     // Readings of one place that tie, and values at other places.
     let (here, elsewhere): (Vec<_>, Vec<_>) = readings.into_iter().partition(|(at, _)| *at == start);
     let mut parse = Parse::of_ties(here.into_iter().map(|(_, r)| r).collect());
+    let mut repeats = Vec::new();
     if let Some(first) = parse.settled().cloned() {
         let other = elsewhere.iter().find(|(_, r)| !r.value().same_as(first.value()));
         if let Some((at, other)) = other {
             let at = Span::new(*at as usize, other.span.end as usize);
-            return Parse {
+            parse = Parse {
                 readings: alloc::vec![first, other.clone()],
                 diagnostics: alloc::vec![Diagnostic { problem: Problem::SeveralValues, at }],
             };
+        } else {
+            repeats = elsewhere.iter().map(|(_, r)| r.span).collect();
         }
-        let repeats: Vec<Span> = elsewhere.iter().map(|(_, r)| r.span).collect();
-        let mut whole = first;
-        enclose(text, &mut whole, &repeats);
-        parse.readings = alloc::vec![whole];
     }
+    parse.readings.iter_mut().for_each(|reading| enclose(text, reading, &repeats));
     parse
+}
+
+/// `span` with the blanks next to it that reach to an end of the text: strict JSON allows them.
+fn with_blanks(text: &str, span: Span) -> Span {
+    let blank = |part: Option<&str>| part.is_some_and(|part| part.trim_matches(BLANKS).is_empty());
+    let start = if blank(text.get(..span.start as usize)) { 0 } else { span.start as usize };
+    let end = if blank(text.get(span.end as usize..)) { text.len() } else { span.end as usize };
+    Span::new(start, end)
 }
 
 /// Adds the edits that drop what stands around the value.
@@ -160,22 +171,22 @@ fn enclose(text: &str, reading: &mut Reading<'_>, repeats: &[Span]) {
     let mut at = span.end as usize;
     for repeat in repeats {
         drop_text(text, at, repeat.start as usize, &mut repairs);
+        let start = repairs.last().map_or(at, |last| at.max(last.at.end as usize));
         let end = repeat.end as usize;
-        repairs.push(Repair::new(RepairKind::DropRepeat, Span::new(repeat.start as usize, end), ""));
+        repairs.push(Repair::new(RepairKind::DropRepeat, Span::new(start, end), ""));
         at = end;
     }
     drop_text(text, at, text.len(), &mut repairs);
     reading.repairs = repairs;
 }
 
-/// Drops `from..to`, unless it is blank, which strict JSON allows.
+/// Drops `from..to`, unless it is blank.
 fn drop_text(text: &str, from: usize, to: usize, repairs: &mut Vec<Repair>) {
     let Some(part) = text.get(from..to) else { return };
-    let trimmed = part.trim_matches([' ', '\n', '\r', '\t']);
+    let trimmed = part.trim_matches(BLANKS);
     if trimmed.is_empty() {
         return;
     }
-    let start = from + (part.len() - part.trim_start_matches([' ', '\n', '\r', '\t']).len());
     let bytes = trimmed.as_bytes();
     let kind = if after_reasoning(trimmed) > 0 || closes_reasoning(trimmed) {
         RepairKind::DropThink
@@ -186,7 +197,7 @@ fn drop_text(text: &str, from: usize, to: usize, repairs: &mut Vec<Repair>) {
     } else {
         RepairKind::DropProse
     };
-    repairs.push(Repair::new(kind, Span::new(start, start + trimmed.len()), ""));
+    repairs.push(Repair::new(kind, Span::new(from, to), ""));
 }
 
 /// The names of the tags that models put around their reasoning.
@@ -294,6 +305,10 @@ fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Pa
         let body = bytes.get(start + 1..)?;
         let blank = body.iter().take(64).take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
         if matches!(body.get(blank..), Some([b'\\', b'"' | b'n' | b't' | b'r', ..])) {
+            if looks_like_json(&bytes[..start]) {
+                // It stands in a string of a value that could not be read.
+                return None;
+            }
             break start;
         }
         from = start + 1;
@@ -316,9 +331,8 @@ fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Pa
     let tree = crate::strict(&quoted).ok()?;
     let inner = tree.root(&quoted).as_str()?.into_owned();
     let inner_end = inner.rfind(['}', ']']).map_or(inner.len(), |at| at + 1);
-    let mut parse = unwrapped(inner.get(..inner_end)?, Span::new(start, start + body.len()), guide, options);
-    if let [reading] = parse.readings.as_mut_slice() {
-        enclose(text, reading, &[]);
-    }
+    let at = with_blanks(text, Span::new(start, start + body.len()));
+    let mut parse = unwrapped(inner.get(..inner_end)?, at, guide, options);
+    parse.readings.iter_mut().for_each(|reading| enclose(text, reading, &[]));
     Some(parse)
 }

@@ -25,25 +25,23 @@ impl Search<'_, '_> {
             b'}' | b']' | b')' => return self.closer(s, b),
             b'+' if s.text_end > 0 => return self.join(s, end, at + 1, RepairKind::JoinStrings),
             b';' if frame.shape == Shape::Arguments || self.may_go_on(&s, end) => {
-                let s = self.edit(s, RepairKind::SwapPunctuation, Span::new(at, at + 1), ",");
-                let s = State { at: s.at + 1, open: s.at, comma: true, firm: true, text_end: 0, ..s };
+                let s = self.odd_comma(s, 1);
                 return Some(self.next_element(s, frame));
             }
             0xef => {
                 let (json, len) = wide(&self.bytes[at..])?;
                 let put = match json {
-                    b',' => ",",
+                    b',' => {
+                        let s = self.odd_comma(s, len);
+                        return Some(self.next_element(s, frame));
+                    }
                     b'}' => "}",
                     b']' => "]",
                     _ => return None,
                 };
                 let s = self.edit(s, RepairKind::SwapPunctuation, Span::new(at, at + len), put);
                 let s = State { at: s.at + len as u32, open: s.at, text_end: 0, ..s };
-                return match json {
-                    b',' => Some(self.next_element(State { comma: true, firm: true, ..s }, frame)),
-                    _ if put == frame.json_close() => self.pop(s, frame),
-                    _ => None,
-                };
+                return if put == frame.json_close() { self.pop(s, frame) } else { None };
             }
             _ if self.at_marker(at) => {
                 return self.out_of_text(State { at: gap as u32, firm: true, ..s });
@@ -76,6 +74,17 @@ impl Search<'_, '_> {
         }
         self.fail(Problem::Unreadable, Span::at(at));
         None
+    }
+
+    /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`. A last one is dropped.
+    fn odd_comma(&mut self, s: State, len: usize) -> State {
+        let at = s.at as usize;
+        let next = &self.bytes[self.peek_blank(at + len)..];
+        let last =
+            matches!(next, [] | [b'}' | b']' | b')', ..]) || matches!(wide(next), Some((b'}' | b']', _)));
+        let (kind, put) = if last { (RepairKind::DropComma, "") } else { (RepairKind::SwapPunctuation, ",") };
+        let s = self.edit(s, kind, Span::new(at, at + len), put);
+        State { at: s.at + len as u32, open: s.at, comma: !last, firm: true, text_end: 0, ..s }
     }
 
     /// The key behind the comma at `comma` may belong to the object around this container, whose closing

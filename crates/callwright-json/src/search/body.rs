@@ -173,7 +173,7 @@ impl Search<'_, '_> {
             return bare;
         }
         if let Some(bare) = bare {
-            self.heap.push(bare);
+            self.heap.push(State { doubt: true, ..bare });
         }
         self.end_string(s, at, len)
     }
@@ -265,8 +265,9 @@ impl Search<'_, '_> {
             BEFORE_ELEMENT
         };
         let cost = s.cost.plus(declared);
+        let doubt = s.doubt || self.may_go_on(s, at + 1);
         let paid = self.close_at(*s, end);
-        if let Some(done) = self.finish_string(State { cost, ..paid }, end, end, 0) {
+        if let Some(done) = self.finish_string(State { cost, doubt, ..paid }, end, end, 0) {
             self.heap.push(done);
         }
         true

@@ -143,7 +143,9 @@ impl Search<'_, '_> {
         let ended_by_marker = at < self.bytes.len() && self.peek_blank(at) < self.bytes.len();
         let expects_value = s.step == Step::Value && self.frame(&s).is_none_or(|f| f.is_object());
         // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
-        let firm = (s.firm || s.comma) && s.bare.is_empty() || ended_by_marker;
+        // So may a text whose quotes do not come out even: `{"a": [true, "b: 0 `
+        let even = s.bare.is_empty() && !s.doubt && !s.has_paid(RepairKind::AddQuote);
+        let firm = (s.firm || s.comma) && even || ended_by_marker;
         if expects_value || !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return None;

@@ -37,6 +37,7 @@ impl Search<'_, '_> {
                     Some(&first) => self.may_begin(s, next, first),
                 }
             }
+            b'`' if self.is_fence(next) => true,
             b'"' | b'\'' | b'`' => {
                 // A comma is missing, or strings stand side by side.
                 if frame.is_object() { self.key_at(s, next).is_some() } else { true }

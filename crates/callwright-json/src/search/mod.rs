@@ -149,6 +149,16 @@ struct State {
     /// The body of the last string value, if a quote in it was taken for text; else empty. What follows such a
     /// string must be in order: a cut text, read up to one of its quotes, looks much like a broken whole one.
     bare: Span,
+    /// A quote at which a string could have ended was taken for something else. So must be some in a text that
+    /// was cut off, if it is to come out even: `{"a": [""], "b"` → `{"a": ["\"], \"b"]}`
+    doubt: bool,
+}
+
+impl State {
+    /// Was a repair of `kind` made?
+    fn has_paid(&self, kind: RepairKind) -> bool {
+        self.habits & (1 << kind as u64) != 0
+    }
 }
 
 impl PartialEq for State {
@@ -297,13 +307,16 @@ impl<'t, 'g> Search<'t, 'g> {
             text_end: 0,
             comma: false,
             bare: Span::default(),
+            doubt: false,
         };
         let first = match start {
             Start::Value => Some(first),
             Start::Arguments => self.open_arguments(first),
             Start::Members => {
                 let s = self.edit(first, RepairKind::AddOpener, Span::at(from), "{");
-                self.push_frame(s, Shape::Object, b'}')
+                let s = self.push_frame(s, Shape::Object, b'}');
+                // Without a key nothing says that there was an object: `}`
+                s.filter(|s| self.key_at(s, self.peek_blank(from)).is_some())
             }
         };
         if let Some(first) = first {

@@ -24,6 +24,18 @@ impl Search<'_, '_> {
             return (!too_many).then_some(State { at: next as u32 + 1, ..s });
         }
         let newline = self.bytes[at..next].contains(&b'\n');
+        let by_accident = match rest.first() {
+            _ if self.cut => s.doubt || is_evened(&s),
+            None => false,
+            _ if arguments => false,
+            Some(b',' | b':' | b'"') => s.doubt || is_evened(&s),
+            // Only prose on a line of its own may follow.
+            Some(b) => s.doubt && !(newline && b.is_ascii_alphabetic()),
+        };
+        if by_accident && !self.at_marker(next) {
+            self.fail(Problem::Truncated, Span::at(at));
+            return None;
+        }
         let before = &self.bytes[..self.start as usize];
         let goes_on = self.last_at > at && matches!(self.last, b'}' | b']' | b'"' | b'\'');
         let cost = match rest {
@@ -62,4 +74,10 @@ impl Search<'_, '_> {
             self.found.push(Found { cost: s.cost, span, repairs });
         }
     }
+}
+
+/// Was a bracket or quote edited, without which the text might not have come out even?
+fn is_evened(s: &State) -> bool {
+    use RepairKind::{AddCloser, AddQuote, DropOpener, SwapBracket};
+    [AddCloser, AddQuote, DropOpener, SwapBracket].into_iter().any(|kind| s.has_paid(kind))
 }

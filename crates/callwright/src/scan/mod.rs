@@ -12,7 +12,7 @@ mod tail;
 
 use std::collections::HashMap;
 
-use callwright_json::Span;
+use callwright_json::{Span, strict};
 
 use self::extent::{Extent, Progress};
 use self::judge::{Case, Judged, judge};
@@ -660,8 +660,10 @@ impl<'a> Scanner<'a> {
 }
 
 /// What makes two calls the same.
+/// A text that is equal for equal calls, however their arguments are spelt.
 fn key(call: &Acceptance) -> String {
-    format!("{}\0{}", call.name, call.arguments)
+    let arguments = strict(&call.arguments).map(|tree| tree.root(&call.arguments).canonical());
+    format!("{}\0{}", call.name, arguments.as_deref().unwrap_or(&call.arguments))
 }
 
 enum Found {
