@@ -229,6 +229,10 @@ impl<'a> Scanner<'a> {
                     found => break found,
                 }
             }
+            if !byte.is_ascii_whitespace() {
+                // Brackets and quotes of a list do not outlive prose.
+                self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
+            }
             if byte == b'`' {
                 let run = tick_run(self.text.as_bytes(), at);
                 if at + run == self.text.len() && run < MAX_TICKS && !end {
@@ -265,8 +269,9 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
                 Flow::On
             }
-            Found::Closer(end) => {
+            Found::Closer(end, mode) => {
                 self.at = end;
+                self.mode = mode;
                 Flow::On
             }
             Found::Turn => {
@@ -302,7 +307,8 @@ impl<'a> Scanner<'a> {
                     let found = tail(&self.text, at, &mut glue, self.place(line_start, end));
                     self.glue = glue;
                     return match found {
-                        Tail::Ended(end) | Tail::Wait(end) if at < end => Found::Closer(end),
+                        Tail::Ended(end) if at < end => Found::Closer(end, Mode::Prose),
+                        Tail::Wait(end) if at < end => Found::Closer(end, Mode::Tail),
                         Tail::Wait(_) => Found::Wait,
                         Tail::Ended(_) => Found::Nothing,
                     };
@@ -477,6 +483,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Tail;
             }
             Judged::Text(end) => {
+                self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
                 if lead.glue.iter().any(|g| matches!(g, Glue::Fence(_))) {
                     self.in_fence = !self.in_fence;
                 }
@@ -670,7 +677,7 @@ enum Found {
     Lead(Lead),
     /// A reasoning block: the length of its opener, and its closer.
     Think(usize, &'static str),
-    /// A closing mark of markup that was taken out, up to here.
-    Closer(usize),
+    /// A closing mark of markup that was taken out, up to here, and what to look at next.
+    Closer(usize, Mode),
     Turn,
 }
