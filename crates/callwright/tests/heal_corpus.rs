@@ -117,7 +117,8 @@ fn laws(case: &Case, schema: Option<&Schema>, healed: &Healed) -> Result<(), Str
     if healed.coercions.is_empty() {
         equal("edited text", &healed.text, &apply(&case.input, &healed.repairs))?;
     }
-    let again = heal(&healed.text, schema, None).map_err(|reason| format!("healed, then refused: {reason:?}"))?;
+    let again =
+        heal(&healed.text, schema, None).map_err(|reason| format!("healed, then refused: {reason:?}"))?;
     equal("text healed again", &healed.text, &again.text)?;
     equal("repairs of a healed text", &Vec::new(), &repairs_of(&again))
 }

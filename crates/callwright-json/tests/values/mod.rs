@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 /// A JSON value; a number is its text, an object's keys are different.
 #[derive(Clone, Debug)]
-pub enum Json {
+pub(crate) enum Json {
     Literal(&'static str),
     Number(String),
     Text(String),
@@ -18,24 +18,24 @@ pub enum Json {
 
 /// How a value is written. The default is strict JSON without spaces.
 #[derive(Clone, Debug, Default)]
-pub struct Spelling {
-    pub quote: Quote,
+pub(crate) struct Spelling {
+    pub(crate) quote: Quote,
     /// What stands between any two tokens: blanks or a comment.
-    pub gap: &'static str,
+    pub(crate) gap: &'static str,
     /// Characters outside of ASCII become `\u` escapes, slashes become `\/`.
-    pub escaped: bool,
+    pub(crate) escaped: bool,
     /// Keys that are names get no quotes.
-    pub bare_keys: bool,
+    pub(crate) bare_keys: bool,
     /// `True`, `False`, `None`.
-    pub python: bool,
+    pub(crate) python: bool,
     /// `：`, `，`.
-    pub wide: bool,
+    pub(crate) wide: bool,
     /// A comma stands behind the last member and element of each container.
-    pub last_comma: bool,
+    pub(crate) last_comma: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quote {
+pub(crate) enum Quote {
     #[default]
     Double,
     Single,
@@ -45,12 +45,12 @@ pub enum Quote {
 
 impl Json {
     /// The value as strict JSON without spaces.
-    pub fn strict(&self) -> String {
+    pub(crate) fn strict(&self) -> String {
         self.written(&Spelling::default())
     }
 
     /// The value in the given spelling.
-    pub fn written(&self, spelling: &Spelling) -> String {
+    pub(crate) fn written(&self, spelling: &Spelling) -> String {
         let mut out = String::new();
         self.write(spelling, &mut out);
         out
@@ -133,19 +133,19 @@ impl Spelling {
 }
 
 /// Any value.
-pub fn json() -> impl Strategy<Value = Json> {
+pub(crate) fn json() -> impl Strategy<Value = Json> {
     leaf(text()).prop_recursive(3, 24, 4, |inner| {
         prop_oneof![vec(inner.clone(), 0..4).prop_map(Json::Array), object_of(inner)]
     })
 }
 
 /// An object, as the arguments of a call are.
-pub fn object() -> impl Strategy<Value = Json> {
+pub(crate) fn object() -> impl Strategy<Value = Json> {
     object_of(json())
 }
 
 /// An object whose texts and keys hold no brackets.
-pub fn plain_object() -> impl Strategy<Value = Json> {
+pub(crate) fn plain_object() -> impl Strategy<Value = Json> {
     let inner = leaf("[a-z \"\\\\,:\n0-9é/']{0,8}").prop_recursive(3, 16, 4, |inner| {
         prop_oneof![vec(inner.clone(), 0..4).prop_map(Json::Array), object_of(inner)]
     });
@@ -174,13 +174,13 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// A spelling of strict JSON.
-pub fn strict_spelling() -> impl Strategy<Value = Spelling> {
+pub(crate) fn strict_spelling() -> impl Strategy<Value = Spelling> {
     let gap = select(&["", " ", "\n  ", "\r\n\t"][..]);
     (gap, any::<bool>()).prop_map(|(gap, escaped)| Spelling { gap, escaped, ..Spelling::default() })
 }
 
 /// A spelling that differs from strict JSON only in form: nothing is missing, nothing surplus but commas.
-pub fn loose_spelling() -> impl Strategy<Value = Spelling> {
+pub(crate) fn loose_spelling() -> impl Strategy<Value = Spelling> {
     let quote = select(&[Quote::Double, Quote::Single, Quote::Curly, Quote::Back][..]);
     let gap = select(&["", " ", "\n  ", " /* note */ "][..]);
     (quote, gap, any::<[bool; 5]>()).prop_map(
@@ -197,7 +197,7 @@ pub fn loose_spelling() -> impl Strategy<Value = Spelling> {
 }
 
 /// A written value with a few accidents: characters left out, put in, or written twice.
-pub fn torn() -> impl Strategy<Value = String> {
+pub(crate) fn torn() -> impl Strategy<Value = String> {
     let accident = (any::<prop::sample::Index>(), 0..3_u8, select(&CHARACTERS[..]));
     (object(), loose_spelling(), vec(accident, 1..5)).prop_map(|(value, spelling, accidents)| {
         let mut text: Vec<char> = value.written(&spelling).chars().collect();
@@ -220,7 +220,7 @@ const CHARACTERS: [char; 28] = [
 ];
 
 /// A text made of pieces that mean something to a reader.
-pub fn soup() -> impl Strategy<Value = String> {
+pub(crate) fn soup() -> impl Strategy<Value = String> {
     let word = select(
         &[
             "{",
