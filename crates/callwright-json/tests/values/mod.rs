@@ -19,19 +19,19 @@ pub(crate) enum Json {
 /// How a value is written. The default is strict JSON without spaces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spelling {
-    pub quote: Quote,
+    pub(crate) quote: Quote,
     /// What stands between any two tokens: blanks or a comment.
-    pub gap: &'static str,
+    pub(crate) gap: &'static str,
     /// Characters outside of ASCII become `\u` escapes, slashes become `\/`.
-    pub escaped: bool,
+    pub(crate) escaped: bool,
     /// Keys that are names get no quotes.
-    pub bare_keys: bool,
+    pub(crate) bare_keys: bool,
     /// `True`, `False`, `None`.
-    pub python: bool,
+    pub(crate) python: bool,
     /// `：`, `，`.
-    pub wide: bool,
+    pub(crate) wide: bool,
     /// A comma stands behind the last member and element of each container.
-    pub last_comma: bool,
+    pub(crate) last_comma: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,4 @@
+//! What the fuzz targets look for.
+
+pub mod heal;
+pub mod parse;
