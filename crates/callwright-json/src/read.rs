@@ -61,7 +61,7 @@ pub fn read_prefix<'t>(
     }
     let mut fuel = fuel_for(text.len().saturating_sub(from));
     let mut trouble = None;
-    for rigor in [Rigor::Full, Rigor::Keys] {
+    for &rigor in Rigor::ways(guide) {
         let search = Search::new(text, guide, rigor, options.cut, fuel);
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
