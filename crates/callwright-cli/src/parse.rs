@@ -25,6 +25,7 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
     let context = Context {
         finish_reason: args.finish_reason.as_deref(),
         starts_in_reasoning: args.start == Start::Reasoning,
+        native: false,
         dialect: args.dialect.as_deref(),
         policy: args.policy,
     };
@@ -79,6 +80,7 @@ impl Lines<'_> {
         let context = Context {
             finish_reason: finish_reason.as_deref(),
             starts_in_reasoning: start.as_deref() == Some("reasoning"),
+            native: given(case, "tool_calls").is_some(),
             dialect: self.args.dialect.as_deref(),
             policy: self.args.policy,
         };

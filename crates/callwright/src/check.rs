@@ -1,7 +1,8 @@
 //! The last step before a verdict: do the arguments fit the tool's schema, as they are or coerced?
 
-use callwright_json::strict;
+use callwright_json::{Guide, Member, Tree, strict};
 
+use crate::name::fold;
 use crate::tools::Tool;
 use crate::verdict::{Coercion, Violation};
 
@@ -23,8 +24,73 @@ pub(crate) fn fit(tool: &Tool, arguments: &str) -> Result<Fit, Vec<Violation>> {
     if violations.is_empty() {
         return Ok(Fit { arguments: arguments.to_owned(), coercions: Vec::new() });
     }
-    match tool.schema().coerce(arguments, &tree) {
-        Some(coerced) => Ok(Fit { arguments: coerced.text, coercions: coerced.coercions }),
+    let (renamed, mut coercions) = rename(tool, arguments, &tree);
+    let Ok(tree) = strict(&renamed) else { return Err(violations) };
+    if !coercions.is_empty() && tool.schema().check(tree.root(&renamed)).is_empty() {
+        return Ok(Fit { arguments: renamed, coercions });
+    }
+    match tool.schema().coerce(&renamed, &tree) {
+        Some(coerced) => {
+            coercions.extend(coerced.coercions);
+            Ok(Fit { arguments: coerced.text, coercions })
+        }
         None => Err(violations),
+    }
+}
+
+/// Gives undeclared keys their declared spelling where only case and separators differ: `from` → `_from`.
+/// A spelling that two keys could have, or that is taken, is left alone.
+fn rename(tool: &Tool, arguments: &str, tree: &Tree) -> (String, Vec<Coercion>) {
+    let guide = tool.schema().guide();
+    let root = tree.root(arguments);
+    let is_declared = |key: &str| matches!(guide.member(guide.root(), key), Member::Declared(..));
+    let mut renamed = String::with_capacity(arguments.len());
+    let mut coercions = Vec::new();
+    let mut done = 0;
+    for (key, _) in root.members() {
+        let Some(written) = key.as_str().filter(|written| !is_declared(written)) else { continue };
+        let folded = fold(&written);
+        let mut alike = guide.names(guide.root()).filter(|name| fold(name) == folded);
+        let (Some(declared), None) = (alike.next(), alike.next()) else { continue };
+        let written_alike = root.members().filter(|(k, _)| k.as_str().is_some_and(|k| fold(&k) == folded));
+        if written_alike.count() > 1 || folded.is_empty() {
+            continue;
+        }
+        let to = serde_json::Value::from(declared).to_string();
+        let span = key.span().range();
+        renamed.push_str(arguments.get(done..span.start).unwrap_or(""));
+        renamed.push_str(&to);
+        done = span.end;
+        coercions.push(Coercion { pointer: format!("/{declared}"), from: key.raw().to_owned(), to });
+    }
+    renamed.push_str(arguments.get(done..).unwrap_or(""));
+    (renamed, coercions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::ToolSet;
+
+    fn fitted(arguments: &str) -> Option<String> {
+        let tools = ToolSet::from_json(
+            r#"[{"name": "book", "parameters": {"type": "object", "required": ["_from", "to"], "properties": {
+                "_from": {"type": "string"}, "to": {"type": "string"}, "seatClass": {"type": "string"},
+                "a_b": {"type": "integer"}, "ab": {"type": "integer"}}}}]"#,
+        )
+        .unwrap();
+        let tool = tools.get("book").unwrap();
+        fit(tool, arguments).ok().map(|fit| fit.arguments)
+    }
+
+    #[test]
+    fn keys_get_their_declared_spelling_where_it_is_one() {
+        let wanted = r#"{"_from": "A", "to": "B"}"#;
+        assert_eq!(fitted(r#"{"from": "A", "to": "B"}"#).as_deref(), Some(wanted));
+        assert_eq!(fitted(r#"{"From": "A", "TO": "B"}"#).as_deref(), Some(wanted));
+        let wanted = r#"{"_from": "A", "to": "B", "seatClass": "x"}"#;
+        assert_eq!(fitted(r#"{"from": "A", "to": "B", "seat_class": "x"}"#).as_deref(), Some(wanted));
+        assert_eq!(fitted(r#"{"from": "A", "FROM": "C", "to": "B"}"#), None, "two keys for one name");
+        assert_eq!(fitted(r#"{"origin": "A", "to": "B"}"#), None, "another word");
     }
 }

@@ -12,6 +12,9 @@ pub struct Context<'a> {
     pub finish_reason: Option<&'a str>,
     /// The prompt already opened the reasoning block: the text begins inside it.
     pub starts_in_reasoning: bool,
+    /// The upstream got the tools natively: in the text only explicit forms are calls (a dialect's own marks,
+    /// or a call with no prose before it), and none where there are native calls.
+    pub native: bool,
     /// The name of the one dialect to look for; all of them where there is none.
     pub dialect: Option<&'a str>,
     /// What may be done about a call that is not right as it was written. The caller feeds back and

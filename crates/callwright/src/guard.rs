@@ -80,3 +80,36 @@ pub(crate) fn turn_begins(text: &str, at: usize) -> bool {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
     TURNS.iter().any(|mark| dialect::starts_with_any_case(rest, mark))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callwright_json::strict;
+
+    #[test]
+    fn placeholders_stand_for_no_value() {
+        let found =
+            |text: &str| placeholder(strict(text).unwrap().root(text)).map(|violation| violation.pointer);
+        for (text, pointer) in [
+            (r#"{"a": 1, "city": "your_city"}"#, "/city"),
+            (r#"{"city": "<city>"}"#, "/city"),
+            (r#"{"city": "<name of the city>"}"#, "/city"),
+            (r#"{"file_name": "file_name"}"#, "/file_name"),
+            (r#"{"x": "int"}"#, "/x"),
+        ] {
+            assert_eq!(found(text).as_deref(), Some(pointer), "{text}");
+        }
+        for text in
+            [r#"{"city": "Paris"}"#, r#"{"html": "<b>x</b>"}"#, r#"{"code": "a < b"}"#, r#"{"n": 5}"#, "{}"]
+        {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_example_is_announced_right_before() {
+        assert!(is_example("Example of the format (do not run):\n"));
+        assert!(is_example("If you want to know the weather, you can use:\n\n"));
+        assert!(!is_example("Do not run away.\n\nHere is the call:\n"));
+    }
+}

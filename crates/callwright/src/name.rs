@@ -86,7 +86,7 @@ impl<'a> Names<'a> {
         if key.is_empty() {
             return None;
         }
-        let folded = self.folded.get_or_init(|| index(self.tools, |name| Some(name)));
+        let folded = self.folded.get_or_init(|| index(self.tools, Some));
         if let Some(found) = folded.get(&key) {
             return *found;
         }
@@ -127,7 +127,7 @@ fn without_token(written: &str) -> Cow<'_, str> {
 }
 
 /// Lower case, without separators.
-fn fold(name: &str) -> String {
+pub(crate) fn fold(name: &str) -> String {
     name.chars()
         .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '\\' | '/' | ':'))
         .map(|c| c.to_ascii_lowercase())
@@ -164,4 +164,57 @@ fn edit_distance(a: &str, b: &str, bound: usize) -> Option<usize> {
         }
     }
     row.last().copied().filter(|&distance| distance <= bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(declared: &[&str], written: &str, prefix: Prefix) -> Option<String> {
+        let tools: Vec<_> = declared.iter().map(|name| serde_json::json!({"name": name})).collect();
+        let tool_set = ToolSet::from_value(&tools.into()).unwrap();
+        let names = Names::new(&tool_set);
+        names.resolve(written, prefix).map(|tool| tool.name().to_owned())
+    }
+
+    #[test]
+    fn a_variant_that_one_tool_has_is_that_tool() {
+        let declared = ["get_weather", "math.hypot", "list-files", "cd"];
+        for (written, expected) in [
+            ("get_weather", "get_weather"),
+            ("getWeather", "get_weather"),
+            ("GET-WEATHER", "get_weather"),
+            ("get\\_weather", "get_weather"),
+            ("functions.get_weather", "get_weather"),
+            ("default_api.list_files", "list-files"),
+            ("math_hypot", "math.hypot"),
+            ("hypot", "math.hypot"),
+            ("cd<|channel|>commentary", "cd"),
+        ] {
+            assert_eq!(resolved(&declared, written, Prefix::Known).as_deref(), Some(expected), "{written}");
+        }
+        assert_eq!(resolved(&declared, "shell.cd", Prefix::Known), None);
+        assert_eq!(resolved(&declared, "shell.cd", Prefix::Any).as_deref(), Some("cd"));
+    }
+
+    #[test]
+    fn what_two_tools_share_or_only_looks_alike_is_no_name() {
+        assert_eq!(resolved(&["a_b", "a.b"], "ab", Prefix::Any), None);
+        assert_eq!(resolved(&["a.find", "b.find"], "find", Prefix::Any), None);
+        for written in
+            ["get_wеather", "get_weather\u{200b}", "\u{202e}get_weather", "get_wether", "", "weather"]
+        {
+            assert_eq!(resolved(&["get_weather"], written, Prefix::Any), None, "{written:?}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_names_are_offered() {
+        let tools =
+            serde_json::json!([{"name": "get_weather"}, {"name": "get_time"}, {"name": "write_file"}]);
+        let tool_set = ToolSet::from_value(&tools).unwrap();
+        let nearest = Names::new(&tool_set).nearest("get_wether");
+        assert_eq!(nearest.first().map(String::as_str), Some("get_weather"));
+        assert!(Names::new(&tool_set).nearest("zzzzzzzzzzzzzz").is_empty());
+    }
 }

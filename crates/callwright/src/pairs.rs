@@ -128,7 +128,6 @@ fn json(raw: &str, kinds: Kinds) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::schema::Schema;
     use serde_json::json;
 

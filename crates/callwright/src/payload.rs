@@ -22,19 +22,31 @@ pub(crate) fn read_arguments_at<'t>(text: &'t str, from: usize, guide: &dyn Guid
 
 fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bool) -> Payload<'t> {
     let options = Options { cut };
+    // What stands before the payload is none of the reader's business, nor of its costs.
+    let (base, text, from) = (from, text.get(from..).unwrap_or(""), 0);
     // What is right in the language that it is written in (JSON or Python) is read as it stands: a schema that
     // it violates must not bend it into something that fits.
     let plain = read_prefix(text, from, start, &AnyValue, &options);
     let as_written = plain.settled().is_some_and(|reading| reading.class() <= Class::Lossless);
-    let parse = if as_written { plain } else { read_prefix(text, from, start, guide, &options) };
+    let mut parse = if as_written { plain } else { read_prefix(text, from, start, guide, &options) };
+    let shifted = |at: Span| Span::new(base + at.start as usize, base + at.end as usize);
+    for reading in &mut parse.readings {
+        reading.span = shifted(reading.span);
+        for repair in &mut reading.repairs {
+            repair.at = shifted(repair.at);
+        }
+    }
+    for diagnostic in &mut parse.diagnostics {
+        diagnostic.at = shifted(diagnostic.at);
+    }
     let end = parse.readings.iter().map(|reading| reading.span.end as usize).max();
-    Payload { end: end.unwrap_or(text.len()), parse }
+    Payload { end: end.unwrap_or(base + text.len()), parse }
 }
 
 /// Like [`read_arguments_at`], for the piece `from..end` of a text in which Markdown's backslashes stand:
 /// `f(a\_b=1)`. `None` where leaving them out does not settle it.
-pub(crate) fn read_escaped_arguments<'t>(
-    text: &'t str,
+pub(crate) fn read_escaped_arguments(
+    text: &str,
     from: usize,
     end: usize,
     guide: &dyn Guide,

@@ -34,6 +34,24 @@ pub struct Acceptance {
 }
 
 impl Acceptance {
+    /// The arguments without whitespace between tokens, otherwise as they stand: `{"a": 1}` → `{"a":1}`.
+    pub fn compact_arguments(&self) -> String {
+        let mut out = String::with_capacity(self.arguments.len());
+        let (mut in_string, mut escaped) = (false, false);
+        for c in self.arguments.chars() {
+            if in_string {
+                in_string = escaped || c != '"';
+                escaped = !escaped && c == '\\';
+            } else if matches!(c, ' ' | '\n' | '\r' | '\t') {
+                continue;
+            } else {
+                in_string = c == '"';
+            }
+            out.push(c);
+        }
+        out
+    }
+
     /// The worst class of all that was done to the call.
     pub fn class(&self) -> Class {
         let repairs = class_of(&self.repairs);

@@ -1,5 +1,6 @@
 //! Law 5: however an answer is cut into pieces, the events and the outcome are the same, and nothing that
 //! went out is taken back.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

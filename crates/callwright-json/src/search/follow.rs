@@ -50,7 +50,7 @@ impl Search<'_, '_> {
         }
     }
 
-    pub(super) fn is_fence(&self, at: usize) -> bool {
+    fn is_fence(&self, at: usize) -> bool {
         self.bytes.get(at..at + 3) == Some(b"```")
     }
 
@@ -149,7 +149,7 @@ impl Search<'_, '_> {
     }
 
     /// Where the quoted key whose text begins at `from` is closed.
-    pub(super) fn key_end(&self, from: usize, quote: u8) -> Option<usize> {
+    fn key_end(&self, from: usize, quote: u8) -> Option<usize> {
         let window = &self.bytes[..self.bytes.len().min(from + LONGEST_KEY)];
         let mut at = from;
         loop {

@@ -8,10 +8,14 @@
 //! States that stand at the same place, in the same containers with the same keys used, differ only in
 //! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties.
 
-mod body;
-mod follow;
-mod structure;
+mod value;
 mod token;
+mod body;
+mod key;
+mod follow;
+mod after;
+mod close;
+mod tail;
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BinaryHeap};
@@ -85,13 +89,15 @@ fn price(kind: RepairKind) -> (u32, bool) {
         }
         JoinStrings => (3, true),
         AddComma | AddColon => (4, true),
+        // A key that stands twice: cheaper than to read the second one as text, so that the conflict is seen.
+        DropRepeat => (5, true),
         EscapeQuote => (6, true),
         QuoteValue => (5, true),
         AddCloser | DropCloser => (3, false),
         DropOpener => (4, false),
         AddQuote | SwapBracket => (5, false),
         AddOpener => (6, false),
-        DropProse | DropFence | DropThink | DropTag | DropRepeat | Unwrap => (0, false),
+        DropProse | DropFence | DropThink | DropTag | Unwrap => (0, false),
     }
 }
 
@@ -99,8 +105,8 @@ fn price(kind: RepairKind) -> (u32, bool) {
 const MIDDLE: Cost = Cost::units(3);
 /// A key that a schema with declared members allows, but does not declare.
 const UNDECLARED: Cost = Cost::units(4);
-/// A key that stands twice.
-const TWICE: Cost = Cost::units(5);
+/// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
+const NOISE: Cost = Cost::units(256);
 
 const NONE: u32 = u32::MAX;
 
@@ -146,6 +152,13 @@ struct State {
     /// A quote at which a string could have ended was taken for something else. So must be some in a text that
     /// was cut off, if it is to come out even: `{"a": [""], "b"` → `{"a": ["\"], \"b"]}`
     doubt: bool,
+}
+
+impl State {
+    /// Was a repair of `kind` made?
+    fn has_paid(&self, kind: RepairKind) -> bool {
+        self.habits & (1 << kind as u64) != 0
+    }
 }
 
 impl PartialEq for State {
@@ -203,8 +216,8 @@ impl Frame {
     }
 
     /// The bracket that closes it in JSON.
-    fn json_close(&self) -> u8 {
-        if self.is_object() { b'}' } else { b']' }
+    fn json_close(&self) -> &'static str {
+        if self.is_object() { "}" } else { "]" }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Dialects: the ways in which models mark their calls, as data.
 //!
-//! A dialect is a [`Record`]: which markers open a call, what the payload is written in, where the name
-//! stands. Adding one is adding a record to [`ALL`]; code belongs to the payload grammars.
+//! A dialect is a [`Record`]: which markers open a call, which close it, where the name stands. Behind any of
+//! them a JSON-like value or call expressions are taken, as models mix them up. Adding a dialect is adding a
+//! record to [`ALL`]; code belongs to the payload grammars.
 
 mod records;
 
@@ -17,21 +18,10 @@ pub(crate) struct Record {
     pub(crate) open: &'static [&'static str],
     /// What closes it. Any closing tag does after a complete payload; these also end a broken one.
     pub(crate) close: &'static [&'static str],
-    /// What the payload is written in.
-    pub(crate) grammar: Grammar,
     /// Where the tool's name stands.
     pub(crate) name_at: NameAt,
     /// How sure an opener makes it that a call follows.
     pub(crate) anchor: Anchor,
-}
-
-/// What a payload is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Grammar {
-    /// JSON-like values; call expressions are taken too, as models mix them up.
-    Json,
-    /// Call expressions: `f(a=1)`, `[f(a=1), g()]`; JSON-like values are taken too.
-    Calls,
 }
 
 /// Where the tool's name stands.

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{
-    Class, Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
-};
+use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
 
 use super::lead::{Glue, Item, Lead, is_name_byte};
 use crate::check::{self, Fit};
@@ -226,11 +224,8 @@ impl<'a, 't> Case<'a, 't> {
             return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
         }
         let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
-        let nested = match payload.parse.settled() {
-            Some(reading) if reading.class() <= Class::Lossless => false,
-            Some(reading) => self.nested_call || self.quotes_a_call(&reading.repairs),
-            None => self.nested_call,
-        };
+        let quoted_call = || payload.parse.settled().is_some_and(|r| self.quotes_a_call(&r.repairs));
+        let nested = self.nested_call || quoted_call();
         if nested {
             if !self.set_off && !self.is_distinct() {
                 return Judged::Text(None);

@@ -10,6 +10,11 @@ use crate::name::{MAX_NAME, Names, Prefix};
 
 /// The most markup that one payload may have in front of it, in bytes.
 const MAX_LEAD: usize = 768;
+/// And in pieces.
+const MAX_PIECES: usize = 10;
+
+/// The longest run of backticks that is a fence.
+pub(crate) const MAX_TICKS: usize = 16;
 
 /// Keys by which a value whose opening brace is missing is known.
 const FIRST_KEYS: &[&str] =
@@ -106,7 +111,7 @@ pub(crate) struct Place<'a, 't> {
 pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
     let bytes = text.as_bytes();
     let mut lead = Leading { text, bytes, at: from, from, place, glue: Vec::new(), record: None };
-    loop {
+    for _ in 0..MAX_PIECES {
         if lead.at > from {
             while bytes.get(lead.at).is_some_and(u8::is_ascii_whitespace) {
                 lead.at += 1;
@@ -126,6 +131,7 @@ pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
             Step::Nothing => return Look::Nothing,
         }
     }
+    Look::Nothing
 }
 
 struct Leading<'a, 't> {
@@ -191,12 +197,22 @@ impl Leading<'_, '_> {
     }
 
     fn bracket(&mut self) -> Step {
-        if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
-            self.record = Some(record);
-            return self.over(self.at + len, Glue::Tag);
-        }
-        if self.growing() {
-            return Step::Wait;
+        match self.bytes.get(self.at + 1) {
+            // `[TOOL_CALLS]`
+            Some(b) if b.is_ascii_alphabetic() => {
+                if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+                    self.record = Some(record);
+                    return self.over(self.at + len, Glue::Tag);
+                }
+                if self.growing() {
+                    return Step::Wait;
+                }
+            }
+            Some(b'[') if self.glue.iter().filter(|g| **g == Glue::Bracket).count() == 2 => {
+                return Step::Nothing;
+            }
+            Some(_) => {}
+            None => return Step::Wait,
         }
         self.over(self.at + 1, Glue::Bracket)
     }
@@ -221,8 +237,11 @@ impl Leading<'_, '_> {
     }
 
     fn ticks(&mut self) -> Step {
-        let run = self.bytes[self.at..].iter().take_while(|&&b| b == b'`').count();
+        let run = tick_run(self.bytes, self.at);
         let mut end = self.at + run;
+        if run == MAX_TICKS {
+            return Step::Nothing;
+        }
         if end == self.bytes.len() && !self.place.end {
             return Step::Wait;
         }
@@ -453,11 +472,9 @@ impl Leading<'_, '_> {
 
     /// `def f(`, `function f(`: code that defines, not calls.
     fn behind_definition(&self) -> bool {
-        let before = self.text.get(..self.at).unwrap_or("");
-        let line = before.rsplit('\n').next().unwrap_or("").trim_end();
-        ["def", "function", "class", "fn", "func"]
-            .iter()
-            .any(|word| line.ends_with(word) && before.ends_with(' '))
+        let before = self.bytes.get(..self.at).unwrap_or(&[]);
+        let Some((b' ', before)) = before.split_last() else { return false };
+        [&b"def"[..], b"function", b"class", b"fn", b"func"].iter().any(|word| before.ends_with(word))
     }
 
     fn resolves(&self, from: usize, end: usize) -> bool {
@@ -490,6 +507,11 @@ impl Leading<'_, '_> {
         }
         end
     }
+}
+
+/// How many backticks stand at `at`, up to [`MAX_TICKS`].
+pub(crate) fn tick_run(bytes: &[u8], at: usize) -> usize {
+    bytes.get(at..).unwrap_or(&[]).iter().take(MAX_TICKS).take_while(|&&b| b == b'`').count()
 }
 
 /// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.

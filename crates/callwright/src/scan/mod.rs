@@ -10,11 +10,13 @@ mod lead;
 mod native;
 mod tail;
 
-use callwright_json::Span;
+use std::collections::HashMap;
+
+use callwright_json::{Span, strict};
 
 use self::extent::{Extent, Progress};
 use self::judge::{Case, Judged, judge};
-use self::lead::{Glue, Item, Lead, Look, Place, is_name_byte};
+use self::lead::{Glue, Item, Lead, Look, MAX_TICKS, Place, is_name_byte, tick_run};
 pub use self::native::CallDelta;
 use self::native::Drafts;
 use self::tail::{Tail, tail};
@@ -23,7 +25,7 @@ use crate::engine::Context;
 use crate::guard;
 use crate::name::Names;
 use crate::tools::ToolSet;
-use crate::verdict::{Outcome, Verdict};
+use crate::verdict::{Acceptance, Outcome, Verdict};
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
@@ -56,6 +58,10 @@ pub enum Event {
 pub struct Scanner<'a> {
     names: Names<'a>,
     cut: bool,
+    /// Only explicit forms count in the text.
+    explicit: bool,
+    /// The only dialect that counts.
+    dialect: Option<String>,
     /// All the text so far.
     text: String,
     /// Everything before this place is decided.
@@ -72,8 +78,12 @@ pub struct Scanner<'a> {
     outcome: Outcome,
     /// Bytes of payload read so far.
     spent: usize,
-    /// Prose stood behind the calls so far.
+    /// How often prose stood between calls.
+    block: usize,
+    /// Prose stood behind the last call.
     apart: bool,
+    /// Name and arguments of the accepted calls: the dialect and the block of the first one.
+    known: HashMap<String, (&'static str, usize)>,
 }
 
 #[derive(Debug)]
@@ -131,6 +141,8 @@ impl<'a> Scanner<'a> {
         Scanner {
             names: Names::new(tools),
             cut: context.finish_reason == Some("length"),
+            explicit: context.native,
+            dialect: context.dialect.map(str::to_owned),
             text: String::new(),
             at: 0,
             mode,
@@ -141,7 +153,9 @@ impl<'a> Scanner<'a> {
             native: Drafts::default(),
             outcome: Outcome::default(),
             spent: 0,
+            block: 0,
             apart: false,
+            known: HashMap::new(),
         }
     }
 
@@ -212,8 +226,8 @@ impl<'a> Scanner<'a> {
                 }
             }
             if byte == b'`' {
-                let run = self.text.as_bytes()[at..].iter().take_while(|&&b| b == b'`').count();
-                if at + run == self.text.len() && !end {
+                let run = tick_run(self.text.as_bytes(), at);
+                if at + run == self.text.len() && run < MAX_TICKS && !end {
                     break Found::Wait;
                 }
                 self.in_fence ^= 3 <= run;
@@ -303,10 +317,20 @@ impl<'a> Scanner<'a> {
             return Found::Nothing;
         }
         match lead::look(&self.text, at, self.place(line_start, end)) {
+            Look::Found(lead) if self.explicit && !self.is_explicit(&lead) => Found::Nothing,
+            Look::Found(lead) if self.dialect.as_deref().is_some_and(|d| d != lead.record.name) => {
+                Found::Nothing
+            }
             Look::Found(lead) => Found::Lead(lead),
             Look::Wait => Found::Wait,
             Look::Nothing => Found::Nothing,
         }
+    }
+
+    /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
+    fn is_explicit(&self, lead: &Lead) -> bool {
+        let alone = self.outcome.text.is_empty() && self.text[self.at..lead.start].trim().is_empty();
+        lead.record.anchor == Anchor::Distinct || alone || self.has_calls()
     }
 
     fn has_calls(&self) -> bool {
@@ -333,6 +357,28 @@ impl<'a> Scanner<'a> {
                 if surplus < 64 && surplus == behind.len() && !end {
                     self.mode = Mode::Payload(lead, extent);
                     return Flow::Wait;
+                }
+                let next = behind.iter().skip(surplus).take(64).find(|b| !b.is_ascii_whitespace()).copied();
+                if next.is_none() && behind.len() < surplus + 64 && !end {
+                    self.mode = Mode::Payload(lead, extent);
+                    return Flow::Wait;
+                }
+                // `{"a": "say "}" now"}`: what stands behind the value is the string's that seemed to end in it.
+                let blank = behind.iter().skip(surplus).take_while(|b| b.is_ascii_whitespace());
+                let same_line = !blank.into_iter().any(|&b| b == b'\n');
+                let goes_on = match next {
+                    Some(b'"' | b'\'') => {
+                        !lead.glue.iter().chain(&self.glue).any(|g| matches!(g, Glue::Quote(_)))
+                    }
+                    Some(b) => {
+                        lead.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric()
+                    }
+                    None => false,
+                };
+                let goes_on = goes_on && !matches!(lead.item, Item::Call { .. });
+                if goes_on {
+                    self.mode = Mode::Held(lead, None);
+                    return Flow::On;
                 }
                 match self.judge(&lead, at + surplus, Some(at + surplus), extent.has_nested_call(), false) {
                     Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
@@ -398,7 +444,7 @@ impl<'a> Scanner<'a> {
             cut: self.cut && limit == self.text.len(),
             last,
             set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
-            alone: before.trim().is_empty(),
+            alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call,
         };
         match judge(&case) {
@@ -412,6 +458,12 @@ impl<'a> Scanner<'a> {
 
     fn settle(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
         match judged {
+            // An explanation that says the calls again stays text.
+            Judged::Calls(verdicts, end)
+                if lead.record.anchor == Anchor::Weak && verdicts.iter().all(|v| self.is_repeat(v)) =>
+            {
+                self.settle(lead, Judged::Text(Some(end)), out);
+            }
             Judged::Calls(verdicts, end) => {
                 self.remove(out);
                 self.glue.append(&mut lead.glue);
@@ -466,19 +518,27 @@ impl<'a> Scanner<'a> {
             if self.is_repeat(&verdict) {
                 continue;
             }
+            self.remember(&verdict);
             out.push(Event::Call(verdict.clone()));
             self.outcome.verdicts.push(verdict);
         }
     }
 
-    /// The same call in another dialect was an explanation of it.
+    /// The same call in another dialect, or again behind prose, is an explanation of it. A list may hold a
+    /// call twice.
     fn is_repeat(&self, verdict: &Verdict) -> bool {
         let Verdict::Accepted(call) = verdict else { return false };
-        self.outcome.calls().any(|known| {
-            (self.apart || known.dialect != call.dialect)
-                && known.name == call.name
-                && known.arguments == call.arguments
-        })
+        let block = self.block + usize::from(self.apart);
+        self.known.get(&key(call)).is_some_and(|known| *known != (call.dialect, block))
+    }
+
+    fn remember(&mut self, verdict: &Verdict) {
+        if std::mem::take(&mut self.apart) {
+            self.block += 1;
+        }
+        if let Verdict::Accepted(call) = verdict {
+            self.known.entry(key(call)).or_insert((call.dialect, self.block));
+        }
     }
 
     /// Lets reasoning through up to its closer.
@@ -590,6 +650,13 @@ impl<'a> Scanner<'a> {
             out.push(Event::Text(text.to_owned()));
         }
     }
+}
+
+/// What makes two calls the same.
+/// A text that is equal for equal calls, however their arguments are spelt.
+fn key(call: &Acceptance) -> String {
+    let arguments = strict(&call.arguments).map(|tree| tree.root(&call.arguments).canonical());
+    format!("{}\0{}", call.name, arguments.as_deref().unwrap_or(&call.arguments))
 }
 
 enum Found {

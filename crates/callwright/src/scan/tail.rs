@@ -1,6 +1,6 @@
 //! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
 
-use super::lead::{self, Glue, Look, Place, is_name_byte};
+use super::lead::{self, Glue, Look, Place, is_name_byte, tick_run};
 
 /// How far the markup behind a payload goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ fn closer(bytes: &[u8], at: usize, space: usize, glue: &mut Vec<Glue>) -> Option
 
 /// `Some(at)` asks for more text.
 fn ticks(bytes: &[u8], at: usize, glue: &mut Vec<Glue>, end: bool) -> Option<usize> {
-    let run = bytes[at..].iter().take_while(|&&b| b == b'`').count();
+    let run = tick_run(bytes, at);
     let ticks = |g: &Glue| match g {
         Glue::Ticks(n) | Glue::Fence(n) => Some(*n),
         Glue::Bracket | Glue::Paren | Glue::Quote(_) | Glue::Tag => None,

@@ -1,15 +1,15 @@
 //! What the tests share: tools, a short form of outcomes, random numbers.
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test uses its part, and may panic")]
 
 use callwright::{Event, Outcome, ToolSet, Verdict};
 
 /// The tools that most cases are about.
-pub fn tool_set() -> ToolSet {
+pub(crate) fn tool_set() -> ToolSet {
     ToolSet::from_json(TOOLS).unwrap()
 }
 
 /// Their definitions.
-pub const TOOLS: &str = r#"[
+pub(crate) const TOOLS: &str = r#"[
     {"name": "get_weather", "parameters": {"type": "object", "required": ["city"],
         "properties": {"city": {"type": "string"}, "unit": {"type": "string", "enum": ["c", "f"]}, "days": {"type": "integer"}}}},
     {"name": "list_files", "parameters": {"type": "object", "properties": {}}},
@@ -28,15 +28,15 @@ pub const TOOLS: &str = r#"[
 
 /// An outcome in a form that can be compared and read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outline {
-    pub text: String,
-    pub reasoning: String,
+pub(crate) struct Outline {
+    pub(crate) text: String,
+    pub(crate) reasoning: String,
     /// `name arguments` of accepted calls, `! code` of refused ones.
-    pub verdicts: Vec<String>,
+    pub(crate) verdicts: Vec<String>,
 }
 
 impl Outline {
-    pub fn of(outcome: &Outcome) -> Outline {
+    pub(crate) fn of(outcome: &Outcome) -> Outline {
         Outline {
             text: outcome.text.clone(),
             reasoning: outcome.reasoning.clone(),
@@ -45,7 +45,7 @@ impl Outline {
     }
 
     /// What the events add up to.
-    pub fn of_events(events: &[Event]) -> Outline {
+    pub(crate) fn of_events(events: &[Event]) -> Outline {
         let mut outline = Outline::default();
         for event in events {
             match event {
@@ -70,15 +70,15 @@ fn verdict(verdict: &Verdict) -> String {
 }
 
 /// Numbers that look random and are the same in every run.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
-    pub fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
+    pub(crate) fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
         &of[self.below(of.len())]
     }
 }

@@ -1,0 +1,158 @@
+//! Keys and their colons, and the arguments of calls, which may do without keys.
+
+use alloc::borrow::Cow;
+use alloc::format;
+
+use super::follow::Key;
+use super::{Frame, Search, Shape, State, Step, UNDECLARED};
+use crate::{Member, Problem, RepairKind, Span};
+
+impl Search<'_, '_> {
+    pub(super) fn key(&mut self, s: State) -> Option<State> {
+        let s = self.blank(s);
+        let at = s.at as usize;
+        let frame = *self.frame(&s)?;
+        let Some(&b) = self.bytes.get(at) else { return self.out_of_text(s) };
+        match b {
+            b'}' | b']' | b')' => return self.closer(s, b),
+            b',' => return self.drop_extra_comma(s),
+            // {{"a": 1}}
+            b'{' if frame.count == 0 && !s.comma && frame.shape == Shape::Object && !frame.doubled => {
+                let s = self.edit(s, RepairKind::DropOpener, Span::new(at, at + 1), "");
+                let s = self.with_frame(s, Frame { doubled: true, ..frame });
+                return Some(State { at: s.at + 1, ..s });
+            }
+            _ if self.at_marker(at) => return self.out_of_text(s),
+            _ => {}
+        }
+        if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
+            return self.positional(s, frame);
+        }
+        let Some(key) = self.key_at(&s, at) else {
+            self.fail(Problem::Unreadable, Span::at(at));
+            return None;
+        };
+        self.take_key(s, frame, key)
+    }
+
+    /// Takes a key and its colon.
+    fn take_key(&mut self, s: State, frame: Frame, key: Key) -> Option<State> {
+        let Key { at, from, to, end } = key;
+        let open = &self.bytes[at..from];
+        let close = &self.bytes[to..end];
+        let mut s = State { open: at as u32, ..s };
+        match (open, close) {
+            (b"\"", b"\"") => {}
+            (b"", b"") => {
+                s = self.edit(s, RepairKind::QuoteKey, Span::at(at), "\"");
+            }
+            (b"", _) => s = self.edit(s, RepairKind::AddQuote, Span::at(at), "\""),
+            (b"\"", b"") => {}
+            _ => s = self.edit(s, RepairKind::SwapQuote, Span::new(at, from), "\""),
+        }
+        let mut name = Cow::Borrowed(self.text.get(from..to)?);
+        if name.contains('\\') {
+            for i in (from..to).filter(|&i| self.bytes[i] == b'\\') {
+                // get\_weather: Markdown escapes what JSON need not.
+                if self.bytes.get(i + 1) == Some(&b'_') {
+                    s = self.edit(s, RepairKind::DropBackslash, Span::new(i, i + 1), "");
+                }
+            }
+            name = Cow::Owned(crate::tree::unescape(&name.replace("\\_", "_")).into_owned());
+        }
+        match (open, close) {
+            (_, b"\"") => {}
+            (b"", b"") => s = self.edit(s, RepairKind::QuoteKey, Span::at(end), "\""),
+            (_, b"") => s = self.edit(s, RepairKind::AddQuote, Span::at(to), "\""),
+            _ => s = self.edit(s, RepairKind::SwapQuote, Span::new(to, end), "\""),
+        }
+        let (used, inner) = match self.member(frame.place, &name) {
+            Member::Declared(slot, inner) => {
+                let bit = 1_u128 << slot;
+                if frame.used & bit != 0 {
+                    s = super::pay(s, RepairKind::DropRepeat);
+                }
+                (bit, inner)
+            }
+            Member::Open(inner) => {
+                if self.guide.name(frame.place, 0).is_some() {
+                    s.cost = s.cost.plus(UNDECLARED);
+                }
+                (0, inner)
+            }
+            Member::Forbidden => {
+                self.fail(Problem::Unreadable, Span::new(at, end));
+                return None;
+            }
+        };
+        let s = State { at: end as u32, ..s };
+        let s = self.colon(s, end);
+        let frame = Frame { used: frame.used | used, last: used, inner, count: frame.count + 1, ..frame };
+        Some(State { step: Step::Value, comma: false, firm: false, ..self.with_frame(s, frame) })
+    }
+
+    /// Passes over the colon behind a key, or puts one where it is missing (`key_at` has seen what follows).
+    fn colon(&mut self, s: State, key_end: usize) -> State {
+        let s = self.blank(s);
+        let at = s.at as usize;
+        let len = match self.bytes.get(at..).unwrap_or(&[]) {
+            [b':', b'=', ..] | [b'=', b'>', ..] => 2,
+            [b':', ..] => return State { at: s.at + 1, ..s },
+            [b'=', ..] => 1,
+            [0xef, 0xbc, 0x9a, ..] => 3,
+            _ => return self.edit(s, RepairKind::AddColon, Span::at(key_end), ":"),
+        };
+        let s = self.edit(s, RepairKind::SwapPunctuation, Span::new(at, at + len), ":");
+        State { at: s.at + len as u32, ..s }
+    }
+
+    /// Does a keyword stand at `at` in a list of arguments: `a=`, `"a": `?
+    fn is_keyword(&self, s: &State, at: usize) -> bool {
+        let Some(key) = self.key_at(s, at) else { return false };
+        let colon = &self.bytes[self.peek_blank(key.end)..];
+        matches!(colon, [b':' | b'=', ..] | [0xef, 0xbc, 0x9a, ..])
+    }
+
+    /// An argument without a name: it gets the name that is declared for its position.
+    fn positional(&mut self, s: State, frame: Frame) -> Option<State> {
+        let at = s.at as usize;
+        let in_order = frame.used == (1_u128 << frame.count.min(127)) - 1;
+        let name = u8::try_from(frame.count)
+            .ok()
+            .filter(|_| in_order)
+            .and_then(|slot| Some((slot, self.guide.name(frame.place, slot)?)));
+        let Some((slot, name)) = name else {
+            self.fail(Problem::Unreadable, Span::at(at));
+            return None;
+        };
+        let Member::Declared(_, inner) = self.guide.member(frame.place, name) else { return None };
+        let put = format!("\"{name}\": ");
+        let s = self.edit(s, RepairKind::AddKey, Span::at(at), Cow::Owned(put));
+        let bit = 1_u128 << slot;
+        let frame = Frame { used: frame.used | bit, last: bit, inner, count: frame.count + 1, ..frame };
+        let s = State { open: at as u32, ..s };
+        Some(State { step: Step::Value, comma: false, firm: false, ..self.with_frame(s, frame) })
+    }
+
+    /// Enters the argument list whose `(` is at `s.at`.
+    pub(super) fn open_arguments(&mut self, s: State) -> Option<State> {
+        let at = s.at as usize;
+        if self.bytes.get(at) != Some(&b'(') {
+            return None;
+        }
+        let inner = self.peek_blank(at + 1);
+        if self.bytes.get(inner) == Some(&b'{') || self.bytes.get(inner..inner + 3) == Some(b"**{") {
+            // f({'a': 1}): the dict is the arguments.
+            let dict = inner + self.bytes[inner..].iter().position(|&b| b == b'{').unwrap_or(0);
+            let group = self.edit(s, RepairKind::SwapSyntax, Span::new(at, dict), "");
+            if let Some(group) = self.push_frame(group, Shape::Group, b')')
+                && let Some(object) = self.push_frame(group, Shape::Object, b'}')
+            {
+                self.heap.push(State { at: dict as u32 + 1, ..object });
+            }
+        }
+        let s = self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "{");
+        let s = self.push_frame(s, Shape::Arguments, b')')?;
+        Some(State { at: s.at + 1, ..s })
+    }
+}

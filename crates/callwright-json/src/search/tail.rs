@@ -1,0 +1,83 @@
+//! The end of the whole value: what follows it tells whether it can have ended there.
+
+use super::{Cost, Found, NOISE, Search, State, Step};
+use crate::scan::skip_space;
+use crate::{Problem, RepairKind, Span};
+
+/// Text on the same line behind the value.
+const SAME_LINE: Cost = Cost::units(2);
+/// Text on a later line behind the value, or another value.
+const LATER_LINE: Cost = Cost::units(1);
+/// What follows looks as if the value went on: the text ends in a closing bracket or quote of its own.
+const GOES_ON: Cost = Cost::units(14);
+
+impl Search<'_, '_> {
+    /// The value is complete: takes note of it, with what its end costs.
+    pub(super) fn tail(&mut self, s: State) -> Option<State> {
+        let at = s.at as usize;
+        let next = skip_space(self.bytes, at);
+        let rest = &self.bytes[next..];
+        let arguments = self.arguments;
+        if !arguments && let Some(b'}' | b']' | b')') = rest.first() {
+            let s = self.edit(s, RepairKind::DropCloser, Span::new(next, next + 1), "");
+            let too_many = s.cost > NOISE;
+            return (!too_many).then_some(State { at: next as u32 + 1, ..s });
+        }
+        let newline = self.bytes[at..next].contains(&b'\n');
+        let by_accident = match rest.first() {
+            _ if self.cut => s.doubt || is_evened(&s),
+            None => false,
+            _ if arguments => false,
+            Some(b',' | b':' | b'"') => s.doubt || is_evened(&s),
+            // Only prose on a line of its own may follow.
+            Some(b) => s.doubt && !(newline && b.is_ascii_alphabetic()),
+        };
+        if by_accident && !self.at_marker(next) {
+            self.fail(Problem::Truncated, Span::at(at));
+            return None;
+        }
+        let before = &self.bytes[..self.start as usize];
+        let goes_on = self.last_at > at && matches!(self.last, b'}' | b']' | b'"' | b'\'');
+        let cost = match rest {
+            [] => Cost::default(),
+            _ if arguments => match rest[0] {
+                b')' | b']' | b',' | b'\n' | b';' | b'`' | b'<' | b'.' | b'"' | b'\'' => Cost::default(),
+                _ if newline => Cost::default(),
+                _ => SAME_LINE,
+            },
+            [b'<', b'/' | b'|', ..] if before.trim_ascii_end().ends_with(b">") => Cost::default(),
+            [b'`', b'`', ..] if before.windows(3).any(|w| w == b"```") => Cost::default(),
+            [b'{' | b'[', ..] => LATER_LINE,
+            // A string with quotes that are text, and prose behind it: a cut text looks like that, too.
+            _ if !s.bare.is_empty() && !super::body::is_balanced(&self.bytes[s.bare.range()]) => {
+                self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
+                return None;
+            }
+            // On the same line: the value itself goes on, so this was not its end.
+            _ if goes_on && !newline => {
+                self.fail(Problem::Unreadable, Span::at(next));
+                return None;
+            }
+            _ if goes_on => GOES_ON,
+            [b'<' | b'`', ..] => Cost::default(),
+            _ if newline => LATER_LINE,
+            _ => SAME_LINE,
+        };
+        Some(State { step: Step::Done, cost: s.cost.plus(cost), ..s })
+    }
+
+    /// Takes note of a complete reading.
+    pub(super) fn done(&mut self, s: State) {
+        if self.found.len() < super::MOST_READINGS {
+            let span = Span::new(self.start as usize, s.at as usize);
+            let repairs = self.repairs(&s);
+            self.found.push(Found { cost: s.cost, span, repairs });
+        }
+    }
+}
+
+/// Was a bracket or quote edited, without which the text might not have come out even?
+fn is_evened(s: &State) -> bool {
+    use RepairKind::{AddCloser, AddQuote, DropOpener, SwapBracket};
+    [AddCloser, AddQuote, DropOpener, SwapBracket].into_iter().any(|kind| s.has_paid(kind))
+}

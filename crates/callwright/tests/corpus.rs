@@ -1,0 +1,105 @@
+//! The cases under `corpus/`, fed whole, character by character and in random pieces.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use callwright::{Context, Delta, Outcome, Scanner, ToolSet, Verdict, parse};
+use common::{Outline, Random, TOOLS};
+
+#[test]
+fn every_case_through_every_door() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let mut n_cases = 0;
+    let mut wrong = Vec::new();
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|ext| ext != "toml") {
+            continue;
+        }
+        let table: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        for case in table["case"].as_array().unwrap() {
+            n_cases += 1;
+            let name = format!("{} {}", path.file_stem().unwrap().display(), case["name"].as_str().unwrap());
+            wrong.extend(check(case).into_iter().map(|why| format!("{name}: {why}")));
+        }
+    }
+    assert!(50 < n_cases, "only {n_cases} cases were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is wrong with a case.
+fn check(case: &toml::Value) -> Vec<String> {
+    let text = case["text"].as_str().unwrap();
+    let tools = case.get("tools").and_then(toml::Value::as_str).unwrap_or(TOOLS);
+    let tool_set = ToolSet::from_json(tools).unwrap();
+    let outcome = parse(&tool_set, text, &[], &Context::default());
+    let mut wrong = Vec::new();
+    let mut same = |what: &str, expected: Vec<String>, found: Vec<String>| {
+        if expected != found {
+            wrong.push(format!("{what}: expected {expected:?}, found {found:?}"));
+        }
+    };
+    if case.get("exact").is_some() {
+        same(
+            "exact",
+            list(case, "exact"),
+            outcome.calls().map(|c| format!("{} {}", c.name, c.arguments)).collect(),
+        );
+    } else {
+        let expected = list(case, "calls").iter().map(|call| compact(call)).collect();
+        let found = outcome.calls().map(|c| format!("{} {}", c.name, c.compact_arguments())).collect();
+        same("calls", expected, found);
+    }
+    let refused = |outcome: &Outcome| {
+        let line =
+            |r: &callwright::Refusal| format!("{} {}", r.name.as_deref().unwrap_or("-"), r.reason.code());
+        outcome.refusals().map(line).collect()
+    };
+    same("refused", list(case, "refused"), refused(&outcome));
+    let string = |key: &str| case.get(key).and_then(toml::Value::as_str).unwrap_or("").to_owned();
+    same("says", vec![string("says")], vec![outcome.text.clone()]);
+    same("thinks", vec![string("thinks")], vec![outcome.reasoning.clone()]);
+    if let Some(dialect) = case.get("dialect").and_then(toml::Value::as_str) {
+        let found = outcome.verdicts.iter().map(|verdict| match verdict {
+            Verdict::Accepted(call) => call.dialect.to_owned(),
+            Verdict::Refused(refusal) => refusal.dialect.to_owned(),
+        });
+        same("dialect", vec![dialect.to_owned()], found.take(1).collect());
+    }
+    let whole = Outline::of(&outcome);
+    for seed in 0..20 {
+        let mut random = Random(seed);
+        let outcome = in_pieces(&tool_set, text, || if seed == 0 { 1 } else { 1 + random.below(12) });
+        if Outline::of(&outcome) != whole {
+            wrong.push(format!("in pieces, seed {seed}: {:?} instead of {whole:?}", Outline::of(&outcome)));
+        }
+    }
+    wrong
+}
+
+fn in_pieces(tool_set: &ToolSet, text: &str, mut len: impl FnMut() -> usize) -> Outcome {
+    let mut events = Vec::new();
+    let mut scanner = Scanner::new(tool_set, &Context::default());
+    let mut rest = text;
+    while let Some((at, _)) = rest.char_indices().nth(len()) {
+        scanner.feed(Delta::Text(&rest[..at]), &mut events);
+        rest = &rest[at..];
+    }
+    scanner.feed(Delta::Text(rest), &mut events);
+    scanner.finish(&mut events)
+}
+
+fn list(case: &toml::Value, key: &str) -> Vec<String> {
+    let items = case.get(key).and_then(toml::Value::as_array).into_iter().flatten();
+    items.map(|item| item.as_str().unwrap().to_owned()).collect()
+}
+
+/// `f {"a": 1}` → `f {"a":1}`, as the tests of a repair's spelling are elsewhere.
+fn compact(call: &str) -> String {
+    let (name, arguments) = call.split_once(' ').unwrap();
+    let value: serde_json::Value = serde_json::from_str(arguments).unwrap();
+    format!("{name} {value}")
+}
