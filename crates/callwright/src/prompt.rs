@@ -77,6 +77,31 @@ pub fn render_with_user(dialect: PromptDialect, tool_set: &ToolSet, user: &str) 
     }
 }
 
+/// A call as a model of this dialect should have written it, for the history that goes back to it.
+///
+/// `arguments` is the strict JSON text of an object, as in [`Acceptance`](crate::Acceptance). Arguments that
+/// are no such text are taken over as they stand.
+pub fn call(dialect: PromptDialect, name: &str, arguments: &str) -> String {
+    match dialect {
+        PromptDialect::FunctionTag => {
+            let name = in_markup(&Value::from(name).to_string());
+            format!("<function>{{\"name\": {name}, \"parameters\": {}}}</function>", in_markup(arguments))
+        }
+        PromptDialect::ToolCode => {
+            let arguments = match serde_json::from_str(arguments) {
+                Ok(Value::Object(members)) if members.keys().all(|key| is_identifier(key)) => {
+                    let argument =
+                        |(key, value): (&String, &Value)| format!("{key}={}", python_literal(value));
+                    members.iter().map(argument).collect::<Vec<_>>().join(", ")
+                }
+                Ok(value) => format!("**{}", python_literal(&value)),
+                Err(_) => in_fence(arguments),
+            };
+            format!("```tool_code\n{name}({arguments})\n```")
+        }
+    }
+}
+
 /// A tool's result as the text that goes back to the model.
 pub fn tool_result(dialect: PromptDialect, result: &str) -> String {
     let end = if result.ends_with('\n') { "" } else { "\n" };

@@ -380,7 +380,7 @@ impl Search<'_, '_> {
         }
     }
 
-    fn in_arguments(&self, s: &State) -> bool {
+    pub(super) fn in_arguments(&self, s: &State) -> bool {
         self.frame(s).is_some_and(|f| f.shape == super::Shape::Arguments)
     }
 

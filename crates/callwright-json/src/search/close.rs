@@ -144,8 +144,11 @@ impl Search<'_, '_> {
         let expects_value = s.step == Step::Value && self.frame(&s).is_none_or(|f| f.is_object());
         // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
         // So may a text whose quotes do not come out even: `{"a": [true, "b: 0 `
-        let even = s.bare.is_empty() && !s.doubt && !s.has_paid(RepairKind::AddQuote);
-        let firm = (s.firm || s.comma) && even || ended_by_marker;
+        let quoted = s.bare.is_empty() && !s.doubt;
+        let even = quoted && !s.has_paid(RepairKind::AddQuote);
+        // A fence may be a part of such a text, unless it closes one that stands in front of the value.
+        let marked = ended_by_marker && (quoted || self.at_own_marker(self.peek_blank(at)));
+        let firm = (s.firm || s.comma) && even || marked;
         if expects_value || !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return None;
@@ -161,6 +164,15 @@ impl Search<'_, '_> {
             }
         };
         self.pop(s, frame)
+    }
+
+    /// Does what closes the fence or tag around the value stand at `at`?
+    pub(super) fn at_own_marker(&self, at: usize) -> bool {
+        match self.bytes.get(at..at + 2) {
+            Some(b"``") => self.in_fence,
+            Some([b'<', b'/' | b'|']) => self.in_tag,
+            _ => false,
+        }
     }
 
     /// Does something that ends a value from outside stand at `at`: a fence, a closing tag, a special token?

@@ -247,6 +247,9 @@ pub(crate) struct Search<'t, 'g> {
     found: Vec<Found>,
     start: u32,
     arguments: bool,
+    /// A fence, or a tag, stands open in front of the value.
+    in_fence: bool,
+    in_tag: bool,
     /// The last byte of the text that is not blank or wrapping, and its place.
     last: u8,
     last_at: usize,
@@ -278,6 +281,8 @@ impl<'t, 'g> Search<'t, 'g> {
             found: Vec::new(),
             start: 0,
             arguments: false,
+            in_fence: false,
+            in_tag: false,
             last,
             last_at,
             fuel,
@@ -294,6 +299,9 @@ impl<'t, 'g> Search<'t, 'g> {
     pub(crate) fn run(mut self, from: usize, start: Start) -> (Vec<Found>, Search<'t, 'g>) {
         self.start = from as u32;
         self.arguments = start == Start::Arguments;
+        let before = self.bytes.get(..from).unwrap_or(&[]);
+        self.in_fence = before.windows(3).any(|w| w == b"```");
+        self.in_tag = before.trim_ascii_end().ends_with(b">");
         let first = State {
             cost: Cost::default(),
             at: from as u32,

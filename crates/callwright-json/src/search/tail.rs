@@ -36,7 +36,6 @@ impl Search<'_, '_> {
             self.fail(Problem::Truncated, Span::at(at));
             return None;
         }
-        let before = &self.bytes[..self.start as usize];
         let goes_on = self.last_at > at && matches!(self.last, b'}' | b']' | b'"' | b'\'');
         let cost = match rest {
             [] => Cost::default(),
@@ -45,8 +44,7 @@ impl Search<'_, '_> {
                 _ if newline => Cost::default(),
                 _ => SAME_LINE,
             },
-            [b'<', b'/' | b'|', ..] if before.trim_ascii_end().ends_with(b">") => Cost::default(),
-            [b'`', b'`', ..] if before.windows(3).any(|w| w == b"```") => Cost::default(),
+            _ if self.at_own_marker(next) => Cost::default(),
             [b'{' | b'[', ..] => LATER_LINE,
             // A string with quotes that are text, and prose behind it: a cut text looks like that, too.
             _ if !s.bare.is_empty() && !super::body::is_balanced(&self.bytes[s.bare.range()]) => {

@@ -165,9 +165,14 @@ impl Search<'_, '_> {
             self.fail(Problem::Unreadable, Span::at(from));
             return None;
         }
-        // The opening quote may be missing: `"out": logStream", …`
-        let quoted = self.open_bare_string(s);
-        self.heap.push(quoted);
+        // The opening quote may be missing: `"out": logStream", …` What has a bracket in front of its first
+        // quote is an expression where calls are written: `f(x=data['a'], y=data['b'])`
+        let first_mark = self.bytes[from..].iter().find(|b| b"\"'([{".contains(b));
+        let expression = self.in_arguments(&s) && !matches!(first_mark, Some(b'"' | b'\''));
+        if !expression {
+            let quoted = self.open_bare_string(s);
+            self.heap.push(quoted);
+        }
         let mut at = from;
         let mut chosen = None;
         while let Some(&b) = self.bytes.get(at) {

@@ -10,6 +10,7 @@ use crate::dialect::{Anchor, Record};
 use crate::guard;
 use crate::name::{MAX_NAME, Names, Prefix};
 use crate::payload::{self, Payload};
+use crate::policy::Policy;
 use crate::shape::{self, Arguments, Shaped};
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict, Violation};
@@ -42,6 +43,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) alone: bool,
     /// Does a call seem to stand among the arguments?
     pub(crate) nested_call: bool,
+    /// Which mended calls may pass.
+    pub(crate) policy: Policy,
 }
 
 /// Judges one payload.
@@ -352,16 +355,22 @@ impl<'a, 't> Case<'a, 't> {
             return self.not_meant(tool, violation, at, end);
         }
         match check::fit(tool, arguments) {
-            Ok(Fit { arguments, coercions }) => Some(Verdict::Accepted(Acceptance {
-                id: None,
-                name: tool.name().to_owned(),
-                arguments,
-                dialect: self.record().name,
-                span: Span::new(self.lead.start, end),
-                repairs,
-                renamed_from: (written != tool.name()).then(|| written.to_owned()),
-                coercions,
-            })),
+            Ok(Fit { arguments, coercions }) => {
+                let call = Acceptance {
+                    id: None,
+                    name: tool.name().to_owned(),
+                    arguments,
+                    dialect: self.record().name,
+                    span: Span::new(self.lead.start, end),
+                    repairs,
+                    renamed_from: (written != tool.name()).then(|| written.to_owned()),
+                    coercions,
+                };
+                if !self.policy.admits(&call) {
+                    return Some(self.refuse(Some(call.name), Reason::Unreadable(Vec::new()), at, end));
+                }
+                Some(Verdict::Accepted(call))
+            }
             Err(violations) => {
                 // `f()` in prose speaks of the tool.
                 let mention = value.members().next().is_none() && !self.set_off && !self.is_distinct();

@@ -24,6 +24,7 @@ use crate::dialect::{self, Anchor, REASONING, TURNS};
 use crate::engine::Context;
 use crate::guard;
 use crate::name::Names;
+use crate::policy::Policy;
 use crate::tools::ToolSet;
 use crate::verdict::{Acceptance, Outcome, Verdict};
 
@@ -58,6 +59,8 @@ pub enum Event {
 pub struct Scanner<'a> {
     names: Names<'a>,
     cut: bool,
+    /// Which mended calls may pass.
+    policy: Policy,
     /// Only explicit forms count in the text.
     explicit: bool,
     /// The only dialect that counts.
@@ -141,6 +144,7 @@ impl<'a> Scanner<'a> {
         Scanner {
             names: Names::new(tools),
             cut: context.finish_reason == Some("length"),
+            policy: context.policy,
             explicit: context.native,
             dialect: context.dialect.map(str::to_owned),
             text: String::new(),
@@ -174,7 +178,7 @@ impl<'a> Scanner<'a> {
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
         self.advance(true, out);
-        for verdict in self.native.judge(&self.names, self.cut, self.outcome.verdicts.len()) {
+        for verdict in self.native.judge(&self.names, self.policy, self.cut, self.outcome.verdicts.len()) {
             out.push(Event::Call(verdict.clone()));
             self.outcome.verdicts.push(verdict);
         }
@@ -225,6 +229,10 @@ impl<'a> Scanner<'a> {
                     found => break found,
                 }
             }
+            if !byte.is_ascii_whitespace() {
+                // Brackets and quotes of a list do not outlive prose.
+                self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
+            }
             if byte == b'`' {
                 let run = tick_run(self.text.as_bytes(), at);
                 if at + run == self.text.len() && run < MAX_TICKS && !end {
@@ -261,8 +269,9 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
                 Flow::On
             }
-            Found::Closer(end) => {
+            Found::Closer(end, mode) => {
                 self.at = end;
+                self.mode = mode;
                 Flow::On
             }
             Found::Turn => {
@@ -298,7 +307,8 @@ impl<'a> Scanner<'a> {
                     let found = tail(&self.text, at, &mut glue, self.place(line_start, end));
                     self.glue = glue;
                     return match found {
-                        Tail::Ended(end) | Tail::Wait(end) if at < end => Found::Closer(end),
+                        Tail::Ended(end) if at < end => Found::Closer(end, Mode::Prose),
+                        Tail::Wait(end) if at < end => Found::Closer(end, Mode::Tail),
                         Tail::Wait(_) => Found::Wait,
                         Tail::Ended(_) => Found::Nothing,
                     };
@@ -446,6 +456,7 @@ impl<'a> Scanner<'a> {
             set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
             alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call,
+            policy: self.policy,
         };
         match judge(&case) {
             Judged::Calls(verdicts, end) => {
@@ -472,6 +483,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Tail;
             }
             Judged::Text(end) => {
+                self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
                 if lead.glue.iter().any(|g| matches!(g, Glue::Fence(_))) {
                     self.in_fence = !self.in_fence;
                 }
@@ -665,7 +677,7 @@ enum Found {
     Lead(Lead),
     /// A reasoning block: the length of its opener, and its closer.
     Think(usize, &'static str),
-    /// A closing mark of markup that was taken out, up to here.
-    Closer(usize),
+    /// A closing mark of markup that was taken out, up to here, and what to look at next.
+    Closer(usize, Mode),
     Turn,
 }

@@ -6,6 +6,7 @@ use crate::check::{self, Fit};
 use crate::guard;
 use crate::name::{Names, Prefix};
 use crate::payload;
+use crate::policy::Policy;
 use crate::shape;
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
@@ -89,30 +90,37 @@ impl Drafts {
     }
 
     /// The verdicts, in order; with `cut`, the last call may be incomplete.
-    pub(crate) fn judge(&self, names: &Names<'_>, cut: bool, before: usize) -> Vec<Verdict> {
+    pub(crate) fn judge(&self, names: &Names<'_>, policy: Policy, cut: bool, before: usize) -> Vec<Verdict> {
         let last = self.drafts.len().saturating_sub(1);
-        let judge = |(n, draft): (usize, &Draft)| draft.judge(names, cut && n == last, before + n + 1);
+        let judge =
+            |(n, draft): (usize, &Draft)| draft.judge(names, policy, cut && n == last, before + n + 1);
         self.drafts.iter().enumerate().map(judge).collect()
     }
 }
 
 impl Draft {
-    fn judge(&self, names: &Names<'_>, cut: bool, number: usize) -> Verdict {
+    fn judge(&self, names: &Names<'_>, policy: Policy, cut: bool, number: usize) -> Verdict {
         let Some(tool) = names.resolve(&self.name, Prefix::Any) else {
             return self.refuse(number, names.unknown(&self.name));
         };
         match self.arguments(tool, cut) {
             Ok((arguments, repairs)) => match guarded_fit(tool, &arguments) {
-                Ok(fit) => Verdict::Accepted(Acceptance {
-                    id: self.id.clone(),
-                    name: tool.name().to_owned(),
-                    arguments: fit.arguments,
-                    dialect: NATIVE,
-                    span: Span::new(0, self.arguments.len()),
-                    repairs,
-                    renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
-                    coercions: fit.coercions,
-                }),
+                Ok(fit) => {
+                    let call = Acceptance {
+                        id: self.id.clone(),
+                        name: tool.name().to_owned(),
+                        arguments: fit.arguments,
+                        dialect: NATIVE,
+                        span: Span::new(0, self.arguments.len()),
+                        repairs,
+                        renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
+                        coercions: fit.coercions,
+                    };
+                    match policy.admits(&call) {
+                        true => Verdict::Accepted(call),
+                        false => self.refuse(number, Reason::Unreadable(Vec::new())),
+                    }
+                }
                 Err(reason) => self.refuse(number, reason),
             },
             Err(reason) => self.refuse(number, reason),
@@ -223,7 +231,7 @@ mod tests {
                 format!("{} ! {}", refusal.id.unwrap_or_default(), refusal.reason.code())
             }
         };
-        drafts.judge(&Names::new(&tool_set), cut, 0).into_iter().map(line).collect()
+        drafts.judge(&Names::new(&tool_set), Policy::Auto, cut, 0).into_iter().map(line).collect()
     }
 
     #[test]
