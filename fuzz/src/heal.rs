@@ -41,7 +41,8 @@ pub fn check(data: &[u8]) {
     }
 
     if let Ok(healed) = heal(&text, schema, cut.then_some("length")) {
-        assert!(serde_json::from_str::<Value>(&healed.text).is_ok(), "not JSON: {}", healed.text);
+        // Not by `serde_json`, which takes no lone surrogate: `"\ud800"`
+        assert!(strict(&healed.text).is_ok(), "not JSON: {}", healed.text);
         let again = heal(&healed.text, schema, None).expect("a healed text is healthy");
         assert_eq!(again.text, healed.text, "healing twice is healing more");
         assert!(again.repairs.is_empty() && again.coercions.is_empty());
