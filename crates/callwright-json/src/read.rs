@@ -61,7 +61,7 @@ pub fn read_prefix<'t>(
     }
     let mut fuel = fuel_for(text.len().saturating_sub(from));
     let mut trouble = None;
-    for rigor in [Rigor::Full, Rigor::Keys] {
+    for &rigor in Rigor::ways(guide) {
         let search = Search::new(text, guide, rigor, options.cut, fuel);
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
@@ -76,7 +76,7 @@ pub fn read_prefix<'t>(
 
 /// How many bytes a search may look at: linear in the length of the text.
 pub(crate) fn fuel_for(len: usize) -> i64 {
-    i64::try_from(len).unwrap_or(i64::MAX / 32).saturating_mul(16) + (1 << 17)
+    i64::try_from(len).unwrap_or(i64::MAX / 32).saturating_mul(12) + (1 << 17)
 }
 
 /// All that a text can mean at the least cost.

@@ -20,7 +20,7 @@ const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     let mut fuel = fuel_for(text.len());
     let mut trouble = None;
-    for rigor in [Rigor::Full, Rigor::Keys] {
+    for &rigor in Rigor::ways(guide) {
         let mut surround = Surround { text, guide, options, rigor, fuel, trouble, found: Vec::new() };
         surround.collect();
         (fuel, trouble) = (surround.fuel, surround.trouble);

@@ -139,7 +139,7 @@ impl Search<'_, '_> {
             [b'=', ..] => true,
             // The colon is missing: believed only where the key is declared, or nothing is.
             [b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..]
-                if key.end > key.to =>
+                if key.end > key.to && key.to > key.from =>
             {
                 matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none()
             }

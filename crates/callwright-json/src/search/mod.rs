@@ -46,6 +46,16 @@ pub(crate) enum Rigor {
     Keys,
 }
 
+impl Rigor {
+    /// How to read for `guide`, closest first. Where it asks for nothing, one way is all ways.
+    pub(crate) fn ways(guide: &dyn Guide) -> &'static [Rigor] {
+        let root = guide.root();
+        let asks_nothing =
+            guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none() && guide.required(root) == 0;
+        if asks_nothing { &[Rigor::Full] } else { &[Rigor::Full, Rigor::Keys] }
+    }
+}
+
 /// A way to read the text from the start to `end`.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
