@@ -1,5 +1,5 @@
 //! The cases of `corpus/json`: what the `heal` door makes of each text, and that the laws hold for it.
-#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -396,9 +396,11 @@ impl Leading<'_, '_> {
 
     fn word(&mut self) -> Step {
         let (from, end) = (self.at, self.name_end(self.at));
-        let Some(&next) = self.bytes.get(end) else {
-            return if end - from <= MAX_NAME { Step::Wait } else { Step::Nothing };
-        };
+        // A longer word is none, whether the rest of it is there already or not.
+        if MAX_NAME < end - from {
+            return Step::Nothing;
+        }
+        let Some(&next) = self.bytes.get(end) else { return Step::Wait };
         let word = self.text.get(from..end).unwrap_or("");
         match next {
             b'(' if self.resolves(from, end) => {
@@ -424,14 +426,16 @@ impl Leading<'_, '_> {
         let after = self.skip_space(end);
         match self.bytes.get(after) {
             None if after - end < 16 => Step::Wait,
-            Some(b'=') if self.free() && is_variable(word) => match self.bytes.get(after + 1) {
-                None => Step::Wait,
-                Some(b'=') => Step::Nothing,
-                Some(_) => {
-                    self.at = after + 1;
-                    Step::Over
+            Some(b'=') if after - end < 16 && self.free() && is_variable(word) => {
+                match self.bytes.get(after + 1) {
+                    None => Step::Wait,
+                    Some(b'=') => Step::Nothing,
+                    Some(_) => {
+                        self.at = after + 1;
+                        Step::Over
+                    }
                 }
-            },
+            }
             // `get_weather⏎{"city": "Paris"}`, also right behind a sentence: `the call.get_weather⏎{…}`
             Some(b'{') if after - end < 16 => {
                 let on_next_line = self.bytes[end..after].contains(&b'\n');
