@@ -100,9 +100,14 @@ impl Search<'_, '_> {
         {
             return;
         }
-        let there = self.unused_key(&State { frame: frame.parent, ..s }, key);
+        // Where the key is declared it belongs; where any key may stand, it may.
+        let outside = State { frame: frame.parent, ..s };
         let here = frame.is_object() && self.unused_key(&s, key);
-        if !there || here {
+        let there = match here {
+            true => self.declared_key(&outside, key) && !self.declared_key(&s, key),
+            false => self.unused_key(&outside, key),
+        };
+        if !there {
             return;
         }
         let put = frame.json_close();

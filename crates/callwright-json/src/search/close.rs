@@ -70,12 +70,22 @@ impl Search<'_, '_> {
 
     /// Is the key at `at` declared and not used in the object that `s` stands in, or may it be any?
     pub(super) fn unused_key(&self, s: &State, at: usize) -> bool {
-        let Some(frame) = self.frame(s) else { return false };
-        let Some(key) = self.key_at(s, at) else { return false };
+        self.key_kind(s, at).is_some()
+    }
+
+    /// Is the key at `at` declared and not used in the object that `s` stands in?
+    pub(super) fn declared_key(&self, s: &State, at: usize) -> bool {
+        self.key_kind(s, at) == Some(true)
+    }
+
+    /// Whether the key at `at`, which may still come in the object that `s` stands in, is declared there.
+    fn key_kind(&self, s: &State, at: usize) -> Option<bool> {
+        let frame = self.frame(s)?;
+        let key = self.key_at(s, at)?;
         match self.member(frame.place, self.text.get(key.from..key.to).unwrap_or("")) {
-            Member::Declared(slot, _) => frame.used & (1 << slot) == 0,
-            Member::Open(_) => true,
-            Member::Forbidden => false,
+            Member::Declared(slot, _) => (frame.used & (1 << slot) == 0).then_some(true),
+            Member::Open(_) => Some(false),
+            Member::Forbidden => None,
         }
     }
 
