@@ -15,7 +15,12 @@ use proptest::prelude::*;
 use values::{Json, json, loose_spelling, object, plain_object, soup, strict_spelling, torn};
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    // The same texts in every run; the fuzz targets look for others.
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn valid_json_is_untouched(value in json(), spelling in strict_spelling()) {
@@ -134,7 +139,8 @@ proptest! {
         let text = value.written(&spelling);
         let tree = strict(&text).unwrap();
         for cut in cuts(&text) {
-            for reading in &read(cut, &AnyValue).readings {
+            // Readings that tie are shown, and none of them is taken.
+            if let Some(reading) = read(cut, &AnyValue).settled() {
                 prop_assert!(is_part(reading.value(), tree.root(&text)), "{cut}\n{}", reading.text);
             }
         }
