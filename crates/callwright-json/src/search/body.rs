@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{Cost, NONE, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
-use crate::{Kinds, Member, Problem, RepairKind, Span};
+use crate::{Kinds, Problem, RepairKind, Span};
 
 /// The sort of quotes that a string stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,11 +255,10 @@ impl Search<'_, '_> {
         let behind = State { frame, ..*s };
         let Some(frame) = self.frame(&behind) else { return false };
         let declared = if frame.is_object() {
-            let Some(key) = self.key_at(&behind, at) else { return false };
-            match self.member(frame.place, self.text.get(key.from..key.to).unwrap_or("")) {
-                Member::Declared(slot, _) if frame.used & (1 << slot) == 0 => BEFORE_DECLARED,
-                Member::Open(_) => BEFORE_OPEN,
-                _ => return false,
+            match self.key_kind(&behind, at) {
+                Some(true) => BEFORE_DECLARED,
+                Some(false) => BEFORE_OPEN,
+                None => return false,
             }
         } else {
             BEFORE_ELEMENT

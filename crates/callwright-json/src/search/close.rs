@@ -79,10 +79,10 @@ impl Search<'_, '_> {
     }
 
     /// Whether the key at `at`, which may still come in the object that `s` stands in, is declared there.
-    fn key_kind(&self, s: &State, at: usize) -> Option<bool> {
+    pub(super) fn key_kind(&self, s: &State, at: usize) -> Option<bool> {
         let frame = self.frame(s)?;
         let key = self.key_at(s, at)?;
-        match self.member(frame.place, self.text.get(key.from..key.to).unwrap_or("")) {
+        match self.guide.member(frame.place, self.text.get(key.from..key.to).unwrap_or("")) {
             Member::Declared(slot, _) => (frame.used & (1 << slot) == 0).then_some(true),
             Member::Open(_) => Some(false),
             Member::Forbidden => None,

@@ -96,7 +96,7 @@ impl Search<'_, '_> {
         }
         let to = self.word_end(at + 1);
         let name = self.text.get(at + 1..to).filter(|name| !name.is_empty())?;
-        let fits = match self.member(frame.place, name) {
+        let fits = match self.guide.member(frame.place, name) {
             Member::Declared(slot, _) => frame.used & (1 << slot) == 0,
             Member::Open(_) => self.guide.name(frame.place, 0).is_none(),
             Member::Forbidden => false,
@@ -132,7 +132,7 @@ impl Search<'_, '_> {
     /// May `key` stand in `frame`, with what follows it?
     fn is_key(&self, frame: &Frame, key: Key) -> bool {
         let Some(name) = self.text.get(key.from..key.to) else { return false };
-        let member = self.member(frame.place, name);
+        let member = self.guide.member(frame.place, name);
         let follows = match self.bytes.get(self.peek_blank(key.end)..).unwrap_or(&[]) {
             [b':', ..] | [0xef, 0xbc, 0x9a, ..] => true,
             [b'=', b'=', ..] => false,

@@ -66,7 +66,7 @@ impl Search<'_, '_> {
             (_, b"") => s = self.edit(s, RepairKind::AddQuote, Span::at(to), "\""),
             _ => s = self.edit(s, RepairKind::SwapQuote, Span::new(to, end), "\""),
         }
-        let (used, inner) = match self.member(frame.place, &name) {
+        let (used, inner) = match self.guide.member(frame.place, &name) {
             Member::Declared(slot, inner) => {
                 let bit = 1_u128 << slot;
                 if frame.used & bit != 0 {

@@ -22,7 +22,7 @@ use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use crate::{Class, Guide, Kinds, Member, Place, Problem, Repair, RepairKind, Span};
+use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span};
 
 pub(crate) use body::Quote;
 
@@ -469,13 +469,6 @@ impl<'t, 'g> Search<'t, 'g> {
 
     fn kinds(&self, place: Place) -> Kinds {
         if self.rigor == Rigor::Full { self.guide.kinds(place) } else { Kinds::ANY }
-    }
-
-    fn member(&self, place: Place, key: &str) -> Member {
-        match self.guide.member(place, key) {
-            Member::Forbidden if self.rigor == Rigor::Keys && self.frames.len() < 2 => Member::Forbidden,
-            member => member,
-        }
     }
 
     /// Records an edit and pays for it.
