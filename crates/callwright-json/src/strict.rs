@@ -32,7 +32,9 @@ pub(crate) fn strict_prefix(bytes: &[u8], from: usize) -> Result<(Tree, usize), 
     }
     // The containers that are open at this point, as indices into `nodes`.
     let mut open: Vec<u32> = Vec::new();
-    let mut nodes: Vec<Node> = Vec::with_capacity(16);
+    // What chunks, requests and answers have on average; a text that is one string takes no more than that.
+    let mut nodes: Vec<Node> =
+        Vec::with_capacity(((bytes.len() - from.min(bytes.len())) / 10).clamp(8, 4096));
     let mut at = skip_space(bytes, from);
     'value: loop {
         let start = at;

@@ -4,6 +4,7 @@ use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::iter;
 
 use crate::Span;
+use crate::scan::string_stop;
 
 /// The values of one strict JSON text, in the order in which they stand there.
 ///
@@ -95,6 +96,19 @@ impl<'a> Value<'a> {
         (self.kind() == Kind::String).then(|| unescape(self.inner()))
     }
 
+    /// Is it this string?
+    pub fn is_str(self, text: &str) -> bool {
+        let inner = self.inner();
+        for (&byte, &wanted) in inner.as_bytes().iter().zip(text.as_bytes()) {
+            match byte {
+                b'\\' => return self.as_str().is_some_and(|string| string == text),
+                byte if byte != wanted => return false,
+                _ => {}
+            }
+        }
+        self.kind() == Kind::String && inner.len() == text.len()
+    }
+
     /// Does the string hold half a surrogate pair, which no UTF-8 text can carry?
     pub fn has_lone_surrogate(self) -> bool {
         self.kind() == Kind::String && has_lone_surrogate(self.inner())
@@ -133,7 +147,7 @@ impl<'a> Value<'a> {
 
     /// The first member of an object with this key.
     pub fn get(self, key: &str) -> Option<Value<'a>> {
-        self.members().find(|(k, _)| k.as_str().as_deref() == Some(key)).map(|(_, value)| value)
+        self.members().find(|(k, _)| k.is_str(key)).map(|(_, value)| value)
     }
 
     /// Where the second of two equal keys with different values stands, in any object in this value.
@@ -197,18 +211,29 @@ impl core::fmt::Debug for Value<'_> {
 
 /// Resolves the escapes of a JSON string body.
 pub(crate) fn unescape(body: &str) -> Cow<'_, str> {
-    let Some(first) = body.find('\\') else { return Cow::Borrowed(body) };
+    let bytes = body.as_bytes();
+    let Some(first) = backslash(bytes, 0) else { return Cow::Borrowed(body) };
     let mut out = String::with_capacity(body.len());
-    let (done, mut rest) = body.split_at(first);
-    out.push_str(done);
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let (c, len) = escape_at(&rest.as_bytes()[at..]);
+    let (mut done, mut next) = (0, Some(first));
+    while let Some(at) = next {
+        out.push_str(body.get(done..at).unwrap_or(""));
+        let (c, len) = escape_at(&bytes[at..]);
         out.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
-        rest = rest.get(at + len..).unwrap_or("");
+        done = at + len;
+        next = backslash(bytes, done);
     }
-    out.push_str(rest);
+    out.push_str(body.get(done..).unwrap_or(""));
     Cow::Owned(out)
+}
+
+/// The first backslash at or after `from`.
+fn backslash(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = string_stop(bytes, from, b'\\');
+    // A text that is no strict JSON may hold control characters.
+    while *bytes.get(at)? != b'\\' {
+        at = string_stop(bytes, at + 1, b'\\');
+    }
+    Some(at)
 }
 
 fn has_lone_surrogate(body: &str) -> bool {
@@ -254,4 +279,31 @@ fn escape_at(bytes: &[u8]) -> (Option<char>, usize) {
 pub(crate) fn hex4(bytes: Option<&[u8]>) -> Option<u32> {
     let digits = bytes?.get(..4)?;
     digits.iter().try_fold(0, |n, &b| Some(n * 16 + char::from(b).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::strict;
+
+    #[test]
+    fn a_string_is_found_however_it_is_spelt() {
+        for (raw, text, is_same) in [
+            (r#""path""#, "path", true),
+            (r#""path""#, "pat", false),
+            (r#""pat""#, "path", false),
+            (r#""p\u0061th""#, "path", true),
+            (r#""path\n""#, "path\n", true),
+            (r#""path\n""#, "path", false),
+            (r#""a\\b""#, "a\\b", true),
+            (r#""a\\b""#, "a\\\\b", false),
+            ("1", "1", false),
+            ("null", "ul", false),
+            (r#""""#, "", true),
+        ] {
+            let tree = strict(raw).unwrap();
+            assert_eq!(tree.root(raw).is_str(text), is_same, "{raw} {text:?}");
+            let by_content = tree.root(raw).as_str().is_some_and(|string| string == text);
+            assert_eq!(by_content, is_same, "{raw} {text:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use callwright_json::{Guide, Member, Tree, strict};
 
-use crate::name::fold;
+use crate::nearest::fold;
 use crate::tools::Tool;
 use crate::verdict::{Coercion, Violation};
 

@@ -20,6 +20,9 @@ pub struct Context<'a> {
     /// What may be done about a call that is not right as it was written. The caller feeds back and
     /// re-asks; under a policy that does not heal, [`Policy::admits`] decides which calls are refused.
     pub policy: Policy,
+    /// A stream is handed on as it comes: what is certain of a native call goes out before its verdict, as
+    /// [`Event::CallStarted`](crate::Event::CallStarted) and [`Event::CallArguments`](crate::Event::CallArguments).
+    pub live: bool,
 }
 
 /// A call that an upstream made natively.
@@ -48,4 +51,20 @@ pub fn parse(tools: &ToolSet, text: &str, native: &[NativeCall<'_>], context: &C
     }
     scanner.feed(Delta::Text(text), &mut events);
     scanner.finish(&mut events)
+}
+
+/// Does this `finish_reason` say that the answer ended before the model had said all?
+///
+/// `length` does, and so do `content_filter` and what some servers write instead of them.
+pub(crate) fn is_cut(finish_reason: &str) -> bool {
+    matches!(
+        finish_reason,
+        "length"
+            | "max_tokens"
+            | "model_length"
+            | "content_filter"
+            | "insufficient_system_resource"
+            | "abort"
+            | "error"
+    )
 }

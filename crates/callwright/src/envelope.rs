@@ -4,13 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::keys;
 use crate::schema::{Document, Schema, SchemaGuide, compile_documents};
-
-/// The keys that may name the tool.
-pub(crate) const NAME_KEYS: [&str; 5] = ["name", "tool", "function", "tool_name", "action"];
-/// The keys that may hold the arguments.
-pub(crate) const ARGUMENT_KEYS: [&str; 7] =
-    ["arguments", "parameters", "params", "args", "input", "action_input", "tool_input"];
 
 /// The guide for a call of one of `tools`, each a name and the schema of its arguments.
 ///
@@ -41,11 +36,11 @@ fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
             None => meanings.push((key, vec![schema.clone()])),
         }
     };
-    for key in NAME_KEYS {
+    for &key in keys::NAME {
         // `function` is a name, or the whole call; a call may be a string.
         add(key, if key == "function" { &call } else { &name });
     }
-    for key in ARGUMENT_KEYS {
+    for &key in keys::ARGUMENTS {
         add(key, &arguments);
     }
     for key in ["function_call", "tool_call", "tool_calls"] {

@@ -29,36 +29,59 @@ const EXAMPLE_WORDS: &[&str] = &[
     "if you were",
 ];
 
+/// How a text begins that asks for the reader's own.
+const YOURS: [&str; 3] = ["your_", "<your", "[your"];
+/// What stands in markup, but in no name between angle brackets.
+const NO_NAME: [char; 3] = ['/', '=', '"'];
+/// The length of the longest word that is a placeholder by itself: `unknown_value`.
+const LONGEST_WORD: usize = 13;
+/// How far a text in angle brackets is looked at to tell markup from a name.
+const MAX_PLACEHOLDER: usize = 256;
+
 /// The first argument that only stands for one: `your_city`, `<city>`, `city="city"`, `weight=float`.
 pub(crate) fn placeholder(arguments: Value<'_>) -> Option<Violation> {
-    arguments.members().find_map(|(key, value)| {
-        if value.kind() != Kind::String {
-            return None;
-        }
-        let (key, text) = (key.as_str()?, value.as_str()?);
-        is_placeholder(&key, text.trim()).then(|| Violation {
-            pointer: format!("/{}", key.replace('~', "~0").replace('/', "~1")),
-            keyword: "placeholder",
-            message: format!("{key} must be a real value, not the placeholder {text:?}"),
-        })
+    arguments.members().find_map(|(key, value)| member_placeholder(&key.as_str()?, value))
+}
+
+/// Does the argument `key` only stand for one?
+pub(crate) fn member_placeholder(key: &str, value: Value<'_>) -> Option<Violation> {
+    if value.kind() != Kind::String {
+        return None;
+    }
+    let text = value.as_str()?;
+    is_placeholder(key, text.trim()).then(|| Violation {
+        pointer: format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+        keyword: "placeholder",
+        message: format!("{key} must be a real value, not the placeholder {text:?}"),
     })
+}
+
+/// Could a string that begins like `raw`, its JSON text so far, still become a placeholder for `key`?
+///
+/// Once the answer is no, it stays no for all that may follow.
+pub(crate) fn may_be_placeholder(key: &str, raw: &str) -> bool {
+    let mut rest = raw;
+    while let Some(shorter) = [" ", "\\n", "\\t", "\\r"].iter().find_map(|blank| rest.strip_prefix(blank)) {
+        rest = shorter;
+    }
+    let head = &rest.as_bytes()[..rest.len().min(MAX_PLACEHOLDER)];
+    match head.first() {
+        Some(b'<') => !head.iter().any(|byte| NO_NAME.contains(&char::from(*byte))),
+        _ if YOURS.iter().any(|yours| dialect::starts_with_any_case(head, yours)) => true,
+        _ => rest.len() <= LONGEST_WORD.max(key.len()),
+    }
 }
 
 fn is_placeholder(key: &str, text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     // `<city>`, `<name of recipe>`, but not `<b>text</b>` or `<a href="x">`.
     let bracketed = |open: char, close: char| {
-        lower.len() > 2
-            && lower.starts_with(open)
-            && lower.ends_with(close)
-            && !lower.contains(['/', '=', '"'])
+        lower.len() > 2 && lower.starts_with(open) && lower.ends_with(close) && !lower.contains(NO_NAME)
     };
     let same_word = lower.len() > 3 && lower.replace([' ', '-'], "_") == key.to_ascii_lowercase();
     bracketed('<', '>')
         || same_word
-        || lower.starts_with("your_")
-        || lower.starts_with("<your")
-        || lower.starts_with("[your")
+        || YOURS.iter().any(|yours| lower.starts_with(yours))
         || matches!(&*lower, "..." | "…" | "missing" | "placeholder" | "tbd" | "value" | "unknown_value")
         || is_type_word(text) && text != "any"
 }

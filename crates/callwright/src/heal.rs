@@ -2,6 +2,7 @@
 
 use callwright_json::{AnyValue, Diagnostic, Options, Parse, Problem, Reading, Repair, read_with};
 
+use crate::engine::is_cut;
 use crate::pairs;
 use crate::schema::Schema;
 use crate::verdict::{Coercion, Reason};
@@ -19,8 +20,8 @@ pub struct Healed {
 
 /// Heals one JSON text, for a schema where there is one.
 ///
-/// `finish_reason` is the upstream's; `stop` is assumed where there is none. After `length` nothing is closed
-/// at the end of the text.
+/// `finish_reason` is the upstream's; `stop` is assumed where there is none. After `length` and `content_filter`
+/// nothing is closed at the end of the text.
 ///
 /// # Errors
 /// The reason why there is not exactly one reading that fits the schema. Spans are bytes of `text`.
@@ -31,7 +32,7 @@ pub struct Healed {
 /// assert_eq!(healed.repairs.len(), 1);
 /// ```
 pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) -> Result<Healed, Reason> {
-    let options = Options { cut: finish_reason == Some("length") };
+    let options = Options { cut: finish_reason.is_some_and(is_cut) };
     let Some(schema) = schema else {
         let parse = read_with(text, &AnyValue, &options);
         return match settle(parse)? {

@@ -3,12 +3,15 @@
 //! The modules stand in reading order.
 
 mod tools;
+mod choice;
 mod schema;
+mod keys;
 mod envelope;
 mod dialect;
 mod payload;
 mod pairs;
 mod scan;
+mod nearest;
 mod name;
 mod shape;
 mod guard;
@@ -21,7 +24,9 @@ mod heal;
 mod engine;
 pub mod lint;
 pub mod prompt;
+pub mod constrain;
 
+pub use choice::ToolChoice;
 pub use engine::{Context, NativeCall, parse};
 pub use feedback::{
     Diagnosis, Feedback, Fix, JsonLoadsError, Position, PromptError, Trouble, calls_or_error, diagnose,

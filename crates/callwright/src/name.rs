@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use crate::nearest::{fold, nearest};
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::Reason;
 
@@ -97,26 +98,9 @@ impl<'a> Names<'a> {
 
     /// Why a call to `written` is refused.
     pub(crate) fn unknown(&self, written: &str) -> Reason {
-        let declared = self.tools.iter().map(|tool| tool.name().to_owned()).collect();
-        Reason::UnknownTool { nearest: self.nearest(written), declared }
-    }
-
-    /// The declared names that come closest to `written`, best first.
-    fn nearest(&self, written: &str) -> Vec<String> {
-        let written = fold(written);
-        let bound = written.len().min(64) / 2 + 1;
-        let mut near: Vec<(usize, &str)> = self
-            .tools
-            .iter()
-            .filter_map(|tool| {
-                let name = fold(tool.name());
-                let inside = written.len() > 3 && (name.contains(&written) || written.contains(&name));
-                let distance = if inside { 1 } else { edit_distance(&written, &name, bound)? };
-                Some((distance, tool.name()))
-            })
-            .collect();
-        near.sort_by_key(|(distance, _)| *distance);
-        near.into_iter().take(MAX_NEAREST).map(|(_, name)| name.to_owned()).collect()
+        let declared = || self.tools.iter().map(Tool::name);
+        let nearest = nearest(written, declared(), MAX_NEAREST).into_iter().map(str::to_owned).collect();
+        Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
     }
 }
 
@@ -124,14 +108,6 @@ impl<'a> Names<'a> {
 fn without_token(written: &str) -> Cow<'_, str> {
     let head = written.split_once("<|").map_or(written, |(head, _)| head).trim();
     if head.contains('\\') { Cow::Owned(head.replace('\\', "")) } else { Cow::Borrowed(head) }
-}
-
-/// Lower case, without separators.
-pub(crate) fn fold(name: &str) -> String {
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '\\' | '/' | ':'))
-        .map(|c| c.to_ascii_lowercase())
-        .collect()
 }
 
 fn index<'a>(
@@ -145,25 +121,6 @@ fn index<'a>(
         }
     }
     map
-}
-
-/// The number of single-character edits between two names, if it is at most `bound`.
-fn edit_distance(a: &str, b: &str, bound: usize) -> Option<usize> {
-    if a.len().abs_diff(b.len()) > bound || a.len() > MAX_NAME || b.len() > MAX_NAME {
-        return None;
-    }
-    let b = b.as_bytes();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let swapped = before + usize::from(x != *y);
-            before = row[j + 1];
-            row[j + 1] = swapped.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().filter(|&distance| distance <= bound)
 }
 
 #[cfg(test)]
@@ -206,15 +163,5 @@ mod tests {
         {
             assert_eq!(resolved(&["get_weather"], written, Prefix::Any), None, "{written:?}");
         }
-    }
-
-    #[test]
-    fn the_nearest_names_are_offered() {
-        let tools =
-            serde_json::json!([{"name": "get_weather"}, {"name": "get_time"}, {"name": "write_file"}]);
-        let tool_set = ToolSet::from_value(&tools).unwrap();
-        let nearest = Names::new(&tool_set).nearest("get_wether");
-        assert_eq!(nearest.first().map(String::as_str), Some("get_weather"));
-        assert!(Names::new(&tool_set).nearest("zzzzzzzzzzzzzz").is_empty());
     }
 }

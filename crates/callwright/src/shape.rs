@@ -6,67 +6,12 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Guide, Kind, Value};
+use callwright_json::{Kind, Value};
 
+use crate::keys;
 use crate::name::{Names, Prefix};
 use crate::tools::Tool;
 use crate::verdict::ShapeError;
-
-const NAME_KEYS: &[&str] = &[
-    "name",
-    "tool",
-    "function",
-    "tool_name",
-    "function_name",
-    "action",
-    "func",
-    "functionName",
-    "toolName",
-    "api",
-    "api_name",
-    "method",
-    "recipient_name",
-    "tool_call",
-    "function_call",
-];
-const ARGUMENT_KEYS: &[&str] = &[
-    "arguments",
-    "parameters",
-    "params",
-    "args",
-    "input",
-    "tool_input",
-    "action_input",
-    "kwargs",
-    "arg",
-    "param",
-    "function_args",
-    "tool_args",
-    "properties",
-    "tool_parameters",
-    "function_parameters",
-    "parameter",
-    "inputs",
-];
-/// What a list of calls, or one call, may be wrapped in.
-const WRAPPER_KEYS: &[&str] = &[
-    "tool_calls",
-    "function_calls",
-    "calls",
-    "tool_call",
-    "function_call",
-    "functions",
-    "tools",
-    "function",
-    "tool",
-    "call",
-    "tool_uses",
-    "actions",
-    "action",
-];
-/// What may stand beside a name and arguments without being an argument.
-const COMPANION_KEYS: &[&str] =
-    &["id", "type", "tool_call_id", "call_id", "index", "thought", "thoughts", "reasoning"];
 
 /// The most calls that one value may hold, and the most levels of lists and wrappers around one.
 const MAX_CALLS: usize = 1024;
@@ -142,11 +87,11 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
     if is_echo(value) {
         return Object::Call(Shaped::Echo);
     }
-    let name = member(value, NAME_KEYS, |v| v.kind() == Kind::String);
+    let name = member(value, keys::NAME, |v| v.kind() == Kind::String);
     if let Some((name_key, name)) = name {
         let written = name.as_str().unwrap_or_default();
         let tool = names.resolve(&written, prefix).or_else(|| names.resolve(&written, Prefix::Any));
-        let arguments = member(value, ARGUMENT_KEYS, |_| true).filter(|(key, _)| *key != name_key);
+        let arguments = member(value, keys::ARGUMENTS, |_| true).filter(|(key, _)| *key != name_key);
         match (tool, arguments) {
             // A tool may itself have a parameter of that name: then the object is flat.
             (Some(tool), Some((_, arguments))) => {
@@ -178,7 +123,7 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
         return Object::Keyed(calls);
     }
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
-    if let Some((key, inside)) = member(value, WRAPPER_KEYS, wraps) {
+    if let Some((key, inside)) = member(value, keys::WRAPPERS, wraps) {
         // `{"function": {"name": …}, "arguments": …}` is rare; `{"type": "function", "function": {…}}` is common.
         if value.members().count() <= 4 || key == "tool_calls" {
             return Object::Wrapper(inside);
@@ -231,7 +176,7 @@ fn keyed<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<
         match arguments.kind() {
             Kind::Object => {
                 // `{"f": {"arguments": {…}}}`
-                let inner = only_member(arguments, ARGUMENT_KEYS).filter(|v| v.kind() == Kind::Object);
+                let inner = only_member(arguments, keys::ARGUMENTS).filter(|v| v.kind() == Kind::Object);
                 let arguments = inner.unwrap_or(arguments);
                 calls.push(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) });
             }
@@ -265,7 +210,7 @@ fn pair<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<S
 
 /// `{"params": {…}}` → `{…}`, where the tool has no parameter of that name.
 pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v> {
-    let inner = only_member(arguments, ARGUMENT_KEYS).filter(|v| v.kind() == Kind::Object);
+    let inner = only_member(arguments, keys::ARGUMENTS).filter(|v| v.kind() == Kind::Object);
     match inner {
         Some(inner) if !takes_any(tool, arguments) => inner,
         _ => arguments,
@@ -274,10 +219,7 @@ pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v
 
 /// Does the tool declare one of the keys of `arguments`?
 fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
-    let guide = tool.schema().guide();
-    arguments
-        .members()
-        .any(|(key, _)| key.as_str().is_some_and(|key| guide.names(guide.root()).any(|name| name == key)))
+    arguments.members().any(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
 }
 
 /// The definition of a tool, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`.
@@ -324,7 +266,7 @@ pub(crate) fn is_type_word(word: &str) -> bool {
 }
 
 fn is_companion(key: &str) -> bool {
-    COMPANION_KEYS.contains(&key)
+    keys::COMPANIONS.contains(&key)
 }
 
 /// The first of `keys` that the object has with a value that `fits`.

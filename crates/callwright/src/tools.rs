@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
+use callwright_json::{Guide, Member};
 use serde_json::{Value, json};
 
 use crate::envelope;
@@ -129,6 +130,12 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// Is there a parameter of this name?
+    pub(crate) fn declares(&self, parameter: &str) -> bool {
+        let guide = self.schema.guide();
+        matches!(guide.member(guide.root(), parameter), Member::Declared(..))
+    }
+
     fn compile(definition: &Value) -> Result<Tool, ToolProblem> {
         let Value::Object(outer) = definition else { return Err(ToolProblem::NotAnObject) };
         let function = match outer.get("function") {
@@ -299,6 +306,7 @@ fn without_place(message: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys;
     use callwright_json::{Guide, Kinds, Member, Place};
 
     fn tool_set() -> ToolSet {
@@ -339,12 +347,12 @@ mod tests {
         let root = guide.root();
         assert_eq!(guide.kinds(root), Kinds::OBJECT.or(Kinds::ARRAY).or(Kinds::STRING));
         assert_eq!(guide.required(root), 0);
-        for key in envelope::ARGUMENT_KEYS {
+        for &key in keys::ARGUMENTS {
             let arguments = at(guide, root, key);
             assert!(guide.kinds(arguments).has(Kinds::OBJECT.or(Kinds::STRING)), "{key}");
             assert_eq!(guide.kinds(at(guide, arguments, "path")), Kinds::STRING.or(Kinds::NULL), "{key}");
         }
-        for key in envelope::NAME_KEYS {
+        for &key in keys::NAME {
             assert!(guide.kinds(at(guide, root, key)).has(Kinds::STRING), "{key}");
         }
         assert_eq!(guide.kinds(at(guide, at(guide, root, "read_file"), "limit")), Kinds::NUMBER);

@@ -2,6 +2,8 @@
 
 use callwright_json::{Class, Diagnostic, Repair, Span, class_of};
 
+use crate::dialect::NATIVE;
+
 /// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
 #[derive(Clone, Debug)]
 pub enum Verdict {
@@ -9,6 +11,17 @@ pub enum Verdict {
     Accepted(Acceptance),
     /// Not a call that may run, and why.
     Refused(Refusal),
+}
+
+impl Verdict {
+    /// Was the call made natively, not found in the text?
+    pub fn is_native(&self) -> bool {
+        let dialect = match self {
+            Verdict::Accepted(call) => call.dialect,
+            Verdict::Refused(refusal) => refusal.dialect,
+        };
+        dialect == NATIVE
+    }
 }
 
 /// A call that is right.

@@ -25,20 +25,33 @@ const TEXTS: &[&str] = &[
     "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"say \"hi\" now\"}}}} tail {\"a\": [",
     "[\"get_weather(city=\\\"x\\\")\", 'list_files()'] and ['list_files', {}] or ('list_files', {})",
     "<tool_call><tool_call>{\"name\": \"list_files\"}</tool_call></tool_call> é 北京 😀 «list_files()»",
+    "So it is functools[{\"name\": \"list_files\"}] and func, then list_files() or the call.list_files\n{}",
     "```json\n{\"a\": 1}\n```\ntext ```x``` ``` \n```\nlist_files()\n```",
+    "<tool_call>\n<function=run_code>\n<parameter=code>\na </parameter> <b\n</parameter>\n</function>\n</tool_call>",
+    "<invoke name=\"get_weather\"><parameter name=\"city\">Paris</parameter></invoke>\nDone ]<]minimax[>[ x",
+    "<tool_call>get_weather\\n<arg_key>city</arg_key>\\n<arg_value>a</arg_value>\\n</tool_call>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>list_files<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜> ok",
+    "<|channel|>commentary<|message|>I see.<|end|><|start|>assistant<|channel|>commentary to=functions.list_files json<|message|>{}<|call|>",
+    "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"get_weather\">]<]minimax[>[<city>x]<]minimax[>[</city>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+    "<|tool_call>call:get_weather{city:<|\"|>}x<|\"|>}<tool_call|>call:list_files{}",
+    "Action: get_weather\nAction Input: Paris\nfunctions.list_files:0{} get_weather[ARGS]{\"city\": \"x\"}",
+    "commentary to=functions.get_weather json{\"city\": \"x\"}\n>>>list_files\n{}\nfunctionlist_files\n```json\n{}\n```",
+    "<|open|>tools<|sep|><|open|>call tool=\"get_weather\"<|sep|><|open|>argument key=\"city\" type=\"string\"<|sep|>x<|close|>argument<|sep|><|close|>call<|sep|><|close|>to",
+    "<get_weather><city>a</b></city></get_weather> <list_files></list_files>",
 ];
 
 #[test]
 fn every_cut_gives_the_same() {
     let tool_set = tool_set();
-    for text in TEXTS {
-        let whole = feed(&tool_set, &[text]);
+    for (text, native) in TEXTS.iter().flat_map(|text| [(text, false), (text, true)]) {
+        let whole = feed(&tool_set, &[text], native);
         let cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         for &cut in &cuts {
-            assert_eq!(feed(&tool_set, &[&text[..cut], &text[cut..]]), whole, "cut at {cut}: {text}");
+            let pieces = [&text[..cut], &text[cut..]];
+            assert_eq!(feed(&tool_set, &pieces, native), whole, "cut at {cut}: {text}");
         }
         let pieces: Vec<&str> = text.split_inclusive(|_: char| true).collect();
-        assert_eq!(feed(&tool_set, &pieces), whole, "one by one: {text}");
+        assert_eq!(feed(&tool_set, &pieces, native), whole, "one by one: {text}");
     }
 }
 
@@ -53,7 +66,8 @@ fn random_cuts_of_mixed_texts_give_the_same() {
         let from = random.below(chars.len() + 1);
         let to = (from + random.below(12)).min(chars.len());
         let text: String = chars[..from].iter().chain(&chars[to..]).collect();
-        let whole = feed(&tool_set, &[&text]);
+        let native = random.below(2) == 0;
+        let whole = feed(&tool_set, &[&text], native);
         let mut pieces = Vec::new();
         let mut rest = text.as_str();
         while let Some((at, _)) = rest.char_indices().nth(1 + random.below(9)) {
@@ -62,14 +76,48 @@ fn random_cuts_of_mixed_texts_give_the_same() {
             rest = tail;
         }
         pieces.push(rest);
-        assert_eq!(feed(&tool_set, &pieces), whole, "{text:?} as {pieces:?}");
+        assert_eq!(feed(&tool_set, &pieces, native), whole, "{text:?} as {pieces:?}, native: {native}");
+    }
+}
+
+/// Answers with code in them, where brackets begin all but calls.
+const CODE: &[&str] = &[
+    "Here:\n```js\nif (x[i] < y) { f(x, 'a'); g[3] = {a: 1}; }\nmore\n```\nDone.\n",
+    "```rust\nfn main() {\n    let s = S { name: x, n: 5 };\n    println!(\"{}\", s);\n}\n```\nDone.\n",
+    "```css\na { color: red; }\nb:hover { margin: 0 auto; }\n```\nDone.\n",
+    "```python\nd = {\"a\": x + 1, \"name\": f\"{y}\"}\ne = {k: v for k, v in d.items()}\n```\nDone.\n",
+    "```json\n{\"options\": {\"strict\": true}, // yes\n \"x\": [1,2,]}\n```\nDone.\n",
+    "A set {1, 2, 3}, \\frac{a}{b}, ${HOME}, {{ template }} and {\"name\": ...}.\n",
+    "```jsx\n<Foo style={{a: 1}} onClick={() => go()} />\n```\nDone.\n",
+    "```go\nm := map[string]int{\"a\": 1, \"b\": n}\n```\nDone.\n",
+    "```c\nint a[] = {1, 2};\nchar c = '{'; // don't\nstruct s { int x; };\n```\nDone.\n",
+    "Then search (google) for x; it's a search {like} any [other](search).\n",
+];
+
+#[test]
+fn prose_and_code_flow_at_once() {
+    let tool_set = tool_set();
+    for text in CODE {
+        let text = text.repeat(3);
+        let mut events = Vec::new();
+        let mut scanner = Scanner::new(&tool_set, &Context::default());
+        let (mut said, mut held) = (0, 0);
+        for (at, c) in text.char_indices() {
+            scanner.feed(Delta::Text(c.encode_utf8(&mut [0; 4])), &mut events);
+            for event in events.drain(..) {
+                let Event::Text(text) = event else { panic!("{event:?}: {text}") };
+                said += text.len();
+            }
+            held = held.max(at + c.len_utf8() - said);
+        }
+        assert!(held < 80, "{held} bytes of {}: {text}", text.len());
     }
 }
 
 /// Feeds `pieces`, and checks that the events add up to the outcome.
-fn feed(tool_set: &ToolSet, pieces: &[&str]) -> Outline {
+fn feed(tool_set: &ToolSet, pieces: &[&str], native: bool) -> Outline {
     let mut events = Vec::new();
-    let mut scanner = Scanner::new(tool_set, &Context::default());
+    let mut scanner = Scanner::new(tool_set, &Context { native, ..Context::default() });
     for piece in pieces {
         scanner.feed(Delta::Text(piece), &mut events);
     }
@@ -82,8 +130,28 @@ fn feed(tool_set: &ToolSet, pieces: &[&str]) -> Outline {
             Event::Text(_) => "text",
             Event::Reasoning(_) => "reasoning",
             Event::Call(_) => "call",
+            Event::CallStarted { .. } | Event::CallArguments { .. } => "live",
         })
         .collect();
     assert_eq!(order.iter().filter(|kind| **kind == "call").count(), outcome.verdicts.len());
     outline
+}
+
+#[test]
+fn beside_prose_a_native_model_s_words_do_not_wait_for_what_follows() {
+    let tool_set = ToolSet::from_json(r#"[{"name": "get_weather"}]"#).unwrap();
+    let context = Context { native: true, ..Context::default() };
+    let mut scanner = Scanner::new(&tool_set, &context);
+    let mut said = Vec::new();
+    for piece in ["The", " word", " get_weather", " is", " func", "tools", " here"] {
+        let mut out = Vec::new();
+        scanner.feed(Delta::Text(piece), &mut out);
+        said.push(
+            out.iter()
+                .map(|e| if let Event::Text(text) = e { text.as_str() } else { "" })
+                .collect::<String>(),
+        );
+    }
+    // The first word may be a call alone, and `functools[{…}]` is a mark.
+    assert_eq!(said, ["", "The word", " get_weather", " is", "", "", " functools here"]);
 }

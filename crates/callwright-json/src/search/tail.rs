@@ -64,9 +64,11 @@ impl Search<'_, '_> {
         Some(State { step: Step::Done, cost: s.cost.plus(cost), ..s })
     }
 
-    /// Takes note of a complete reading.
+    /// Takes note of a complete reading, if none is cheaper: the last steps of a way may make it dearer than one
+    /// that was found while it was on a par.
     pub(super) fn done(&mut self, s: State) {
-        if self.found.len() < super::MOST_READINGS {
+        let is_beaten = self.found.first().is_some_and(|best| best.cost < s.cost);
+        if !is_beaten && self.found.len() < super::MOST_READINGS {
             let span = Span::new(self.start as usize, s.at as usize);
             let repairs = self.repairs(&s);
             self.found.push(Found { cost: s.cost, span, repairs });

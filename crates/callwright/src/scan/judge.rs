@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
 
 use super::lead::{Glue, Item, Lead, is_name_byte};
+use super::listed;
 use crate::check::{self, Fit};
 use crate::dialect::{Anchor, Record};
 use crate::guard;
@@ -52,7 +53,10 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
     match case.lead.item {
         Item::Value { at } => case.value(at),
         Item::Call { name, at } => case.call(name, at),
+        Item::Listed { name, at } => case.listed(name, at),
         Item::Named { name, at } => case.named(name, at),
+        // These are judged as bodies.
+        Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } => Judged::Text(None),
     }
 }
 
@@ -130,8 +134,7 @@ impl<'a, 't> Case<'a, 't> {
             return None;
         }
         let mut fitting = self.names.tools().iter().filter(|tool| {
-            let declared = |key: &str| tool.schema().guide().names(root(tool)).any(|name| name == key);
-            value.members().all(|(key, _)| key.as_str().is_some_and(|key| declared(&key)))
+            value.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
                 && check::fit(tool, value.raw()).is_ok()
         });
         let tool = fitting.next()?;
@@ -194,10 +197,7 @@ impl<'a, 't> Case<'a, 't> {
         let tool = self.names.resolve(written, self.prefix())?;
         let inner = payload::read_arguments_at(source, paren, tool.schema().guide(), false);
         let reading = payload::settled_object(&inner.parse)?;
-        let put = reading.value().raw().to_owned();
-        let repairs =
-            vec![Repair { kind: RepairKind::Unwrap, at: Span::new(at, end), put: put.clone().into() }];
-        self.verdict(tool, written, &put, repairs, at, end)
+        self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end)
     }
 
     /// `f(…)`
@@ -213,10 +213,8 @@ impl<'a, 't> Case<'a, 't> {
                 let inner = piece.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
                 let read = payload::read_arguments_at(&inner, 0, guide, false);
                 if let Some(reading) = payload::settled_object(&read.parse) {
-                    let put = reading.value().raw().to_owned();
-                    let kind = RepairKind::Unwrap;
-                    let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.clone().into() }];
-                    return self.one(self.verdict(tool, written, &put, repairs, at, end), end);
+                    return self
+                        .one(self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end), end);
                 }
             }
         }
@@ -237,7 +235,75 @@ impl<'a, 't> Case<'a, 't> {
             let reason = Reason::Shape(ShapeError::Expression);
             return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
         }
+        if let Some(judged) = self.unusual_arguments(tool, written, &payload, at) {
+            return judged;
+        }
         self.arguments(tool, written, payload, at)
+    }
+
+    /// Argument lists that only make sense in another spelling: `f('a=1')`, and `['f(a=1']` without its parenthesis.
+    fn unusual_arguments(
+        &self,
+        tool: &Tool,
+        written: &str,
+        payload: &Payload<'_>,
+        at: usize,
+    ) -> Option<Judged> {
+        let guide = tool.schema().guide();
+        let fits = |reading: &Reading<'_>| check::fit(tool, reading.value().raw()).is_ok();
+        if payload.parse.settled().is_some_and(fits) {
+            return None;
+        }
+        let judged = |source: &str, kind, end| {
+            let read = payload::read_arguments_at(source, 0, guide, false);
+            let reading = payload::settled_object(&read.parse).filter(|reading| fits(reading))?;
+            Some(self.one(self.rewritten(tool, written, reading, kind, at, end), end))
+        };
+        if let Some(end) = self.end
+            && let Some(source) = listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool)
+        {
+            return judged(&source, RepairKind::SwapSyntax, end);
+        }
+        let Some(&Glue::Quote(mark)) = self.lead.glue.last() else { return None };
+        let rest = self.text.get(at..self.end.unwrap_or(self.text.len()))?;
+        let behind = |sign| rest.find(&String::from_iter([char::from(mark), sign]));
+        // The quote and the parenthesis changed places, or the parenthesis is lost.
+        let (quote, end) = match (self.end, behind(')'), behind(']')) {
+            (Some(end), Some(quote), _) if at + quote + 2 == end => (quote, end),
+            (_, _, Some(quote)) if self.last => (quote, at + quote),
+            _ => return None,
+        };
+        judged(&format!("{})", rest.get(..quote)?), RepairKind::AddCloser, end)
+    }
+
+    /// `['f', a=1]`, `('f', 'a=1')`
+    fn listed(&self, name: Span, at: usize) -> Judged {
+        let written = name.of(self.text);
+        let Some(tool) = self.names.resolve(written, self.prefix()) else { return Judged::Text(None) };
+        let Some(end) = self.end else { return if self.last { Judged::Text(None) } else { Judged::Unclear } };
+        let inside = self.text.get(name.end as usize..end.saturating_sub(1)).unwrap_or("");
+        let arguments = inside.split_once(',').map_or("", |(_, arguments)| arguments.trim());
+        let source = listed::as_call(arguments, tool);
+        let read = payload::read_arguments_at(&source, 0, tool.schema().guide(), false);
+        let Some(reading) = payload::settled_object(&read.parse) else {
+            return self.broken(at, end, Some(written), &Parse::default());
+        };
+        self.one(self.rewritten(tool, written, reading, RepairKind::SwapSyntax, at, end), end)
+    }
+
+    /// A call whose arguments were read from a text that is not the answer's own.
+    fn rewritten(
+        &self,
+        tool: &Tool,
+        written: &str,
+        reading: &Reading<'_>,
+        kind: RepairKind,
+        at: usize,
+        end: usize,
+    ) -> Option<Verdict> {
+        let put = reading.value().raw().to_owned();
+        let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.clone().into() }];
+        self.verdict(tool, written, &put, repairs, at, end)
     }
 
     /// Was an expression taken for a bare text: `f(a=g(1))`?
@@ -292,7 +358,7 @@ impl<'a, 't> Case<'a, 't> {
         self.one(self.verdict(tool, written, value.raw(), reading.repairs.clone(), at, payload.end), end)
     }
 
-    fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
+    pub(super) fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
         match verdict {
             Some(verdict) => Judged::Calls(vec![verdict], end),
             None => Judged::Text(Some(end)),
@@ -301,16 +367,18 @@ impl<'a, 't> Case<'a, 't> {
 
     /// A payload that has no reading, or several.
     fn broken(&self, at: usize, end: usize, written: Option<&str>, parse: &Parse<'_>) -> Judged {
-        if !self.last {
-            return Judged::Unclear;
-        }
         let block = self.text.get(at..end).unwrap_or("");
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
         let plausible = match self.lead.item {
-            Item::Call { .. } => self.set_off,
+            Item::Call { .. } | Item::Listed { .. } => self.set_off,
             Item::Value { .. } => name.is_some() || has_argument_key(block),
-            Item::Named { .. } => true,
+            Item::Named { .. } | Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } => true,
         };
+        if !self.last {
+            // Code and prose in brackets are not held for what no text behind them makes a call.
+            let is_other = !plausible && !self.is_distinct() && !self.may_be_arguments(block);
+            return if is_other { Judged::Text(None) } else { Judged::Unclear };
+        }
         if !plausible && !self.is_distinct() {
             return Judged::Text(None);
         }
@@ -332,6 +400,15 @@ impl<'a, 't> Case<'a, 't> {
         Judged::Calls(vec![self.refuse(name, reason, at, end)], end)
     }
 
+    /// Does `block` begin with a parameter, where arguments may stand without a name?
+    fn may_be_arguments(&self, block: &str) -> bool {
+        let key = block.trim_start_matches(|c: char| c == '{' || c.is_ascii_whitespace());
+        let key = key.trim_start_matches(['"', '\'', '`', '“', '‘']);
+        let len = key.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
+        let declared = |key: &str| self.names.tools().iter().any(|tool| tool.declares(key));
+        (self.alone || self.in_fence()) && key.get(..len).is_some_and(declared)
+    }
+
     /// A declared name in quotes in a block that cannot be read.
     fn named_in(&self, block: &str) -> Option<String> {
         block
@@ -340,7 +417,7 @@ impl<'a, 't> Case<'a, 't> {
             .find_map(|piece| self.names.resolve(piece, Prefix::Known).map(|tool| tool.name().to_owned()))
     }
 
-    fn verdict(
+    pub(super) fn verdict(
         &self,
         tool: &Tool,
         written: &str,
@@ -388,7 +465,7 @@ impl<'a, 't> Case<'a, 't> {
             .then(|| self.refuse(Some(tool.name().to_owned()), Reason::Invalid(vec![violation]), at, end))
     }
 
-    fn refuse(&self, name: Option<String>, reason: Reason, at: usize, end: usize) -> Verdict {
+    pub(super) fn refuse(&self, name: Option<String>, reason: Reason, at: usize, end: usize) -> Verdict {
         Verdict::Refused(Refusal {
             id: None,
             name,
@@ -399,11 +476,6 @@ impl<'a, 't> Case<'a, 't> {
             reason,
         })
     }
-}
-
-fn root(tool: &Tool) -> callwright_json::Place {
-    use callwright_json::Guide;
-    tool.schema().guide().root()
 }
 
 fn has_argument_key(block: &str) -> bool {

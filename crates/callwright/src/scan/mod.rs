@@ -4,24 +4,32 @@
 //! it was cut into deltas; and what went out is never taken back. Prose flows at once. From a place on where
 //! a call may begin, text is held until its fate is certain, or until the end.
 
+mod blocks;
+mod body;
+mod decide;
 mod extent;
+mod header;
 mod judge;
 mod lead;
+mod listed;
+mod live;
 mod native;
+mod stripped;
 mod tail;
+mod words;
 
 use std::collections::HashMap;
 
 use callwright_json::{Span, strict};
 
-use self::extent::{Extent, Progress};
-use self::judge::{Case, Judged, judge};
-use self::lead::{Glue, Item, Lead, Look, MAX_TICKS, Place, is_name_byte, tick_run};
+use self::body::Body;
+use self::extent::Extent;
+use self::lead::{Glue, Lead, Look, MAX_TICKS, Place, is_name_byte, tick_run};
 pub use self::native::CallDelta;
 use self::native::Drafts;
 use self::tail::{Tail, tail};
-use crate::dialect::{self, Anchor, REASONING, TURNS};
-use crate::engine::Context;
+use crate::dialect::{self, Anchor, TURNS, WORD_OPENERS};
+use crate::engine::{Context, is_cut};
 use crate::guard;
 use crate::name::Names;
 use crate::policy::Policy;
@@ -51,6 +59,25 @@ pub enum Event {
     Text(String),
     /// What it thinks.
     Reasoning(String),
+    /// A native call that has begun to go out before its verdict; only with [`Context::live`].
+    CallStarted {
+        /// Which native call of the answer it is, counted from 0 in the order in which they came up. The verdicts of
+        /// native calls come in this order too.
+        index: usize,
+        /// The upstream's id, if there was one by now.
+        id: Option<String>,
+        /// The declared name.
+        name: String,
+    },
+    /// The next piece of the arguments of a native call that was started. All pieces of a call, one after the other,
+    /// are the beginning of the arguments that its verdict accepts, to the byte; of a refused call they are never a
+    /// whole JSON value.
+    CallArguments {
+        /// The index that the call was started with.
+        index: usize,
+        /// The piece; never empty.
+        piece: String,
+    },
     /// A call.
     Call(Verdict),
 }
@@ -74,6 +101,8 @@ pub struct Scanner<'a> {
     glue: Vec<Glue>,
     /// Inside a fence that was left in the text.
     in_fence: bool,
+    /// What closes the block of speech that was opened.
+    speech: Option<&'static str>,
     /// Calls of the last list, waiting for the end of their markup.
     pending: Vec<Verdict>,
     space: Space,
@@ -95,12 +124,16 @@ enum Mode {
     Prose,
     /// In a payload whose end is looked for.
     Payload(Lead, Extent),
+    /// In a payload that is no brackets.
+    Body(Lead, Body),
     /// In a payload that only the rest of the text can settle; it seemed to end here.
     Held(Lead, Option<usize>),
     /// Behind a payload.
     Tail,
     /// In a reasoning block.
     Reasoning(Thinking),
+    /// In a tool's result that the model quotes, up to this mark: text, whatever it looks like.
+    Quoted(String),
     /// Behind a turn that the model made up.
     Over,
 }
@@ -143,7 +176,7 @@ impl<'a> Scanner<'a> {
         };
         Scanner {
             names: Names::new(tools),
-            cut: context.finish_reason == Some("length"),
+            cut: context.finish_reason.is_some_and(is_cut),
             policy: context.policy,
             explicit: context.native,
             dialect: context.dialect.map(str::to_owned),
@@ -152,9 +185,10 @@ impl<'a> Scanner<'a> {
             mode,
             glue: Vec::new(),
             in_fence: false,
+            speech: None,
             pending: Vec::new(),
             space: Space::default(),
-            native: Drafts::default(),
+            native: Drafts::new(context.live),
             outcome: Outcome::default(),
             spent: 0,
             block: 0,
@@ -171,8 +205,13 @@ impl<'a> Scanner<'a> {
                 self.advance(false, out);
             }
             Delta::Reasoning(text) => self.reason(text, out),
-            Delta::ToolCall(delta) => self.native.feed(delta),
+            Delta::ToolCall(delta) => self.native.feed(delta, &self.names, out),
         }
+    }
+
+    /// Takes the upstream's `finish_reason`, where that was not known from the start.
+    pub fn finish_reason(&mut self, finish_reason: &str) {
+        self.cut = is_cut(finish_reason);
     }
 
     /// Says that no more will come.
@@ -194,9 +233,11 @@ impl<'a> Scanner<'a> {
             let flow = match std::mem::replace(&mut self.mode, Mode::Prose) {
                 Mode::Prose => self.prose(end, out),
                 Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
+                Mode::Body(lead, body) => self.body(lead, body, end, out),
                 Mode::Held(lead, seen) => self.held(lead, seen, end, out),
                 Mode::Tail => self.tail(end, out),
                 Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
+                Mode::Quoted(close) => self.quoted(close, end, out),
                 Mode::Over => {
                     self.at = self.text.len();
                     self.mode = Mode::Over;
@@ -223,7 +264,11 @@ impl<'a> Scanner<'a> {
             let begins_word = is_name_byte(byte) && !in_word;
             let special =
                 matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
-            if special || begins_word || (line_start && byte == b'#') {
+            // `]<]minimax[>[<tool_call>`
+            let marked = byte == b']' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'<');
+            // `>>>f⏎{…}`, also behind text
+            let arrow = byte == b'>' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'>');
+            if special || begins_word || marked || arrow || (line_start && byte == b'#') {
                 match self.at_mark(at, line_start, end) {
                     Found::Nothing => {}
                     found => break found,
@@ -257,6 +302,8 @@ impl<'a> Scanner<'a> {
                         let past = lead.item.at() + 1;
                         self.release(past, out);
                         Mode::Prose
+                    } else if let Some(body) = Body::of(&lead) {
+                        Mode::Body(lead, body)
                     } else {
                         let extent = Extent::new(lead.item.at());
                         Mode::Payload(lead, extent)
@@ -267,6 +314,17 @@ impl<'a> Scanner<'a> {
                 self.at = at + open;
                 self.remove(out);
                 self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
+                Flow::On
+            }
+            Found::Speech(len, close) => {
+                self.at = at + len;
+                self.remove(out);
+                self.speech = close;
+                Flow::On
+            }
+            Found::Quote(open, close) => {
+                self.release(at + open, out);
+                self.mode = Mode::Quoted(close);
                 Flow::On
             }
             Found::Closer(end, mode) => {
@@ -285,14 +343,10 @@ impl<'a> Scanner<'a> {
     fn at_mark(&mut self, at: usize, line_start: bool, end: bool) -> Found {
         let rest = &self.text[at..];
         if let Some(&byte) = rest.as_bytes().first() {
-            if matches!(byte, b'<' | b'[') {
-                let opens = |open: &str| dialect::starts_with_any_case(rest.as_bytes(), open);
-                if let Some((open, close)) = REASONING.iter().find(|(open, _)| opens(open)) {
-                    return Found::Think(open.len(), close);
-                }
-                if !end && dialect::may_grow_into(&self.text, at, REASONING.iter().map(|(open, _)| *open)) {
-                    return Found::Wait;
-                }
+            if matches!(byte, b'<' | b'[' | b'>')
+                && let Some(found) = self.block_begins(rest.as_bytes(), end)
+            {
+                return found;
             }
             // The closing marks of markup that was taken out before.
             if byte == b'`' || byte == b'<' {
@@ -323,7 +377,13 @@ impl<'a> Scanner<'a> {
                 return Found::Wait;
             }
         }
+        if let Some(found) = self.quote_begins(at, end) {
+            return found;
+        }
         if !self.native.is_empty() {
+            return Found::Nothing;
+        }
+        if !line_start && self.is_beside(at) && self.is_plain_word(at) {
             return Found::Nothing;
         }
         match lead::look(&self.text, at, self.place(line_start, end)) {
@@ -339,163 +399,27 @@ impl<'a> Scanner<'a> {
 
     /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
     fn is_explicit(&self, lead: &Lead) -> bool {
-        let alone = self.outcome.text.is_empty() && self.text[self.at..lead.start].trim().is_empty();
-        lead.record.anchor == Anchor::Distinct || alone || self.has_calls()
+        lead.record.anchor == Anchor::Distinct || !self.is_beside(lead.start)
+    }
+
+    /// Would a call at `at` stand beside prose, where a model that was given its tools natively makes none without
+    /// marks?
+    fn is_beside(&self, at: usize) -> bool {
+        let is_alone = || self.outcome.text.is_empty() && self.text[self.at..at].trim().is_empty();
+        self.explicit && !self.has_calls() && !is_alone()
+    }
+
+    /// Is what begins at `at` a word that is no mark? In a line it begins nothing but a call without marks, so that
+    /// where there are none it need not wait for what follows it.
+    fn is_plain_word(&self, at: usize) -> bool {
+        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
+        rest.first().is_some_and(|&byte| is_name_byte(byte))
+            && !WORD_OPENERS.iter().any(|word| dialect::starts_with_any_case(rest, word))
+            && !dialect::may_grow_into(&self.text, at, WORD_OPENERS.iter().copied())
     }
 
     fn has_calls(&self) -> bool {
         !self.outcome.verdicts.is_empty()
-    }
-
-    /// Looks for the end of a payload, and decides there if it can.
-    fn payload(&mut self, lead: Lead, mut extent: Extent, end: bool, out: &mut Vec<Event>) -> Flow {
-        match extent.advance(self.text.as_bytes(), end) {
-            Progress::Open if end => self.decide_last(lead, None, out),
-            Progress::Open => {
-                self.mode = Mode::Payload(lead, extent);
-                return Flow::Wait;
-            }
-            Progress::Ended(at) => {
-                // Surplus closers belong to the payload: `{"a": 1}}}`.
-                let behind = &self.text.as_bytes()[at..];
-                let surplus = match lead.item {
-                    Item::Value { .. } | Item::Named { .. } => {
-                        behind.iter().take(64).take_while(|&&b| b == b'}').count()
-                    }
-                    Item::Call { .. } => 0,
-                };
-                if surplus < 64 && surplus == behind.len() && !end {
-                    self.mode = Mode::Payload(lead, extent);
-                    return Flow::Wait;
-                }
-                let next = behind.iter().skip(surplus).take(64).find(|b| !b.is_ascii_whitespace()).copied();
-                if next.is_none() && behind.len() < surplus + 64 && !end {
-                    self.mode = Mode::Payload(lead, extent);
-                    return Flow::Wait;
-                }
-                // `{"a": "say "}" now"}`: what stands behind the value is the string's that seemed to end in it.
-                let blank = behind.iter().skip(surplus).take_while(|b| b.is_ascii_whitespace());
-                let same_line = !blank.into_iter().any(|&b| b == b'\n');
-                let goes_on = match next {
-                    Some(b'"' | b'\'') => {
-                        !lead.glue.iter().chain(&self.glue).any(|g| matches!(g, Glue::Quote(_)))
-                    }
-                    Some(b) => {
-                        lead.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric()
-                    }
-                    None => false,
-                };
-                let goes_on = goes_on && !matches!(lead.item, Item::Call { .. });
-                if goes_on {
-                    self.mode = Mode::Held(lead, None);
-                    return Flow::On;
-                }
-                match self.judge(&lead, at + surplus, Some(at + surplus), extent.has_nested_call(), false) {
-                    Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
-                    Judged::Unclear => {
-                        self.mode = Mode::Held(lead, Some(at + surplus));
-                        return Flow::Wait;
-                    }
-                    judged => self.settle(lead, judged, out),
-                }
-            }
-        }
-        Flow::On
-    }
-
-    fn held(&mut self, lead: Lead, seen: Option<usize>, end: bool, out: &mut Vec<Event>) -> Flow {
-        if !end {
-            self.mode = Mode::Held(lead, seen);
-            return Flow::Wait;
-        }
-        self.decide_last(lead, seen, out);
-        Flow::On
-    }
-
-    /// All the text is there: reads up to the dialect's closing mark, else up to the end. An argument list
-    /// that is balanced ends there, whatever is wrong inside.
-    fn decide_last(&mut self, lead: Lead, seen: Option<usize>, out: &mut Vec<Event>) {
-        let from = lead.item.at();
-        let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
-        let marks = lead.record.close.iter().copied().chain(fence.then_some("\n```"));
-        let rest = &self.text[from..];
-        let close = marks.filter_map(|mark| rest.find(mark)).min().map(|n| from + n);
-        let longer = match lead.item {
-            Item::Call { .. } if seen.is_some() => [None, None],
-            _ => [close, Some(self.text.len())],
-        };
-        for limit in longer.into_iter().flatten() {
-            match self.judge(&lead, limit, None, false, false) {
-                Judged::Unclear => {}
-                judged => return self.settle(lead, judged, out),
-            }
-        }
-        let limit = close.or(seen).unwrap_or(self.text.len());
-        let judged = self.judge(&lead, limit, Some(limit), false, true);
-        self.settle(lead, judged, out);
-    }
-
-    fn judge(
-        &mut self,
-        lead: &Lead,
-        limit: usize,
-        end: Option<usize>,
-        nested_call: bool,
-        last: bool,
-    ) -> Judged {
-        let limit = limit.min(self.text.len());
-        self.spent += limit.saturating_sub(lead.item.at());
-        let before = &self.text[..lead.start];
-        let case = Case {
-            names: &self.names,
-            lead,
-            text: &self.text[..limit],
-            end,
-            cut: self.cut && limit == self.text.len(),
-            last,
-            set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
-            alone: self.outcome.text.is_empty() && !self.has_calls(),
-            nested_call,
-            policy: self.policy,
-        };
-        match judge(&case) {
-            Judged::Calls(verdicts, end) => {
-                let shown = lead.record.anchor == Anchor::Weak && guard::is_example(before);
-                if shown { Judged::Text(Some(end)) } else { Judged::Calls(verdicts, end) }
-            }
-            judged => judged,
-        }
-    }
-
-    fn settle(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
-        match judged {
-            // An explanation that says the calls again stays text.
-            Judged::Calls(verdicts, end)
-                if lead.record.anchor == Anchor::Weak && verdicts.iter().all(|v| self.is_repeat(v)) =>
-            {
-                self.settle(lead, Judged::Text(Some(end)), out);
-            }
-            Judged::Calls(verdicts, end) => {
-                self.remove(out);
-                self.glue.append(&mut lead.glue);
-                self.pending.extend(verdicts);
-                self.at = end;
-                self.mode = Mode::Tail;
-            }
-            Judged::Text(end) => {
-                self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
-                if lead.glue.iter().any(|g| matches!(g, Glue::Fence(_))) {
-                    self.in_fence = !self.in_fence;
-                }
-                let end = end.unwrap_or(lead.item.at() + 1).min(self.text.len());
-                self.release(end, out);
-                self.mode = Mode::Prose;
-            }
-            Judged::Unclear => {
-                self.release(lead.item.at() + 1, out);
-                self.mode = Mode::Prose;
-            }
-        }
     }
 
     fn tail(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
@@ -553,64 +477,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Lets reasoning through up to its closer.
-    fn reasoning(&mut self, mut thinking: Thinking, end: bool, out: &mut Vec<Event>) -> Flow {
-        while let Some(found) =
-            self.text.as_bytes()[thinking.searched..].iter().position(|b| matches!(b, b'<' | b'['))
-        {
-            let at = thinking.searched + found;
-            let rest = &self.text.as_bytes()[at..];
-            if dialect::starts_with_any_case(rest, thinking.close) {
-                self.think_up_to(at, out);
-                self.at = at + thinking.close.len();
-                self.mode = Mode::Prose;
-                return Flow::On;
-            }
-            let openers = dialect::ALL.iter().flat_map(|record| record.open.iter().copied());
-            if !end && dialect::may_grow_into(&self.text, at, openers.chain([thinking.close])) {
-                thinking.searched = at;
-                break;
-            }
-            let marked =
-                dialect::opener_at(&self.text, at).is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
-            if marked && thinking.marked.is_none() {
-                self.think_up_to(at, out);
-                thinking.marked = Some(at);
-            }
-            thinking.searched = at + 1;
-        }
-        let held = thinking.searched;
-        let waits = held < self.text.len() && matches!(self.text.as_bytes()[held], b'<' | b'[') && !end;
-        if thinking.marked.is_none() {
-            self.think_up_to(if waits { held } else { self.text.len() }, out);
-        }
-        if !end {
-            if !waits {
-                thinking.searched = self.text.len();
-            }
-            self.mode = Mode::Reasoning(thinking);
-            return Flow::Wait;
-        }
-        // Never closed: a marked call in it was meant.
-        self.mode = Mode::Prose;
-        Flow::On
-    }
-
-    fn think_up_to(&mut self, end: usize, out: &mut Vec<Event>) {
-        if self.at < end {
-            let thought = self.text[self.at..end].to_owned();
-            self.reason(&thought, out);
-            self.at = end;
-        }
-    }
-
-    fn reason(&mut self, thought: &str, out: &mut Vec<Event>) {
-        if !thought.is_empty() {
-            self.outcome.reasoning.push_str(thought);
-            out.push(Event::Reasoning(thought.to_owned()));
-        }
-    }
-
     /// Is there nothing but blanks before `at` on its line?
     fn is_line_start(&self, at: usize) -> bool {
         let before = self.text.as_bytes().get(..at).unwrap_or(&[]);
@@ -664,7 +530,6 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What makes two calls the same.
 /// A text that is equal for equal calls, however their arguments are spelt.
 fn key(call: &Acceptance) -> String {
     let arguments = strict(&call.arguments).map(|tree| tree.root(&call.arguments).canonical());
@@ -677,6 +542,10 @@ enum Found {
     Lead(Lead),
     /// A reasoning block: the length of its opener, and its closer.
     Think(usize, &'static str),
+    /// An edge of a block of speech: its length, and what closes the block that begins there.
+    Speech(usize, Option<&'static str>),
+    /// A quoted result: the length of its opener, and its closer.
+    Quote(usize, String),
     /// A closing mark of markup that was taken out, up to here, and what to look at next.
     Closer(usize, Mode),
     Turn,

@@ -1,8 +1,12 @@
-//! Calls that the upstream made natively: put together from deltas, then judged like any other call.
+//! Calls that the upstream made natively: put together from deltas, then judged like any other call. What is certain
+//! before that may go out at once: see [`live`](super::live).
 
 use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
 
+use super::Event;
+use super::live::{Inside, Live};
 use crate::check::{self, Fit};
+use crate::dialect::NATIVE;
 use crate::guard;
 use crate::name::{Names, Prefix};
 use crate::payload;
@@ -10,9 +14,6 @@ use crate::policy::Policy;
 use crate::shape;
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
-
-/// The dialect's name in verdicts.
-const NATIVE: &str = "native";
 
 /// A piece of a native call, as it comes over the wire. Each part may be missing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,16 +34,27 @@ struct Draft {
     index: Option<usize>,
     id: Option<String>,
     name: String,
+    /// Another name came when the arguments had begun: whose they are is open.
+    torn: bool,
     arguments: String,
+    completion: Completion,
+    live: Live,
 }
 
 /// The native calls of one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     drafts: Vec<Draft>,
+    /// May what is certain go out before the verdict?
+    live: bool,
 }
 
 impl Drafts {
+    /// None yet; with `live`, what is certain of them goes out as they grow.
+    pub(crate) fn new(live: bool) -> Drafts {
+        Drafts { drafts: Vec::new(), live }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.drafts.is_empty()
     }
@@ -51,7 +63,7 @@ impl Drafts {
     ///
     /// Upstreams send the index of every call as 0, or no index; repeat id and name with each piece; or send
     /// no id at all. A new id, or a second name behind complete arguments, begins a new call.
-    pub(crate) fn feed(&mut self, delta: CallDelta<'_>) {
+    pub(crate) fn feed(&mut self, delta: CallDelta<'_>, names: &Names<'_>, out: &mut Vec<Event>) {
         let id = delta.id.filter(|id| !id.is_empty());
         let name = delta.name.filter(|name| !name.is_empty());
         let slot = match self.slot(delta.index, id, name) {
@@ -68,14 +80,22 @@ impl Drafts {
         if let Some(name) = name
             && draft.name != name
         {
+            draft.torn |= !draft.name.is_empty() && !draft.arguments.is_empty();
             draft.name.push_str(name);
         }
         draft.arguments.push_str(delta.arguments.unwrap_or(""));
+        if self.live {
+            draft.go_out(slot, names, out);
+        }
     }
 
-    fn slot(&self, index: Option<usize>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
-        if let Some(id) = id
-            && let Some(slot) = self.drafts.iter().rposition(|draft| draft.id.as_deref() == Some(id))
+    fn slot(&mut self, index: Option<usize>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+        // One id for two calls that have numbers of their own: the numbers count.
+        let is_same = |draft: &Draft| {
+            draft.id.as_deref() == id && (index.is_none() || draft.index.is_none() || draft.index == index)
+        };
+        if id.is_some()
+            && let Some(slot) = self.drafts.iter().rposition(is_same)
         {
             return Some(slot);
         }
@@ -83,9 +103,9 @@ impl Drafts {
             Some(_) => self.drafts.iter().rposition(|draft| draft.index == index)?,
             None => self.drafts.len().checked_sub(1)?,
         };
-        let draft = self.drafts.get(slot)?;
+        let draft = self.drafts.get_mut(slot)?;
         let other_id = id.is_some() && draft.id.is_some();
-        let other_call = name.is_some() && id.is_none() && strict(&draft.arguments).is_ok();
+        let other_call = name.is_some() && id.is_none() && draft.completion.is_reached(&draft.arguments);
         (!other_id && !other_call).then_some(slot)
     }
 
@@ -99,11 +119,25 @@ impl Drafts {
 }
 
 impl Draft {
+    /// Lets out what is certain, once the name is a declared one.
+    fn go_out(&mut self, index: usize, names: &Names<'_>, out: &mut Vec<Event>) {
+        if self.arguments.is_empty() || self.torn {
+            return;
+        }
+        let Some(tool) = names.tools().get(&self.name) else { return };
+        let is_begun = self.live.is_begun();
+        let Some(piece) = self.live.advance(tool, &self.arguments) else { return };
+        if !is_begun {
+            out.push(Event::CallStarted { index, id: self.id.clone(), name: self.name.clone() });
+        }
+        out.push(Event::CallArguments { index, piece: piece.to_owned() });
+    }
+
     fn judge(&self, names: &Names<'_>, policy: Policy, cut: bool, number: usize) -> Verdict {
-        let Some(tool) = names.resolve(&self.name, Prefix::Any) else {
+        let Some(tool) = names.resolve(&self.name, Prefix::Any).filter(|_| !self.torn) else {
             return self.refuse(number, names.unknown(&self.name));
         };
-        match self.arguments(tool, cut) {
+        match self.arguments(tool, cut || is_going_on(&self.arguments)) {
             Ok((arguments, repairs)) => match guarded_fit(tool, &arguments) {
                 Ok(fit) => {
                     let call = Acceptance {
@@ -116,7 +150,9 @@ impl Draft {
                         renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
                         coercions: fit.coercions,
                     };
-                    match policy.admits(&call) {
+                    // What went out is not taken back, whatever else the text turned out to be.
+                    let is_as_sent = call.arguments.starts_with(self.live.sent(&self.arguments));
+                    match is_as_sent && policy.admits(&call) {
                         true => Verdict::Accepted(call),
                         false => self.refuse(number, Reason::Unreadable(Vec::new())),
                     }
@@ -179,6 +215,44 @@ impl Draft {
     }
 }
 
+/// Whether a text that grows is a whole strict JSON value, asked now and then without reading it again each time.
+#[derive(Debug, Default)]
+struct Completion {
+    /// The text was looked at up to here.
+    at: usize,
+    inside: Inside,
+    /// It is no strict JSON, whatever may follow.
+    never: bool,
+}
+
+/// The longest text of a value without brackets and quotes that is looked at: `null`, a number.
+const MAX_WORD: usize = 32;
+
+impl Completion {
+    fn is_reached(&mut self, text: &str) -> bool {
+        let is_enclosed = text.trim_start().starts_with(['{', '[', '"']);
+        if !is_enclosed {
+            return text.len() <= MAX_WORD && strict(text).is_ok();
+        }
+        for &byte in text.as_bytes().get(self.at..).unwrap_or(&[]) {
+            self.inside = self.inside.behind(byte).unwrap_or_default();
+        }
+        self.at = text.len();
+        if self.never || !self.inside.is_outermost() {
+            return false;
+        }
+        // A value that has ended and is not strict is not made so by more text.
+        self.never = strict(text).is_err();
+        !self.never
+    }
+}
+
+/// Does a text end where something was to follow: `{"a": 1,`? Servers say `tool_calls` of broken-off calls as well, and
+/// a model that forgets a bracket does not begin another member first.
+fn is_going_on(text: &str) -> bool {
+    text.trim_end().ends_with([',', ':', '[', '{'])
+}
+
 /// The only reading, or the only one of several that fits the schema.
 fn settled<'p, 't>(parse: &'p Parse<'t>, tool: &Tool) -> Option<&'p Reading<'t>> {
     parse.settled().or_else(|| {
@@ -223,7 +297,7 @@ mod tests {
         for (index, id, name, arguments) in deltas {
             let delta =
                 CallDelta { index: *index, id: Some(id), name: Some(name), arguments: Some(arguments) };
-            drafts.feed(delta);
+            drafts.feed(delta, &Names::new(&tool_set), &mut Vec::new());
         }
         let line = |verdict: Verdict| match verdict {
             Verdict::Accepted(call) => format!("{} {}", call.id.unwrap_or_default(), call.arguments),
@@ -281,6 +355,7 @@ mod tests {
         for (name, arguments, code) in [
             ("f", "The user wants me to call f", "unreadable"),
             ("f", r#"{"a": "x"#, "truncated"),
+            ("f", r#"{"a": "x","#, "truncated"),
             ("f", "", "invalid"),
             ("f", "[1]", "shape"),
             ("g", "{}", "unknown-tool"),

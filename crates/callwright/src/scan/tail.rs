@@ -1,6 +1,8 @@
 //! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
 
-use super::lead::{self, Glue, Look, Place, is_name_byte, tick_run};
+use super::lead::{self, Glue, Look, Place, tick_run};
+use crate::dialect;
+use crate::payload::tag::{Lexed, Role, tag_at};
 
 /// How far the markup behind a payload goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,9 +12,6 @@ pub(crate) enum Tail {
     /// More text is needed; what ends here is markup for sure.
     Wait(usize),
 }
-
-/// The longest closing tag.
-const MAX_TAG: usize = 96;
 
 /// Steps over the markup at `from`, closing `glue` as it goes.
 pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Tail {
@@ -25,6 +24,9 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             return if place.end { Tail::Ended(at) } else { Tail::Wait(at) };
         };
         let closed = match byte {
+            b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<') && glue.contains(&Glue::Tag) => {
+                marked_tag(text, next, space, glue, place)
+            }
             b']' | b'}' | b')' => closer(bytes, next, space, glue),
             b'"' | b'\'' => close(glue, |g| *g == Glue::Quote(byte)).then_some(next + 1),
             b'`' => ticks(bytes, next, glue, place.end),
@@ -69,20 +71,37 @@ fn ticks(bytes: &[u8], at: usize, glue: &mut Vec<Glue>, end: bool) -> Option<usi
     close(glue, |g| ticks(g) == Some(n)).then_some(at + n)
 }
 
+/// `]<]minimax[>[</invoke>`, or the bracket of a list. `Some(at)` asks for more text.
+fn marked_tag(
+    text: &str,
+    at: usize,
+    space: usize,
+    glue: &mut Vec<Glue>,
+    place: Place<'_, '_>,
+) -> Option<usize> {
+    match tag_at(text, at) {
+        Lexed::Grows if !place.end => Some(at),
+        Lexed::Grows if 1 < text.len() - at => Some(text.len()),
+        Lexed::Tag(tag) if tag.closing => {
+            close(glue, |g| *g == Glue::Tag);
+            Some(tag.at.end as usize)
+        }
+        Lexed::Tag(_) => None,
+        Lexed::Grows | Lexed::No => closer(text.as_bytes(), at, space, glue),
+    }
+}
+
 /// `Some(at)` asks for more text.
 fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let rest = &bytes[at + 1..];
-    let inside = |b: &u8| is_name_byte(*b) || matches!(b, b'/' | b'|' | b' ' | b':' | b'=');
-    let len = rest.iter().take(MAX_TAG).take_while(|b| inside(b)).count();
-    match rest.get(len) {
-        None if len < MAX_TAG && !place.end => return Some(at),
-        Some(b'>') => {}
-        _ => return None,
-    }
-    let end = at + 1 + len + 1;
-    let closing = rest.first() == Some(&b'/');
-    if closing {
+    let tag = match tag_at(text, at) {
+        Lexed::Tag(tag) => tag,
+        Lexed::Grows if !place.end => return Some(at),
+        // What is left of the last closing tag.
+        Lexed::Grows if glue.contains(&Glue::Tag) && is_closer_begun(text, at) => return Some(text.len()),
+        Lexed::Grows | Lexed::No => return None,
+    };
+    let end = tag.at.end as usize;
+    if tag.closing && tag.role != Role::Token {
         close(glue, |g| *g == Glue::Tag);
         return Some(end);
     }
@@ -90,8 +109,17 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     match lead::look(text, at, place) {
         Look::Found(_) => None,
         Look::Wait => Some(at),
+        Look::Nothing if tag.role == Role::Token && dialect::is_closer(text, at) => {
+            close(glue, |g| *g == Glue::Tag);
+            Some(end)
+        }
         Look::Nothing => close(glue, |g| *g == Glue::Tag).then_some(end),
     }
+}
+
+/// `</tool_ca`, `<|tool_call_e`
+fn is_closer_begun(text: &str, at: usize) -> bool {
+    text.get(at..).is_some_and(|rest| ["</", "<|", "<｜"].iter().any(|start| rest.starts_with(start)))
 }
 
 /// Closes the innermost of `glue` that `fits`, and all that was opened inside it.

@@ -8,15 +8,16 @@
 //! | `"[1]"`, `"{\"a\": 1}"`, `"['a']"` | `[1]`, `{"a": 1}`, `["a"]` | an array or an object |
 //! | `5`, `1.50` | `"5"`, `"1.50"` | a string |
 //! | `"a": null` | nothing | any other type, where `a` is optional |
+//! | `"excellent"` | `"Excellent"` | one of some values, of which only this one is the same but for its case |
 //!
-//! Nothing else: no scalar becomes a list, no boolean a string, no enum value another one, and no default is filled in.
+//! Nothing else: no scalar becomes a list, no boolean a string, no word another one, and no default is filled in.
 
 use std::ops::ControlFlow;
 
 use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Span, Tree, Value, read, strict};
 
 use super::check::{Fault, Sort, walk};
-use super::guide::SchemaGuide;
+use super::guide::{Rule, SchemaGuide};
 use super::message::pointer_to;
 use super::{Schema, number};
 use crate::verdict::Coercion;
@@ -71,11 +72,24 @@ impl Schema {
         let mut dropped: Vec<Value<'_>> = Vec::new();
         // The tables err on the permissive side: a type that they refuse is wrong, whatever else the schema says.
         let walked = walk(&self.guide, self.guide.root, root, &mut |fault| {
-            let Fault { value, place, entry, sort: Sort::Type } = fault else {
-                return ControlFlow::Continue(());
-            };
+            let Fault { value, place, entry, sort } = fault;
             if MAX_COERCIONS <= edits.len() + dropped.len() + coercions.len() {
                 return ControlFlow::Break(());
+            }
+            match sort {
+                Sort::Type => {}
+                Sort::Rule(Rule::OneOf { canonical, .. }) => {
+                    let put = in_other_case(value, canonical);
+                    edits.extend(put.map(|put| Edit { value, at: value.span(), put }));
+                    return ControlFlow::Continue(());
+                }
+                Sort::Rule(_)
+                | Sort::Missing(_)
+                | Sort::Unknown(_)
+                | Sort::Duplicate(_)
+                | Sort::Surrogate => {
+                    return ControlFlow::Continue(());
+                }
             }
             if let Some(put) = converted(&self.guide, place, value, entry.kinds) {
                 edits.push(Edit { value, at: value.span(), put });
@@ -128,6 +142,13 @@ fn converted(guide: &SchemaGuide, place: Place, value: Value<'_>, kinds: Kinds) 
         Kind::String if !value.has_lone_surrogate() => from_text(guide, place, &value.as_str()?, kinds),
         Kind::Number | Kind::String | Kind::Null | Kind::Bool | Kind::Array | Kind::Object => None,
     }
+}
+
+/// The only one of `choices` that is the string `value` but for the case of its letters.
+fn in_other_case(value: Value<'_>, choices: &[Box<str>]) -> Option<String> {
+    let own = (value.kind() == Kind::String).then(|| value.canonical())?;
+    let mut alike = choices.iter().filter(|choice| choice.eq_ignore_ascii_case(&own));
+    alike.next().filter(|_| alike.next().is_none()).map(|choice| choice.to_string())
 }
 
 fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Option<String> {
@@ -271,7 +292,7 @@ mod tests {
             "n": {"type": "integer"}, "x": {"type": "number"}, "b": {"type": "boolean"}, "s": {"type": "string"},
             "o": {"type": ["integer", "null"]}, "list": {"type": "array", "items": {"type": "integer"}},
             "names": {"type": "array", "items": {"type": "string"}}, "d": {"type": "object"},
-            "mode": {"enum": ["r", "w"]}, "level": {"enum": [1, 2]}, "must": {"type": "string"},
+            "mode": {"enum": ["r", "w"]}, "level": {"enum": [1, 2]}, "case": {"enum": ["ab", "AB"]}, "must": {"type": "string"},
         }, "required": []})
     }
 
@@ -290,6 +311,7 @@ mod tests {
             (r#"{"d": "{\"a\": {\"b\": 1}}"}"#, r#"{"d": {"a": {"b": 1}}}"#),
             (r#"{"names": "['a', 'b']"}"#, r#"{"names": ["a", "b"]}"#),
             (r#"{"level": "2"}"#, r#"{"level": 2}"#),
+            (r#"{"mode": "R"}"#, r#"{"mode": "r"}"#),
             (r#"{"s": null, "n": 1}"#, r#"{"n": 1}"#),
             (r#"{"n": 1, "s": null}"#, r#"{"n": 1}"#),
             (r#"{"n": 1, "s": null, "x": null, "b": null}"#, r#"{"n": 1}"#),
@@ -319,7 +341,8 @@ mod tests {
             r#"{"list": 5}"#,
             r#"{"names": "a"}"#,
             r#"{"names": "a, b"}"#,
-            r#"{"mode": "R"}"#,
+            r#"{"mode": "read"}"#,
+            r#"{"case": "Ab"}"#,
             r#"{"level": "3"}"#,
             r#"{"n": "5", "x": "five"}"#,
         ] {

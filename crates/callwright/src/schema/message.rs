@@ -6,6 +6,7 @@ use jsonschema::{JsonType, ValidationError};
 
 use super::check::{Fault, Sort};
 use super::guide::{Entry, NEVER, Rule};
+use crate::nearest::nearest;
 use crate::verdict::Violation;
 
 /// The most names or values that one sentence lists.
@@ -157,35 +158,12 @@ fn unknown_message(around: &str, name: &str, known: &[&str]) -> String {
         return format!("unknown: {name_shown}{place}");
     }
     let all = listed(known.iter().copied());
-    match nearest(name, known) {
+    match nearest(name, known.iter().copied(), 1).first() {
         Some(nearest) => {
             format!("unknown: {name_shown}{place} (nearest: {}; declared: {all})", show(nearest))
         }
         None => format!("unknown: {name_shown}{place} (declared: {all})"),
     }
-}
-
-/// The one of `known` that takes the fewest edits to reach from `name`, if they are few for its length.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let name: Vec<char> = name.chars().take(MAX_SHOWN).map(|c| c.to_ascii_lowercase()).collect();
-    let mut best: Option<(usize, &str)> = None;
-    for declared in known.iter().filter(|declared| declared.chars().count() <= MAX_SHOWN) {
-        let mut row: Vec<usize> = (0..=name.len()).collect();
-        for (i, c) in declared.chars().map(|c| c.to_ascii_lowercase()).enumerate() {
-            let mut diagonal = i;
-            row[0] = i + 1;
-            for (j, &n) in name.iter().enumerate() {
-                let replaced = diagonal + usize::from(n != c);
-                diagonal = row[j + 1];
-                row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-            }
-        }
-        let edits = row.last().copied().unwrap_or(0);
-        if edits <= declared.chars().count().div_ceil(3) && best.is_none_or(|(least, _)| edits < least) {
-            best = Some((edits, declared));
-        }
-    }
-    best.map(|(_, declared)| declared)
 }
 
 /// ` in /items/0`; nothing for the whole value.

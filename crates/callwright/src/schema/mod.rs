@@ -9,6 +9,7 @@ mod compile;
 mod guide;
 mod keywords;
 mod limits;
+mod member;
 mod message;
 mod normal;
 mod number;
@@ -21,10 +22,9 @@ use serde_json::Value;
 pub use coerce::Coerced;
 pub(crate) use compile::{Document, compile as compile_documents};
 pub use guide::SchemaGuide;
-pub(crate) use limits::measure;
+pub(crate) use keywords::{Draft, Holds, holds, inside, local_pointer};
 pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
-
-use keywords::Draft;
+pub(crate) use limits::{has_inner_id, measure};
 
 /// The size, in bytes, that one compiled `pattern` may take.
 const MAX_PATTERN_SIZE: usize = 1 << 18;

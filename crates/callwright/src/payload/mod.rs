@@ -1,4 +1,11 @@
 //! Payloads: the doors to the tolerant reader for a value and for an argument list inside a longer text.
+//! The other grammars are below.
+
+pub(crate) mod elements;
+pub(crate) mod relaxed;
+pub(crate) mod tag;
+pub(crate) mod tagged;
+pub(crate) mod value;
 
 use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix,

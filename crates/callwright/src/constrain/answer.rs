@@ -1,0 +1,300 @@
+//! Reads back an answer that was held to JSON, by a schema or a grammar: prose out of `{"no_tool_helps": "…"}`,
+//! calls as ever.
+
+use crate::engine::Context;
+use crate::scan::{Delta, Event, Scanner};
+use crate::tools::ToolSet;
+use crate::verdict::Outcome;
+
+/// The keys that prose stands under: the one that models are held to, and the one that others choose.
+const KEYS: [&str; 2] = ["\"no_tool_helps\"", "\"answer\""];
+/// The most whitespace between two tokens around the answer.
+const MAX_SPACE: usize = 64;
+
+/// Reads one answer as it arrives, like [`Scanner`], for a request with a [`Constraint`](super::Constraint) in the dialect
+/// [`Json`](crate::prompt::PromptDialect::Json). Other dialects' answers come out as from a scanner.
+///
+/// What stands in `{"no_tool_helps": "…"}`, or `{"answer": "…"}`, is prose as it is decoded, piece by piece; no call
+/// is looked for in it. Anything else, `{"tool_calls": […]}` or the free words of a server that did not constrain,
+/// goes through the scanner unchanged; so do calls behind the answer in the same object, whose spans count from a
+/// brace that stands for it.
+pub struct Answer<'a> {
+    scanner: Scanner<'a>,
+    state: State,
+    /// What cannot be told apart yet.
+    held: String,
+    /// The decoded answer.
+    said: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the answer's string.
+    Before,
+    /// In it.
+    Inside,
+    /// At a quote that ends it, unless text follows that belongs to it.
+    AtQuote,
+    /// Everything goes through the scanner.
+    Through,
+}
+
+/// How the text so far compares with what is expected.
+enum Match {
+    /// It begins with it: so many bytes.
+    Whole(usize),
+    /// More text is needed.
+    Part,
+    No,
+}
+
+impl<'a> Answer<'a> {
+    /// For answers to a request that declares `tools`.
+    pub fn new(tools: &'a ToolSet, context: &Context<'_>) -> Answer<'a> {
+        let state = if context.starts_in_reasoning { State::Through } else { State::Before };
+        Answer { scanner: Scanner::new(tools, context), state, held: String::new(), said: String::new() }
+    }
+
+    /// Takes the next piece.
+    pub fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
+        match delta {
+            Delta::Text(text) if self.state != State::Through => {
+                self.held.push_str(text);
+                self.advance(out);
+            }
+            delta => self.scanner.feed(delta, out),
+        }
+    }
+
+    /// Takes the upstream's `finish_reason`, where that was not known from the start.
+    pub fn finish_reason(&mut self, finish_reason: &str) {
+        self.scanner.finish_reason(finish_reason);
+    }
+
+    /// Says that no more will come.
+    pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
+        if self.state == State::Before {
+            self.through(out);
+        }
+        let mut outcome = self.scanner.finish(out);
+        outcome.text.insert_str(0, &self.said);
+        outcome
+    }
+
+    fn advance(&mut self, out: &mut Vec<Event>) {
+        loop {
+            match self.state {
+                State::Before => match KEYS.map(|key| expect(&self.held, &["{", key, ":", "\""])) {
+                    [Match::Whole(len), _] | [_, Match::Whole(len)] => self.go_on(State::Inside, len),
+                    [Match::Part, _] | [_, Match::Part] => return,
+                    [Match::No, Match::No] => return self.through(out),
+                },
+                State::Inside => {
+                    let (text, len, ended) = decode(&self.held);
+                    self.say(&text, out);
+                    self.held.drain(..len);
+                    if !ended {
+                        return;
+                    }
+                    self.state = State::AtQuote;
+                }
+                State::AtQuote => {
+                    let ways =
+                        [&["\"", "}"][..], &["\"", ",", "\"tool_calls\""]].map(|w| expect(&self.held, w));
+                    match ways {
+                        [Match::Whole(len), _] => {
+                            self.held.drain(..len);
+                            return self.through(out);
+                        }
+                        [_, Match::Whole(len)] => {
+                            let behind = format!("{{\"tool_calls\"{}", self.held.get(len..).unwrap_or(""));
+                            self.held = behind;
+                            return self.through(out);
+                        }
+                        [Match::Part, _] | [_, Match::Part] => return,
+                        // `{"answer": "He said "hi"."}`
+                        [Match::No, Match::No] => {
+                            self.say("\"", out);
+                            self.go_on(State::Inside, 1);
+                        }
+                    }
+                }
+                State::Through => return,
+            }
+        }
+    }
+
+    fn go_on(&mut self, state: State, len: usize) {
+        self.held.drain(..len);
+        self.state = state;
+    }
+
+    fn through(&mut self, out: &mut Vec<Event>) {
+        self.state = State::Through;
+        let held = std::mem::take(&mut self.held);
+        self.scanner.feed(Delta::Text(&held), out);
+    }
+
+    fn say(&mut self, text: &str, out: &mut Vec<Event>) {
+        if !text.is_empty() {
+            self.said.push_str(text);
+            out.push(Event::Text(text.to_owned()));
+        }
+    }
+}
+
+/// Finds an answer's prose and calls in one whole text: [`parse`](crate::parse) for answers that were held to a schema.
+pub fn parse(tools: &ToolSet, text: &str, context: &Context<'_>) -> Outcome {
+    let mut events = Vec::new();
+    let mut answer = Answer::new(tools, context);
+    answer.feed(Delta::Text(text), &mut events);
+    answer.finish(&mut events)
+}
+
+/// Does `text` begin with these tokens, whitespace before and between them?
+fn expect(text: &str, tokens: &[&str]) -> Match {
+    let mut rest = text;
+    for token in tokens {
+        let trimmed = rest.trim_start_matches([' ', '\n', '\r', '\t']);
+        if MAX_SPACE < rest.len() - trimmed.len() {
+            return Match::No;
+        }
+        match trimmed.strip_prefix(token) {
+            Some(behind) => rest = behind,
+            None if token.starts_with(trimmed) => return Match::Part,
+            None => return Match::No,
+        }
+    }
+    Match::Whole(text.len() - rest.len())
+}
+
+/// Decodes a JSON string's inside as far as it is certain: the text, how much was read, and whether a quote follows.
+fn decode(inside: &str) -> (String, usize, bool) {
+    let mut text = String::new();
+    let mut at = 0;
+    while let Some(found) = inside[at..].find(['"', '\\']) {
+        text.push_str(&inside[at..at + found]);
+        at += found;
+        if inside[at..].starts_with('"') {
+            return (text, at, true);
+        }
+        match escape(&inside[at..]) {
+            Some((c, len)) => {
+                text.push(c);
+                at += len;
+            }
+            None => return (text, at, false),
+        }
+    }
+    text.push_str(&inside[at..]);
+    (text, inside.len(), false)
+}
+
+/// The character of the escape that `text` begins with, and its length; `None` where more text is needed. What is no
+/// escape is a backslash.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let plain = match text.as_bytes().get(1)? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        mark @ (b'"' | b'\\' | b'/') => char::from(*mark),
+        b'u' => return unicode_escape(text),
+        _ => return Some(('\\', 1)),
+    };
+    Some((plain, 2))
+}
+
+/// `\u00e9`, `\ud83d\ude00`; half a pair is `U+FFFD`.
+fn unicode_escape(text: &str) -> Option<(char, usize)> {
+    let unit = |from: usize| text.get(from..from + 4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+    let Some(high) = unit(2) else {
+        let is_cut = text.len() < 6 && text.as_bytes()[2..].iter().all(u8::is_ascii_hexdigit);
+        return if is_cut { None } else { Some(('\\', 1)) };
+    };
+    if let Some(c) = char::from_u32(high) {
+        return Some((c, 6));
+    }
+    let behind = text.get(6..).unwrap_or("");
+    if high < 0xdc00
+        && behind.len() < 6
+        && "\\u".starts_with(behind.get(..behind.len().min(2)).unwrap_or("-"))
+    {
+        return None;
+    }
+    let low =
+        unit(8).filter(|low| behind.starts_with("\\u") && high < 0xdc00 && (0xdc00..0xe000).contains(low));
+    let pair = low.and_then(|low| char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)));
+    Some(pair.map_or(('\u{fffd}', 6), |c| (c, 12)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn tools() -> ToolSet {
+        ToolSet::from_value(&json!([{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]))
+            .unwrap()
+    }
+
+    fn read(pieces: &[&str]) -> (Outcome, Vec<String>) {
+        let tools = tools();
+        let mut answer = Answer::new(&tools, &Context::default());
+        let mut events = Vec::new();
+        for piece in pieces {
+            answer.feed(Delta::Text(piece), &mut events);
+        }
+        let outcome = answer.finish(&mut events);
+        let said = events.into_iter().filter_map(|event| match event {
+            Event::Text(text) => Some(text),
+            _ => None,
+        });
+        (outcome, said.collect())
+    }
+
+    const CASES: &[(&str, &str, usize)] = &[
+        (r#"{"answer": "It is 5 \u00b0C.\n\ud83d\ude00 \"ok\""}"#, "It is 5 °C.\n😀 \"ok\"", 0),
+        ("{ \"answer\" :\n\"\"}", "", 0),
+        (r#"{"no_tool_helps": "Sorry."}"#, "Sorry.", 0),
+        (r#"{"tool_calls": [{"name": "f", "arguments": {"a": "x"}}]}"#, "", 1),
+        (
+            r#"{"answer": "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>"}"#,
+            "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>",
+            0,
+        ),
+        (r#"{"answer": "He said "hi" and \q left."}"#, "He said \"hi\" and \\q left.", 0),
+        (r#"{"answer": "Looking.", "tool_calls": [{"name": "f", "arguments": {"a": "x"}}]}"#, "Looking.", 1),
+        (r#"{"answer": 5}"#, r#"{"answer": 5}"#, 0),
+        (r#"{"answer": "cut"#, "cut", 0),
+        (r#"{"answer": "cut\ud83d"#, "cut", 0),
+        (r#"{"answer": "a\ud83dz"}"#, "a\u{fffd}z", 0),
+        ("Hello.", "Hello.", 0),
+        ("Hello. {\"name\": \"f\", \"arguments\": {}}", "Hello.", 1),
+    ];
+
+    #[test]
+    fn prose_and_calls_come_apart() {
+        for (text, said, calls) in CASES {
+            let (outcome, _) = read(&[text]);
+            assert_eq!((outcome.text.as_str(), outcome.calls().count()), (*said, *calls), "{text}");
+        }
+    }
+
+    #[test]
+    fn pieces_do_not_matter_and_the_answer_flows() {
+        for (text, said, calls) in CASES {
+            let pieces: Vec<String> = text.chars().map(String::from).collect();
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let (outcome, events) = read(&pieces);
+            assert_eq!((outcome.text.as_str(), outcome.calls().count()), (*said, *calls), "{text}");
+            assert_eq!(events.concat(), *said, "{text}");
+        }
+        let tools = tools();
+        let mut answer = Answer::new(&tools, &Context::default());
+        let mut events = Vec::new();
+        answer.feed(Delta::Text("{\"answer\": \"It is"), &mut events);
+        assert!(matches!(events.as_slice(), [Event::Text(text)] if text == "It is"));
+    }
+}

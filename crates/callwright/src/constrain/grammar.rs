@@ -1,0 +1,393 @@
+//! The tools as a grammar in GBNF, which llama.cpp's server holds an answer to.
+//!
+//! ```text
+//! root ::= calls                             where a call is demanded
+//! root ::= prose calls | prose               where it is not: the prose never holds what opens a call
+//! root ::= calls | {"no_tool_helps": "…"}    where it is not, in the dialect that is JSON and nothing else
+//! ```
+//! The last one is for small models: one that may begin with prose hardly ever calls.
+//!
+//! A call is spelt as its dialect spells it: the names are exact, the arguments follow the tool's schema with members
+//! in the order of their declaration. `pattern`, `format` and bounds of numbers are left to the check behind it.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use super::PROSE_KEY;
+use super::schema::{MAX_CALLS, call_parts};
+use crate::choice::ToolChoice;
+use crate::prompt::{PromptDialect, spaced};
+use crate::tools::ToolSet;
+
+/// The longest grammar, in bytes: servers compile it anew for each request.
+const MAX_BYTES: usize = 1 << 18;
+/// How deep schemas are followed; what is deeper may be anything.
+const MAX_DEPTH: usize = 32;
+
+/// How a dialect spells calls.
+struct Spelling {
+    /// What only calls begin with.
+    open: &'static str,
+    /// What stands between that and the first call.
+    begin: &'static str,
+    /// What stands between two calls.
+    between: &'static str,
+    /// What stands behind the last one.
+    close: &'static str,
+    /// The key of the arguments.
+    arguments: &'static str,
+}
+
+/// `None` for a dialect whose arguments are not JSON.
+fn spelling(dialect: PromptDialect) -> Option<Spelling> {
+    match dialect {
+        PromptDialect::Json => Some(Spelling {
+            open: "{\"tool_calls\"",
+            begin: ": [",
+            between: ", ",
+            close: "]}",
+            arguments: "arguments",
+        }),
+        PromptDialect::Hermes => Some(Spelling {
+            open: "<tool_call>",
+            begin: "\n",
+            between: "\n</tool_call>\n<tool_call>\n",
+            close: "\n</tool_call>",
+            arguments: "arguments",
+        }),
+        PromptDialect::FunctionTag => Some(Spelling {
+            open: "<function>",
+            begin: "",
+            between: "</function>\n<function>",
+            close: "</function>",
+            arguments: "parameters",
+        }),
+        PromptDialect::ToolCode => None,
+    }
+}
+
+/// Is there a grammar for calls in `dialect`?
+pub(super) fn is_for(dialect: PromptDialect) -> bool {
+    spelling(dialect).is_some()
+}
+
+/// The grammar that an answer in `dialect` to a request for `choice` must follow; `None` where there is no tool to
+/// call, where the dialect's arguments are not JSON, or where the grammar would be longer than 256 KiB.
+///
+/// Where no call is demanded, any text may come before the calls, and there need not be any; in
+/// [`PromptDialect::Json`] the whole answer is JSON as under a [`schema`](super::schema()), and read back by
+/// [`Answer`](super::Answer). Strings are as long as
+/// the model likes: a bound would make half a text look whole.
+pub fn grammar(
+    dialect: PromptDialect,
+    tool_set: &ToolSet,
+    choice: &ToolChoice,
+    parallel: bool,
+) -> Option<String> {
+    let spelling = spelling(dialect)?;
+    let tools = choice.tools(tool_set);
+    if tools.is_empty() {
+        return None;
+    }
+    let (calls, definitions) = call_parts(&tools);
+    let mut grammar =
+        Grammar { definitions: &definitions, rules: Vec::new(), referred: HashMap::new(), bytes: 0 };
+    let mut ways = Vec::new();
+    for (name, arguments) in &calls {
+        let arguments = grammar.expression(arguments, 0);
+        let head = format!("{{\"name\": {}, \"{}\": ", Value::from(*name), spelling.arguments);
+        ways.push(format!("{} {arguments} \"}}\"", literal(&head)));
+    }
+    grammar.rule("call", ways.join(" | "));
+    let more = match parallel {
+        true => format!(" ({} call){{0,{}}}", literal(spelling.between), MAX_CALLS - 1),
+        false => String::new(),
+    };
+    grammar.rule("calls", format!("{} call{more} {}", literal(spelling.begin), literal(spelling.close)));
+    let called = format!("{} calls", literal(spelling.open));
+    let root = match (choice.is_required(), dialect) {
+        (true, _) => called,
+        (false, PromptDialect::Json) => {
+            let prose = literal(&format!("{{\"{PROSE_KEY}\": "));
+            format!("{called} | {prose} string \"}}\"")
+        }
+        (false, _) => grammar.prose(spelling.open),
+    };
+    grammar.text(&root)
+}
+
+struct Grammar<'s> {
+    /// What references point into.
+    definitions: &'s Map<String, Value>,
+    rules: Vec<(String, String)>,
+    /// The rules of references.
+    referred: HashMap<String, String>,
+    bytes: usize,
+}
+
+impl Grammar<'_> {
+    fn text(&self, root: &str) -> Option<String> {
+        if MAX_BYTES < self.bytes {
+            return None;
+        }
+        let mut text = format!("root ::= {root}\n");
+        for (name, body) in self.rules.iter().map(|(n, b)| (n.as_str(), b.as_str())).chain(COMMON) {
+            // A string takes what it is given.
+            let _ = writeln!(text, "{name} ::= {body}");
+        }
+        Some(text)
+    }
+
+    fn rule(&mut self, name: &str, body: String) {
+        self.bytes += name.len() + body.len();
+        self.rules.push((name.to_owned(), body));
+    }
+
+    /// A rule of its own for `body`, and its name.
+    fn named(&mut self, body: String) -> String {
+        let name = format!("r{}", self.rules.len());
+        self.rule(&name, body);
+        name
+    }
+
+    /// Text up to `open`, and calls behind it. Each rule knows how much of `open` has been seen: its first character
+    /// occurs in it only once, so that whatever breaks it off begins anew.
+    fn prose(&mut self, open: &str) -> String {
+        let opener: Vec<char> = open.chars().collect();
+        let first = opener.first().copied().unwrap_or('{');
+        for (seen, &next) in opener.iter().enumerate() {
+            let name = format!("prose{seen}");
+            let then =
+                if seen + 1 == opener.len() { "calls".to_owned() } else { format!("prose{}", seen + 1) };
+            let on = format!("{} {then}", literal(&next.to_string()));
+            let body = match seen {
+                0 => format!("[^{}] prose0 | {on} | \"\"", in_class(next)),
+                _ => {
+                    let (next, again) = (in_class(next), literal(&first.to_string()));
+                    format!("[^{next}{}] prose0 | {again} prose1 | {on} | \"\"", in_class(first))
+                }
+            };
+            self.rule(&name, body);
+        }
+        "prose0".to_owned()
+    }
+
+    /// What fits `schema`, as an expression that binds tightly.
+    fn expression(&mut self, schema: &Value, depth: usize) -> String {
+        let Value::Object(schema) = schema else { return "value".to_owned() };
+        if MAX_DEPTH < depth || MAX_BYTES < self.bytes {
+            return "value".to_owned();
+        }
+        if let Some(Value::String(reference)) = schema.get("$ref") {
+            return self.reference(reference, depth);
+        }
+        let values = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+        if let Some(values) = values.or_else(|| schema.get("const").map(std::slice::from_ref)) {
+            let values: Vec<String> = values.iter().map(|v| literal(&spaced(v))).collect();
+            return choice_of(values);
+        }
+        // An object of several schemas has the members of all of them: those of one, and any others.
+        let declares = schema.contains_key("properties");
+        let choices =
+            ["anyOf", "oneOf"].iter().find_map(|k| schema.get(*k)?.as_array()).filter(|_| !declares);
+        if let Some(choices) = choices {
+            let choices = choices.iter().map(|choice| self.expression(choice, depth + 1)).collect();
+            return choice_of(choices);
+        }
+        if let Some(all) = schema.get("allOf").and_then(Value::as_array).filter(|_| !declares)
+            && let Some(first) = all.first()
+        {
+            return self.expression(first, depth + 1);
+        }
+        match schema.get("type") {
+            Some(Value::String(kind)) => self.typed(kind, schema, depth),
+            Some(Value::Array(kinds)) => {
+                let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).collect();
+                choice_of(kinds.into_iter().map(|kind| self.typed(kind, schema, depth)).collect())
+            }
+            _ if declares => self.object(schema, depth),
+            _ => "value".to_owned(),
+        }
+    }
+
+    fn typed(&mut self, kind: &str, schema: &Map<String, Value>, depth: usize) -> String {
+        match kind {
+            "object" => self.object(schema, depth),
+            "array" => self.array(schema, depth),
+            "string" => string(schema),
+            "integer" => "integer".to_owned(),
+            "number" => "number".to_owned(),
+            "boolean" => "boolean".to_owned(),
+            "null" => "\"null\"".to_owned(),
+            _ => "value".to_owned(),
+        }
+    }
+
+    fn reference(&mut self, reference: &str, depth: usize) -> String {
+        if let Some(name) = self.referred.get(reference) {
+            return name.clone();
+        }
+        let target = reference.strip_prefix("#/$defs/").and_then(|path| {
+            let (key, pointer) = path.split_at(path.find('/').unwrap_or(path.len()));
+            self.definitions.get(key)?.pointer(pointer)
+        });
+        let Some(target) = target else { return "value".to_owned() };
+        let name = format!("d{}", self.referred.len());
+        // Known before it is made: it may refer to itself.
+        self.referred.insert(reference.to_owned(), name.clone());
+        let body = self.expression(target, depth + 1);
+        self.rule(&name, body);
+        name
+    }
+
+    /// Members in the order of their declaration, those that are not required left out or not.
+    fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> String {
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let mut members: Vec<(String, bool)> = Vec::new();
+        let declared = schema.get("properties").and_then(Value::as_object);
+        for (key, member) in declared.into_iter().flatten() {
+            let value = self.expression(member, depth + 1);
+            let key_json = Value::from(key.as_str()).to_string();
+            members.push((
+                format!("{} {value}", literal(&format!("{key_json}: "))),
+                required.contains(&key.as_str()),
+            ));
+        }
+        let other = match schema.get("additionalProperties") {
+            Some(Value::Bool(false)) => None,
+            None | Some(Value::Bool(_)) => Some("string \": \" value".to_owned()),
+            Some(other) => Some(format!("string \": \" {}", self.expression(other, depth + 1))),
+        };
+        // Required members that are not declared can only be among the others.
+        let mut rest = match &other {
+            Some(other) => format!(" (\", \" {other})*"),
+            None => String::new(),
+        };
+        let mut ways = Vec::new();
+        if let Some(other) = &other {
+            ways.push(format!("{other}{rest}"));
+        }
+        ways.push("\"\"".to_owned());
+        // From the last member to the first: `ways` are the members from here on with none before them, `rest` those
+        // with some before.
+        for (member, is_required) in members.iter().rev() {
+            let way = format!("{member}{rest}");
+            if *is_required {
+                ways.clear();
+                rest = format!(" \", \" {member}{rest}");
+            } else {
+                rest = format!(" (\", \" {member})?{rest}");
+            }
+            ways.insert(0, way);
+            if 120 < rest.len() {
+                rest = format!(" {}", self.named(rest));
+            }
+        }
+        self.named(format!("\"{{\" {} \"}}\"", choice_of(ways)))
+    }
+
+    fn array(&mut self, schema: &Map<String, Value>, depth: usize) -> String {
+        let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let first: Vec<String> = first.iter().map(|element| self.expression(element, depth + 1)).collect();
+        let others = match schema.get("items") {
+            Some(Value::Bool(false)) => None,
+            Some(element) => Some(self.expression(element, depth + 1)),
+            None => Some("value".to_owned()),
+        };
+        let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+        let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems"));
+        if !first.is_empty() {
+            // How many of a tuple's elements must be there is left to the check.
+            let others = others.map_or(String::new(), |other| format!("(\", \" {other})*"));
+            let tuple = first.iter().rev().fold(others, |rest, element| match rest.as_str() {
+                "" => element.clone(),
+                rest if rest.starts_with("(\", \"") => format!("{element} {rest}"),
+                rest => format!("{element} (\", \" {rest})?"),
+            });
+            return self.named(format!("\"[\" ({tuple})? \"]\""));
+        }
+        let Some(element) = others.filter(|_| most != Some(0)) else { return "\"[]\"".to_owned() };
+        let more = match most {
+            Some(most) => format!(
+                "{{{},{}}}",
+                least.saturating_sub(1),
+                most.saturating_sub(1).max(least.saturating_sub(1))
+            ),
+            None if least <= 1 => "*".to_owned(),
+            None => format!("{{{},}}", least - 1),
+        };
+        let elements = format!("{element} (\", \" {element}){more}");
+        match least {
+            0 => self.named(format!("\"[\" ({elements})? \"]\"")),
+            _ => self.named(format!("\"[\" {elements} \"]\"")),
+        }
+    }
+}
+
+/// The rules that all grammars share. Numbers have as many digits as anyone means.
+const COMMON: [(&str, &str); 9] = [
+    ("value", "object | array | string | number | boolean | \"null\""),
+    ("object", "\"{\" (string \": \" value (\", \" string \": \" value)*)? \"}\""),
+    ("array", "\"[\" (value (\", \" value)*)? \"]\""),
+    ("string", "\"\\\"\" char* \"\\\"\""),
+    ("char", "[^\"\\\\\\x00-\\x1f\\x7f] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" hex hex hex hex)"),
+    ("hex", "[0-9a-fA-F]"),
+    ("integer", "\"-\"? (\"0\" | [1-9] [0-9]{0,39})"),
+    ("number", "integer (\".\" [0-9]{1,40})? ([eE] [-+]? [0-9]{1,4})?"),
+    ("boolean", "\"true\" | \"false\""),
+];
+
+fn string(schema: &Map<String, Value>) -> String {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+    match (bound("minLength").unwrap_or(0), bound("maxLength")) {
+        (0, None) => "string".to_owned(),
+        (least, None) => format!("(\"\\\"\" char{{{least},}} \"\\\"\")"),
+        (least, Some(most)) => format!("(\"\\\"\" char{{{least},{}}} \"\\\"\")", most.max(least)),
+    }
+}
+
+fn choice_of(mut ways: Vec<String>) -> String {
+    ways.dedup();
+    match <[String; 1]>::try_from(ways) {
+        Ok([only]) => only,
+        Err(ways) if ways.is_empty() => "value".to_owned(),
+        Err(ways) => format!("({})", ways.join(" | ")),
+    }
+}
+
+/// Exactly this text.
+fn literal(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A character as it stands in a class.
+fn in_class(c: char) -> String {
+    match c {
+        '[' | ']' | '\\' | '"' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '^' | '-' => format!("\\x{:02x}", u32::from(c)),
+        c => c.to_string(),
+    }
+}

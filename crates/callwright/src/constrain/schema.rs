@@ -1,0 +1,226 @@
+//! The tools as one JSON schema of the answer.
+//!
+//! ```text
+//! {"tool_calls": [{"name": "f", "arguments": {…}}]}     a call of one of the tools
+//! {"no_tool_helps": "…"}                                prose, where no call is demanded
+//! ```
+
+use serde_json::{Map, Value, json};
+
+use super::PROSE_KEY;
+use crate::choice::ToolChoice;
+use crate::schema::{Draft, Holds, has_inner_id, holds, inside, local_pointer};
+use crate::tools::{Tool, ToolSet};
+
+/// The most calls in one answer.
+pub(super) const MAX_CALLS: usize = 16;
+
+/// The longest repetition that servers compile.
+const MAX_REPEATS: u64 = 512;
+
+/// The schema that an answer to a request for `choice` must fit; `None` where it leaves no tool to call.
+///
+/// Each tool's arguments are held to its own schema, closed where it declares members and does not ask for others.
+/// A tool whose schema cannot stand inside another (it refers to itself by names, or comes in another draft's words)
+/// takes any object. With `parallel`, an answer may hold up to 16 calls.
+pub fn schema(tool_set: &ToolSet, choice: &ToolChoice, parallel: bool) -> Option<Value> {
+    let tools = choice.tools(tool_set);
+    if tools.is_empty() {
+        return None;
+    }
+    let (parts, definitions) = call_parts(&tools);
+    let calls: Vec<Value> = parts.into_iter().map(|(name, arguments)| call(name, arguments)).collect();
+    let call = match <[Value; 1]>::try_from(calls) {
+        Ok([only]) => only,
+        Err(calls) => json!({"anyOf": calls}),
+    };
+    let most = if parallel { MAX_CALLS } else { 1 };
+    let calls =
+        object("tool_calls", json!({"type": "array", "items": call, "minItems": 1, "maxItems": most}));
+    let mut schema = match choice.is_required() {
+        true => calls,
+        false => json!({"anyOf": [calls, object(PROSE_KEY, json!({"type": "string"}))]}),
+    };
+    if let (false, Value::Object(schema)) = (definitions.is_empty(), &mut schema) {
+        schema.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    Some(schema)
+}
+
+/// An object with this one member.
+fn object(key: &str, member: Value) -> Value {
+    json!({"type": "object", "properties": {key: member}, "required": [key], "additionalProperties": false})
+}
+
+/// Each tool's name and the schema of its arguments, and the definitions that these refer to as `#/$defs/…`.
+pub(super) fn call_parts<'t>(tools: &[&'t Tool]) -> (Vec<(&'t str, Value)>, Map<String, Value>) {
+    let mut definitions = Map::new();
+    let parts = tools.iter().map(|tool| (tool.name(), arguments(tool, &mut definitions))).collect();
+    (parts, definitions)
+}
+
+fn call(name: &str, arguments: Value) -> Value {
+    json!({
+        "type": "object",
+        // A list of one is understood by more servers than `const`.
+        "properties": {"name": {"type": "string", "enum": [name]}, "arguments": arguments},
+        "required": ["name", "arguments"],
+        "additionalProperties": false,
+    })
+}
+
+/// The schema of the tool's arguments as it can stand inside another. One that refers to its own parts goes into
+/// `definitions`, and its references with it.
+fn arguments(tool: &Tool, definitions: &mut Map<String, Value>) -> Value {
+    let own = tool.schema().value();
+    if !own.is_object() || !is_portable(own) {
+        return json!({"type": "object"});
+    }
+    let key = format!("arguments{}", definitions.len());
+    let closes = !combines(own);
+    let mut schema = own.clone();
+    let mut refers = false;
+    let mut todo = vec![&mut schema];
+    while let Some(inner) = todo.pop() {
+        let Value::Object(inner) = inner else { continue };
+        widen(inner);
+        if let Some(pointer) = inner.get("$ref").and_then(Value::as_str).and_then(local_pointer) {
+            refers = true;
+            inner.insert("$ref".to_owned(), Value::from(format!("#/$defs/{key}{pointer}")));
+        }
+        let declares = inner.get("properties").and_then(Value::as_object).is_some_and(|p| !p.is_empty());
+        if closes && declares && !inner.contains_key("additionalProperties") {
+            inner.insert("additionalProperties".to_owned(), json!(false));
+        }
+        todo.extend(schemas_in(inner));
+    }
+    // Arguments are always an object; not every schema says so.
+    if let Value::Object(root) = &mut schema
+        && ["type", "$ref", "anyOf", "oneOf", "allOf"].iter().all(|keyword| !root.contains_key(*keyword))
+    {
+        root.insert("type".to_owned(), json!("object"));
+    }
+    if !refers {
+        return schema;
+    }
+    if !resolves(&schema, &format!("#/$defs/{key}")) {
+        return json!({"type": "object"});
+    }
+    let reference = json!({"$ref": format!("#/$defs/{key}")});
+    definitions.insert(key, schema);
+    reference
+}
+
+/// Takes out what only describes, and what servers refuse or cannot hold a model to.
+fn widen(schema: &mut Map<String, Value>) {
+    // Whose names are matched cannot be closed once the patterns are gone.
+    if schema.contains_key("patternProperties") {
+        schema.insert("additionalProperties".to_owned(), json!(true));
+    }
+    schema.retain(|keyword, value| match keyword.as_str() {
+        "$ref"
+        | "$defs"
+        | "definitions"
+        | "type"
+        | "enum"
+        | "const"
+        | "anyOf"
+        | "oneOf"
+        | "allOf"
+        | "properties"
+        | "required"
+        | "additionalProperties"
+        | "items"
+        | "prefixItems"
+        | "minimum"
+        | "maximum"
+        | "exclusiveMinimum"
+        | "exclusiveMaximum"
+        | "format" => true,
+        "minLength" | "maxLength" | "minItems" | "maxItems" => {
+            value.as_u64().is_some_and(|n| n <= MAX_REPEATS)
+        }
+        "pattern" => value.as_str().is_some_and(is_plain_pattern),
+        _ => false,
+    });
+}
+
+/// Is it a pattern for the whole string, without look-around and classes that only some engines have?
+fn is_plain_pattern(pattern: &str) -> bool {
+    let Some(inside) = pattern.strip_prefix('^').and_then(|p| p.strip_suffix('$')) else { return false };
+    let known = |c: char| matches!(c, 'd' | 'w' | 's') || c.is_ascii_punctuation();
+    let (mut depth, mut escaped) = (0_usize, false);
+    for c in inside.chars() {
+        match c {
+            _ if !c.is_ascii() => return false,
+            _ if escaped && !known(c) => return false,
+            '(' if !escaped => depth += 1,
+            ')' if !escaped => depth = depth.saturating_sub(1),
+            // `^a|b$` is about the beginning or the end, not about the whole.
+            '|' if !escaped && depth == 0 => return false,
+            _ => {}
+        }
+        escaped = !escaped && c == '\\';
+    }
+    !escaped && !inside.contains("(?")
+}
+
+/// Does some object take its members from several schemas at once? None of them may then be closed.
+fn combines(root: &Value) -> bool {
+    let mut todo = vec![root];
+    while let Some(schema) = todo.pop() {
+        let Value::Object(schema) = schema else { continue };
+        let has = |keyword: &&str| schema.contains_key(*keyword);
+        let applies = ["$ref", "anyOf", "oneOf"].iter().any(has);
+        if schema.contains_key("allOf") || applies && schema.contains_key("properties") {
+            return true;
+        }
+        todo.extend(inside(schema).map(|(_, inner)| inner));
+    }
+    false
+}
+
+/// Does every reference in it name a place in it by pointer?
+fn is_portable(root: &Value) -> bool {
+    if has_inner_id(root) || Draft::of(root) < Draft::D6 {
+        return false;
+    }
+    let mut todo = vec![root];
+    while let Some(schema) = todo.pop() {
+        let Value::Object(schema) = schema else { continue };
+        let by_name = schema.get("$ref").is_some_and(|r| r.as_str().and_then(local_pointer).is_none());
+        if by_name || schema.contains_key("$dynamicRef") || schema.contains_key("$recursiveRef") {
+            return false;
+        }
+        todo.extend(inside(schema).map(|(_, inner)| inner));
+    }
+    true
+}
+
+/// Do all references, which begin with `base`, still name something in `root`?
+fn resolves(root: &Value, base: &str) -> bool {
+    let mut todo = vec![root];
+    while let Some(schema) = todo.pop() {
+        let Value::Object(schema) = schema else { continue };
+        let pointer = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix(base));
+        if pointer.is_some_and(|pointer| root.pointer(pointer).is_none()) {
+            return false;
+        }
+        todo.extend(inside(schema).map(|(_, inner)| inner));
+    }
+    true
+}
+
+/// The schemas directly inside `schema`, to be changed.
+fn schemas_in(schema: &mut Map<String, Value>) -> Vec<&mut Value> {
+    let mut found = Vec::new();
+    for (keyword, held) in schema.iter_mut() {
+        match (holds(keyword).0, held) {
+            (Holds::Schema | Holds::SchemaOrList, held @ Value::Object(_)) => found.push(held),
+            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => found.extend(list),
+            (Holds::Map, Value::Object(map)) => found.extend(map.values_mut()),
+            _ => {}
+        }
+    }
+    found
+}

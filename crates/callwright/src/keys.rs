@@ -1,0 +1,67 @@
+//! The keys under which models write the parts of a call: who reads, shapes or looks for a call goes by these.
+
+/// What may name the tool.
+pub(crate) const NAME: &[&str] = &[
+    "name",
+    "tool",
+    "function",
+    "tool_name",
+    "function_name",
+    "action",
+    "func",
+    "functionName",
+    "toolName",
+    "api",
+    "api_name",
+    "method",
+    "recipient_name",
+    "tool_call",
+    "function_call",
+];
+
+/// What may hold the arguments.
+pub(crate) const ARGUMENTS: &[&str] = &[
+    "arguments",
+    "parameters",
+    "params",
+    "args",
+    "input",
+    "tool_input",
+    "action_input",
+    "kwargs",
+    "arg",
+    "param",
+    "function_args",
+    "tool_args",
+    "properties",
+    "tool_parameters",
+    "function_parameters",
+    "parameter",
+    "inputs",
+];
+
+/// What a list of calls, or one call, may be wrapped in.
+pub(crate) const WRAPPERS: &[&str] = &[
+    "tool_calls",
+    "function_calls",
+    "calls",
+    "tool_call",
+    "function_call",
+    "functions",
+    "tools",
+    "function",
+    "tool",
+    "call",
+    "tool_uses",
+    "actions",
+    "action",
+];
+
+/// What may stand beside a name and arguments without being an argument.
+pub(crate) const COMPANIONS: &[&str] =
+    &["id", "type", "tool_call_id", "call_id", "index", "thought", "thoughts", "reasoning"];
+
+/// Is this the key of a part of a call?
+pub(crate) fn is_of_call(key: &str) -> bool {
+    [NAME, ARGUMENTS, WRAPPERS, COMPANIONS].iter().any(|keys| keys.contains(&key))
+}

@@ -1,0 +1,67 @@
+//! How near two names are to each other: for the hint in a refusal, and to tell spellings of one name.
+
+/// The longest name that is compared, in bytes.
+const MAX_COMPARED: usize = 64;
+
+/// Lower case, without separators: `getWeather`, `get_weather` and `Get-Weather` are one name.
+pub(crate) fn fold(name: &str) -> String {
+    name.chars()
+        .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '\\' | '/' | ':'))
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// Those of `declared` that come close to `written`, nearest first, at most `most`.
+pub(crate) fn nearest<'a>(
+    written: &str,
+    declared: impl Iterator<Item = &'a str>,
+    most: usize,
+) -> Vec<&'a str> {
+    let written = fold(written);
+    let mut near: Vec<(usize, &str)> =
+        declared.filter_map(|name| Some((distance(&written, &fold(name))?, name))).collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
+/// How far `written` is from `name`, both folded; `None` where they have little in common.
+fn distance(written: &str, name: &str) -> Option<usize> {
+    let is_inside = 3 < written.len() && (name.contains(written) || written.contains(name));
+    if is_inside && !name.is_empty() {
+        return Some(1);
+    }
+    let bound = written.len().min(MAX_COMPARED) / 2 + 1;
+    if MAX_COMPARED < written.len().max(name.len()) || bound < written.len().abs_diff(name.len()) {
+        return None;
+    }
+    Some(edits(written, name)).filter(|edits| *edits <= bound)
+}
+
+/// The number of single-byte edits between two texts.
+fn edits(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_come_first() {
+        let near = |written| nearest(written, ["get_weather", "get_time", "write_file"].into_iter(), 2);
+        assert_eq!(near("get_wether"), ["get_weather", "get_time"]);
+        assert_eq!(near("Time"), ["get_time"]);
+        assert!(near("zzzzzzzzzzzzzz").is_empty());
+        assert_eq!(edits("kitten", "sitting"), 3);
+    }
+}

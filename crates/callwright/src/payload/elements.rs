@@ -1,0 +1,132 @@
+//! Objects and lists as nested elements: `<name>Ann</name><tags><item>x</item></tags>`.
+//!
+//! What is an object, a list or text only the schema says; where it says nothing, elements of one name are a list.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use callwright_json::{Guide, Kinds, Place};
+
+use super::tag::{Lexed, Tag, Typing, tag_at};
+use super::value::{json_of as value_of, place_of};
+
+/// The most levels.
+const MAX_LEVELS: usize = 64;
+
+/// An element that is not closed yet.
+struct Frame {
+    word: String,
+    place: Option<Place>,
+    /// Where its content begins.
+    from: usize,
+    /// The elements in it so far, with their JSON.
+    children: Vec<(String, String)>,
+}
+
+/// The JSON of the elements that `text` is made of, for a value at `place`; `None` where it is made of anything else.
+pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
+    let mut open = vec![Frame { word: String::new(), place, from: 0, children: Vec::new() }];
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        let Some(found) = rest.find(['<', ']']) else { break };
+        let start = at + found;
+        let Lexed::Tag(tag) = tag_at(text, start) else {
+            at = start + 1;
+            continue;
+        };
+        let top = open.last()?;
+        let word = tag.word.of(text);
+        let end = tag.at.end as usize;
+        if tag.closing && word == top.word {
+            let frame = open.pop()?;
+            let json = frame.json(text.get(frame.from..start)?, guide)?;
+            open.last_mut()?.children.push((frame.word, json));
+        } else if !tag.closing && !top.is_text(guide) && is_plain(&tag) {
+            // Text between elements belongs to nothing.
+            if open.len() == MAX_LEVELS {
+                return None;
+            }
+            let place = top.place_of(word, guide);
+            open.push(Frame { word: word.to_owned(), place, from: end, children: Vec::new() });
+        } else if tag.closing && !top.is_text(guide) {
+            return None;
+        }
+        at = end;
+    }
+    let root = open.pop().filter(|root| open.is_empty() && !root.children.is_empty())?;
+    root.json(text, guide)
+}
+
+fn is_plain(tag: &Tag) -> bool {
+    tag.key.is_none()
+}
+
+impl Frame {
+    /// Only text may stand here, whatever it looks like.
+    fn is_text(&self, guide: &dyn Guide) -> bool {
+        self.place.is_some_and(|place| !guide.kinds(place).meets(Kinds::OBJECT.or(Kinds::ARRAY)))
+    }
+
+    /// Is it a list?
+    fn is_list(&self, guide: &dyn Guide) -> bool {
+        let kinds = self.place.map_or(Kinds::ANY, |place| guide.kinds(place));
+        let same = self.children.windows(2).all(|pair| pair[0].0 == pair[1].0);
+        let named =
+            self.children.first().is_some_and(|(word, _)| matches!(word.as_str(), "item" | "element"));
+        match (kinds.meets(Kinds::ARRAY), kinds.meets(Kinds::OBJECT)) {
+            (true, true) => same && (named || 1 < self.children.len()),
+            (is_list, _) => is_list,
+        }
+    }
+
+    /// Where an element of this name stands in it.
+    fn place_of(&self, word: &str, guide: &dyn Guide) -> Option<Place> {
+        let place = self.place?;
+        let kinds = guide.kinds(place);
+        if kinds.meets(Kinds::OBJECT) {
+            let member = place_of(guide, place, word)?;
+            let kinds = guide.kinds(member);
+            // `<tag>a</tag><tag>b</tag>` for a list `tag`.
+            let is_repeated = self.children.last().is_some_and(|(last, _)| last == word);
+            let is_list = kinds.meets(Kinds::ARRAY) && !kinds.meets(Kinds::OBJECT);
+            return Some(if is_repeated && is_list { guide.element(member, 0) } else { member });
+        }
+        Some(guide.element(place, self.children.len()))
+    }
+
+    fn json(&self, content: &str, guide: &dyn Guide) -> Option<String> {
+        if self.children.is_empty() {
+            return Some(value_of(content, Typing::Schema, guide, self.place, false));
+        }
+        let mut json = String::new();
+        if self.is_list(guide) {
+            for (_, child) in &self.children {
+                json.push_str(if json.is_empty() { "[" } else { ", " });
+                json.push_str(child);
+            }
+            json.push(']');
+            return Some(json);
+        }
+        let mut members: Vec<(&str, Vec<&str>)> = Vec::new();
+        let mut slots: HashMap<&str, usize> = HashMap::new();
+        for (word, child) in &self.children {
+            let slot = *slots.entry(word).or_insert(members.len());
+            match members.get_mut(slot) {
+                Some((_, values)) => values.push(child),
+                None => members.push((word, vec![child])),
+            }
+        }
+        for (word, values) in members {
+            let separator = if json.is_empty() { "{" } else { ", " };
+            let key = serde_json::Value::from(word);
+            let written = match values.as_slice() {
+                [only] => write!(json, "{separator}{key}: {only}"),
+                several => write!(json, "{separator}{key}: [{}]", several.join(", ")),
+            };
+            written.ok()?;
+        }
+        json.push('}');
+        Some(json)
+    }
+}

@@ -1,0 +1,98 @@
+//! Objects with bare keys whose strings have marks of their own: `{city:<|"|>Paris<|"|>,days:3}`.
+//!
+//! A [`Braces`] finds the end of one as it arrives; [`json_like`] spells it as what the tolerant reader takes.
+
+/// Finds the last brace.
+#[derive(Debug)]
+pub(crate) struct Braces {
+    mark: &'static str,
+    at: usize,
+    levels: usize,
+    inside: Inside,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    Nothing,
+    /// Between two marks.
+    Marks,
+    /// In a string of JSON.
+    Quotes,
+}
+
+impl Braces {
+    /// For the object whose brace stands at `from`, with strings between two of `mark`.
+    pub(crate) fn new(from: usize, mark: &'static str) -> Braces {
+        Braces { mark, at: from, levels: 0, inside: Inside::Nothing }
+    }
+
+    /// Goes on from where the last call stopped: the place behind the last brace, if it is there by now.
+    pub(crate) fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
+        while let Some(&byte) = bytes.get(self.at) {
+            let rest = &bytes[self.at..];
+            let mark = self.mark.as_bytes();
+            if self.inside != Inside::Quotes && byte == mark[0] {
+                if rest.len() < mark.len() && mark.starts_with(rest) {
+                    return None;
+                }
+                if rest.starts_with(mark) {
+                    self.inside = if self.inside == Inside::Marks { Inside::Nothing } else { Inside::Marks };
+                    self.at += mark.len();
+                    continue;
+                }
+            }
+            match (self.inside, byte) {
+                (Inside::Nothing, b'{' | b'[') => self.levels += 1,
+                (Inside::Nothing, b'}' | b']') => {
+                    self.levels = self.levels.saturating_sub(1);
+                    if self.levels == 0 {
+                        return Some(self.at + 1);
+                    }
+                }
+                (Inside::Nothing, b'"') => self.inside = Inside::Quotes,
+                (Inside::Quotes, b'"') => self.inside = Inside::Nothing,
+                (Inside::Quotes, b'\\') if rest.len() == 1 => return None,
+                (Inside::Quotes, b'\\') => self.at += 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        None
+    }
+}
+
+/// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`
+pub(crate) fn json_like(text: &str, mark: &str) -> String {
+    let mut json = String::with_capacity(text.len());
+    for (n, piece) in text.split(mark).enumerate() {
+        match n % 2 {
+            0 => json.push_str(piece),
+            _ => json.push_str(&serde_json::Value::from(piece).to_string()),
+        }
+    }
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_inside_strings_do_not_count() {
+        let text = "{a:<|\"|>} x {<|\"|>,b:{c:[1,2]},d:\"}\\\"\"} more }";
+        let end = text.find(" more").unwrap();
+        assert_eq!(Braces::new(0, "<|\"|>").advance(text.as_bytes()), Some(end));
+        let mut braces = Braces::new(0, "<|\"|>");
+        let found = (1..=text.len()).find_map(|n| braces.advance(&text.as_bytes()[..n]));
+        assert_eq!(found, Some(end));
+        assert_eq!(Braces::new(0, "<escape>").advance(b"{a:<escape>}"), None);
+    }
+
+    #[test]
+    fn strings_are_spelt_as_json() {
+        assert_eq!(
+            json_like("{a:<escape>say \"x\"\n<escape>,b:3}", "<escape>"),
+            "{a:\"say \\\"x\\\"\\n\",b:3}"
+        );
+    }
+}

@@ -1,0 +1,347 @@
+//! Tags, whatever a dialect makes them of: `<parameter=a>`, `<invoke name="f">`, `</｜DSML｜parameter>`,
+//! `<|open|>argument key="a" type="string"<|sep|>`, `]<]minimax[>[</invoke>`, `<|call|>`.
+//!
+//! In goes a place in a text, out comes one [`Tag`] with what it is for. Nothing here knows what may stand between
+//! tags.
+
+use callwright_json::Span;
+
+use crate::dialect::marks::{Fit, bar, fit};
+
+/// The longest tag, in bytes.
+const MAX_TAG: usize = 384;
+/// What stands before each tag of MiniMax M3.
+const MINIMAX: &str = "]<]minimax[>[";
+/// What ends a tag of Kimi K3.
+const SEP: &str = "<|sep|>";
+
+/// One tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    /// Its bytes.
+    pub(crate) at: Span,
+    /// Does it close something?
+    pub(crate) closing: bool,
+    /// What it is for.
+    pub(crate) role: Role,
+    /// Its word, without what a dialect puts before or behind all its words.
+    pub(crate) word: Span,
+    /// The name in it: `f` of `<invoke name="f">`, `a` of `<parameter=a>`.
+    pub(crate) key: Option<Span>,
+    /// What it says about the type of the value behind it.
+    pub(crate) typing: Typing,
+    /// Has it the mark that MiniMax M3 puts before each tag?
+    pub(crate) marked: bool,
+}
+
+/// What a tag is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// One call: `<function=f>`, `<invoke name="f">`.
+    Call,
+    /// One argument with its key: `<parameter=a>`.
+    Param,
+    /// The key of an argument alone: `<arg_key>`.
+    Key,
+    /// The type of an argument alone: `<arg_type>`.
+    Type,
+    /// The value of an argument alone: `<arg_value>`.
+    Value,
+    /// It stands behind a name: `<tool_sep>`.
+    Separator,
+    /// What calls stand in: `<tool_call>`, `<function_calls>`.
+    Group,
+    /// A special token: `<|call|>`.
+    Token,
+    /// Another word.
+    Other,
+}
+
+/// How a raw value gets its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Typing {
+    /// By the tool's schema.
+    Schema,
+    /// It is text.
+    Text,
+    /// It is JSON.
+    Json,
+}
+
+/// What stands at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lexed {
+    Tag(Tag),
+    /// The text ends before the tag does.
+    Grows,
+    No,
+}
+
+/// The tag that begins at `from`.
+pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
+    let bytes = text.as_bytes();
+    let rest = bytes.get(from..).unwrap_or(&[]);
+    let (marked, start) = match fit(rest, MINIMAX) {
+        Fit::Is(len) => (true, from + len),
+        Fit::Grows if rest.first() == Some(&b']') => return Lexed::Grows,
+        Fit::Grows | Fit::No => (false, from),
+    };
+    match bytes.get(start) {
+        Some(b'<') => {}
+        None if marked => return Lexed::Grows,
+        _ => return Lexed::No,
+    }
+    for (open, closing) in [("<|open|>", false), ("<|close|>", true)] {
+        match fit(&bytes[start..], open) {
+            Fit::Is(len) => return between_tokens(text, from, start + len, closing),
+            Fit::Grows => return Lexed::Grows,
+            Fit::No => {}
+        }
+    }
+    let mut at = start + 1;
+    let closing = bytes.get(at) == Some(&b'/');
+    at += usize::from(closing);
+    // `<｜DSML｜ parameter …>`, `<|call|>`
+    if let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) {
+        let inner = at + len;
+        let word = inner + bytes[inner..].iter().take(MAX_TAG).take_while(|b| is_token_byte(**b)).count();
+        match (bar(&bytes[word..]), bytes.get(word)) {
+            (_, None) => return grows(bytes, from),
+            // `<|tool_call>`
+            (None, Some(b'>')) => return token(from, word + 1, inner, word),
+            (None, Some(_)) => return Lexed::No,
+            (Some(len), Some(_)) => {
+                let behind = word + len;
+                match bytes.get(behind) {
+                    None => return grows(bytes, from),
+                    Some(b'>') => return token(from, behind + 1, inner, word),
+                    Some(_) if bar(&bytes[behind..]).is_some() => return Lexed::No,
+                    Some(b' ') => at = behind + 1,
+                    Some(_) => at = behind,
+                }
+            }
+        }
+    }
+    let word_end = at + name_len(bytes, at);
+    if word_end == at && at < bytes.len() {
+        return Lexed::No;
+    }
+    // `<tool_call|>`
+    match bytes.get(word_end..) {
+        Some([b'|', b'>', ..]) => return token(from, word_end + 2, at, word_end),
+        Some([b'|']) => return grows(bytes, from),
+        _ => {}
+    }
+    let word = significant(text, at, word_end);
+    let mut tag = Tag {
+        at: Span::new(from, from),
+        closing,
+        role: role_of(word.of(text)),
+        word,
+        key: None,
+        typing: Typing::Schema,
+        marked,
+    };
+    let Some(end) = attributes(text, word_end, b'>', &mut tag) else { return grows(bytes, from) };
+    if end == 0 || MAX_TAG < end - from {
+        return Lexed::No;
+    }
+    tag.at = Span::new(from, end);
+    Lexed::Tag(tag)
+}
+
+fn token(from: usize, end: usize, inner: usize, word: usize) -> Lexed {
+    Lexed::Tag(Tag {
+        at: Span::new(from, end),
+        closing: true,
+        role: Role::Token,
+        word: Span::new(inner, word),
+        key: None,
+        typing: Typing::Schema,
+        marked: false,
+    })
+}
+
+/// `<|open|>argument key="a" type="string"<|sep|>`, from behind the first token.
+fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
+    let bytes = text.as_bytes();
+    let word_end = at + name_len(bytes, at);
+    let word = Span::new(at, word_end);
+    let role = role_of(word.of(text));
+    let (key, typing) = (None, Typing::Schema);
+    let mut tag = Tag { at: Span::new(from, from), closing, role, word, key, typing, marked: false };
+    let Some(end) = attributes(text, word_end, b'<', &mut tag) else { return grows(bytes, from) };
+    if end == 0 {
+        return Lexed::No;
+    }
+    match fit(&bytes[end - 1..], SEP) {
+        Fit::Is(len) => {
+            tag.at = Span::new(from, end - 1 + len);
+            Lexed::Tag(tag)
+        }
+        Fit::Grows => grows(bytes, from),
+        Fit::No => Lexed::No,
+    }
+}
+
+/// Reads up to `last` and says where it ends: `None` where the text ends before, 0 where no tag goes on like this.
+fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    // `<parameter=a>`
+    if bytes.get(at) == Some(&b'=') {
+        let rest = bytes.get(at + 1..)?;
+        let len = rest.iter().take(MAX_TAG).position(|&b| b == last || b == b'\n' || b == b'<');
+        let end = at + 1 + len?;
+        tag.key = Some(unquoted(text, at + 1, end));
+        return Some(if bytes[end] == last { end + 1 } else { 0 });
+    }
+    while at < from + MAX_TAG {
+        let byte = *bytes.get(at)?;
+        if byte == last {
+            return Some(at + 1);
+        }
+        if byte.is_ascii_whitespace() || byte == b'/' {
+            at += 1;
+            continue;
+        }
+        let name = at;
+        at += bytes[at..].iter().take(64).take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        match bytes.get(at)? {
+            b'=' if name < at => {}
+            _ => return Some(0),
+        }
+        let value = at + 1;
+        let end = match *bytes.get(value)? {
+            quote @ (b'"' | b'\'') => {
+                let rest = &bytes[value + 1..];
+                let len = rest.iter().take(MAX_TAG).position(|&b| b == quote || b == b'\n');
+                value + 1 + len? + 1
+            }
+            _ => {
+                let rest = &bytes[value..];
+                value + rest.iter().take(MAX_TAG).position(|&b| b == last || b.is_ascii_whitespace())?
+            }
+        };
+        let inside = unquoted(text, value, end);
+        match text.get(name..at).unwrap_or("") {
+            "name" | "key" | "tool" => tag.key = Some(inside),
+            "string" => tag.typing = if inside.of(text) == "false" { Typing::Json } else { Typing::Text },
+            "type" => tag.typing = if inside.of(text) == "string" { Typing::Text } else { Typing::Json },
+            _ => {}
+        }
+        at = end;
+    }
+    Some(0)
+}
+
+/// `"a"` → `a`
+fn unquoted(text: &str, from: usize, end: usize) -> Span {
+    let piece = text.get(from..end).unwrap_or("");
+    let inner = piece.trim().trim_matches(['"', '\'']);
+    let skipped = piece.find(inner).unwrap_or(0);
+    Span::new(from + skipped, from + skipped + inner.len())
+}
+
+/// The text ends inside what began at `from`; a tag that is too long is none.
+fn grows(bytes: &[u8], from: usize) -> Lexed {
+    if bytes.len() - from < MAX_TAG { Lexed::Grows } else { Lexed::No }
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/')
+        || byte == 0xE2
+        || byte & 0xC0 == 0x80
+}
+
+/// The length of a word, which may have a bar in it (`ifm|arg_key`), but not at its end.
+fn name_len(bytes: &[u8], from: usize) -> usize {
+    let is_part =
+        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'|') || 0x80 <= *b;
+    let rest = bytes.get(from..).unwrap_or(&[]);
+    let len = rest.iter().take(MAX_TAG).take_while(|b| is_part(b)).count();
+    if len != 0 && rest[len - 1] == b'|' { len - 1 } else { len }
+}
+
+/// `atem:parameter` → `parameter`, `ifm|arg_key` → `arg_key`, `tool_call:x7` → `tool_call`
+fn significant(text: &str, from: usize, end: usize) -> Span {
+    let whole = text.get(from..end).unwrap_or("");
+    let Some(split) = whole.rfind([':', '|']) else { return Span::new(from, end) };
+    let behind = whole.get(split + 1..).unwrap_or("");
+    if role_of(behind) != Role::Other || role_of(whole.get(..split).unwrap_or("")) == Role::Other {
+        Span::new(from + split + 1, end)
+    } else {
+        Span::new(from, from + split)
+    }
+}
+
+fn role_of(word: &str) -> Role {
+    match word.to_ascii_lowercase().as_str() {
+        "function" | "invoke" | "call" => Role::Call,
+        "parameter" | "param" | "argument" | "arg" => Role::Param,
+        "arg_key" => Role::Key,
+        "arg_type" => Role::Type,
+        "arg_value" => Role::Value,
+        "tool_sep" => Role::Separator,
+        "calls" | "tools" => Role::Group,
+        word if ["tool_call", "tool_calls", "function_call", "function_calls"]
+            .iter()
+            .any(|g| word.ends_with(g)) =>
+        {
+            Role::Group
+        }
+        _ => Role::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(text: &str) -> String {
+        match tag_at(text, 0) {
+            Lexed::Tag(tag) => format!(
+                "{}{:?} {} {:?} {}",
+                if tag.closing { "/" } else { "" },
+                tag.role,
+                tag.key.map_or("-", |key| key.of(text)),
+                tag.typing,
+                tag.at.end
+            ),
+            Lexed::Grows => "grows".into(),
+            Lexed::No => "no".into(),
+        }
+    }
+
+    #[test]
+    fn every_form_of_tag_says_what_it_is_for() {
+        for (text, expected) in [
+            ("<parameter=a>", "Param a Schema"),
+            ("</parameter>", "/Param - Schema"),
+            ("<function=get_weather>", "Call get_weather Schema"),
+            ("<invoke name=\"f\">", "Call f Schema"),
+            ("<atem:parameter name='a b'>", "Param a b Schema"),
+            ("<｜DSML｜parameter name=\"a\" string=\"false\">", "Param a Json"),
+            ("<|DSML|parameter name=\"a\" string=\"true\">", "Param a Text"),
+            ("</｜DSML｜ parameter>", "/Param - Schema"),
+            ("<｜DSML｜ calls>", "Group - Schema"),
+            ("<|open|>argument key=\"a\" type=\"object\"<|sep|>", "Param a Json"),
+            ("<|close|>argument<|sep|>", "/Param - Schema"),
+            ("<ifm|arg_key>", "Key - Schema"),
+            ("</tool_call:x7>", "/Group - Schema"),
+            ("]<]minimax[>[<invoke name=\"f\">", "Call f Schema"),
+            ("<|call|>", "/Token - Schema"),
+            ("<｜tool▁call▁end｜>", "/Token - Schema"),
+            ("<city>", "Other - Schema"),
+        ] {
+            assert_eq!(show(text), format!("{expected} {}", text.len()), "{text}");
+            for (cut, _) in text.char_indices().skip(1) {
+                assert_eq!(show(&text[..cut]), "grows", "{:?}", &text[..cut]);
+            }
+        }
+        for text in ["< b", "<3", "a", "<a b>", "<a\n=", "<p class=x y"] {
+            assert!(matches!(show(text).as_str(), "no" | "grows"), "{text}: {}", show(text));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! From the raw text of an argument to its JSON: by the schema, or by what the markup says.
+
+use callwright_json::{Guide, Kind, Kinds, Member, Options, Place, Value, read_with, strict};
+
+use super::elements;
+use super::tag::Typing;
+
+/// A guide that looks at one place of another guide as its whole.
+pub(crate) struct At<'g> {
+    guide: &'g dyn Guide,
+    place: Place,
+}
+
+impl<'g> At<'g> {
+    pub(crate) fn new(guide: &'g dyn Guide, place: Place) -> At<'g> {
+        At { guide, place }
+    }
+}
+
+impl Guide for At<'_> {
+    fn root(&self) -> Place {
+        self.place
+    }
+    fn kinds(&self, place: Place) -> Kinds {
+        self.guide.kinds(place)
+    }
+    fn member(&self, place: Place, key: &str) -> Member {
+        self.guide.member(place, key)
+    }
+    fn name(&self, place: Place, slot: u8) -> Option<&str> {
+        self.guide.name(place, slot)
+    }
+    fn required(&self, place: Place) -> u128 {
+        self.guide.required(place)
+    }
+    fn element(&self, place: Place, index: usize) -> Place {
+        self.guide.element(place, index)
+    }
+    fn picky(&self, place: Place) -> bool {
+        self.guide.picky(place)
+    }
+    fn admits(&self, place: Place, text: &str) -> bool {
+        self.guide.admits(place, text)
+    }
+}
+
+/// Where the value of `key` stands in an object at `place`; `None` where the schema says nothing about it.
+pub(crate) fn place_of(guide: &dyn Guide, place: Place, key: &str) -> Option<Place> {
+    match guide.member(place, key) {
+        Member::Declared(_, place) | Member::Open(place) => Some(place),
+        Member::Forbidden => None,
+    }
+}
+
+/// The strict JSON text of the raw `text` of an argument at `place`.
+///
+/// A value that is not of a type that may stand there becomes a string: whether it can be meant is the check's to say.
+pub(crate) fn json_of(
+    text: &str,
+    typing: Typing,
+    guide: &dyn Guide,
+    place: Option<Place>,
+    trim: bool,
+) -> String {
+    let raw = if trim { without_breaks(text) } else { text };
+    let raw = without_cdata(raw);
+    let plain = text.trim();
+    let kinds = place.map_or(Kinds::ANY, |place| guide.kinds(place));
+    let string = |text: &str| serde_json::Value::from(text).to_string();
+    match typing {
+        Typing::Text => return string(raw),
+        Typing::Json => return json(plain, guide, place).unwrap_or_else(|| string(raw)),
+        Typing::Schema => {}
+    }
+    if !kinds.meets(Kinds::STRING) {
+        let nested =
+            kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)).then(|| elements::json_of(plain, guide, place));
+        return nested.flatten().or_else(|| json(plain, guide, place)).unwrap_or_else(|| string(plain));
+    }
+    // An enum knows no line breaks around its words.
+    if let Some(place) = place
+        && guide.picky(place)
+        && !guide.admits(place, raw)
+        && guide.admits(place, plain)
+    {
+        return string(plain);
+    }
+    let is_other = |value: Value<'_>| value.kind() != Kind::String && kinds.meets(kinds_of(value));
+    match strict(plain) {
+        Ok(tree) if is_other(tree.root(plain)) => plain.to_owned(),
+        _ => string(raw),
+    }
+}
+
+/// The JSON-like `text` as JSON, where it has one reading.
+fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
+    if strict(text).is_ok() {
+        return Some(text.to_owned());
+    }
+    let at = At::new(guide, place.unwrap_or_else(|| guide.root()));
+    let parse = read_with(text, &at, &Options { cut: false });
+    parse.settled().map(|reading| reading.value().raw().to_owned())
+}
+
+fn kinds_of(value: Value<'_>) -> Kinds {
+    match value.kind() {
+        Kind::Null => Kinds::NULL,
+        Kind::Bool => Kinds::BOOL,
+        Kind::Number if value.raw().contains(['.', 'e', 'E']) => Kinds::FRACTION,
+        Kind::Number => Kinds::INTEGER,
+        Kind::String => Kinds::STRING,
+        Kind::Array => Kinds::ARRAY,
+        Kind::Object => Kinds::OBJECT,
+    }
+}
+
+/// One line break at each end is the markup's.
+fn without_breaks(text: &str) -> &str {
+    let text = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
+    text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
+}
+
+/// `<![CDATA[x]]>` → `x`
+fn without_cdata(text: &str) -> &str {
+    let inside = text.trim().strip_prefix("<![CDATA[").and_then(|rest| rest.strip_suffix("]]>"));
+    inside.filter(|inside| !inside.contains("]]>")).unwrap_or(text)
+}

@@ -1,0 +1,210 @@
+//! Worked examples: calls made from the caller's own tools, for a prompt to show, and how an echo of one is known.
+
+use callwright_json::strict;
+use serde_json::{Value, json};
+
+use super::json_calls::spaced;
+use crate::tools::Tool;
+use crate::verdict::Violation;
+
+/// How deep the values of an example go.
+const MAX_DEPTH: usize = 4;
+
+/// The calls that a prompt shows. Small models say them back instead of calling: see [`Examples::echoed`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Examples {
+    calls: Vec<Example>,
+}
+
+/// A call for show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// The tool.
+    pub name: String,
+    /// The arguments; `None` where only the form is shown, or none could be made that fit the tool's schema.
+    pub arguments: Option<Value>,
+    /// What stands for them then.
+    form: String,
+    /// The strings and numbers in it that the schema leaves free, and that a call would have from elsewhere.
+    free: Vec<Value>,
+}
+
+impl Examples {
+    /// The calls.
+    pub fn iter(&self) -> impl Iterator<Item = &Example> {
+        self.calls.iter()
+    }
+
+    /// Is the call of `name` with `arguments`, strict JSON text, an example said back? It is when it equals the
+    /// example, and when something in it that the schema leaves free was never said in `messages`, the conversation
+    /// that was rendered. The violation is one to refuse it with.
+    pub fn echoed(&self, name: &str, arguments: &str, messages: &[Value]) -> Option<Violation> {
+        let mut same = self.calls.iter().filter(|example| example.name == name);
+        let shown = same.find(|example| {
+            example
+                .arguments
+                .as_ref()
+                .is_some_and(|shown| serde_json::from_str(arguments).is_ok_and(|v: Value| v == *shown))
+        })?;
+        let unsaid = shown.free.iter().find(|value| !is_said(value, messages))?;
+        Some(Violation {
+            pointer: String::new(),
+            keyword: "example",
+            message: format!(
+                "the arguments must have real values, not those of the example such as {unsaid}"
+            ),
+        })
+    }
+}
+
+/// Examples for a prompt that lists `tools`: one call of a tool that shows its arguments, if there is one.
+pub(super) fn examples(tools: &[&Tool]) -> Examples {
+    let fitting = |tool: &&Tool| {
+        let mut free = Vec::new();
+        let root = tool.schema().value();
+        let value = value(root, root, 0, &mut free);
+        let text = value.to_string();
+        let tree = strict(&text).ok()?;
+        let fits = tool.schema().check(tree.root(&text)).is_empty();
+        fits.then(|| Example {
+            name: tool.name().to_owned(),
+            arguments: Some(value),
+            form: String::new(),
+            free,
+        })
+    };
+    let has_arguments = |example: &Example| example.arguments.as_ref().is_some_and(|a| *a != json!({}));
+    let mut calls = tools.iter().filter_map(fitting);
+    let first = calls.next();
+    // A call with arguments shows more than one without.
+    let shown = match first {
+        Some(first) if has_arguments(&first) => Some(first),
+        first => calls.find(has_arguments).or(first),
+    };
+    match shown {
+        Some(shown) => Examples { calls: vec![shown] },
+        None => forms(tools),
+    }
+}
+
+/// The form of a call without values: `{"city": ..., "days": [...]}`.
+pub(super) fn forms(tools: &[&Tool]) -> Examples {
+    let form = |tool: &&Tool| Example {
+        name: tool.name().to_owned(),
+        arguments: None,
+        form: form(tool.schema().value()),
+        free: Vec::new(),
+    };
+    Examples { calls: tools.first().map(form).into_iter().collect() }
+}
+
+/// The required members of `schema`, each with dots for its value; `{...}` where there are none.
+fn form(schema: &Value) -> String {
+    let members = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
+    let dots = |member: &Value| match member.get("type").and_then(Value::as_str) {
+        Some("array") => "[...]",
+        Some("object") => "{...}",
+        _ => "...",
+    };
+    let shown: Vec<String> = members
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| is_required(name))
+        .map(|(name, member)| format!("{}: {}", Value::from(name.as_str()), dots(member)))
+        .collect();
+    if shown.is_empty() { "{...}".to_owned() } else { format!("{{{}}}", shown.join(", ")) }
+}
+
+impl Example {
+    /// The arguments as people write JSON; their form where there are none.
+    pub(super) fn arguments_text(&self) -> String {
+        self.arguments.as_ref().map_or_else(|| self.form.clone(), spaced)
+    }
+}
+
+/// A value that probably fits `schema`, made of what it says itself; what it leaves free goes into `free` too. At
+/// most [`MAX_DEPTH`] levels deep.
+fn value(root: &Value, schema: &Value, depth: usize, free: &mut Vec<Value>) -> Value {
+    let given = schema.get("const").or_else(|| schema.get("default").filter(|d| !d.is_null()));
+    let listed = ["examples", "enum"].iter().find_map(|keyword| schema.get(keyword)?.as_array()?.first());
+    if let Some(value) = given.or(listed) {
+        return value.clone();
+    }
+    if MAX_DEPTH <= depth {
+        return json!({});
+    }
+    let referred =
+        schema.get("$ref").and_then(Value::as_str).and_then(|r| root.pointer(r.strip_prefix('#')?));
+    let chosen =
+        ["anyOf", "oneOf", "allOf"].iter().find_map(|keyword| schema.get(keyword)?.as_array()?.first());
+    if let Some(other) = referred.or(chosen) {
+        return value(root, other, depth + 1, free);
+    }
+    let types = schema.get("type");
+    let made = match types.and_then(|t| t.as_str().or_else(|| t.as_array()?.first()?.as_str())) {
+        Some("integer") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("number") => schema.get("minimum").cloned().unwrap_or(json!(1.5)),
+        Some("boolean") => return json!(true),
+        Some("null") => return Value::Null,
+        Some("array") => {
+            return match schema.get("items") {
+                Some(element) => json!([value(root, element, depth + 1, free)]),
+                None => json!([]),
+            };
+        }
+        Some("string") => {
+            let described = schema.get("description").and_then(Value::as_str).and_then(quoted_example);
+            json!(described.unwrap_or("text"))
+        }
+        Some(_) | None => {
+            let members = schema.get("properties").and_then(Value::as_object);
+            let required: Vec<&str> = schema
+                .get("required")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            let shown = members.into_iter().flatten().filter(|(name, _)| required.contains(&name.as_str()));
+            return Value::Object(
+                shown.map(|(name, member)| (name.clone(), value(root, member, depth + 1, free))).collect(),
+            );
+        }
+    };
+    free.push(made.clone());
+    made
+}
+
+/// `Relative path (e.g., 'src/main.py')` → `src/main.py`
+fn quoted_example(description: &str) -> Option<&str> {
+    let (_, after) = description.split_once("e.g.")?;
+    let after = after.trim_start_matches([',', ' ', ':']);
+    let quote = after.chars().next().filter(|c| matches!(c, '\'' | '"' | '`'))?;
+    let (example, _) = after.get(1..)?.split_once(quote)?;
+    (!example.is_empty() && example.len() <= 80 && !example.contains(char::is_control)).then_some(example)
+}
+
+/// Does `value` stand in what anyone said?
+fn is_said(value: &Value, messages: &[Value]) -> bool {
+    let wanted = match value {
+        Value::String(text) => text.to_lowercase(),
+        other => other.to_string(),
+    };
+    let is_number = value.is_number();
+    let says = |text: &str| {
+        let text = text.to_lowercase();
+        text.match_indices(&wanted).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + wanted.len()..].chars().next();
+            !is_number || ![before, after].into_iter().flatten().any(|c| c.is_ascii_digit())
+        })
+    };
+    let parts = |content: &Value| match content {
+        Value::String(text) => says(text),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).any(says),
+        _ => false,
+    };
+    messages.iter().filter_map(|message| message.get("content")).any(parts)
+}

@@ -1,0 +1,260 @@
+//! A conversation for a server that knows no tools: calls and results become text, the prompt comes in front.
+//!
+//! In go the messages of a chat completion request; out come messages of the roles system, user and assistant.
+//! What is not about tools is passed on as it is: fields that are not known, parts that are not text.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::example::Examples;
+use super::marks::tag_name;
+use super::{PromptDialect, Speaking, calls, prompt, tool_result};
+use crate::tools::ToolSet;
+
+/// A conversation that any server understands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rendered {
+    /// The messages.
+    pub messages: Vec<Value>,
+    /// The calls that the prompt shows: an answer that only says one back is no call.
+    pub examples: Examples,
+}
+
+/// Renders the `messages` of a request that offers `tool_set`.
+///
+/// - The prompt follows the first system message's own text, or is the first message. Where the server's template
+///   has no system role, all of that stands in front of the first user turn.
+/// - `tool_calls` (and the older `function_call`) of an assistant's message follow its text, in `dialect`.
+/// - Results that follow one another become one user turn, each with its tool's name. Their text is neutralised:
+///   see [`neutralise`](super::neutralise).
+/// - Whatever else a message holds stays; a message that is no object stays too.
+pub fn render_messages(
+    dialect: PromptDialect,
+    tool_set: &ToolSet,
+    speaking: &Speaking,
+    messages: &[Value],
+) -> Rendered {
+    let prompt = prompt(dialect, tool_set, speaking);
+    let mut turns = Turns { speaking, done: Vec::new(), preface: Vec::new() };
+    let mut made = HashMap::new();
+    let mut results = Vec::new();
+    // The prompt waits for the first system message, which it follows.
+    let mut waiting = Some(prompt.text).filter(|text| !text.is_empty());
+    if !messages.first().is_some_and(is_system) {
+        turns.system(waiting.take().map(Value::from), Map::new());
+    }
+    for message in messages {
+        let Value::Object(message) = message else {
+            turns.done.push(message.clone());
+            continue;
+        };
+        let role = message.get("role").and_then(Value::as_str).unwrap_or("");
+        if matches!(role, "tool" | "function") {
+            results.push(result(dialect, message, &made));
+            continue;
+        }
+        turns.results(std::mem::take(&mut results));
+        match role {
+            "system" | "developer" => {
+                let content = message.get("content").cloned().unwrap_or(Value::Null);
+                let content = match waiting.take() {
+                    Some(prompt) => joined(content, Value::from(prompt)),
+                    None => content,
+                };
+                turns.system(Some(content), message.clone());
+            }
+            "assistant" => turns.push(assistant(dialect, message, &mut made)),
+            _ => turns.push(message.clone()),
+        }
+    }
+    turns.results(results);
+    Rendered { messages: turns.finish(), examples: prompt.examples }
+}
+
+/// The turns so far.
+struct Turns<'a> {
+    speaking: &'a Speaking,
+    done: Vec<Value>,
+    /// What system messages said, waiting for a user turn to stand in front of.
+    preface: Vec<Value>,
+}
+
+impl Turns<'_> {
+    /// A system message, the rest of which is `message`.
+    fn system(&mut self, content: Option<Value>, mut message: Map<String, Value>) {
+        let Some(content) = content else { return };
+        let is_first = self.done.is_empty() && self.preface.is_empty();
+        if !self.speaking.system_role || self.speaking.alternate && !is_first {
+            self.preface.push(content);
+            return;
+        }
+        message.entry("role").or_insert_with(|| json!("system"));
+        message.insert("content".to_owned(), content);
+        self.done.push(Value::Object(message));
+    }
+
+    /// The results of tools, as a user turn, in the order of the calls.
+    fn results(&mut self, mut results: Vec<ToolResult>) {
+        if !results.is_empty() {
+            results.sort_by_key(|result| result.number);
+            let parts = results.into_iter().flat_map(|result| result.parts).collect();
+            let mut message = Map::new();
+            message.insert("role".to_owned(), json!("user"));
+            message.insert("content".to_owned(), content_of(parts));
+            self.push(message);
+        }
+    }
+
+    fn push(&mut self, mut message: Map<String, Value>) {
+        if message.get("role").is_some_and(|role| role == "user") && !self.preface.is_empty() {
+            let said = message.get("content").cloned().unwrap_or(Value::Null);
+            let content = std::mem::take(&mut self.preface).into_iter().chain([said]).reduce(joined);
+            message.insert("content".to_owned(), content.unwrap_or(Value::Null));
+        }
+        if self.speaking.alternate
+            && let Some(Value::Object(last)) = self.done.last_mut()
+            && last.get("role") == message.get("role")
+        {
+            let before = last.get("content").cloned().unwrap_or(Value::Null);
+            let after = message.get("content").cloned().unwrap_or(Value::Null);
+            last.insert("content".to_owned(), joined(before, after));
+            return;
+        }
+        self.done.push(Value::Object(message));
+    }
+
+    fn finish(mut self) -> Vec<Value> {
+        // No user turn came: what the system said is then one.
+        if let Some(content) = std::mem::take(&mut self.preface).into_iter().reduce(joined) {
+            let mut message = Map::new();
+            message.insert("role".to_owned(), json!("user"));
+            message.insert("content".to_owned(), content);
+            self.push(message);
+        }
+        self.done
+    }
+}
+
+/// A call that an assistant's message made: the how manieth of the conversation, and its tool.
+struct Made<'m> {
+    number: usize,
+    name: &'m str,
+}
+
+/// A tool's result, as parts of a user turn.
+struct ToolResult {
+    /// That of its call; none for a result of no call.
+    number: Option<usize>,
+    parts: Vec<Value>,
+}
+
+fn is_system(message: &Value) -> bool {
+    matches!(message.get("role").and_then(Value::as_str), Some("system" | "developer"))
+}
+
+/// The assistant's message with its calls as text; they are remembered in `made` by their ids.
+fn assistant<'m>(
+    dialect: PromptDialect,
+    message: &'m Map<String, Value>,
+    made: &mut HashMap<&'m str, Made<'m>>,
+) -> Map<String, Value> {
+    let mut rendered = message.clone();
+    let native = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut written: Vec<(String, String)> = Vec::new();
+    for call in native {
+        let Some(function) = call.get("function") else { continue };
+        written.push(name_and_arguments(function));
+        if let (Some(id), Some(name)) = (call.get("id"), function.get("name"))
+            && let (Some(id), Some(name)) = (id.as_str(), name.as_str())
+        {
+            made.insert(id, Made { number: made.len(), name });
+        }
+    }
+    if let Some(function @ Value::Object(_)) = message.get("function_call") {
+        written.push(name_and_arguments(function));
+    }
+    rendered.shift_remove("tool_calls");
+    rendered.shift_remove("function_call");
+    if !written.is_empty() {
+        let said = message.get("content").cloned().unwrap_or(Value::Null);
+        rendered.insert("content".to_owned(), joined_by(said, Value::from(calls(dialect, &written)), "\n"));
+    }
+    rendered
+}
+
+/// The arguments are JSON text; some servers' clients hand on an object.
+fn name_and_arguments(function: &Value) -> (String, String) {
+    let name = function.get("name").and_then(Value::as_str).unwrap_or("");
+    let arguments = match function.get("arguments") {
+        None | Some(Value::Null) => "{}".to_owned(),
+        Some(Value::String(text)) if text.trim().is_empty() => "{}".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(object) => object.to_string(),
+    };
+    (name.to_owned(), arguments)
+}
+
+/// A result: its text in the dialect, and what is not text as it is.
+fn result(
+    dialect: PromptDialect,
+    message: &Map<String, Value>,
+    made: &HashMap<&str, Made<'_>>,
+) -> ToolResult {
+    let call = message.get("tool_call_id").and_then(Value::as_str).and_then(|id| made.get(id));
+    let named = || message.get("name").and_then(Value::as_str).unwrap_or("the tool");
+    let name = call.map_or_else(named, |call| call.name);
+    let mut text = String::new();
+    let mut others = Vec::new();
+    match message.get("content") {
+        Some(Value::String(content)) => text.push_str(content),
+        Some(Value::Array(parts)) => {
+            for part in parts {
+                match text_of(part) {
+                    Some(piece) => text.push_str(piece),
+                    None => others.push(part.clone()),
+                }
+            }
+        }
+        None | Some(Value::Null) => {}
+        Some(other) => text.push_str(&other.to_string()),
+    }
+    let text = format!("Result of {}:\n{}", tag_name(name), tool_result(dialect, &text));
+    let parts = [json!({"type": "text", "text": text})].into_iter().chain(others).collect();
+    ToolResult { number: call.map(|call| call.number), parts }
+}
+
+fn text_of(part: &Value) -> Option<&str> {
+    part.get("type").is_some_and(|kind| kind == "text").then(|| part.get("text")?.as_str())?
+}
+
+/// A message's content of these parts: a string where all of them are text.
+fn content_of(parts: Vec<Value>) -> Value {
+    let texts: Option<Vec<&str>> = parts.iter().map(text_of).collect();
+    match texts {
+        Some(texts) => Value::from(texts.join("\n")),
+        None => Value::Array(parts),
+    }
+}
+
+/// One content of two.
+fn joined(before: Value, after: Value) -> Value {
+    joined_by(before, after, "\n\n")
+}
+
+fn joined_by(before: Value, after: Value, between: &str) -> Value {
+    let is_empty = |content: &Value| content.is_null() || content == "" || *content == json!([]);
+    match (before, after) {
+        (before, after) if is_empty(&before) => after,
+        (before, after) if is_empty(&after) => before,
+        (Value::String(before), Value::String(after)) => Value::from(format!("{before}{between}{after}")),
+        (before, after) => {
+            let parts = |content: Value| match content {
+                Value::Array(parts) => parts,
+                Value::String(text) => vec![json!({"type": "text", "text": text})],
+                other => vec![other],
+            };
+            Value::Array(parts(before).into_iter().chain(parts(after)).collect())
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Payloads that are no brackets: arguments in tags, and relaxed objects. Their end is looked for as they arrive; then
+//! they are judged once.
+
+use std::collections::HashMap;
+
+use callwright_json::{Diagnostic, Guide as _, Kinds, Member, Problem, Repair, RepairKind, Span, strict};
+
+use super::judge::{Case, Judged};
+use super::lead::{Item, Lead};
+use crate::dialect::Grammar;
+use crate::name::{Names, Prefix};
+use crate::payload::relaxed::{self, Braces};
+use crate::payload::tag::Typing;
+use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
+use crate::payload::{self, value};
+use crate::tools::Tool;
+use crate::verdict::{Reason, ShapeError};
+
+/// A payload whose end is looked for.
+#[derive(Debug)]
+pub(crate) enum Body {
+    Tags(Walk),
+    Relaxed(Braces),
+    /// One text, up to the end of its line.
+    Plain(usize),
+}
+
+/// Where a body ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    /// The place behind it.
+    pub(crate) at: usize,
+    /// How it ends.
+    pub(crate) ending: Ending,
+}
+
+impl Body {
+    /// The body of `lead`, if it has one.
+    pub(crate) fn of(lead: &Lead) -> Option<Body> {
+        match (lead.item, lead.record.grammar) {
+            (Item::Tagged { at, style, .. }, _) => Some(Body::Tags(Walk::new(at, style))),
+            (Item::Relaxed { at, .. }, Grammar::Relaxed(mark)) => Some(Body::Relaxed(Braces::new(at, mark))),
+            (Item::Plain { at, .. }, _) => Some(Body::Plain(at)),
+            _ => None,
+        }
+    }
+
+    /// Goes on from where the last call stopped; `None` asks for more text.
+    pub(crate) fn advance(&mut self, text: &str, lead: &Lead, names: &Names<'_>, end: bool) -> Option<End> {
+        match self {
+            Body::Tags(walk) => {
+                let tool = lead.item.name().and_then(|name| names.resolve(name.of(text), Prefix::Any));
+                match walk.advance(text, &tool, end) {
+                    Walked::Open => None,
+                    Walked::Ended(at, ending) => Some(End { at, ending }),
+                }
+            }
+            Body::Relaxed(braces) => match braces.advance(text.as_bytes()) {
+                Some(at) => Some(End { at, ending: Ending::Closed }),
+                None => end.then_some(End { at: text.len(), ending: Ending::Cut }),
+            },
+            Body::Plain(at) => match text.get(*at..).and_then(|rest| rest.find('\n')) {
+                Some(len) => Some(End { at: *at + len, ending: Ending::Closed }),
+                None => end.then_some(End { at: text.len(), ending: Ending::Bare }),
+            },
+        }
+    }
+}
+
+impl Keys for Option<&Tool> {
+    fn declares(&self, key: &str) -> bool {
+        self.is_some_and(|tool| tool.declares(key))
+    }
+
+    fn is_name(&self, name: &str) -> bool {
+        self.is_some_and(|tool| tool.name().eq_ignore_ascii_case(name))
+    }
+}
+
+impl Case<'_, '_> {
+    /// Judges a body that has ended.
+    pub(crate) fn body(&self, body: &Body, end: End) -> Judged {
+        let (Some(name), at) = (self.lead.item.name(), self.lead.item.at()) else {
+            return Judged::Text(None);
+        };
+        let written = name.of(self.text);
+        let refused =
+            |reason| Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end.at)], end.at);
+        let Some(tool) = self.names.resolve(written, Prefix::Any) else {
+            return match end.ending {
+                Ending::Broken => Judged::Text(None),
+                _ => refused(self.names.unknown(written)),
+            };
+        };
+        let is_cut = match end.ending {
+            Ending::Closed => false,
+            Ending::Bare => self.cut,
+            Ending::Cut => true,
+            Ending::Broken => return self.broken_body(body, refused),
+        };
+        if is_cut {
+            let last = end.at.saturating_sub(at);
+            let diagnostic = Diagnostic { problem: Problem::Truncated, at: Span::new(last, last) };
+            return refused(Reason::Truncated(vec![diagnostic]));
+        }
+        let read = match body {
+            Body::Tags(walk) => self.tagged(tool, walk),
+            Body::Relaxed(_) => self.relaxed(tool, at, end.at),
+            Body::Plain(_) => self.plain(tool, at, end.at),
+        };
+        match read {
+            Ok(arguments) => {
+                let repair = Repair {
+                    kind: RepairKind::SwapSyntax,
+                    at: Span::new(at, end.at),
+                    put: arguments.clone().into(),
+                };
+                let verdict = self.verdict(tool, written, &arguments, vec![repair], at, end.at);
+                self.one(verdict, end.at)
+            }
+            Err(reason) => refused(reason),
+        }
+    }
+
+    /// Something else stands where an argument or the end of the call should be.
+    fn broken_body(&self, body: &Body, refused: impl Fn(Reason) -> Judged) -> Judged {
+        match body {
+            Body::Tags(walk) if walk.params.is_empty() => Judged::Text(None),
+            Body::Tags(_) | Body::Relaxed(_) | Body::Plain(_) => refused(Reason::Unreadable(Vec::new())),
+        }
+    }
+
+    fn tagged(&self, tool: &Tool, walk: &Walk) -> Result<String, Reason> {
+        let guide = tool.schema().guide();
+        let trim = self.lead.record.grammar == (Grammar::Tags { trim: true });
+        let mut members: Vec<(&str, String)> = Vec::new();
+        let mut slots: HashMap<&str, usize> = HashMap::new();
+        let mut doubtful = walk.doubtful;
+        let mut before: Option<&Param> = None;
+        for param in &walk.params {
+            let key = param.key.of(self.text);
+            let place = value::place_of(guide, guide.root(), key);
+            let json = value::json_of(param.value.of(self.text), param.typing, guide, place, trim);
+            doubtful |= self.may_be_text(tool, key, before);
+            match slots.get(key).and_then(|&slot| members.get(slot)) {
+                // Said twice, meant once.
+                Some((_, known)) => doubtful |= *known != json,
+                None => {
+                    slots.insert(key, members.len());
+                    members.push((key, json));
+                }
+            }
+            before = Some(param);
+        }
+        let members: Vec<String> =
+            members.iter().map(|(key, json)| format!("{}: {json}", serde_json::Value::from(*key))).collect();
+        let arguments = format!("{{{}}}", members.join(", "));
+        if doubtful {
+            return Err(Reason::Ambiguous { readings: vec![arguments] });
+        }
+        match strict(&arguments) {
+            Ok(_) => Ok(arguments),
+            Err(_) => Err(Reason::Unreadable(Vec::new())),
+        }
+    }
+
+    /// Could what looks like an argument `key` be a piece of the text `before` it? Where the tool knows no such key.
+    fn may_be_text(&self, tool: &Tool, key: &str, before: Option<&Param>) -> bool {
+        let guide = tool.schema().guide();
+        let Some(before) = before else { return false };
+        let is_declared = |key: &str| matches!(guide.member(guide.root(), key), Member::Declared(..));
+        let written = before.key.of(self.text);
+        let takes_text = value::place_of(guide, guide.root(), written)
+            .is_some_and(|place| guide.kinds(place).meets(Kinds::STRING));
+        let is_alike =
+            || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
+        is_declared(written) && takes_text && !is_declared(key) && !is_alike()
+    }
+
+    /// One text is the value of the one argument that the tool cannot do without.
+    fn plain(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
+        let guide = tool.schema().guide();
+        let text = self.text.get(at..end).unwrap_or("").trim();
+        let required = guide.required(guide.root());
+        let key = match (required.count_ones(), guide.names(guide.root()).count()) {
+            (1, _) => {
+                u8::try_from(required.trailing_zeros()).ok().and_then(|slot| guide.name(guide.root(), slot))
+            }
+            (0, 1) => guide.names(guide.root()).next(),
+            _ => None,
+        };
+        let Some(key) = key.filter(|_| !text.is_empty()) else { return Err(Reason::Unreadable(Vec::new())) };
+        let place = value::place_of(guide, guide.root(), key);
+        let json = value::json_of(text, Typing::Schema, guide, place, false);
+        Ok(format!("{{{}: {json}}}", serde_json::Value::from(key)))
+    }
+
+    fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
+        let Grammar::Relaxed(mark) = self.lead.record.grammar else {
+            return Err(Reason::Unreadable(Vec::new()));
+        };
+        let source = relaxed::json_like(self.text.get(at..end).unwrap_or(""), mark);
+        let read = payload::read_json_at(&source, 0, tool.schema().guide(), false);
+        match payload::settled_object(&read.parse) {
+            Some(reading) => Ok(reading.value().raw().to_owned()),
+            None if 1 < read.parse.readings.len() => Err(Reason::Ambiguous {
+                readings: read.parse.readings.iter().map(|r| r.value().raw().to_owned()).collect(),
+            }),
+            None if read.parse.settled().is_some() => {
+                Err(Reason::Shape(ShapeError::ArgumentsNotObject("array")))
+            }
+            None => Err(Reason::Unreadable(Vec::new())),
+        }
+    }
+}
+
+/// The style of arguments that begin with such a tag.
+pub(crate) fn style_of(marked: bool, is_word: bool) -> Style {
+    if is_word && !marked { Style::Words } else { Style::Elements { marked } }
+}

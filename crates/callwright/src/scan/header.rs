@@ -1,0 +1,445 @@
+//! Markup that holds the tool's name, or stands around it: `<invoke name="f">`, `<f>`, `Action: f⏎Action Input:`,
+//! `<|channel|>commentary to=functions.f <|constrain|>json<|message|>`.
+
+use callwright_json::Span;
+
+use super::body::style_of;
+use super::lead::{Glue, Item, Leading, Step, is_name_byte};
+use crate::dialect::{self, Grammar, NameAt, Record};
+use crate::name::{MAX_NAME, Prefix};
+use crate::payload::tag::{Lexed, Role, Tag, tag_at};
+use crate::payload::tagged::Style;
+
+/// Words of a header that are no name.
+const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "final", "assistant"];
+
+/// What is known of a name that stands in the markup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Header {
+    /// There is none.
+    No,
+    /// A header has begun: a name may come.
+    Begun,
+    /// The name; with `true`, no later word can be it.
+    Named(Span, bool),
+}
+
+impl Leading<'_, '_> {
+    fn name(&self) -> Option<Span> {
+        match self.header {
+            Header::Named(name, _) => Some(name),
+            Header::No | Header::Begun => None,
+        }
+    }
+
+    /// The step inside a header, where it differs from the usual one.
+    pub(super) fn in_header(&mut self, byte: u8) -> Option<Step> {
+        match (self.header, byte) {
+            (Header::No, _) => None,
+            (Header::Named(name, _), b'{') => {
+                let at = self.at;
+                let is_relaxed =
+                    self.record.is_some_and(|record| matches!(record.grammar, Grammar::Relaxed(_)));
+                Some(Step::Item(if is_relaxed {
+                    Item::Relaxed { name, at }
+                } else {
+                    Item::Named { name, at }
+                }))
+            }
+            // `[ARGS]`, `[CALL_ID]c1`
+            (Header::Named(..), b'[') => {
+                let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+                let is_mark = |b: &&u8| b.is_ascii_uppercase() || **b == b'_';
+                let len = rest.iter().skip(1).take(16).take_while(is_mark).count();
+                match rest.get(1 + len) {
+                    None => Some(Step::Wait),
+                    Some(b']') if len != 0 => {
+                        let is_id = rest.get(1..=len) == Some(b"CALL_ID");
+                        self.at += len + 2;
+                        if is_id {
+                            self.at = self.name_end(self.at);
+                        }
+                        Some(Step::Over)
+                    }
+                    Some(_) => None,
+                }
+            }
+            // `:0`, `:f{`
+            (_, b':') => {
+                self.at += 1;
+                while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) && self.name().is_some() {
+                    self.at += 1;
+                }
+                Some(Step::Over)
+            }
+            (_, b'\\') if self.name().is_some() && self.bytes.get(self.at + 1) == Some(&b'n') => {
+                self.at += 2;
+                Some(Step::Over)
+            }
+            (_, _) if is_name_byte(byte) => self.header_word(),
+            _ => None,
+        }
+    }
+
+    /// A word of a header is the name if nothing but markup stands behind it.
+    fn header_word(&mut self) -> Option<Step> {
+        let (mut from, mut end) = (self.at, self.name_end(self.at));
+        if MAX_NAME < end - from {
+            return Some(Step::Nothing);
+        }
+        let word = self.text.get(from..end).unwrap_or("");
+        let Some(&next) = self.bytes.get(end) else { return Some(Step::Wait) };
+        let is_recipient = word == "to" && next == b'=';
+        if is_recipient {
+            from = end + 1;
+            end = self.name_end(from);
+            if end == self.bytes.len() {
+                return Some(Step::Wait);
+            }
+        } else if NO_NAMES.contains(&word) && !self.resolves(from, end) {
+            if word == "xml" {
+                self.record = Some(dialect::named("beam"));
+            }
+            self.at = end;
+            return Some(Step::Over);
+        } else if word == "call" && next == b':' {
+            self.at = end + 1;
+            return Some(Step::Over);
+        }
+        // `get_weather\n<arg_key>`, with the line break written as two characters
+        if let Some(escape) = self.text.get(from..end).and_then(|word| word.find("\\n"))
+            && end == from + escape + 2
+        {
+            end -= 2;
+        }
+        let name = Span::new(from, end);
+        let is_name = match self.header {
+            _ if is_recipient => true,
+            Header::Named(_, true) => false,
+            Header::No | Header::Begun | Header::Named(..) => match self.is_followed_by_markup(end) {
+                Some(is_name) => is_name,
+                None => return Some(Step::Wait),
+            },
+        };
+        is_name.then(|| {
+            self.header = Header::Named(name, is_recipient);
+            self.at = end;
+            Step::Over
+        })
+    }
+
+    /// Is the word that ends at `end` followed by a token, a tag, a mark or a brace? `None` where more text must tell.
+    fn is_followed_by_markup(&self, end: usize) -> Option<bool> {
+        let mut at = end;
+        if self.bytes.get(at) == Some(&b':') {
+            at += 1;
+            while self.bytes.get(at).is_some_and(u8::is_ascii_digit) {
+                at += 1;
+            }
+        }
+        at = self.skip_space(at);
+        let is_new_line = self.bytes.get(end..at).is_some_and(|space| space.contains(&b'\n'));
+        let is_header = self.record.is_some_and(|record| record.name_at == NameAt::Header);
+        match self.bytes.get(at)? {
+            b'<' | b'\\' => Some(true),
+            b'[' => Some(self.bytes.get(at + 1).is_none_or(u8::is_ascii_uppercase)),
+            b'{' => Some(is_header || self.is_mistral()),
+            b'`' => Some(is_new_line && is_header),
+            _ => Some(false),
+        }
+    }
+
+    fn is_mistral(&self) -> bool {
+        self.record.is_some_and(|record| record.name == "mistral_json")
+    }
+
+    /// `<…>`, `]<]minimax[>[<…>`
+    pub(super) fn tag(&mut self) -> Step {
+        let lexed = tag_at(self.text, self.at);
+        if let (Lexed::Tag(tag), Some(name)) = (lexed, self.name()) {
+            let at = self.at;
+            let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
+            let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
+            let is_beam_end = tag.role == Role::Token
+                && self.record.is_some_and(|record| record.name == "beam")
+                && !self.is_header_token(&tag);
+            let is_element =
+                tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, &tag));
+            if is_end || is_word || is_beam_end || is_element {
+                self.record = Some(self.tagged_record(&tag));
+                let style = style_of(tag.marked, !is_element);
+                return Step::Item(Item::Tagged { name, at, style });
+            }
+        }
+        if let (Lexed::Grows, Some(_)) = (lexed, self.name()) {
+            return Step::Wait;
+        }
+        if let Lexed::Tag(tag) = lexed
+            && tag.role == Role::Call
+            && !tag.closing
+            && let Some(name) = tag.key
+        {
+            self.record = Some(self.call_record(&tag));
+            self.header = Header::Named(name, true);
+            return self.over(tag.at.end as usize, Glue::Tag);
+        }
+        if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+            // What calls stand in names the dialect: `<|tool_call_begin|>` inside it is many dialects'.
+            let is_inside = self.record.is_some_and(|outer| outer.name_at == NameAt::Header);
+            if !is_inside || record.name_at != NameAt::Header {
+                self.record = Some(record);
+            }
+            if matches!(record.name_at, NameAt::Header | NameAt::Payload | NameAt::Opener) {
+                self.header = if self.name().is_some() { self.header } else { Header::Begun };
+            }
+            // `<function=f`, not closed
+            if record.name_at == NameAt::Opener && record.grammar == Grammar::Json {
+                return if lexed == Lexed::Grows { Step::Wait } else { Step::Nothing };
+            }
+            return self.over(self.at + len, Glue::Tag);
+        }
+        if self.growing() {
+            return Step::Wait;
+        }
+        match lexed {
+            Lexed::Grows => Step::Wait,
+            // `<tool_call:x7>`, `<ns:tool_call>`: a group with something of its own around the word.
+            Lexed::Tag(tag) if tag.role == Role::Group && !tag.closing => {
+                if self.name().is_none() {
+                    self.header = Header::Begun;
+                }
+                self.record = self.record.or(Some(dialect::named("hermes")));
+                self.over(tag.at.end as usize, Glue::Tag)
+            }
+            // `<|im_start|>`, `<｜tool▁sep｜>`: other special tokens say nothing.
+            Lexed::Tag(tag) if tag.role == Role::Token => self.over(tag.at.end as usize, Glue::Tag),
+            Lexed::Tag(tag) if !tag.closing && tag.key.is_none() => self.name_tag(&tag),
+            Lexed::No => self.declaration(),
+            Lexed::Tag(_) => Step::Nothing,
+        }
+    }
+
+    /// `<?xml version="1.0"?>`
+    fn declaration(&mut self) -> Step {
+        let inner = self.at + 1;
+        match self.bytes.get(inner) {
+            None => Step::Wait,
+            Some(b'?') => match self.bytes[inner..].iter().take(80).position(|&b| b == b'>') {
+                Some(n) => self.over(inner + n + 1, Glue::Tag),
+                None if self.bytes.len() < inner + 80 => Step::Wait,
+                None => Step::Nothing,
+            },
+            Some(_) => Step::Nothing,
+        }
+    }
+
+    /// `<f>`
+    fn name_tag(&mut self, tag: &Tag) -> Step {
+        let (from, end) = (self.at + 1, tag.at.end as usize - 1);
+        if self.bytes.get(self.at) != Some(&b'<') || !self.resolves_tag(from, end) {
+            return Step::Nothing;
+        }
+        self.record = Some(dialect::named("toolname_tag"));
+        self.glue.push(Glue::Tag);
+        let name = Span::new(from, end);
+        let at = self.skip_space(end + 1);
+        match self.bytes.get(at) {
+            None => Step::Wait,
+            Some(b'{') => Step::Item(Item::Named { name, at }),
+            Some(b'<') => match tag_at(self.text, at) {
+                Lexed::Grows => Step::Wait,
+                Lexed::Tag(inner)
+                    if inner.closing == self.is_own(name, &inner)
+                        && (inner.closing || self.declares(name, &inner)) =>
+                {
+                    self.record = Some(dialect::named("morph_xml"));
+                    Step::Item(Item::Tagged { name, at, style: Style::Elements { marked: false } })
+                }
+                Lexed::Tag(_) | Lexed::No => Step::Nothing,
+            },
+            Some(_) => Step::Nothing,
+        }
+    }
+
+    /// Is `tag` named like the tool itself?
+    fn is_own(&self, name: Span, tag: &Tag) -> bool {
+        tag.closing && name.of(self.text).eq_ignore_ascii_case(tag.word.of(self.text))
+    }
+
+    /// Does the tool of this name declare what `tag` is named by?
+    fn declares(&self, name: Span, tag: &Tag) -> bool {
+        let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
+        tool.is_some_and(|tool| tool.declares(tag.word.of(self.text)))
+    }
+
+    /// The tokens that stand between a name and its arguments.
+    fn is_header_token(&self, tag: &Tag) -> bool {
+        let word = tag.word.of(self.text);
+        ["channel", "constrain", "message", "start"].iter().any(|token| token.eq_ignore_ascii_case(word))
+    }
+
+    /// The dialect of a call that such a tag opens.
+    fn call_record(&self, tag: &Tag) -> &'static Record {
+        let is_tagged = |record: &&'static Record| matches!(record.grammar, Grammar::Tags { .. });
+        if let Some(record) = self.record.filter(is_tagged) {
+            return record;
+        }
+        let whole = tag.at.of(self.text).to_ascii_lowercase();
+        dialect::named(match tag.word.of(self.text) {
+            _ if tag.marked => "minimax_m3",
+            _ if whole.starts_with("<|open|>") => "kimi_k3",
+            _ if whole.contains("dsml") => "deepseek_v4",
+            _ if whole.contains("gcml") => "gigachat35",
+            _ if whole.contains("steptml") => "step3",
+            _ if whole.contains("atem") => "muse",
+            _ if whole.starts_with("<function=") => "functionary_v31",
+            "function" => "minicpm5",
+            _ => "anthropic_xml",
+        })
+    }
+
+    /// The dialect of arguments that such a tag begins.
+    fn tagged_record(&self, tag: &Tag) -> &'static Record {
+        match self.record {
+            Some(record) if matches!(record.grammar, Grammar::Tags { .. }) => record,
+            Some(record) if record.name == "functionary_v31" => dialect::named("qwen3_coder"),
+            _ => dialect::named(match tag.role {
+                Role::Separator => "hy_v3",
+                _ => "glm45",
+            }),
+        }
+    }
+
+    /// `>>>f⏎{…}`
+    pub(super) fn arrows(&mut self) -> Step {
+        match dialect::opener_at(self.text, self.at) {
+            Some((record, len)) => {
+                let from = self.at + len;
+                let end = self.name_end(from);
+                match self.bytes.get(end) {
+                    None => Step::Wait,
+                    Some(b'\n' | b'\r') if self.resolves(from, end) => {
+                        let at = self.skip_space(end);
+                        self.record = Some(record);
+                        match self.bytes.get(at) {
+                            None => Step::Wait,
+                            Some(b'{') => Step::Item(Item::Named { name: Span::new(from, end), at }),
+                            Some(_) => Step::Nothing,
+                        }
+                    }
+                    Some(_) => Step::Nothing,
+                }
+            }
+            None if self.growing() => Step::Wait,
+            None => Step::Nothing,
+        }
+    }
+
+    /// Openers that begin with a word: `Action: f⏎Action Input:`, `to=f<|channel|>`, `function call<|role_sep|>`.
+    pub(super) fn worded(&mut self) -> Option<Step> {
+        let is_fenced = !self.glue.is_empty() && self.glue.iter().all(|glue| matches!(glue, Glue::Fence(_)));
+        if self.from < self.at && !is_fenced {
+            return None;
+        }
+        let rest = self.bytes.get(self.at..)?;
+        match rest.first()? {
+            b't' if rest.starts_with(b"to=") => return self.recipient(),
+            b't' if b"to=".starts_with(rest) => return Some(Step::Wait),
+            b'A' | b'a' if self.place.line_start || is_fenced => return self.action(),
+            b'f' | b'F' => {}
+            _ => return None,
+        }
+        if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+            self.record = Some(record);
+            return Some(self.over(self.at + len, Glue::Tag));
+        }
+        (self.growing() && self.place.line_start).then_some(Step::Wait)
+    }
+
+    /// ` to=functions.f<|channel|>…<|message|>`
+    fn recipient(&mut self) -> Option<Step> {
+        let from = self.at + 3;
+        let end = self.name_end(from);
+        let at = self.skip_space(end);
+        match self.bytes.get(at) {
+            None => Some(Step::Wait),
+            Some(b'<') => match tag_at(self.text, at) {
+                Lexed::Grows => Some(Step::Wait),
+                Lexed::Tag(tag) if self.is_header_token(&tag) => {
+                    self.record = Some(dialect::named("harmony"));
+                    self.header = Header::Named(Span::new(from, end), true);
+                    Some(self.over(at, Glue::Tag))
+                }
+                Lexed::Tag(_) | Lexed::No => None,
+            },
+            Some(_) => None,
+        }
+    }
+
+    /// `Action: f⏎Action Input: {…}`, ``Action: ```json``
+    fn action(&mut self) -> Option<Step> {
+        let behind = match self.label(self.at, b"action:") {
+            Label::At(at) => self.skip_space(at),
+            Label::Grows => return Some(Step::Wait),
+            Label::No => return None,
+        };
+        match self.bytes.get(behind) {
+            None => return Some(Step::Wait),
+            Some(b'`' | b'[' | b'{') if !self.is_quoted_name(behind) => {
+                self.at = behind;
+                return Some(Step::Over);
+            }
+            Some(_) => {}
+        }
+        let from = behind + usize::from(self.bytes.get(behind) == Some(&b'`'));
+        let end = self.name_end(from);
+        let rest = end + usize::from(self.bytes.get(end) == Some(&b'`'));
+        if rest >= self.bytes.len() {
+            return Some(Step::Wait);
+        }
+        if !self.resolves(from, end) {
+            return None;
+        }
+        let label = self.skip_space(rest);
+        let value = match self.label(label, b"action input:") {
+            Label::At(at) => self.skip_space(at),
+            Label::Grows => return Some(Step::Wait),
+            Label::No => return None,
+        };
+        self.record = Some(dialect::named("react"));
+        let name = Span::new(from, end);
+        match self.bytes.get(value) {
+            None => Some(Step::Wait),
+            Some(b'{') => Some(Step::Item(Item::Named { name, at: value })),
+            Some(b'`') => {
+                self.at = value;
+                self.header = Header::Named(name, true);
+                Some(Step::Over)
+            }
+            Some(_) => Some(Step::Item(Item::Plain { name, at: value })),
+        }
+    }
+
+    /// `` `f` ``
+    fn is_quoted_name(&self, at: usize) -> bool {
+        self.bytes.get(at) == Some(&b'`') && self.bytes.get(at + 1).is_some_and(|b| is_name_byte(*b))
+    }
+
+    fn label(&self, at: usize, label: &[u8]) -> Label {
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        if dialect::starts_with_any_case(rest, label) {
+            Label::At(at + label.len())
+        } else if rest.len() < label.len() && dialect::starts_with_any_case(label, rest) {
+            Label::Grows
+        } else {
+            Label::No
+        }
+    }
+}
+
+enum Label {
+    /// It is there; this is the place behind it.
+    At(usize),
+    Grows,
+    No,
+}

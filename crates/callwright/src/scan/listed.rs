@@ -1,0 +1,87 @@
+//! Calls written as lists: the name comes first, then what would stand between the parentheses.
+//!
+//! `['f', a=1]`, `['f', 'a': 1]`, `('f', 'a=1', 'b="x"')`, `tools.call(f, a=1)`. In goes what stands behind the name,
+//! out comes the argument list of a call expression.
+
+use callwright_json::{AnyValue, Class, Kind};
+
+use super::lead::is_name_byte;
+use crate::name::MAX_NAME;
+use crate::payload;
+use crate::tools::Tool;
+
+/// Do keyword arguments for `tool` begin at `at`? `None` where more text is needed to tell.
+pub(super) fn begin(text: &str, at: usize, tool: &Tool) -> Option<bool> {
+    let bytes = text.as_bytes();
+    let quote = bytes.get(at)?;
+    let from = if matches!(quote, b'"' | b'\'') { at + 1 } else { at };
+    let rest = bytes.get(from..).unwrap_or(&[]);
+    let end = from + rest.iter().take(MAX_NAME).take_while(|b| is_name_byte(**b)).count();
+    if !text.get(from..end).is_some_and(|name| tool.declares(name)) {
+        return if end < bytes.len() { Some(false) } else { None };
+    }
+    let is_closed = from != at && bytes.get(end)? == quote;
+    let mut sign = if is_closed { end + 1 } else { end };
+    while matches!(bytes.get(sign), Some(b' ')) && sign < end + 8 {
+        sign += 1;
+    }
+    match bytes.get(sign)? {
+        b'=' => Some(bytes.get(sign + 1)? != &b'='),
+        b':' => Some(is_closed),
+        _ => Some(false),
+    }
+}
+
+/// `a=1, b='x'` → `(a=1, b='x')`; `'a=1', 'b="x"'` → `(a=1, b="x")`
+pub(super) fn as_call(arguments: &str, tool: &Tool) -> String {
+    keywords(arguments, tool).unwrap_or_else(|| format!("({arguments})"))
+}
+
+/// The call that is meant where each argument is the text of a keyword argument.
+pub(super) fn keywords(arguments: &str, tool: &Tool) -> Option<String> {
+    let list = format!("[{arguments}]");
+    let read = payload::read_json_at(&list, 0, &AnyValue, false);
+    // `[a=None]` is no list of texts, though it can be read as one.
+    let reading = read.parse.settled().filter(|reading| reading.class() <= Class::Lossless)?;
+    let value = reading.value();
+    let mut texts: Vec<String> = Vec::new();
+    for element in value.elements() {
+        let text = element.as_str().filter(|text| begin(text, 0, tool) == Some(true))?;
+        texts.push(text.into_owned());
+    }
+    (value.kind() == Kind::Array && !texts.is_empty()).then(|| format!("({})", texts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::ToolSet;
+
+    #[test]
+    fn keyword_arguments_are_told_from_other_elements() {
+        let tool_set =
+            ToolSet::from_json(r#"[{"name": "f", "parameters": {"properties": {"a": {}, "b": {}}}}]"#);
+        let tool_set = tool_set.unwrap();
+        let tool = tool_set.get("f").unwrap();
+        for (text, expected) in [
+            ("a=1", Some(true)),
+            ("a = 1", Some(true)),
+            ("'a=1'", Some(true)),
+            ("'a': 1", Some(true)),
+            ("a == 1", Some(false)),
+            ("a: 1", Some(false)),
+            ("c=1", Some(false)),
+            ("'g', 'h'", Some(false)),
+            ("a", None),
+            ("'a'", None),
+            ("a =", None),
+        ] {
+            assert_eq!(begin(text, 0, tool), expected, "{text}");
+        }
+        assert_eq!(as_call("'a=1', 'b=\"x\"'", tool), "(a=1, b=\"x\")");
+        assert_eq!(as_call("'a=1, b=[2]'", tool), "(a=1, b=[2])");
+        assert_eq!(as_call("'a': 1, 'b': 'c=d'", tool), "('a': 1, 'b': 'c=d')");
+        assert_eq!(keywords("'x', 'a=1'", tool), None);
+        assert_eq!(keywords("a=None, b=1", tool), None);
+    }
+}

@@ -1,0 +1,401 @@
+//! What of a native call's arguments may go out before the verdict.
+//!
+//! In goes the argument text as it grows, out comes how much of it is certain. Certain is what only one reading is
+//! left for: the text is strict JSON so far, every required member is there and right, and a string is open where any
+//! string may stand, so that all that can still come to it is more text, or its end. Of that string goes out what is
+//! decided: not a torn escape, and nothing from the first bare quote on, which may end the string or be a part of it.
+//! What follows the string waits for the verdict, so that a call that is refused after all was never a whole one.
+//!
+//! No byte is looked at twice, but for those of a torn escape and the first ones of the string.
+
+use std::ops::Range;
+
+use callwright_json::{Guide, Member, Place, strict};
+
+use crate::guard;
+use crate::tools::Tool;
+
+/// How far the arguments of one call are certain.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    step: Step,
+    /// Everything before this place was looked at.
+    at: usize,
+    /// The opening bracket.
+    start: usize,
+    /// The member that is being read.
+    member: Part,
+    /// The declared members that were begun, one bit each.
+    seen: u128,
+    /// A run of punctuation at the end of the string so far. A model that forgets the quote that ends the string, or
+    /// escapes it, writes `"a}` or `"a\"}`: whether it did is seen by what follows.
+    doubtful: Option<usize>,
+    /// What went out ends here; `None` before anything did.
+    sent: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Step {
+    /// Blanks in front of the object.
+    #[default]
+    Start,
+    /// A key is to come.
+    Key,
+    /// Inside a key.
+    InKey,
+    /// A colon is to come.
+    Colon,
+    /// A value is to come.
+    Value,
+    /// Inside a value that has to be whole before it counts.
+    InValue(Inside),
+    /// Inside the string that goes out.
+    Text,
+    /// Nothing more is certain.
+    Over,
+}
+
+/// Where a member stands.
+#[derive(Debug, Default)]
+struct Part {
+    key: Range<usize>,
+    /// The first byte of the value.
+    value: usize,
+    slot: u8,
+    place: Option<Place>,
+}
+
+/// A place inside a value, as far as quotes and brackets tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Inside {
+    /// How many brackets are open.
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Live {
+    /// Has anything gone out?
+    pub(super) fn is_begun(&self) -> bool {
+        self.sent.is_some()
+    }
+
+    /// All that went out of `text`.
+    pub(super) fn sent<'t>(&self, text: &'t str) -> &'t str {
+        self.sent.and_then(|end| text.get(self.start..end)).unwrap_or("")
+    }
+
+    /// Looks at what `text`, the arguments for `tool`, has grown by; returns what may go out now, if anything may.
+    pub(super) fn advance<'t>(&mut self, tool: &Tool, text: &'t str) -> Option<&'t str> {
+        let bytes = text.as_bytes();
+        while let Some(&byte) = bytes.get(self.at) {
+            self.step = match self.step {
+                Step::Over => return None,
+                Step::Text => match self.text(bytes) {
+                    Step::Text => break,
+                    over => {
+                        let piece = self.release(text);
+                        self.step = over;
+                        return piece;
+                    }
+                },
+                step => self.next(step, byte, tool, text),
+            };
+        }
+        if let Step::Text = self.step { self.release(text) } else { None }
+    }
+
+    /// Goes over one byte, or stays where the next step has to look at it.
+    fn next(&mut self, step: Step, byte: u8, tool: &Tool, text: &str) -> Step {
+        let at = self.at;
+        self.at += 1;
+        match (step, byte) {
+            (Step::Start | Step::Key | Step::Colon | Step::Value, b' ' | b'\t' | b'\n' | b'\r') => step,
+            (Step::Start, b'{') if tool.schema().judges_members_alone() => {
+                self.start = at;
+                Step::Key
+            }
+            (Step::Key, b'"') => {
+                self.member.key = at + 1..at + 1;
+                Step::InKey
+            }
+            (Step::InKey, b'"') => {
+                self.member.key.end = at;
+                if self.declare(tool, text) { Step::Colon } else { Step::Over }
+            }
+            // A key with an escape has two spellings.
+            (Step::InKey, byte) if byte != b'\\' && b' ' <= byte => Step::InKey,
+            (Step::Colon, b':') => Step::Value,
+            (Step::Value, byte) => {
+                self.member.value = at;
+                if byte == b'"' && self.is_last_demand(tool) {
+                    return Step::Text;
+                }
+                self.at = at;
+                Step::InValue(Inside::default())
+            }
+            (Step::InValue(inside), byte) => match inside.behind(byte) {
+                Some(inside) => Step::InValue(inside),
+                None if byte == b',' && self.is_right(tool, text, at) => Step::Key,
+                None => Step::Over,
+            },
+            (Step::Start | Step::Key | Step::InKey | Step::Colon | Step::Text | Step::Over, _) => Step::Over,
+        }
+    }
+
+    /// Is the key that was read declared, and new?
+    fn declare(&mut self, tool: &Tool, text: &str) -> bool {
+        let guide = tool.schema().guide();
+        let key = text.get(self.member.key.clone()).unwrap_or("");
+        let Member::Declared(slot, place) = guide.member(guide.root(), key) else { return false };
+        let is_new = self.seen & 1 << slot == 0;
+        self.seen |= 1 << slot;
+        self.member.slot = slot;
+        self.member.place = Some(place);
+        is_new
+    }
+
+    /// Is the member that was begun the last required one, or is none missing, and may it be any string?
+    fn is_last_demand(&self, tool: &Tool) -> bool {
+        let schema = tool.schema();
+        schema.guide().required(schema.guide().root()) & !self.seen == 0
+            && self.member.place.is_some_and(|place| schema.takes_any_string(place))
+    }
+
+    /// Is the value that ends before `end` one that no verdict will touch?
+    fn is_right(&self, tool: &Tool, text: &str, end: usize) -> bool {
+        let key = text.get(self.member.key.clone()).unwrap_or("");
+        let raw = text.get(self.member.value..end).unwrap_or("");
+        let (Ok(tree), Some(place)) = (strict(raw), self.member.place) else { return false };
+        let value = tree.root(raw);
+        guard::member_placeholder(key, value).is_none() && tool.schema().fits_at(place, value)
+    }
+
+    /// Goes on in the string that goes out, as far as it is decided.
+    fn text(&mut self, bytes: &[u8]) -> Step {
+        while let Some(&byte) = bytes.get(self.at) {
+            let len = match byte {
+                b'"' | ..=0x1f => return Step::Over,
+                b'\\' => match Escape::at(bytes.get(self.at..).unwrap_or(&[])) {
+                    Escape::Whole(len) => len,
+                    Escape::Torn => return Step::Text,
+                    Escape::Broken => return Step::Over,
+                },
+                _ => 1,
+            };
+            match (byte, bytes.get(self.at + 1)) {
+                (b',' | b'}' | b']', _) | (b'\\', Some(b'"')) => {
+                    self.doubtful.get_or_insert(self.at);
+                }
+                (b' ' | b':', _) | (b'\\', Some(b'n' | b't' | b'r')) => {}
+                _ => self.doubtful = None,
+            }
+            self.at += len;
+        }
+        Step::Text
+    }
+
+    /// Lets out what is certain and has not gone out yet.
+    fn release<'t>(&mut self, text: &'t str) -> Option<&'t str> {
+        let end = self.doubtful.unwrap_or(self.at);
+        let from = match self.sent {
+            Some(sent) => sent,
+            None => {
+                let key = text.get(self.member.key.clone())?;
+                let so_far = text.get(self.member.value + 1..end)?;
+                if guard::may_be_placeholder(key, so_far) {
+                    return None;
+                }
+                self.start
+            }
+        };
+        let piece = text.get(from..end).filter(|piece| !piece.is_empty())?;
+        self.sent = Some(end);
+        Some(piece)
+    }
+}
+
+impl Inside {
+    /// Is neither a string nor a bracket open?
+    pub(super) fn is_outermost(self) -> bool {
+        self.depth == 0 && !self.in_string
+    }
+
+    /// The place behind `byte`; `None` where `byte` stands behind the value.
+    pub(super) fn behind(mut self, byte: u8) -> Option<Inside> {
+        if self.in_string {
+            self.in_string = self.escaped || byte != b'"';
+            self.escaped = !self.escaped && byte == b'\\';
+            return Some(self);
+        }
+        match byte {
+            b',' | b'}' | b']' if self.depth == 0 => return None,
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => self.depth -= 1,
+            _ => {}
+        }
+        Some(self)
+    }
+}
+
+/// What a backslash in a string begins.
+enum Escape {
+    /// An escape of this many bytes.
+    Whole(usize),
+    /// It may become one.
+    Torn,
+    /// Something that is no escape, or stands for no character: half a surrogate pair.
+    Broken,
+}
+
+impl Escape {
+    fn at(bytes: &[u8]) -> Escape {
+        match bytes.get(1) {
+            None => Escape::Torn,
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Escape::Whole(2),
+            Some(b'u') => match Unit::at(bytes) {
+                Unit::Torn => Escape::Torn,
+                Unit::Of(0xd800..=0xdbff) => match Unit::at(bytes.get(6..).unwrap_or(&[])) {
+                    Unit::Torn => Escape::Torn,
+                    Unit::Of(0xdc00..=0xdfff) => Escape::Whole(12),
+                    Unit::Of(_) | Unit::Broken => Escape::Broken,
+                },
+                Unit::Of(0xdc00..=0xdfff) | Unit::Broken => Escape::Broken,
+                Unit::Of(_) => Escape::Whole(6),
+            },
+            Some(_) => Escape::Broken,
+        }
+    }
+}
+
+/// `\u00e9`
+enum Unit {
+    Of(u32),
+    Torn,
+    Broken,
+}
+
+impl Unit {
+    fn at(bytes: &[u8]) -> Unit {
+        let mut unit = 0;
+        for (i, &byte) in bytes.iter().take(6).enumerate() {
+            match (i, char::from(byte).to_digit(16)) {
+                (0, _) if byte == b'\\' => {}
+                (1, _) if byte == b'u' => {}
+                (2.., Some(digit)) => unit = unit << 4 | digit,
+                _ => return Unit::Broken,
+            }
+        }
+        if bytes.len() < 6 { Unit::Torn } else { Unit::Of(unit) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::ToolSet;
+
+    const TOOLS: &str = r#"[
+        {"name": "write", "parameters": {"type": "object", "required": ["path", "content"], "properties": {
+            "path": {"type": "string"}, "content": {"type": "string"}, "mode": {"enum": ["w", "a"]},
+            "lines": {"type": "array", "items": {"type": "integer"}}, "note": {"type": "string", "maxLength": 99}}}},
+        {"name": "one", "parameters": {"properties": {"a": {}, "b": {}}, "maxProperties": 1}},
+        {"name": "pair", "parameters": {"properties": {"a": {"type": "string"}}, "not": {"required": ["z"]}}}]"#;
+
+    /// What goes out of `text`, whole and byte by byte.
+    fn sent(tool: &str, text: &str) -> String {
+        let tool_set = ToolSet::from_json(TOOLS).unwrap();
+        let tool = tool_set.get(tool).unwrap();
+        let mut whole = Live::default();
+        let piece = whole.advance(tool, text).unwrap_or("").to_owned();
+        assert_eq!(whole.sent(text), piece);
+        let (mut live, mut pieces) = (Live::default(), String::new());
+        for (at, c) in text.char_indices() {
+            pieces.push_str(live.advance(tool, &text[..at + c.len_utf8()]).unwrap_or(""));
+        }
+        assert_eq!(pieces, piece, "{text}");
+        piece
+    }
+
+    #[test]
+    fn the_last_string_goes_out_while_it_grows() {
+        let text = r#" {"path": "a.txt", "lines": [1, 2], "mode":"w", "content": "A text of some length"#;
+        assert_eq!(sent("write", text), text.trim_start());
+        let ended = format!(r#"{text}", "mode": "w"}}"#);
+        assert_eq!(sent("write", &ended), text.trim_start(), "nothing from the bare quote on");
+        let html = r#"{"path": "a.html", "content": "<!DOCTYPE html>\n<html lang="#;
+        assert_eq!(sent("write", html), html);
+        let any = r#"{"path": "a.txt", "content": "caf\u00e9 \ud83d\ude00 \\ \/ \" and so on"#;
+        assert_eq!(sent("write", any), any);
+    }
+
+    #[test]
+    fn what_is_undecided_waits() {
+        let head = r#"{"path": "a.txt", "content": "A text of some length"#;
+        for tail in [
+            "\\",
+            "\\u",
+            "\\u00e",
+            "\\ud83d",
+            "\\ud83d\\",
+            "\\ud83d\\ude0",
+            "\\\"",
+            "\\\"}",
+            "\\\"}\\n}",
+            "}",
+            "], ",
+            "}",
+            ", ",
+            "\\\", ",
+        ] {
+            assert_eq!(sent("write", &format!("{head}{tail}")), head, "{tail}");
+        }
+        // What cannot be strict JSON, or stands for no character.
+        for tail in
+            ["\n", "\\x41", "\\ude00", "\\ud83dx", "\\ud83d\\u0041", "\\u00g0", "\\\", \"mode\": \"w\"}"]
+        {
+            assert_eq!(sent("write", &format!("{head}{tail} and then more text")), head, "{tail}");
+        }
+    }
+
+    #[test]
+    fn nothing_goes_out_before_all_that_is_required_is_right() {
+        let content = r#""content": "A text of some length"#;
+        for head in [
+            "{",
+            r#"{"path": "a.txt" "#,
+            r#"{"path": 5, "#,
+            r#"{"path": "a" b.txt", "#,
+            r#"{'path': "a.txt", "#,
+            r#"{"path": "your_path", "#,
+            r#"{"path": "a.txt", "mode": "r", "#,
+            r#"{"path": "a.txt", "lines": ["1"], "#,
+            r#"{"path": "a.txt", "lines": [1}, "#,
+            r#"{"path": "a.txt", "path": "a.txt", "#,
+            r#"{"p\u0061th": "a.txt", "#,
+            r#"{"path": "a.txt", "colour": "red", "#,
+            r#"{"arguments": {"path": "a.txt", "#,
+            r#"[{"path": "a.txt", "#,
+            r#"write({"path": "a.txt", "#,
+        ] {
+            assert_eq!(sent("write", &format!("{head}{content}")), "", "{head}");
+        }
+        let late = format!(r#"{{{content}", "path": "a path of some length"#);
+        assert_eq!(sent("write", &late), late, "the last one that is required is the one that goes out");
+    }
+
+    #[test]
+    fn nothing_goes_out_where_the_text_or_the_rest_could_still_be_wrong() {
+        let head = r#"{"path": "a.txt", "content": "#;
+        for content in
+            ["\"your_content goes here, you know\"", "\"<the content of the file\"", "\"tbd", "[\"A text"]
+        {
+            assert_eq!(sent("write", &format!("{head}{content}")), "", "{content}");
+        }
+        let note = r#"{"path": "a.txt", "content": "b", "note": "A text of some length"#;
+        assert_eq!(sent("write", note), r#""#, "a note may be too long");
+        assert_eq!(sent("one", r#"{"a": "A text of some length"#), "", "the number of members counts");
+        assert_eq!(sent("pair", r#"{"a": "A text of some length"#), "", "the tables do not say all");
+    }
+}

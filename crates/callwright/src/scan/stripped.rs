@@ -1,0 +1,155 @@
+//! Calls whose special tokens were taken out on the way: `functions.f:0{…}`, `commentary to=functions.f json{…}`,
+//! `f[ARGS]{…}`, ``functionf⏎```json``, `f⏎<arg_key>…`.
+//!
+//! Only at the start of a line, for a declared name, and with more than a name in front of the arguments.
+
+use callwright_json::Span;
+
+use super::header::Header;
+use super::lead::{Item, Leading, Step};
+use crate::dialect::{self, Grammar};
+use crate::name::MAX_NAME;
+use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::payload::tagged::Style;
+
+/// What a header may say before its name.
+const BEFORE: &[&str] = &["commentary ", "analysis "];
+/// What may be glued to a name once the tokens between them are gone.
+const GLUED_BEFORE: &[&str] = &["function"];
+const GLUED_BEHIND: &[&str] = &["json", "code"];
+
+impl Leading<'_, '_> {
+    /// A header without its tokens, if one begins here.
+    pub(super) fn stripped(&mut self) -> Option<Step> {
+        let mut from = self.at;
+        let mut marks = 0;
+        for word in BEFORE {
+            match self.literal(from, word) {
+                Some(true) => from += word.len(),
+                Some(false) => {}
+                None => return Some(Step::Wait),
+            }
+        }
+        for (mark, is_marking) in [("to=", true), ("call:", true)] {
+            match self.literal(from, mark) {
+                Some(true) => {
+                    from += mark.len();
+                    marks += usize::from(is_marking);
+                }
+                Some(false) => {}
+                None => return Some(Step::Wait),
+            }
+        }
+        let end = self.name_end(from);
+        if end == self.bytes.len() && end - from <= MAX_NAME {
+            return Some(Step::Wait);
+        }
+        let name = self.name_within(from, end)?;
+        marks += usize::from(name != Span::new(from, end));
+        let mut at = end;
+        // `f:0`
+        let behind = self.bytes.get(at + 1..).unwrap_or(&[]);
+        let digits = behind.iter().take(8).take_while(|b| b.is_ascii_digit()).count();
+        if self.bytes.get(at) == Some(&b':') && digits == behind.len() {
+            return Some(Step::Wait);
+        }
+        if self.bytes.get(at) == Some(&b':') && digits != 0 {
+            at += 1 + digits;
+            marks += 1;
+        }
+        at = self.skip_space(at);
+        let word_end = self.name_end(at);
+        if word_end == self.bytes.len() && word_end - at <= MAX_NAME {
+            return Some(Step::Wait);
+        }
+        if self.text.get(at..word_end).is_some_and(|word| GLUED_BEHIND.contains(&word)) {
+            at = self.skip_space(word_end);
+            marks += 1;
+        }
+        match *self.bytes.get(at)? {
+            b'{' if self.text.get(self.at..from) == Some("call:") => self.relaxed(name, at),
+            b'{' if marks != 0 => Some(Step::Item(Item::Named { name, at })),
+            b'`' if marks != 0 => self.goes_on(name, at),
+            b'[' => match self.literal(at, "[ARGS]") {
+                Some(true) => self.goes_on(name, at),
+                Some(false) => None,
+                None => Some(Step::Wait),
+            },
+            b'<' => match tag_at(self.text, at) {
+                Lexed::Grows => Some(Step::Wait),
+                Lexed::Tag(tag) if tag.role == Role::Key && !tag.closing => {
+                    self.record = Some(dialect::named("glm45"));
+                    Some(Step::Item(Item::Tagged { name, at, style: Style::Words }))
+                }
+                Lexed::Tag(tag) if tag.role == Role::Token && self.is_between(tag.word) => {
+                    self.goes_on(name, at)
+                }
+                Lexed::Tag(_) | Lexed::No => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `call:f{a:<|"|>x<|"|>}`, without what stands before it: the first string's mark tells the dialect.
+    fn relaxed(&mut self, name: Span, at: usize) -> Option<Step> {
+        let colon = self.name_end(self.skip_space(at + 1));
+        if colon >= self.bytes.len() {
+            return Some(Step::Wait);
+        }
+        for record in ["gemma4", "functiongemma"].map(dialect::named) {
+            let Grammar::Relaxed(mark) = record.grammar else { continue };
+            match self.literal(colon + 1, mark) {
+                Some(true) => {
+                    self.record = Some(record);
+                    return Some(Step::Item(Item::Relaxed { name, at }));
+                }
+                Some(false) => {}
+                None => return Some(Step::Wait),
+            }
+        }
+        Some(Step::Item(Item::Named { name, at }))
+    }
+
+    /// The rest is a header like any other.
+    fn goes_on(&mut self, name: Span, at: usize) -> Option<Step> {
+        self.header = Header::Named(name, true);
+        self.at = at;
+        Some(Step::Over)
+    }
+
+    /// Is this the word of a token that stands between a name and its arguments?
+    fn is_between(&self, word: Span) -> bool {
+        let words =
+            ["tool_call_argument_begin", "content_invoke_tool_json", "tool_sep", "constrain", "message"];
+        let word = word.of(self.text).replace('▁', "_");
+        words.iter().any(|between| between.eq_ignore_ascii_case(&word))
+    }
+
+    /// The declared name in the word `from..end`, what is glued to it left out.
+    fn name_within(&self, from: usize, end: usize) -> Option<Span> {
+        if self.resolves(from, end) {
+            return Some(Span::new(from, end));
+        }
+        let word = self.text.get(from..end)?;
+        let is_tool = |name: &str| self.place.names.tools().get(name).is_some();
+        for before in GLUED_BEFORE {
+            if word.strip_prefix(before).is_some_and(is_tool) {
+                return Some(Span::new(from + before.len(), end));
+            }
+        }
+        let behind = GLUED_BEHIND.iter().find(|behind| word.strip_suffix(**behind).is_some_and(is_tool))?;
+        Some(Span::new(from, end - behind.len()))
+    }
+
+    /// Does `word` stand at `at`? `None` where more text must tell.
+    fn literal(&self, at: usize, word: &str) -> Option<bool> {
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        if rest.starts_with(word.as_bytes()) {
+            Some(true)
+        } else if rest.len() < word.len() && word.as_bytes().starts_with(rest) {
+            None
+        } else {
+            Some(false)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Words and quoted names in front of a payload: `f(…)`, `x = f(…)`, `f⏎{…}`, `"f": {…}`, `['f', a=1]`.
+
+use callwright_json::Span;
+
+use super::lead::{Glue, Item, Leading, Step};
+use super::listed;
+use crate::dialect;
+use crate::keys;
+use crate::name::MAX_NAME;
+
+impl Leading<'_, '_> {
+    pub(super) fn quote(&mut self, mark: u8) -> Step {
+        let from = self.at + 1;
+        let end = self.name_end(from);
+        match self.bytes.get(end) {
+            None if end - from <= MAX_NAME => Step::Wait,
+            // `'f(a=1)'`
+            Some(b'(') if self.resolves(from, end) => self.over(from, Glue::Quote(mark)),
+            Some(&b) if b == mark => self.quoted_name(from, end),
+            _ => Step::Nothing,
+        }
+    }
+
+    /// Behind a name in quotes: `'f'(a=1)`, `['f'](a=1)`, `["f", {…}]`, `['f', 'arguments': {…}]`.
+    pub(super) fn quoted_name(&mut self, from: usize, end: usize) -> Step {
+        let name = Span::new(from, end);
+        // The opening brace is missing.
+        if self.distinct() && self.text.get(from..end).is_some_and(keys::is_of_call) {
+            return Step::Item(Item::Value { at: self.at });
+        }
+        if !self.resolves(from, end) {
+            return Step::Nothing;
+        }
+        match self.bytes.get(end + 1..end + 3) {
+            Some([b'(', _]) => return Step::Item(Item::Call { name, at: end + 1 }),
+            Some(b"](") if self.glue.last() == Some(&Glue::Bracket) => {
+                self.glue.pop();
+                return Step::Item(Item::Call { name, at: end + 2 });
+            }
+            Some(_) => {}
+            None => return Step::Wait,
+        }
+        if let Some(Glue::Bracket | Glue::Paren) = self.glue.last()
+            && let Some(bracket) = self.bracket_before(self.at)
+        {
+            match self.listed(name, end + 1, bracket) {
+                Step::Nothing => {}
+                step => {
+                    self.glue.pop();
+                    return step;
+                }
+            }
+        }
+        let comma = self.skip_space(end + 1);
+        let mut at = self.skip_space(comma + 1);
+        if let Some(b'"' | b'\'') = self.bytes.get(at) {
+            let key = self.name_end(at + 1);
+            let colon = self.skip_space(key + 1);
+            match self.bytes.get(colon) {
+                None => return Step::Wait,
+                Some(b':') if self.text.get(at + 1..key).is_some_and(keys::is_of_call) => {
+                    at = self.skip_space(colon + 1);
+                }
+                Some(_) => return Step::Nothing,
+            }
+        }
+        match (self.bytes.get(comma), self.bytes.get(at)) {
+            (Some(b','), Some(b'{')) => Step::Item(Item::Named { name, at }),
+            (Some(b',') | None, None) => Step::Wait,
+            _ => Step::Nothing,
+        }
+    }
+
+    /// Arguments in a list that begins at `bracket`, behind the `name` that ends before `behind`.
+    pub(super) fn listed(&self, name: Span, behind: usize, bracket: usize) -> Step {
+        let comma = self.skip_space(behind);
+        match self.bytes.get(comma) {
+            None => return Step::Wait,
+            Some(b',') => {}
+            Some(_) => return Step::Nothing,
+        }
+        let Some(tool) = self.place.names.resolve(name.of(self.text), self.prefix()) else {
+            return Step::Nothing;
+        };
+        match listed::begin(self.text, self.skip_space(comma + 1), tool) {
+            None => Step::Wait,
+            Some(true) => Step::Item(Item::Listed { name, at: bracket }),
+            Some(false) => Step::Nothing,
+        }
+    }
+
+    /// The bracket that stands before `at` with nothing but blanks between them.
+    pub(super) fn bracket_before(&self, at: usize) -> Option<usize> {
+        let before = self.bytes.get(..at)?;
+        let bracket = before.iter().rposition(|b| !b.is_ascii_whitespace())?;
+        matches!(before.get(bracket), Some(b'[' | b'(')).then_some(bracket)
+    }
+
+    /// `tools.call(f, a=1)`, `call_tool('f', a=1)`
+    pub(super) fn call_of(&self, paren: usize) -> Step {
+        let mut from = self.skip_space(paren + 1);
+        let quote = self.bytes.get(from).copied().filter(|b| matches!(b, b'"' | b'\''));
+        from += usize::from(quote.is_some());
+        let end = self.name_end(from);
+        match self.bytes.get(end) {
+            None => Step::Wait,
+            Some(_) if !self.resolves(from, end) => Step::Nothing,
+            Some(&next) if quote.is_some_and(|quote| quote != next) => Step::Nothing,
+            Some(_) => self.listed(Span::new(from, end), end + usize::from(quote.is_some()), paren),
+        }
+    }
+
+    pub(super) fn word(&mut self) -> Step {
+        if let Some(step) = self.worded() {
+            return step;
+        }
+        if self.at == self.from && self.place.line_start {
+            match self.stripped() {
+                // At the end, what would be waited for is not there.
+                Some(Step::Wait) if self.place.end => {}
+                Some(step) => return step,
+                None => {}
+            }
+        }
+        let (from, end) = (self.at, self.name_end(self.at));
+        // A longer word is none, whether the rest of it is there already or not.
+        if MAX_NAME < end - from {
+            return Step::Nothing;
+        }
+        let Some(&next) = self.bytes.get(end) else { return Step::Wait };
+        let word = self.text.get(from..end).unwrap_or("");
+        match next {
+            b'(' if self.resolves(from, end) => {
+                if self.behind_definition() {
+                    return Step::Nothing;
+                }
+                return Step::Item(Item::Call { name: Span::new(from, end), at: end });
+            }
+            // `<|python_tag|>f.call(a=1)`
+            b'(' if self.free() && word.ends_with(".call") && self.resolves(from, end - ".call".len()) => {
+                return Step::Item(Item::Call { name: Span::new(from, end - ".call".len()), at: end });
+            }
+            b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => return self.call_of(end),
+            b'(' if self.free() && matches!(word, "print" | "str" | "json.dumps") => {
+                return self.over(end + 1, Glue::Paren);
+            }
+            b'[' if word.eq_ignore_ascii_case("functools") => {
+                self.record = Some(dialect::named("phi4mini"));
+                self.at = end;
+                return Step::Over;
+            }
+            b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {
+                self.at = end;
+                return Step::Over;
+            }
+            _ => {}
+        }
+        let after = self.skip_space(end);
+        match self.bytes.get(after) {
+            None if after - end < 16 => Step::Wait,
+            Some(b'=') if after - end < 16 && self.free() && is_variable(word) => {
+                match self.bytes.get(after + 1) {
+                    None => Step::Wait,
+                    Some(b'=') => Step::Nothing,
+                    Some(_) => {
+                        self.at = after + 1;
+                        Step::Over
+                    }
+                }
+            }
+            // `get_weather⏎{"city": "Paris"}`, also right behind a sentence: `the call.get_weather⏎{…}`
+            Some(b'{') if after - end < 16 => {
+                let on_next_line = self.bytes[end..after].contains(&b'\n');
+                let glued =
+                    word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1).find(|&from| {
+                        on_next_line
+                            && self
+                                .text
+                                .get(from..end)
+                                .is_some_and(|n| self.place.names.tools().get(n).is_some())
+                    });
+                let from = if self.resolves(from, end) && (self.free() || on_next_line) {
+                    Some(from)
+                } else {
+                    glued
+                };
+                match from {
+                    Some(from) => Step::Item(Item::Named { name: Span::new(from, end), at: after }),
+                    None => Step::Nothing,
+                }
+            }
+            Some(b':') if self.free() && self.resolves(from, end) => {
+                let value = self.skip_space(after + 1);
+                match self.bytes.get(value) {
+                    None => Step::Wait,
+                    Some(b'{') => Step::Item(Item::Named { name: Span::new(from, end), at: value }),
+                    Some(_) => Step::Nothing,
+                }
+            }
+            _ => Step::Nothing,
+        }
+    }
+
+    /// `def f(`, `function f(`: code that defines, not calls.
+    pub(super) fn behind_definition(&self) -> bool {
+        let before = self.bytes.get(..self.at).unwrap_or(&[]);
+        let Some((b' ', before)) = before.split_last() else { return false };
+        [&b"def"[..], b"function", b"class", b"fn", b"func"].iter().any(|word| before.ends_with(word))
+    }
+}
+
+fn is_variable(word: &str) -> bool {
+    !word.starts_with(|c: char| c.is_ascii_digit())
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

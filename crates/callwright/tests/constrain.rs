@@ -1,0 +1,297 @@
+//! What a server is asked to hold answers to: right calls fit it, wrong ones do not, prose does where it may.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod gbnf;
+
+use callwright::constrain::{grammar, schema};
+use callwright::prompt::{PromptDialect, calls};
+use callwright::{Context, Schema, ToolChoice, ToolSet, parse};
+use callwright_json::strict;
+use gbnf::Grammar;
+use serde_json::{Value, json};
+
+const WITH_GRAMMAR: [PromptDialect; 3] =
+    [PromptDialect::Json, PromptDialect::Hermes, PromptDialect::FunctionTag];
+
+/// Schemas of arguments, each with arguments that both forms admit and with some that neither does.
+fn cases() -> Vec<(Value, Vec<Value>, Vec<Value>)> {
+    let object = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required});
+    vec![
+        (
+            object(
+                json!({"a": {"type": "string"}, "b": {"type": "integer"}, "c": {"type": "boolean"}}),
+                json!(["b"]),
+            ),
+            vec![
+                json!({"b": -12}),
+                json!({"a": "x\"\\\n<é>", "b": 0}),
+                json!({"b": 5, "c": true}),
+                json!({"a": "", "b": 7, "c": false}),
+            ],
+            vec![
+                json!({}),
+                json!({"a": "x"}),
+                json!({"b": "5"}),
+                json!({"b": 1, "d": 2}),
+                json!({"b": 1.5}),
+                json!([]),
+            ],
+        ),
+        (
+            object(json!({"a": {"type": "string"}, "b": {"type": "number"}}), json!([])),
+            vec![json!({}), json!({"a": "x"}), json!({"b": 1.5e3}), json!({"a": "x", "b": -0.25})],
+            vec![json!({"c": 1}), json!({"a": null})],
+        ),
+        (
+            object(
+                json!({"e": {"enum": ["a", 2, null]}, "k": {"const": {"x": [1]}}, "n": {"type": ["string", "null"]}}),
+                json!(["e", "k", "n"]),
+            ),
+            vec![
+                json!({"e": "a", "k": {"x": [1]}, "n": null}),
+                json!({"e": null, "k": {"x": [1]}, "n": "t"}),
+            ],
+            vec![json!({"e": "b", "k": {"x": [1]}, "n": null}), json!({"e": 2, "k": {"x": [2]}, "n": null})],
+        ),
+        (
+            object(
+                json!({"l": {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3},
+                       "s": {"type": "string", "minLength": 2, "maxLength": 4},
+                       "o": {"type": "object", "properties": {"p": {"type": "null"}}, "required": ["p"]}}),
+                json!(["l"]),
+            ),
+            vec![
+                json!({"l": [1]}),
+                json!({"l": [1, 2, 3], "s": "ab"}),
+                json!({"l": [1], "s": "abcd", "o": {"p": null}}),
+            ],
+            vec![
+                json!({"l": []}),
+                json!({"l": [1, 2, 3, 4]}),
+                json!({"l": [1], "s": "a"}),
+                json!({"l": [1], "o": {}}),
+            ],
+        ),
+        (
+            object(
+                json!({"x": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "string"}}]},
+                       "y": {"oneOf": [{"$ref": "#/$defs/leaf"}, {"type": "null"}]}}),
+                json!([]),
+            ),
+            vec![json!({"x": 1}), json!({"x": []}), json!({"x": ["a", "b"]})],
+            vec![json!({"x": "a"}), json!({"x": [1]})],
+        )
+            .with_definitions(json!({"leaf": {"type": "string"}})),
+        (
+            json!({"type": "object", "properties": {"value": {"type": "integer"}, "next": {"$ref": "#"}}, "required": ["value"]}),
+            vec![json!({"value": 1}), json!({"value": 1, "next": {"value": 2, "next": {"value": 3}}})],
+            vec![json!({"value": 1, "next": {}}), json!({"next": {"value": 1}})],
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": {"type": "string"}}),
+            vec![json!({}), json!({"a": 1}), json!({"a": 1, "z": "x", "y": ""}), json!({"z": "x"})],
+            vec![json!({"z": 1})],
+        ),
+        (
+            json!({"type": "object", "properties": {"t": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]},
+                   "any": {}}}),
+            vec![
+                json!({"t": ["a", 1, null]}),
+                json!({"t": ["a"], "any": {"b": [1, "x", {}]}}),
+                json!({"t": []}),
+            ],
+            vec![json!({"t": [1]}), json!({"t": {}})],
+        ),
+        (json!({"type": "object"}), vec![json!({}), json!({"what": ["ever"]})], vec![json!([]), json!("x")]),
+    ]
+}
+
+trait WithDefinitions {
+    fn with_definitions(self, definitions: Value) -> Self;
+}
+
+impl WithDefinitions for (Value, Vec<Value>, Vec<Value>) {
+    fn with_definitions(mut self, definitions: Value) -> Self {
+        self.0["$defs"] = definitions;
+        self
+    }
+}
+
+fn tools(parameters: &Value) -> ToolSet {
+    ToolSet::from_value(&json!([{"name": "f", "parameters": parameters}, {"name": "other.tool"}])).unwrap()
+}
+
+/// JSON with the spaces that grammars ask for.
+fn spaced(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<String> =
+                members.iter().map(|(k, v)| format!("{}: {}", Value::from(k.as_str()), spaced(v))).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Array(elements) => {
+            format!("[{}]", elements.iter().map(spaced).collect::<Vec<_>>().join(", "))
+        }
+        scalar => scalar.to_string(),
+    }
+}
+
+/// One call as its dialect writes it. Nothing is escaped that JSON does not ask for: models do not.
+fn call(dialect: PromptDialect, name: &str, arguments: &Value) -> String {
+    calls(dialect, &[(name.to_owned(), spaced(arguments))]).replace("\\u003c", "<")
+}
+
+fn fits(schema: &Value, text: &str) -> bool {
+    let Ok(tree) = strict(text) else { return false };
+    Schema::compile(schema).unwrap().check(tree.root(text)).is_empty()
+}
+
+#[test]
+fn the_schema_admits_right_calls_only() {
+    for (parameters, right, wrong) in cases() {
+        let tools = tools(&parameters);
+        for choice in [ToolChoice::Auto, ToolChoice::Required, ToolChoice::Named("f".to_owned())] {
+            let schema = schema(&tools, &choice, false).unwrap();
+            let fits =
+                |name: &str, arguments: &Value| fits(&schema, &call(PromptDialect::Json, name, arguments));
+            for arguments in &right {
+                assert!(fits("f", arguments), "{arguments} in {schema}");
+                assert!(!fits("g", arguments), "{arguments} in {schema}");
+            }
+            for arguments in &wrong {
+                assert!(!fits("f", arguments), "{arguments} in {schema}");
+            }
+            assert_eq!(fits("other.tool", &json!({})), choice.allows("other.tool"));
+        }
+    }
+}
+
+#[test]
+fn the_grammar_admits_right_calls_only() {
+    for (parameters, right, wrong) in cases() {
+        let tools = tools(&parameters);
+        for dialect in WITH_GRAMMAR {
+            let text = grammar(dialect, &tools, &ToolChoice::Required, true).unwrap();
+            let grammar = Grammar::parse(&text);
+            for arguments in &right {
+                let call = call(dialect, "f", arguments);
+                assert!(grammar.admits(&call), "{call} in\n{text}");
+                let read = parse(&tools, &call, &[], &Context::default());
+                assert_eq!(read.calls().count(), 1, "{call}");
+            }
+            for arguments in &wrong {
+                let call = call(dialect, "f", arguments);
+                assert!(!grammar.admits(&call), "{call} in\n{text}");
+            }
+            let many: Vec<_> = right.iter().map(|a| ("f".to_owned(), spaced(a))).collect();
+            let many = calls(dialect, &many).replace("\\u003c", "<");
+            assert!(grammar.admits(&many), "{many}");
+            assert!(grammar.admits(&call(dialect, "other.tool", &json!({}))));
+            assert!(!grammar.admits(&call(dialect, "unknown", &right[0])));
+            assert!(!grammar.admits("Sorry.") && !grammar.admits(""));
+        }
+    }
+}
+
+/// Prose flows, also prose that looks almost like a call; but a call that is begun must be right.
+#[test]
+fn the_grammar_of_a_free_choice_leaves_prose() {
+    let tools = tools(&cases()[0].0);
+    for dialect in [PromptDialect::Hermes, PromptDialect::FunctionTag] {
+        let text = grammar(dialect, &tools, &ToolChoice::Auto, false).unwrap();
+        let grammar = Grammar::parse(&text);
+        let right = call(dialect, "f", &json!({"b": 1}));
+        for prose in [
+            "",
+            "Sorry, {no} <b>tool</b>.\n",
+            "<tool_",
+            "{\"tool",
+            "<<{{\"t",
+            "{\"answer\": 1}",
+            "<tool_{\"tool_",
+            "é😀",
+        ] {
+            assert!(grammar.admits(prose), "{prose} in\n{text}");
+            assert!(grammar.admits(&format!("{prose}{right}")), "{prose}{right} in\n{text}");
+            assert!(!grammar.admits(&format!("{prose}{}", call(dialect, "f", &json!({})))), "{prose}");
+            assert!(!grammar.admits(&format!("{prose}{right}{right}")), "{prose}");
+        }
+    }
+}
+
+#[test]
+fn prose_is_an_answer_in_json() {
+    let tools = tools(&cases()[0].0);
+    let answer = r#"{"no_tool_helps": "Sorry."}"#;
+    assert!(fits(&schema(&tools, &ToolChoice::Auto, true).unwrap(), answer));
+    assert!(!fits(&schema(&tools, &ToolChoice::Required, true).unwrap(), answer));
+    let grammar = |choice| Grammar::parse(&grammar(PromptDialect::Json, &tools, &choice, true).unwrap());
+    assert!(grammar(ToolChoice::Auto).admits(answer) && !grammar(ToolChoice::Auto).admits("Sorry."));
+    assert!(!grammar(ToolChoice::Required).admits(answer));
+    let two = calls(
+        PromptDialect::Json,
+        &[("f".to_owned(), "{\"b\": 1}".to_owned()), ("other.tool".to_owned(), "{}".to_owned())],
+    );
+    assert!(fits(&schema(&tools, &ToolChoice::Auto, true).unwrap(), &two));
+    assert!(!fits(&schema(&tools, &ToolChoice::Auto, false).unwrap(), &two));
+    assert_eq!(schema(&tools, &ToolChoice::None, true), None);
+    assert_eq!(schema(&ToolSet::empty(), &ToolChoice::Required, true), None);
+}
+
+/// What servers cannot compile is left out: the constraint admits more, never less.
+#[test]
+fn what_cannot_be_said_is_left_wider() {
+    for (parameters, admitted) in [
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "x|y"}}}),
+            json!({"a": "z"}),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(?=x).*$"}}}),
+            json!({"a": "z"}),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^x|y$"}}}),
+            json!({"a": "z"}),
+        ),
+        (json!({"type": "object", "properties": {"a": {"not": {"type": "string"}}}}), json!({"a": "z"})),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "integer", "multipleOf": 5}}}),
+            json!({"a": 7}),
+        ),
+        (
+            json!({"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": false}),
+            json!({"xa": 7}),
+        ),
+        (
+            json!({"allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}},
+                             {"properties": {"b": {"type": "string"}}, "required": ["b"]}]}),
+            json!({"a": 1, "b": "x"}),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "integer"}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+            json!({"a": 1, "b": "x"}),
+        ),
+        (
+            json!({"$id": "http://example.com/x", "type": "object", "properties": {"a": {"$id": "y", "$ref": "#z",
+                   "$defs": {"z": {"$anchor": "z", "type": "string"}}}}}),
+            json!({"a": "x"}),
+        ),
+    ] {
+        let tools = tools(&parameters);
+        let choice = ToolChoice::Required;
+        let schema = schema(&tools, &choice, false).unwrap();
+        let call = call(PromptDialect::Json, "f", &admitted);
+        assert!(fits(&schema, &call), "{call} in {schema}");
+        let text = grammar(PromptDialect::Json, &tools, &choice, false).unwrap();
+        assert!(Grammar::parse(&text).admits(&call), "{call} in\n{text}");
+    }
+}
+
+#[test]
+fn a_grammar_too_long_is_none() {
+    let values: Vec<String> = (0..9_000).map(|i| format!("value number {i:>16}")).collect();
+    let tools = tools(&json!({"type": "object", "properties": {"a": {"enum": values}}}));
+    assert_eq!(grammar(PromptDialect::Json, &tools, &ToolChoice::Auto, true), None);
+    assert_eq!(grammar(PromptDialect::ToolCode, &tools, &ToolChoice::Auto, true), None);
+}
