@@ -1,0 +1,87 @@
+//! What goes wrong on the way to the client.
+
+use serde::Deserialize;
+
+/// What goes wrong with one answer. Bytes are those of the body.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fault {
+    /// How many milliseconds the answer's head waits.
+    pub delay_ms: u64,
+    /// How many milliseconds lie between two writes.
+    pub between_ms: u64,
+    /// Nothing comes at all, not even a head.
+    pub silent: bool,
+    /// Nothing comes behind so many bytes.
+    pub stall_after: Option<usize>,
+    /// The body ends behind so many bytes.
+    pub cut: Option<Cut>,
+    /// Bytes that are no text.
+    pub garbage: Option<Garbage>,
+    /// An error in a stream that had begun well.
+    pub midway: Option<Midway>,
+}
+
+/// A body that ends too soon.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// Behind so many bytes; a number of the whole body or more cuts nothing off, and ends it in this way.
+    pub after: usize,
+    /// In which way.
+    #[serde(default)]
+    pub how: Goodbye,
+}
+
+/// How a body ends too soon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Goodbye {
+    /// As if all were well.
+    #[default]
+    End,
+    /// The connection is closed without the body's end.
+    Close,
+    /// The connection is reset.
+    Reset,
+}
+
+/// Bytes that are no text, put in between.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Garbage {
+    /// Behind so many bytes.
+    pub after: usize,
+    /// How many.
+    pub length: usize,
+    /// Which ones.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// An error in the middle of a stream.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Midway {
+    /// Behind so many events.
+    pub after_events: usize,
+    /// How it is told.
+    #[serde(default)]
+    pub form: MidwayForm,
+    /// What it says.
+    pub message: String,
+    /// A `[DONE]` follows it.
+    #[serde(default)]
+    pub done: bool,
+}
+
+/// How an error is told in the middle of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MidwayForm {
+    /// `{"error": {…}}` alone.
+    #[default]
+    Alone,
+    /// A chunk with `error` beside a choice whose `finish_reason` is `error`.
+    InChunk,
+}

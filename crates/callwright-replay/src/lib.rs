@@ -1,0 +1,43 @@
+//! An OpenAI-compatible upstream that answers from a script, records what it is asked, and misbehaves on
+//! purpose.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use callwright_replay::{Replay, Script};
+//!
+//! let script = Script::from_toml(
+//!     r#"
+//!     [[answer]]
+//!     when = { has_tools = true }
+//!     tool_calls = [{ name = "list_files", arguments = '{"path": "src",}' }]
+//!     [[answer]]
+//!     text = "Done."
+//!     "#,
+//! )?;
+//! let replay = Replay::start(script)?;
+//! // A client that is pointed at `base_url` now gets the two answers.
+//! assert!(replay.base_url().ends_with("/v1"));
+//! assert!(replay.requests().is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The modules stand in reading order.
+
+mod script;
+mod form;
+mod fault;
+mod request;
+mod select;
+mod answer;
+mod stream;
+mod tape;
+mod record;
+mod line;
+mod server;
+
+pub use fault::{Cut, Fault, Garbage, Goodbye, Midway, MidwayForm};
+pub use form::{Finish, Form, Ids, Index, Pieces};
+pub use record::{Ending, Note, Recorded};
+pub use script::{Answer, Arguments, Call, Choice, Function, Script, ScriptError, When};
+pub use server::{Replay, Setup};
