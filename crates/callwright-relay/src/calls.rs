@@ -1,0 +1,79 @@
+//! Calls on their way out: ids that no two calls share, and the JSON of the wire.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use callwright::Acceptance;
+
+use crate::wire::quoted;
+
+/// Gives each call of an answer an id of its own: the upstream's, where it gave one that is not taken.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    taken: HashSet<String>,
+}
+
+impl Ids {
+    /// The id for a call that came with `id`, or without any.
+    pub(crate) fn next(&mut self, id: Option<&str>) -> String {
+        if let Some(id) = id.filter(|id| !id.is_empty())
+            && self.taken.insert(id.to_owned())
+        {
+            return id.to_owned();
+        }
+        loop {
+            let made = made();
+            if self.taken.insert(made.clone()) {
+                return made;
+            }
+        }
+    }
+}
+
+/// `call_` and 24 letters and digits, as OpenAI makes them.
+fn made() -> String {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut id = String::from("call_");
+    while id.len() < 29 {
+        // The standard library's keys are random; ids need no more than that.
+        let mut bits = RandomState::new().build_hasher().finish();
+        for _ in 0..12 {
+            id.push(char::from(LETTERS[(bits % 36) as usize]));
+            bits /= 36;
+        }
+    }
+    id
+}
+
+/// `{"name": …, "arguments": "…"}`
+pub(crate) fn function(call: &Acceptance) -> String {
+    format!("{{\"name\":{},\"arguments\":{}}}", quoted(&call.name), quoted(&call.arguments))
+}
+
+/// A call in an answer's `tool_calls`.
+pub(crate) fn tool_call(id: &str, call: &Acceptance) -> String {
+    format!("{{\"id\":{},\"type\":\"function\",\"function\":{}}}", quoted(id), function(call))
+}
+
+/// The same as the one delta of a streamed call.
+pub(crate) fn tool_call_delta(index: usize, id: &str, call: &Acceptance) -> String {
+    format!(
+        "{{\"tool_calls\":[{{\"index\":{index},\"id\":{},\"type\":\"function\",\"function\":{}}}]}}",
+        quoted(id),
+        function(call)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_calls_share_an_id() {
+        let mut ids = Ids::default();
+        assert_eq!(ids.next(Some("a")), "a");
+        let second = ids.next(Some("a"));
+        assert!(second.starts_with("call_") && second.len() == 29, "{second}");
+        assert_ne!(ids.next(None), ids.next(Some("")));
+    }
+}

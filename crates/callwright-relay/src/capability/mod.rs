@@ -1,0 +1,256 @@
+//! What a model can do at an upstream: take tools, be constrained.
+//!
+//! Asked in this order: the configuration; what the upstream refused before; what it says about the model; the
+//! table of model families. What is not known is a no: prompt mode works with every model.
+//!
+//! What was found out holds for a while and is kept in memory and, where a directory is configured, in a file,
+//! so that the next run asks nothing. It runs no model to find something out.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::Mutex;
+
+use crate::config::{CapabilityConfig, Constrain, Mode};
+use crate::upstream::{Candidate, Upstream};
+
+mod known;
+mod probe;
+mod family;
+mod refusal;
+mod file;
+
+use known::{Known, Learned};
+pub use refusal::{Refusal, Refused, refusal};
+
+/// What a model can do, and who says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capability {
+    /// Does it take tools natively?
+    pub tools: bool,
+    /// Who says so.
+    pub tools_source: Source,
+    /// How its answers can be constrained.
+    pub constrain: Constrain,
+    /// Who says so.
+    pub constrain_source: Source,
+}
+
+/// Who says what a model can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The configuration.
+    Configured,
+    /// The upstream, when asked about the model: where it says so.
+    Metadata(Arc<str>),
+    /// The upstream, when it refused a request: its words.
+    Learned(Arc<str>),
+    /// The table of model families.
+    Family,
+    /// Nobody.
+    Unknown,
+}
+
+/// The time in seconds since 1970.
+pub type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
+
+/// The system's clock.
+pub fn system_clock() -> Clock {
+    Box::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+}
+
+/// How long an upstream may take to tell about a model, all questions together.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long an upstream that told nothing is not asked again, in seconds.
+const AFTER_SILENCE: u64 = 60;
+
+/// What is known of all models at all upstreams.
+pub struct Capabilities {
+    config: CapabilityConfig,
+    known: Known,
+    /// One question at a time for each upstream: whoever comes second finds the answer.
+    asking: HashMap<String, Mutex<()>>,
+    now: Clock,
+}
+
+impl Capabilities {
+    /// Takes up what an earlier run found out about `upstreams`, where a directory is configured. A file that
+    /// cannot be read is as good as none: it is logged and written anew.
+    pub fn new(config: &CapabilityConfig, upstreams: &[Arc<Upstream>], now: Clock) -> Capabilities {
+        let known = Known::new(config.dir.as_deref(), upstreams, now());
+        let asking =
+            upstreams.iter().map(|upstream| (upstream.name().to_owned(), Mutex::default())).collect();
+        Capabilities { config: config.clone(), known, asking, now }
+    }
+
+    /// What `candidate` can do. Asks its upstream where nobody knows yet; many at once ask it one time.
+    pub async fn of(&self, candidate: &Candidate) -> Capability {
+        if let Some(capability) = self.settled(candidate) {
+            return capability;
+        }
+        let Some(asking) = self.asking.get(candidate.upstream.name()) else {
+            return self.what_is_known(candidate);
+        };
+        let _turn = asking.lock().await;
+        if let Some(capability) = self.settled(candidate) {
+            return capability; // The one before us asked.
+        }
+        // Rare, and too large a future to be carried along by each request.
+        Box::pin(self.ask(candidate)).await;
+        let capability = self.what_is_known(candidate);
+        log(candidate, &capability);
+        capability
+    }
+
+    /// Forgets what is known of `candidate` and asks anew.
+    pub async fn refresh(&self, candidate: &Candidate) -> Capability {
+        self.known.forget(candidate.upstream.name(), &candidate.model);
+        if self.config.probe {
+            self.ask(candidate).await;
+        }
+        self.known.save().await;
+        let capability = self.what_is_known(candidate);
+        log(candidate, &capability);
+        capability
+    }
+
+    /// The upstream refused tools, in these words.
+    pub async fn learn_no_tools(&self, candidate: &Candidate, reason: &str) {
+        let learned = self.learned(reason);
+        self.known.update(candidate.upstream.name(), &candidate.model, |fact| fact.no_tools = Some(learned));
+        self.learnt(candidate).await;
+    }
+
+    /// The upstream refused to be constrained, in these words.
+    pub async fn learn_no_constraint(&self, candidate: &Candidate, reason: &str) {
+        let learned = self.learned(reason);
+        self.known
+            .update(candidate.upstream.name(), &candidate.model, |fact| fact.no_constraint = Some(learned));
+        self.learnt(candidate).await;
+    }
+
+    async fn learnt(&self, candidate: &Candidate) {
+        log(candidate, &self.what_is_known(candidate));
+        self.known.save().await;
+    }
+
+    fn learned(&self, reason: &str) -> Learned {
+        // Enough to recognise it; an upstream may write a page.
+        let words: String = reason.chars().filter(|c| !c.is_control()).take(200).collect();
+        Learned { words: words.into(), until: (self.now)() + self.config.ttl }
+    }
+
+    /// The capability, if it can be told without asking.
+    fn settled(&self, candidate: &Candidate) -> Option<Capability> {
+        let is_configured = match candidate.config.as_ref().and_then(|config| config.mode) {
+            Some(Mode::Native) => true, // Nothing is constrained then.
+            Some(Mode::Prompt) => candidate.upstream.config().constrain.is_some(),
+            None => false,
+        };
+        let is_settled = is_configured
+            || !self.config.probe
+            || self.known.was_asked(candidate.upstream.name(), &candidate.model, (self.now)());
+        is_settled.then(|| self.what_is_known(candidate))
+    }
+
+    /// What is known of `candidate` without asking anyone.
+    pub fn what_is_known(&self, candidate: &Candidate) -> Capability {
+        let now = (self.now)();
+        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
+            let (tools, tools_source) = tools(candidate, fact, now);
+            let (constrain, constrain_source) = constrain(candidate, fact, now);
+            Capability { tools, tools_source, constrain, constrain_source }
+        })
+    }
+
+    async fn ask(&self, candidate: &Candidate) {
+        let Candidate { upstream, model, .. } = candidate;
+        let answer = tokio::time::timeout(PATIENCE, probe::ask(upstream, model)).await;
+        let now = (self.now)();
+        match answer {
+            Ok(Ok(told)) => {
+                self.known.tell(upstream.name(), model, told, now + self.config.ttl);
+                self.known.save().await;
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(upstream = upstream.name(), model, %error, "nothing is known of the model's capability");
+                self.known.asked_in_vain(upstream.name(), model, now + AFTER_SILENCE);
+            }
+            Err(_) => {
+                tracing::warn!(
+                    upstream = upstream.name(),
+                    model,
+                    "the upstream tells of the model too slowly"
+                );
+                self.known.asked_in_vain(upstream.name(), model, now + AFTER_SILENCE);
+            }
+        }
+    }
+}
+
+fn tools(candidate: &Candidate, fact: Option<&known::Fact>, now: u64) -> (bool, Source) {
+    if let Some(mode) = candidate.config.as_ref().and_then(|config| config.mode) {
+        return (mode == Mode::Native, Source::Configured);
+    }
+    // What was refused counts more than what was announced: both are the upstream's words, and announcements
+    // are wrong at times.
+    if let Some(learned) = fact.and_then(|fact| fact.no_tools.as_ref()).filter(|learned| now < learned.until)
+    {
+        return (false, Source::Learned(Arc::clone(&learned.words)));
+    }
+    if let Some((tools, place)) = fact.and_then(|fact| fact.told(now)).and_then(|told| told.tools.as_ref()) {
+        return (*tools, Source::Metadata(Arc::clone(place)));
+    }
+    match family::takes_tools(&candidate.model) {
+        Some(tools) => (tools, Source::Family),
+        None => (false, Source::Unknown),
+    }
+}
+
+fn constrain(candidate: &Candidate, fact: Option<&known::Fact>, now: u64) -> (Constrain, Source) {
+    if let Some(constrain) = candidate.upstream.config().constrain {
+        return (constrain, Source::Configured);
+    }
+    if let Some(learned) =
+        fact.and_then(|fact| fact.no_constraint.as_ref()).filter(|learned| now < learned.until)
+    {
+        return (Constrain::None, Source::Learned(Arc::clone(&learned.words)));
+    }
+    if let Some((constrain, place)) =
+        fact.and_then(|fact| fact.told(now)).and_then(|told| told.constrain.as_ref())
+    {
+        return (*constrain, Source::Metadata(Arc::clone(place)));
+    }
+    (Constrain::None, Source::Unknown)
+}
+
+fn log(candidate: &Candidate, capability: &Capability) {
+    tracing::info!(
+        upstream = candidate.upstream.name(),
+        model = candidate.model,
+        tools = capability.tools,
+        source = %capability.tools_source,
+        constrain = capability.constrain.name(),
+        "capability found"
+    );
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Configured => write!(f, "configured"),
+            Source::Metadata(place) => write!(f, "the upstream says so: {place}"),
+            Source::Learned(words) => write!(f, "the upstream refused: {words}"),
+            Source::Family => write!(f, "the model's family"),
+            Source::Unknown => write!(f, "nothing is known"),
+        }
+    }
+}
+
+impl fmt::Debug for Capabilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capabilities").field("config", &self.config).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,226 @@
+//! Asks an upstream what a model can do. It reads descriptions only; no model runs, nothing is changed.
+//!
+//! `GET /models` comes first, as all have it. Some say there what a model can do; from others one learns at
+//! least what server it is, and then where that server says it. A server that is not recognised is asked in all
+//! the ways there are.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::known::{Answered, Told};
+use crate::config::Constrain;
+use crate::upstream::{Answer, Upstream, UpstreamError};
+
+/// The longest description that is read, in bytes: lists of all models of an aggregator take a megabyte.
+const LONGEST: usize = 16 << 20;
+
+/// Why an upstream told nothing, for now.
+#[derive(Debug)]
+pub(super) enum Silence {
+    Upstream(UpstreamError),
+    Status(StatusCode),
+}
+
+/// What `upstream` tells of `model`.
+///
+/// # Errors
+/// It could not be asked: to ask again later may help.
+pub(super) async fn ask(upstream: &Upstream, model: &str) -> Result<Answered, Silence> {
+    let listing = json(upstream.get("/models").await).await?;
+    let listing =
+        listing.and_then(|listing| serde_json::from_slice::<Listing>(&listing).ok()).unwrap_or_default();
+    let listed = listing.find(model);
+    let owner =
+        listed.or(listing.data.first()).and_then(|listed| listed.owned_by.as_str()).unwrap_or_default();
+    let told = match owner {
+        "llamacpp" => props(upstream, model).await?,
+        "library" => show(upstream, model).await?,
+        "vllm" | "sglang" => Some(constrained(owner)),
+        "organization_owner" => lm_studio(upstream, model).await?,
+        _ if listing.data.iter().any(|listed| listed.tells("/models") != Told::default()) => {
+            return Ok(listing.answered(model));
+        }
+        _ => {
+            let (props, show, info) =
+                tokio::join!(props(upstream, model), show(upstream, model), model_info(upstream, model));
+            props?.or(show?).or(info?)
+        }
+    };
+    Ok(Answered { model: told.unwrap_or_default(), others: Vec::new() })
+}
+
+/// A list of models. Fields are read leniently: of what has another type than expected, nothing is learned.
+#[derive(Default, Deserialize)]
+struct Listing {
+    data: Vec<Listed>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Listed {
+    id: Value,
+    owned_by: Value,
+    /// OpenRouter: `["tools", "structured_outputs", …]`.
+    supported_parameters: Value,
+    /// Mistral: `{"function_calling": true}`; LM Studio: `["tool_use"]`; Ollama: `["tools"]`.
+    capabilities: Value,
+    supports_tools: Value,
+    /// LiteLLM.
+    supports_function_calling: Value,
+    /// LiteLLM.
+    supports_response_schema: Value,
+}
+
+impl Listing {
+    fn find(&self, model: &str) -> Option<&Listed> {
+        let named = |name: &str| self.data.iter().find(|listed| listed.id == name);
+        // Variants such as `:nitro` are not listed by themselves.
+        named(model).or_else(|| named(model.rsplit_once(':')?.0))
+    }
+
+    fn answered(&self, model: &str) -> Answered {
+        let told = self.find(model).map(|listed| listed.tells("/models")).unwrap_or_default();
+        let other = |listed: &Listed| Some((listed.id.as_str()?.to_owned(), listed.tells("/models")));
+        Answered { model: told, others: self.data.iter().filter_map(other).collect() }
+    }
+}
+
+impl Listed {
+    fn tells(&self, place: &str) -> Told {
+        let parameters = &self.supported_parameters;
+        let (tools, at) = [
+            (names(parameters, &["tools"]), "supported_parameters"),
+            (names(&self.capabilities, &["tools", "tool_use", "function_calling"]), "capabilities"),
+            (flag(&self.capabilities, &["tools", "tool_use", "function_calling"]), "capabilities"),
+            (self.supports_tools.as_bool(), "supports_tools"),
+            (self.supports_function_calling.as_bool(), "supports_function_calling"),
+        ]
+        .into_iter()
+        .find_map(|(tools, at)| Some((Some(tools?), at)))
+        .unwrap_or_default();
+        let schema = names(parameters, &["structured_outputs"]).or(self.supports_response_schema.as_bool());
+        Told {
+            tools: tools.map(|tools| (tools, format!("{place} {at}").into())),
+            constrain: schema.map(|schema| (json_schema(schema), place.into())),
+        }
+    }
+}
+
+/// llama.cpp's server. It drops tools without a word where the chat template knows none.
+async fn props(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence> {
+    // A server of several models loads one only because it is asked about it, unless told not to.
+    let path = format!("/props?model={}&autoload=false", percent_encoded(model));
+    let Some(props) = value(upstream.ask_server(&path, None).await).await? else { return Ok(None) };
+    if props["build_info"].is_null() && props["default_generation_settings"].is_null() {
+        return Ok(None);
+    }
+    let templates = [&props["chat_template"], &props["chat_template_tool_use"]];
+    let mut templates = templates.into_iter().filter_map(Value::as_str).peekable();
+    let tools = templates.peek().is_some().then(|| {
+        // The server tries the template out, but says yes where it has not: the text must name tools as well.
+        templates.any(|template| template.contains("tool"))
+            && props["chat_template_caps"]["supports_tools"] != false
+    });
+    Ok(Some(Told {
+        tools: tools.map(|tools| (tools, "/props chat_template".into())),
+        constrain: Some((Constrain::Grammar, "/props".into())),
+    }))
+}
+
+/// Ollama.
+async fn show(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence> {
+    let question = Bytes::from(json!({ "model": model }).to_string());
+    let Some(show) = value(upstream.ask_server("/api/show", Some(question)).await).await? else {
+        return Ok(None);
+    };
+    let by_list = names(&show["capabilities"], &["tools"]).map(|tools| (tools, "/api/show capabilities"));
+    // Servers from before the list decide by the template.
+    let by_template = show["template"].as_str().map(|text| (text.contains(".Tools"), "/api/show template"));
+    Ok(by_list.or(by_template).map(|(tools, place)| Told {
+        tools: Some((tools, place.into())),
+        constrain: Some((Constrain::JsonSchema, "/api/show".into())),
+    }))
+}
+
+async fn lm_studio(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence> {
+    const PLACE: &str = "/api/v0/models";
+    let listing = json(upstream.ask_server(PLACE, None).await).await?;
+    let listing = listing.and_then(|listing| serde_json::from_slice::<Listing>(&listing).ok());
+    let told = listing.as_ref().and_then(|listing| listing.find(model)).map(|listed| listed.tells(PLACE));
+    Ok(Some(Told { tools: told.and_then(|told| told.tools), ..constrained("LM Studio") }))
+}
+
+/// LiteLLM.
+async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence> {
+    #[derive(Deserialize)]
+    struct Info {
+        model_name: Value,
+        model_info: Listed,
+    }
+    let Some(mut info) = value(upstream.ask_server("/model/info", None).await).await? else {
+        return Ok(None);
+    };
+    let infos = serde_json::from_value::<Vec<Info>>(info["data"].take()).unwrap_or_default();
+    let found = infos.iter().find(|info| info.model_name == model);
+    Ok(found.map(|info| info.model_info.tells("/model/info")))
+}
+
+fn constrained(server: &str) -> Told {
+    Told { tools: None, constrain: Some((Constrain::JsonSchema, Arc::from(server))) }
+}
+
+fn json_schema(is_taken: bool) -> Constrain {
+    if is_taken { Constrain::JsonSchema } else { Constrain::None }
+}
+
+/// Does a list of names hold one of these? None where it is no list.
+fn names(list: &Value, wanted: &[&str]) -> Option<bool> {
+    let list = list.as_array()?;
+    Some(list.iter().filter_map(Value::as_str).any(|name| wanted.contains(&name)))
+}
+
+/// What an object says under one of these keys. None where it says nothing.
+fn flag(object: &Value, wanted: &[&str]) -> Option<bool> {
+    wanted.iter().find_map(|key| object.get(key)?.as_bool())
+}
+
+async fn value(answer: Result<Answer, UpstreamError>) -> Result<Option<Value>, Silence> {
+    Ok(json(answer).await?.and_then(|body| serde_json::from_slice(&body).ok()))
+}
+
+/// The body of a good answer; none where the upstream does not know the question. A server that is loading,
+/// busy, broken or does not let us in may tell later.
+async fn json(answer: Result<Answer, UpstreamError>) -> Result<Option<Bytes>, Silence> {
+    let answer = answer.map_err(Silence::Upstream)?;
+    match answer.status {
+        StatusCode::OK => answer.body.whole(LONGEST).await.map(Some).map_err(Silence::Upstream),
+        StatusCode::NOT_IMPLEMENTED => Ok(None),
+        status if status.is_server_error() => Err(Silence::Status(status)),
+        status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS) => {
+            Err(Silence::Status(status))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn percent_encoded(text: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encode).collect()
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Silence::Upstream(error) => error.fmt(f),
+            Silence::Status(status) => write!(f, "the upstream answered {}", status.as_u16()),
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! What can be set: upstreams, models, policy, the ladder's bounds, limits. Plain data with defaults; reading
+//! it from files, flags and the environment is the command line's part.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use callwright::Policy;
+use serde::{Deserialize, Serialize};
+
+/// Everything that a [`Relay`](crate::Relay) needs to know.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RelayConfig {
+    /// Where requests go. The first one that takes the model is asked first, the others are its fallbacks.
+    pub upstreams: Vec<UpstreamConfig>,
+    /// The model of requests that name none.
+    pub default_model: Option<String>,
+    /// What holds for certain models; the first pattern that fits a model counts.
+    pub models: Vec<ModelConfig>,
+    /// Which rungs of the ladder are allowed, where neither the model nor the request says otherwise.
+    #[serde(deserialize_with = "policy")]
+    pub policy: Policy,
+    /// Is a model told, once and in one line, that a call of its was healed? The line goes with the next request
+    /// of the conversation.
+    pub notes: bool,
+    /// May the long last argument of a native call go out while it is written? A call that is then cut off has
+    /// gone out in part, as it does from OpenAI: its arguments never parse, and the finish says `length` or is an
+    /// error. Otherwise a call goes out when it is right, and never in part.
+    pub stream_arguments: bool,
+    /// How far the ladder goes.
+    pub ladder: LadderConfig,
+    /// What is refused before work is done on it.
+    pub limits: Limits,
+    /// What is learned about models.
+    pub capability: CapabilityConfig,
+}
+
+/// One upstream: an OpenAI-compatible server.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpstreamConfig {
+    /// Its name in logs, metrics and [`ModelConfig::upstreams`].
+    pub name: String,
+    /// The URL before `/chat/completions`: `http://127.0.0.1:8080/v1`.
+    pub base_url: String,
+    /// The environment variable that holds the key. The key itself is never part of a configuration.
+    #[serde(default)]
+    pub key_env: Option<String>,
+    /// Further headers of each request. Values may name the environment: `${NAME}`.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Patterns of the models that it serves; all where there is none. `*` stands for any characters.
+    #[serde(default)]
+    pub models: Vec<String>,
+    /// How long to wait for it.
+    #[serde(default)]
+    pub timeouts: Timeouts,
+    /// How often a request is sent again when the upstream could not be reached or answered 429, 502, 503 or
+    /// 504, before its first byte. With 0 never.
+    #[serde(default = "retries")]
+    pub retries: u32,
+    /// How its answers may be constrained; found out where it is not set.
+    #[serde(default)]
+    pub constrain: Option<Constrain>,
+}
+
+impl UpstreamConfig {
+    /// An upstream without key and headers, everything else as it is by default.
+    pub fn new(name: &str, base_url: &str) -> UpstreamConfig {
+        UpstreamConfig {
+            name: name.to_owned(),
+            base_url: base_url.to_owned(),
+            key_env: None,
+            headers: BTreeMap::new(),
+            models: Vec::new(),
+            timeouts: Timeouts::default(),
+            retries: retries(),
+            constrain: None,
+        }
+    }
+}
+
+fn retries() -> u32 {
+    1
+}
+
+/// How long to wait for an upstream, in seconds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Timeouts {
+    /// Until the connection stands.
+    pub connect: f64,
+    /// From the request to the first byte of the answer.
+    pub first_byte: f64,
+    /// Between two pieces of the answer.
+    pub idle: f64,
+    /// For the whole answer.
+    pub total: f64,
+}
+
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts { connect: 5.0, first_byte: 300.0, idle: 120.0, total: 1800.0 }
+    }
+}
+
+impl Timeouts {
+    /// A number of seconds as a duration; what is no such number is a day.
+    pub fn duration(seconds: f64) -> Duration {
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(86_400))
+    }
+}
+
+/// How an upstream can be made to answer in a given form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Constrain {
+    /// Not at all.
+    None,
+    /// `response_format: {"type": "json_schema", …}`.
+    JsonSchema,
+    /// llama.cpp's `grammar`.
+    Grammar,
+}
+
+impl Constrain {
+    /// Its name: `none`, `json_schema`, `grammar`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Constrain::None => "none",
+            Constrain::JsonSchema => "json_schema",
+            Constrain::Grammar => "grammar",
+        }
+    }
+}
+
+/// What holds for the models of a pattern.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    /// The model's name as the client writes it; `*` stands for any characters.
+    pub pattern: String,
+    /// Its name at the upstream, where that is another one.
+    #[serde(default)]
+    pub rename: Option<String>,
+    /// The upstreams to ask, by name, best first; all that take the model where there is none.
+    #[serde(default)]
+    pub upstreams: Vec<String>,
+    /// How to choose among them.
+    #[serde(default)]
+    pub routing: Routing,
+    /// Whether tools are passed natively; found out where it is not set.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+    /// The dialect of prompt mode; the model family's where it is not set.
+    #[serde(default)]
+    pub dialect: Option<String>,
+    /// A text that goes before the list of tools in prompt mode.
+    #[serde(default)]
+    pub prompt: Option<String>,
+    /// Does it take messages of role `system`?
+    #[serde(default = "yes")]
+    pub system_role: bool,
+    /// Must user and assistant turns alternate? Neighbours of the same role then become one.
+    #[serde(default)]
+    pub alternate: bool,
+    /// Which rungs of the ladder are allowed.
+    #[serde(default, deserialize_with = "some_policy")]
+    pub policy: Option<Policy>,
+    /// Another model that is asked when this one could not make a right call.
+    #[serde(default)]
+    pub fallback_model: Option<String>,
+}
+
+impl ModelConfig {
+    /// For the models of a pattern, everything as it is by default.
+    pub fn new(pattern: &str) -> ModelConfig {
+        ModelConfig {
+            pattern: pattern.to_owned(),
+            rename: None,
+            upstreams: Vec::new(),
+            routing: Routing::default(),
+            mode: None,
+            dialect: None,
+            prompt: None,
+            system_role: true,
+            alternate: false,
+            policy: None,
+            fallback_model: None,
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// How to choose among the upstreams of a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Routing {
+    /// In their order: the next one is asked when the one before it fails.
+    #[default]
+    Ordered,
+    /// The one with the fewest open requests first; one that fails often goes to the end.
+    LeastBusy,
+}
+
+/// How a request's tools reach the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// As `tools`: the upstream makes calls of its own.
+    Native,
+    /// As text in the prompt; the calls are read from the answer's text.
+    Prompt,
+}
+
+impl Mode {
+    /// Its name: `native`, `prompt`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Native => "native",
+            Mode::Prompt => "prompt",
+        }
+    }
+}
+
+/// How far the ladder goes inside one request.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LadderConfig {
+    /// How often a broken call is asked for again, without a trace in the history.
+    pub reasks: u32,
+    /// How often the error goes to the model as its next turn.
+    pub feedback_turns: u32,
+    /// How many completion tokens all further answers of one request may take.
+    pub max_tokens: u64,
+    /// How many seconds the whole request may take before no further answer is begun.
+    pub max_seconds: f64,
+    /// After how many equal errors in a row the ladder ends.
+    pub breaker: u32,
+    /// Tools that change nothing, by name: what a call of an unknown tool may be replaced by. All tools where
+    /// there is none.
+    pub safe_tools: Vec<String>,
+}
+
+impl Default for LadderConfig {
+    fn default() -> LadderConfig {
+        LadderConfig {
+            reasks: 1,
+            feedback_turns: 2,
+            max_tokens: 16_384,
+            max_seconds: 120.0,
+            breaker: 3,
+            safe_tools: Vec::new(),
+        }
+    }
+}
+
+/// What is refused before work is done on it, in bytes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// A request's body.
+    pub body: usize,
+    /// An upstream's whole answer; of a stream: what is kept of it.
+    pub answer: usize,
+    /// One event of a stream.
+    pub event: usize,
+    /// How many sets of compiled tools are kept.
+    pub tool_sets: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { body: 32 << 20, answer: 32 << 20, event: 4 << 20, tool_sets: 256 }
+    }
+}
+
+/// What is learned about models, and where it is kept.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CapabilityConfig {
+    /// How many seconds something learned holds.
+    pub ttl: u64,
+    /// The directory that keeps it between runs; only memory where there is none.
+    pub dir: Option<PathBuf>,
+    /// May the upstream's metadata be asked for?
+    pub probe: bool,
+}
+
+impl Default for CapabilityConfig {
+    fn default() -> CapabilityConfig {
+        CapabilityConfig { ttl: 86_400, dir: None, probe: true }
+    }
+}
+
+fn policy<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Policy, D::Error> {
+    let name = String::deserialize(from)?;
+    let unknown = || serde::de::Error::custom("a policy is one of auto, heal, feedback, strict");
+    Policy::named(&name).ok_or_else(unknown)
+}
+
+fn some_policy<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Policy>, D::Error> {
+    policy(from).map(Some)
+}
+
+/// Does `name` fit `pattern`, in which `*` stands for any characters? Case does not count.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    if pattern == "*" {
+        return true;
+    }
+    let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let mut parts = pattern.split('*');
+    let Some(rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    let middle = parts.try_fold(rest, |rest, part| rest.find(part).map(|at| &rest[at + part.len()..]));
+    middle.is_some_and(|rest| rest.ends_with(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, name, is_fit) in [
+            ("gpt-4o", "gpt-4o", true),
+            ("gpt-4o", "gpt-4o-mini", false),
+            ("*gemma*", "google/Gemma-3-27b-it:free", true),
+            ("qwen*:free", "qwen2.5:free", true),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(fits(pattern, name), is_fit, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Reads a stream, and writes what is certain of it: prose at once, a call when it is right.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright::{Event, ToolSet};
+use callwright_json::{Value, strict};
+
+use crate::climb::{Settled, refused};
+use crate::followup;
+use crate::log::unix_seconds;
+use crate::question::Question;
+use crate::reading::{Manner, Reading};
+use crate::record::{Choice, End, Usage};
+use crate::reply::Outlet;
+use crate::report;
+use crate::sink::Sink;
+use crate::sse_out;
+use crate::stream::{Ending, Events, end_of_stream, is_error};
+use crate::turn::{Chosen, Opened, Source, Turn};
+use crate::upstream::AnswerBody;
+use crate::whole::{unasked, worse};
+use crate::wire::{Change, Delta, Template, deltas, rewritten, usage};
+
+/// Answers with what an upstream streams, healed.
+pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) {
+    let tool_set = Arc::clone(&turn.tool_set);
+    let allowed = turn.ask.choice.clone();
+    let live = turn.relay.config.stream_arguments;
+    let mut frame: Option<Template> = None;
+    loop {
+        let Opened { source, chosen, shown } = opened;
+        let Source::Answer(answer) = source else { return };
+        let manner = Manner { live, ..chosen.reading(turn.policy, &allowed, &shown) };
+        let came = Came::read(&mut turn, answer.body, &tool_set, manner, &mut frame, &to).await;
+        let frame = frame.get_or_insert_with(|| {
+            let record = turn.log.record();
+            Template::own(&record.id, &record.model, unix_seconds())
+        });
+        if came.ending.is_error || !came.ending.is_finished {
+            return came.break_off(&mut turn, frame, &to);
+        }
+        let ended = came.finish(&mut turn, frame, &to);
+        if let Some(only) = ended.only()
+            && turn.was_left_out(&chosen, only)
+            && let Ok(again) = turn.in_prompt_mode(&chosen, &Question::first(&turn.ask)).await
+            && again.is_stream()
+        {
+            opened = again;
+            continue;
+        }
+        return ended.settle(&mut turn, &chosen, frame, &to).await;
+    }
+}
+
+/// What an upstream streamed.
+struct Came<'t> {
+    choices: Vec<Streamed<'t>>,
+    /// The chunk that counts tokens, which comes last.
+    usage: Option<Bytes>,
+    spent: Usage,
+    ending: Ending,
+}
+
+impl<'t> Came<'t> {
+    /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk.
+    async fn read(
+        turn: &mut Turn,
+        body: AnswerBody,
+        tool_set: &'t ToolSet,
+        manner: Manner<'t>,
+        frame: &mut Option<Template>,
+        to: &Outlet,
+    ) -> Came<'t> {
+        let limits = turn.relay.config.limits;
+        let mut came =
+            Came { choices: Vec::new(), usage: None, spent: Usage::default(), ending: Ending::default() };
+        let mut upstream = Events::new(body, limits.event);
+        let (mut events, mut text) = (Vec::new(), String::new());
+        while let Some(event) = upstream.next().await {
+            let Some(data) = &event.data else {
+                to.write(&event.raw);
+                continue;
+            };
+            let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
+            let Some((json, tree)) = tree else {
+                upstream.ending.cut_by("the upstream's stream holds an event that is no JSON");
+                break;
+            };
+            let chunk = tree.root(json);
+            if is_error(chunk) {
+                upstream.ending.is_error = true;
+                to.write(&event.raw);
+                continue;
+            }
+            let counted = usage(chunk);
+            came.spent = counted.unwrap_or(came.spent);
+            if chunk.get("choices").is_none_or(|list| list.elements().next().is_none()) {
+                match counted {
+                    // Strict clients look for a choice in each chunk that they did not ask for.
+                    Some(_) if turn.ask.include_usage => came.usage = Some(event.raw),
+                    Some(_) => {}
+                    None => to.write(&event.raw),
+                }
+                continue;
+            }
+            let frame = frame.get_or_insert_with(|| Template::of(chunk));
+            text.clear();
+            let mut is_whole = frame.is_of(chunk);
+            for delta in deltas(chunk) {
+                let at = came.choices.iter().position(|choice| choice.index == delta.index);
+                let at = at.unwrap_or_else(|| {
+                    let reading = Reading::new(tool_set, manner);
+                    came.choices.push(Streamed::new(delta.index, reading, Sink::new(delta.index, turn)));
+                    came.choices.len() - 1
+                });
+                let is_only = came.choices.len() == 1;
+                let choice = &mut came.choices[at];
+                events.clear();
+                let may_pass = choice.take(&delta, chunk, frame, &mut events);
+                if !(may_pass && is_whole && is_only) {
+                    is_whole = false;
+                    choice.write(&delta, &events, frame, &mut text);
+                }
+                turn.log.holds(choice.came.saturating_sub(choice.sink.went));
+                if limits.answer < choice.came {
+                    upstream.ending.cut_by("the upstream's answer is longer than is allowed");
+                }
+            }
+            // Nothing in the event was held, changed or taken out: it goes on as it came.
+            to.write(if is_whole { &event.raw } else { text.as_bytes() });
+            if upstream.ending.is_cut() {
+                break;
+            }
+            to.room().await;
+        }
+        came.ending = upstream.ending;
+        let has_stopped = |choice: &Streamed<'_>| choice.sink.has_stopped();
+        came.ending.is_finished =
+            !came.ending.is_cut() && !came.choices.is_empty() && came.choices.iter().all(has_stopped);
+        came
+    }
+
+    /// Ends what broke off. What was said is said; a call that had not gone out never does.
+    fn break_off(mut self, turn: &mut Turn, frame: &Template, to: &Outlet) {
+        self.ending.cut_by("the upstream's answer broke off");
+        let mut text = String::new();
+        let read: Vec<Choice> =
+            self.choices.into_iter().map(|choice| choice.break_off(frame, &mut text)).collect();
+        to.write(text.as_bytes());
+        turn.log.read(self.spent, read.iter());
+        end_of_stream(turn, &self.ending, End::Cut, to);
+    }
+
+    /// Writes what became certain with the end.
+    fn finish(self, turn: &mut Turn, frame: &Template, to: &Outlet) -> Ended {
+        let is_cut = turn.ask.max_tokens.is_some_and(|most| most <= self.spent.completion);
+        let mut text = String::new();
+        let choices: Vec<(Sink, Choice)> =
+            self.choices.into_iter().map(|choice| choice.finish(is_cut, frame, &mut text)).collect();
+        to.write(text.as_bytes());
+        turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
+        Ended { choices, usage: self.usage, ending: self.ending }
+    }
+}
+
+/// A stream that ended properly, before anything is asked again.
+struct Ended {
+    choices: Vec<(Sink, Choice)>,
+    usage: Option<Bytes>,
+    ending: Ending,
+}
+
+impl Ended {
+    /// The choice, where there is one of which nothing has been seen yet.
+    fn only(&self) -> Option<&Choice> {
+        match self.choices.as_slice() {
+            [(_, only)] if only.outcome.text.trim().is_empty() => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Asks again what has to be asked again, and writes what comes of it, to the last event.
+    async fn settle(self, turn: &mut Turn, chosen: &Chosen, frame: &Template, to: &Outlet) {
+        let mut end = End::Passed;
+        let mut text = String::new();
+        let n_choices = self.choices.len();
+        let mut done: Vec<Settled> = Vec::with_capacity(n_choices);
+        for (mut sink, choice) in self.choices {
+            let settled = match sink.is_torn() {
+                true => unasked(choice),
+                false => turn.climb(choice, chosen).await,
+            };
+            text.clear();
+            end = worse(end, sink.settle(turn, &settled, frame, &mut text));
+            if sink.is_torn() && settled.finish_reason.as_deref() != Some("length") {
+                // The client has half a call: an error is the only end that nobody takes for a whole one.
+                let why = followup::sentence(refused(&settled.verdicts));
+                text.push_str(&sse_out::error("call_refused", &why));
+                to.write(text.as_bytes());
+                return turn.log.end(End::Refused, 200);
+            }
+            done.push(settled);
+            let has_report = done.len() == n_choices && turn.ask.wants_report;
+            let report = has_report.then(|| report::member(turn.log.record(), end, &done));
+            if let Some(settled) = done.last() {
+                sink.last(turn, settled, report.as_deref(), &mut text);
+            }
+            to.write(text.as_bytes());
+        }
+        if let Some(raw) = self.usage {
+            text.clear();
+            match turn.log.attempts() {
+                0 | 1 => to.write(&raw),
+                _ => frame.usage(&usage_text(turn.log.usage()), &mut text),
+            }
+            to.write(text.as_bytes());
+        }
+        end_of_stream(turn, &self.ending, end, to);
+    }
+}
+
+fn usage_text(all: Usage) -> String {
+    format!(
+        "{{\"prompt_tokens\":{},\"completion_tokens\":{},\"total_tokens\":{}}}",
+        all.prompt, all.completion, all.total
+    )
+}
+
+/// One choice of a streamed answer.
+struct Streamed<'t> {
+    index: usize,
+    reading: Reading<'t>,
+    sink: Sink,
+    /// Bytes of text and arguments that came.
+    came: usize,
+    /// The role came.
+    has_role: bool,
+    /// It came once more in this chunk: a client that joins deltas would read `assistantassistant`.
+    repeats_role: bool,
+}
+
+impl<'t> Streamed<'t> {
+    fn new(index: usize, reading: Reading<'t>, sink: Sink) -> Streamed<'t> {
+        Streamed { index, reading, sink, came: 0, has_role: false, repeats_role: false }
+    }
+
+    /// Reads what a chunk adds. True if all of it may go on as it stands.
+    fn take(
+        &mut self,
+        delta: &Delta<'_>,
+        chunk: Value<'_>,
+        template: &Template,
+        events: &mut Vec<Event>,
+    ) -> bool {
+        self.repeats_role = delta.has_role && self.has_role;
+        self.has_role |= delta.has_role;
+        let mut is_whole = delta.calls.is_empty() && delta.finish_reason.is_none() && !self.repeats_role;
+        if delta.has_more {
+            self.sink.has_more();
+        }
+        if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
+            self.came += text.len();
+            self.reading.text(text, events);
+            let is_said = matches!(events.as_slice(), [Event::Text(said)] if said == text);
+            is_whole &= is_said && !self.sink.holds_content();
+        }
+        for piece in &delta.calls {
+            let piece = piece.delta();
+            self.came += piece.arguments.map_or(0, str::len);
+            self.reading.call(piece, events);
+        }
+        if let Some(reason) = &delta.finish_reason {
+            self.reading.stopped(reason);
+            let template = if template.is_of(chunk) { Template::of(chunk) } else { template.clone() };
+            self.sink.stopped(template, delta.choice.raw().to_owned());
+        }
+        if is_whole {
+            self.sink.has_begun();
+            self.sink.went += delta.text.as_deref().map_or(0, str::len);
+        }
+        is_whole
+    }
+
+    /// Writes what became certain, as chunks of its own.
+    fn write(&mut self, delta: &Delta<'_>, events: &[Event], template: &Template, out: &mut String) {
+        // What stands beside the last delta of all goes out with the finish.
+        let has_siblings = delta.has_siblings && delta.finish_reason.is_none();
+        if delta.has_more || has_siblings || delta.has_role && !self.repeats_role {
+            let mut changes = vec![("tool_calls", Change::Remove), ("function_call", Change::Remove)];
+            if delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
+                changes.push(("content", Change::Remove));
+            }
+            self.sink.has_begun();
+            if self.repeats_role {
+                changes.push(("role", Change::Remove));
+            }
+            let own = delta.choice.get("delta").map_or(String::from("{}"), |own| rewritten(own, &changes));
+            match has_siblings {
+                true => {
+                    let choice = rewritten(delta.choice, &[("delta", Change::Set(own))]);
+                    template.event(&format!("[{choice}]"), out);
+                }
+                false => template.delta(self.index, &own, out),
+            }
+        }
+        self.sink.send(events, template, out);
+    }
+
+    /// Reads to the end, and writes what became certain there.
+    fn finish(mut self, is_cut: bool, template: &Template, out: &mut String) -> (Sink, Choice) {
+        let mut events = Vec::new();
+        let choice = self.reading.finish(is_cut, &mut events);
+        self.sink.send(&events, template, out);
+        (self.sink, choice)
+    }
+
+    /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
+    fn break_off(mut self, template: &Template, out: &mut String) -> Choice {
+        let mut events = Vec::new();
+        let choice = self.reading.finish(true, &mut events);
+        events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
+        self.sink.send(&events, template, out);
+        choice
+    }
+}

@@ -1,0 +1,145 @@
+//! The questions that follow a refused call: the call alone again, or the errors as the model's next turn.
+
+use std::sync::Arc;
+
+use callwright::{Outcome, Reason, Refusal, ToolChoice, ToolSet, calls_or_error};
+use serde_json::json;
+
+use crate::config::Mode;
+use crate::question::{Offer, Question};
+use crate::record::Choice;
+
+/// The fewest tokens that a call asked for again may take.
+const CALL_TOKENS: u64 = 1024;
+
+/// Asks for one refused call again, with nothing else on offer: the same tool where the arguments were bad;
+/// where there is no such tool, any of the `safe` ones, or none.
+pub(crate) fn reask(
+    refusal: &Refusal,
+    tool_set: &Arc<ToolSet>,
+    wanted: &ToolChoice,
+    safe: &[String],
+    tokens: u64,
+) -> Question {
+    let known = refusal.name.as_deref().filter(|name| tool_set.get(name).is_some());
+    let choice = match (&refusal.reason, known) {
+        // The request wants certain tools, and this was none of them.
+        (Reason::UnknownTool { .. }, _) if *wanted != ToolChoice::Auto => wanted.clone(),
+        (Reason::UnknownTool { .. }, _) if safe.is_empty() => ToolChoice::Auto,
+        (Reason::UnknownTool { .. }, _) => ToolChoice::Allowed { names: safe.to_vec(), required: false },
+        (_, Some(name)) => ToolChoice::Named(name.to_owned()),
+        (_, None) => ToolChoice::Required,
+    };
+    // Arguments take about a token for each three bytes; twice that leaves room for what was missing.
+    let needed = CALL_TOKENS.max(refusal.block.len() as u64 * 2 / 3 + 512);
+    // Servers refuse a turn without words.
+    let said = match refusal.block.trim().is_empty() {
+        true => refusal.name.as_deref().unwrap_or("…"),
+        false => &refusal.block,
+    };
+    Question {
+        more: vec![
+            json!({"role": "assistant", "content": said}).to_string(),
+            json!({"role": "user", "content": refusal.feedback().user_message()}).to_string(),
+        ],
+        offer: Some(Offer { tool_set: Arc::clone(tool_set), choice }),
+        max_tokens: Some(needed.min(tokens)),
+        stream: false,
+    }
+}
+
+/// Asks for the call that the request demands, and that the answer does not make.
+pub(crate) fn demand(choice: &Choice, tool_set: &Arc<ToolSet>, wanted: &ToolChoice, tokens: u64) -> Question {
+    let said = if choice.raw.trim().is_empty() { "…" } else { choice.raw.as_str() };
+    let names: Vec<&str> = wanted.tools(tool_set).iter().map(|tool| tool.name()).collect();
+    let demand =
+        format!("You must call one of these tools now: {}. Answer with the call alone.", names.join(", "));
+    Question {
+        more: vec![
+            json!({"role": "assistant", "content": said}).to_string(),
+            json!({"role": "user", "content": demand}).to_string(),
+        ],
+        offer: Some(Offer { tool_set: Arc::clone(tool_set), choice: wanted.clone() }),
+        max_tokens: Some(CALL_TOKENS.min(tokens)),
+        stream: false,
+    }
+}
+
+/// Gives the errors to the model as its next turn, in the channel that it used.
+pub(crate) fn feedback(before: &Question, choice: &Choice, mode: Mode, tokens: u64) -> Question {
+    let mut more = before.more.clone();
+    match in_native_channel(&choice.outcome).filter(|_| mode == Mode::Native) {
+        Some(messages) => more.extend(messages),
+        None => more.extend(in_text(choice)),
+    }
+    Question { more, offer: before.offer.clone(), max_tokens: Some(tokens), stream: false }
+}
+
+/// The refused calls as calls, each answered by its error. None where one of them is no JSON: no server takes
+/// that in a history.
+fn in_native_channel(outcome: &Outcome) -> Option<Vec<String>> {
+    let refusals: Vec<&Refusal> = outcome.refusals().collect();
+    let is_object = |r: &&Refusal| {
+        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&r.block).is_ok()
+            && r.dialect == "native"
+    };
+    if refusals.is_empty() || !refusals.iter().all(is_object) {
+        return None;
+    }
+    let id = |n: usize, r: &Refusal| r.id.clone().unwrap_or_else(|| format!("call_refused_{n}"));
+    let calls: Vec<serde_json::Value> = refusals
+        .iter()
+        .enumerate()
+        .map(|(n, r)| {
+            let function = json!({"name": r.name, "arguments": r.block});
+            json!({"id": id(n, r), "type": "function", "function": function})
+        })
+        .collect();
+    let text = Some(outcome.text.as_str()).filter(|text| !text.is_empty());
+    let mut messages = vec![json!({"role": "assistant", "content": text, "tool_calls": calls}).to_string()];
+    messages.extend(refusals.iter().enumerate().map(|(n, r)| {
+        let content = r.feedback().tool_result();
+        json!({"role": "tool", "tool_call_id": id(n, r), "content": content}).to_string()
+    }));
+    Some(messages)
+}
+
+fn in_text(choice: &Choice) -> Vec<String> {
+    let mut said = choice.raw.clone();
+    for refusal in choice.outcome.refusals().filter(|r| r.dialect == "native") {
+        if !said.is_empty() {
+            said.push('\n');
+        }
+        said.push_str(&refusal.block);
+    }
+    let error = calls_or_error(Outcome { text: String::new(), ..choice.outcome.clone() }).1;
+    let mut messages = vec![json!({"role": "assistant", "content": said}).to_string()];
+    messages.extend(error.map(|e| json!({"role": "user", "content": e.user_message()}).to_string()));
+    messages
+}
+
+/// What the client's user reads about calls that could not be made right.
+pub(crate) fn sentence<'r>(refusals: impl Iterator<Item = &'r Refusal>) -> String {
+    let lines: Vec<String> = refusals
+        .map(|refusal| {
+            let what = match &refusal.name {
+                Some(name) => format!("A call of the tool {name}"),
+                None => String::from("A tool call"),
+            };
+            match &refusal.reason {
+                Reason::Truncated(_) => {
+                    format!("⚠️ {what} was cut off before it was complete. It was not run.")
+                }
+                _ => {
+                    let feedback = refusal.feedback();
+                    let why = match &feedback.json_error {
+                        Some(error) => format!("its arguments are no JSON ({error})"),
+                        None => feedback.message,
+                    };
+                    format!("⚠️ {what} was not run: {why}.")
+                }
+            }
+        })
+        .collect();
+    lines.join("\n")
+}

@@ -1,0 +1,102 @@
+//! Old turns of a request: servers parse the arguments of old calls again, and one that is broken fails every
+//! later request of its session. Whatever is broken there is mended, or made harmless, before it goes upstream.
+
+use callwright::{ToolSet, heal};
+use callwright_json::{Kind, Value, strict};
+
+use crate::wire::{Change, array, quoted, rewritten, string_of};
+
+/// The messages with all arguments of old calls as JSON texts of objects; `None` where they are that already.
+pub(crate) fn mended<'d>(messages: impl Iterator<Item = Value<'d>>, tool_set: &ToolSet) -> Option<String> {
+    changed(messages, |message| mended_message(message, tool_set))
+}
+
+/// The array of `values` with what `change` makes of them; `None` where it makes nothing of any. A long history in
+/// which nothing is broken, the common case, is only looked at.
+fn changed<'d>(
+    values: impl Iterator<Item = Value<'d>>,
+    change: impl Fn(Value<'d>) -> Option<String>,
+) -> Option<String> {
+    let values: Vec<(Value<'d>, Option<String>)> = values.map(|value| (value, change(value))).collect();
+    let is_changed = values.iter().any(|(_, text)| text.is_some());
+    is_changed.then(|| array(values.iter().map(|(value, text)| text.as_deref().unwrap_or(value.raw()))))
+}
+
+fn mended_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+    if let Some(old) = message.get("function_call").filter(|call| call.kind() == Kind::Object) {
+        return Some(rewritten(message, &[("function_call", Change::Set(mended_function(old, tool_set)?))]));
+    }
+    let calls = message.get("tool_calls")?;
+    let mended_call = |call: Value<'_>| {
+        let function = mended_function(call.get("function")?, tool_set)?;
+        Some(rewritten(call, &[("function", Change::Set(function))]))
+    };
+    let calls = changed(calls.elements(), mended_call)?;
+    Some(rewritten(message, &[("tool_calls", Change::Set(calls))]))
+}
+
+fn mended_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+    let arguments = function.get("arguments");
+    let text = match arguments {
+        Some(value) => value.as_str(),
+        None => None,
+    };
+    let is_object = |text: &str| strict(text).is_ok_and(|tree| tree.root(text).kind() == Kind::Object);
+    let put = match (text, arguments) {
+        (Some(text), _) if is_object(&text) => return None,
+        (Some(text), _) if text.trim().is_empty() => String::from("{}"),
+        (Some(text), _) => {
+            let tool = string_of(function, "name").and_then(|name| tool_set.get(&name));
+            let healed =
+                heal(&text, tool.map(|tool| tool.schema()), None).or_else(|_| heal(&text, None, None));
+            match healed.ok().map(|healed| healed.text).filter(|text| is_object(text)) {
+                Some(text) => text,
+                // What cannot be read is kept, under a name of its own.
+                None => format!("{{\"unreadable_arguments\":{}}}", quoted(&text)),
+            }
+        }
+        // The object itself where its text belongs.
+        (None, Some(value)) if value.kind() == Kind::Object => value.raw().to_owned(),
+        (None, Some(value)) if value.kind() != Kind::Null => {
+            format!("{{\"unreadable_arguments\":{}}}", value.raw())
+        }
+        (None, _) => String::from("{}"),
+    };
+    Some(rewritten(function, &[("arguments", Change::Set(quoted(&put)))]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Document;
+
+    fn arguments(old: &str) -> Option<String> {
+        let tools =
+            r#"[{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]"#;
+        let tool_set = ToolSet::from_json(tools).unwrap();
+        let messages = format!(
+            r#"[{{"role": "user", "content": "x"}}, {{"role": "assistant", "tool_calls": [{{"id": "1", "function": {{"name": "f", "arguments": {old}}}}}]}}]"#
+        );
+        let document = Document::of(messages).unwrap();
+        let mended = Document::of(mended(document.root().elements(), &tool_set)?).unwrap();
+        let message = mended.root().elements().nth(1).unwrap();
+        let call = message.get("tool_calls").unwrap().elements().next().unwrap();
+        assert_eq!(string_of(call, "id").unwrap(), "1");
+        Some(string_of(call.get("function").unwrap(), "arguments").unwrap().into_owned())
+    }
+
+    #[test]
+    fn old_arguments_always_become_the_text_of_an_object() {
+        assert_eq!(arguments(r#""{\"a\": \"x\"}""#), None);
+        for (old, expected) in [
+            (r#""{\"a\": \"x\"""#, r#"{"a": "x"}"#),
+            (r#"{"a": 1}"#, r#"{"a": 1}"#),
+            (r#""""#, "{}"),
+            ("null", "{}"),
+            (r#""no json""#, r#"{"unreadable_arguments":"no json"}"#),
+            (r#""{\"a\": \"x""#, r#"{"unreadable_arguments":"{\"a\": \"x"}"#),
+        ] {
+            assert_eq!(arguments(old).as_deref(), Some(expected), "{old}");
+        }
+    }
+}

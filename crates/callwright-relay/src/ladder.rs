@@ -1,0 +1,155 @@
+//! What to do about refused calls: ask again, feed back, or refuse. Pure: decided here, done elsewhere.
+
+use std::time::Duration;
+
+use callwright::{Policy, Reason, Refusal};
+
+use crate::config::LadderConfig;
+use crate::record::End;
+
+/// The next rung.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing is refused: the answer goes out.
+    Deliver,
+    /// The first refused call is asked for again, without a trace in the history.
+    Reask,
+    /// All errors go to the model as its next turn.
+    Feedback,
+    /// The refusals go out, in words.
+    Refuse(End),
+}
+
+/// How far one request has climbed.
+#[derive(Debug)]
+pub(crate) struct Ladder {
+    policy: Policy,
+    reasks: u32,
+    turns: u32,
+    tokens: u64,
+    time: Duration,
+    breaker: u32,
+    /// The last error, and how often it came in a row.
+    last: Option<(String, u32)>,
+}
+
+impl Ladder {
+    pub(crate) fn new(policy: Policy, bounds: &LadderConfig) -> Ladder {
+        Ladder {
+            policy,
+            reasks: bounds.reasks,
+            turns: bounds.feedback_turns,
+            tokens: bounds.max_tokens,
+            time: Duration::try_from_secs_f64(bounds.max_seconds).unwrap_or(Duration::MAX),
+            breaker: bounds.breaker.max(1),
+            last: None,
+        }
+    }
+
+    /// Decides after an answer with these refused calls. `spent` are the completion tokens of the answers since
+    /// the last decision, `elapsed` is the time since the request came.
+    pub(crate) fn next(&mut self, refusals: &[&Refusal], spent: u64, elapsed: Duration) -> Step {
+        let Some(first) = refusals.first() else { return Step::Deliver };
+        self.tokens = self.tokens.saturating_sub(spent);
+        let error = fingerprint(first);
+        let times = match self.last.take() {
+            Some((last, times)) if last == error => times + 1,
+            _ => 1,
+        };
+        self.last = Some((error, times));
+        if self.breaker <= times {
+            return Step::Refuse(End::Breaker);
+        }
+        let may_ask = self.policy.feeds_back() && 0 < self.tokens && elapsed < self.time;
+        // A model that is to learn from its errors has to see them.
+        if may_ask && self.policy != Policy::Feedback && 0 < self.reasks {
+            self.reasks -= 1;
+            return Step::Reask;
+        }
+        if may_ask && 0 < self.turns {
+            self.turns -= 1;
+            return Step::Feedback;
+        }
+        Step::Refuse(End::Refused)
+    }
+
+    /// May a call that the request demands, and that did not come, be asked for?
+    pub(crate) fn may_demand(&mut self, elapsed: Duration) -> bool {
+        let may = self.policy.feeds_back() && 0 < self.reasks && 0 < self.tokens && elapsed < self.time;
+        self.reasks -= u32::from(may);
+        may
+    }
+
+    /// The most tokens that the next answer may take.
+    pub(crate) fn tokens_left(&self) -> u64 {
+        self.tokens
+    }
+}
+
+/// What makes two errors the same: the tool and what is wrong, not where, nor the values.
+fn fingerprint(refusal: &Refusal) -> String {
+    let name = refusal.name.as_deref().unwrap_or("");
+    match &refusal.reason {
+        Reason::Invalid(violations) => {
+            let places: Vec<String> =
+                violations.iter().map(|v| format!("{} {}", v.pointer, v.keyword)).collect();
+            format!("{name} invalid {}", places.join(", "))
+        }
+        reason => format!("{name} {}", reason.code()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callwright::Violation;
+    use callwright_json::Span;
+
+    fn refusal(keyword: &'static str) -> Refusal {
+        let violation = Violation { pointer: String::from("/a"), keyword, message: String::new() };
+        Refusal {
+            id: None,
+            name: Some(String::from("f")),
+            dialect: "native",
+            number: 1,
+            span: Span::at(0),
+            block: String::new(),
+            reason: Reason::Invalid(vec![violation]),
+        }
+    }
+
+    fn climb(policy: Policy, bounds: &LadderConfig, errors: &[&'static str]) -> Vec<Step> {
+        let mut ladder = Ladder::new(policy, bounds);
+        errors.iter().map(|&e| ladder.next(&[&refusal(e)], 10, Duration::ZERO)).collect()
+    }
+
+    #[test]
+    fn the_rungs_are_taken_in_order_and_end() {
+        let bounds = LadderConfig::default();
+        let errors = ["type", "enum", "type", "enum", "type"];
+        let refused = Step::Refuse(End::Refused);
+        use Step::{Feedback, Reask};
+        assert_eq!(climb(Policy::Auto, &bounds, &errors), [Reask, Feedback, Feedback, refused, refused]);
+        assert_eq!(
+            climb(Policy::Feedback, &bounds, &errors),
+            [Feedback, Feedback, refused, refused, refused]
+        );
+        assert_eq!(climb(Policy::Heal, &bounds, &errors[..1]), [refused]);
+        assert_eq!(climb(Policy::Strict, &bounds, &errors[..1]), [refused]);
+        assert_eq!(Ladder::new(Policy::Auto, &bounds).next(&[], 0, Duration::ZERO), Step::Deliver);
+    }
+
+    #[test]
+    fn three_equal_errors_break_it_and_so_do_the_bounds() {
+        let bounds = LadderConfig { reasks: 9, feedback_turns: 9, ..LadderConfig::default() };
+        use Step::Reask;
+        assert_eq!(
+            climb(Policy::Auto, &bounds, &["type", "type", "type"]),
+            [Reask, Reask, Step::Refuse(End::Breaker)]
+        );
+        let poor = LadderConfig { max_tokens: 15, ..bounds.clone() };
+        assert_eq!(climb(Policy::Auto, &poor, &["type", "enum"]), [Reask, Step::Refuse(End::Refused)]);
+        let mut slow = Ladder::new(Policy::Auto, &bounds);
+        assert_eq!(slow.next(&[&refusal("type")], 0, Duration::from_secs(3600)), Step::Refuse(End::Refused));
+    }
+}

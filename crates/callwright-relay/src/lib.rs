@@ -1,0 +1,36 @@
+//! One model turn: an OpenAI chat request goes in, right tool calls come out, or a refusal with a reason.
+//!
+//! The modules stand in reading order.
+
+pub mod config;
+mod record;
+pub mod upstream;
+pub mod capability;
+mod client;
+mod relay;
+mod wire;
+mod history;
+mod question;
+mod turn;
+mod reading;
+mod salvage;
+mod climb;
+mod ladder;
+mod followup;
+mod calls;
+mod notes;
+mod whole;
+pub mod sse;
+mod stream;
+mod flow;
+mod sink;
+mod sse_out;
+mod reply;
+mod report;
+mod log;
+
+pub use client::{ChatError, Chunks, Client, Completion, ToolCall};
+pub use record::{Attempt, Choice, End, Nobody, Observer, TurnRecord, Usage, Why};
+pub use relay::{Relay, Request};
+pub use reply::{Broken, Reply, ReplyBody};
+pub use wire::WireError;

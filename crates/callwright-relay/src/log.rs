@@ -1,0 +1,179 @@
+//! Keeps what happens to a request, and tells the observer once, however the request ends.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use callwright::Policy;
+
+use crate::record::{Attempt, Choice, End, Observer, TurnRecord, Usage, Why};
+use crate::turn::Chosen;
+use crate::wire::{Ask, string_of};
+
+/// The record of a request, being written. Dropping it tells the observer.
+pub(crate) struct Log {
+    record: TurnRecord,
+    observer: Arc<dyn Observer>,
+    since: Instant,
+    /// When the last attempt began.
+    asked: Instant,
+    usage: Usage,
+}
+
+impl Log {
+    /// For a request that has just come.
+    pub(crate) fn new(id: String, traceparent: Option<String>, observer: Arc<dyn Observer>) -> Log {
+        let record = TurnRecord {
+            id,
+            model: String::new(),
+            policy: Policy::default(),
+            streamed: false,
+            has_tools: false,
+            traceparent,
+            attempts: Vec::new(),
+            // Unless somebody says how it ended, nobody waited for that.
+            end: End::HungUp,
+            status: 0,
+            first_byte: Duration::ZERO,
+            total: Duration::ZERO,
+            upstream: Duration::ZERO,
+            held: 0,
+        };
+        let now = Instant::now();
+        Log { record, observer, since: now, asked: now, usage: Usage::default() }
+    }
+
+    /// What the request asks for.
+    pub(crate) fn request(&mut self, model: &str, policy: Policy, streamed: bool, has_tools: bool) {
+        self.record.model = model.to_owned();
+        self.record.policy = policy;
+        self.record.streamed = streamed;
+        self.record.has_tools = has_tools;
+    }
+
+    /// An upstream is asked.
+    pub(crate) fn asked(&mut self, why: Why, chosen: &Chosen, request: Bytes) {
+        self.settle();
+        self.asked = Instant::now();
+        self.record.attempts.push(Attempt {
+            why,
+            upstream: chosen.candidate.upstream.name().to_owned(),
+            model: chosen.candidate.model.clone(),
+            mode: chosen.mode,
+            dialect: (chosen.mode == crate::config::Mode::Prompt).then(|| chosen.dialect.name()),
+            request,
+            status: None,
+            error: None,
+            choices: Vec::new(),
+            usage: Usage::default(),
+            duration: Duration::ZERO,
+        });
+    }
+
+    /// It has begun to answer.
+    pub(crate) fn answered(&mut self, status: u16) {
+        if self.record.first_byte.is_zero() {
+            self.record.first_byte = self.since.elapsed();
+        }
+        if let Some(attempt) = self.record.attempts.last_mut() {
+            attempt.status = Some(status);
+        }
+    }
+
+    /// Its answer cannot be used as such.
+    pub(crate) fn failed(&mut self, status: Option<u16>, error: &str) {
+        if let Some(attempt) = self.record.attempts.last_mut() {
+            attempt.status = status.or(attempt.status);
+            attempt.error = Some(error.to_owned());
+        }
+        self.settle();
+    }
+
+    /// Its answer has been read.
+    pub(crate) fn read<'c>(&mut self, usage: Usage, choices: impl Iterator<Item = &'c Choice>) {
+        self.usage += usage;
+        if let Some(attempt) = self.record.attempts.last_mut() {
+            attempt.usage = usage;
+            attempt.choices.extend(choices.cloned());
+        }
+        self.settle();
+    }
+
+    /// So many bytes are held back now.
+    pub(crate) fn holds(&mut self, bytes: usize) {
+        self.record.held = self.record.held.max(bytes);
+    }
+
+    /// How the request ended.
+    pub(crate) fn end(&mut self, end: End, status: u16) {
+        self.record.end = end;
+        self.record.status = status;
+    }
+
+    /// The last attempt is over.
+    fn settle(&mut self) {
+        if let Some(attempt) = self.record.attempts.last_mut()
+            && attempt.duration.is_zero()
+        {
+            attempt.duration = self.asked.elapsed();
+            self.record.upstream += attempt.duration;
+        }
+    }
+
+    /// The request's id.
+    pub(crate) fn id(&self) -> &str {
+        &self.record.id
+    }
+
+    /// What has been asked so far.
+    pub(crate) fn record(&self) -> &TurnRecord {
+        &self.record
+    }
+
+    /// How often upstreams were asked.
+    pub(crate) fn attempts(&self) -> usize {
+        self.record.attempts.len()
+    }
+
+    /// The tokens of all answers that have been read.
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Since the request came.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.since.elapsed()
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.settle();
+        self.record.total = self.since.elapsed();
+        self.observer.ended(&self.record);
+    }
+}
+
+/// The seconds since 1970, which the wire format calls `created`.
+pub(crate) fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Says which results of tools have come: those behind the model's last turn.
+pub(crate) fn tool_results(request: &str, ask: &Ask) {
+    if !tracing::enabled!(tracing::Level::INFO) {
+        return;
+    }
+    let mut results = Vec::new();
+    for message in ask.messages() {
+        match string_of(message, "role").as_deref() {
+            Some("tool" | "function") => results.push(message),
+            _ => results.clear(),
+        }
+    }
+    for result in results {
+        let id = string_of(result, "tool_call_id");
+        let bytes = result.get("content").map_or(0, |content| content.raw().len());
+        tracing::info!(request, toolCallId = id.as_deref(), bytes, "[chat] tool result");
+    }
+}

@@ -1,0 +1,228 @@
+//! What an upstream is asked: the client's request in the form that the upstream takes.
+
+use bytes::Bytes;
+use callwright::constrain::{self, Constraint};
+use callwright::prompt::{PromptDialect, Speaking, render_messages};
+use callwright::{ToolChoice, ToolSet};
+use callwright_json::Value;
+use serde_json::json;
+
+use crate::config::{Constrain, Mode, ModelConfig};
+use crate::history;
+use crate::reading::Shown;
+use crate::wire::{Ask, Change, array, has_healing_plugin, is_healing_plugin, quoted, rewritten};
+
+/// One question: the client's request, and what this attempt makes of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    /// Messages that stand behind the request's own, as JSON texts.
+    pub(crate) more: Vec<String>,
+    /// Where a follow-up offers other tools than the request: their definitions, and what may be called.
+    pub(crate) offer: Option<Offer>,
+    /// Where a follow-up sets its own bound.
+    pub(crate) max_tokens: Option<u64>,
+    /// Is the answer to be a stream?
+    pub(crate) stream: bool,
+}
+
+/// What a follow-up offers instead of the request's tools.
+#[derive(Clone, Debug)]
+pub(crate) struct Offer {
+    /// The definitions, compiled.
+    pub(crate) tool_set: std::sync::Arc<ToolSet>,
+    /// Which of them may be called.
+    pub(crate) choice: ToolChoice,
+}
+
+/// How it is asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner<'a> {
+    /// The model's name at the upstream.
+    pub(crate) model: &'a str,
+    /// How tools reach the model.
+    pub(crate) mode: Mode,
+    /// The dialect of prompt mode.
+    pub(crate) dialect: PromptDialect,
+    /// How the answer is constrained in prompt mode.
+    pub(crate) constrain: Constrain,
+    /// What is set for the model.
+    pub(crate) set: Option<&'a ModelConfig>,
+}
+
+/// A body, and what is needed to read the answer to it.
+#[derive(Debug)]
+pub(crate) struct Posed {
+    /// The request's body.
+    pub(crate) body: Bytes,
+    /// What prompt mode shows the model.
+    pub(crate) shown: Shown,
+    /// What the answer is held to.
+    pub(crate) constrain: Constrain,
+}
+
+impl Question {
+    /// The client's request itself.
+    pub(crate) fn first(ask: &Ask) -> Question {
+        Question { more: Vec::new(), offer: None, max_tokens: None, stream: ask.stream }
+    }
+
+    /// The tools that it offers.
+    pub(crate) fn tool_set<'q>(&'q self, own: &'q ToolSet) -> &'q ToolSet {
+        self.offer.as_ref().map_or(own, |offer| &offer.tool_set)
+    }
+
+    /// What may be called.
+    pub(crate) fn choice<'q>(&'q self, ask: &'q Ask) -> &'q ToolChoice {
+        self.offer.as_ref().map_or(&ask.choice, |offer| &offer.choice)
+    }
+
+    /// The body for an upstream. `own` are the request's tools.
+    pub(crate) fn posed(&self, ask: &Ask, own: &ToolSet, manner: Manner<'_>) -> Posed {
+        let mut changes: Vec<(&str, Change)> = Vec::new();
+        if manner.model != ask.model {
+            changes.push(("model", Change::Set(quoted(manner.model))));
+        }
+        self.drop_what_is_ours(ask, &mut changes);
+        if self.stream != ask.stream {
+            changes.push(("stream", Change::Set(self.stream.to_string())));
+            changes.push(("stream_options", Change::Remove));
+        }
+        if let Some(most) = self.max_tokens {
+            let key = match ask.document.root().get("max_completion_tokens") {
+                Some(_) => "max_completion_tokens",
+                None => "max_tokens",
+            };
+            changes.push((key, Change::Set(most.to_string())));
+        }
+        if self.is_follow_up() {
+            changes.push(("n", Change::Remove));
+        }
+        let (shown, constrain) = match manner.mode {
+            Mode::Native => {
+                self.native(ask, own, &mut changes);
+                (Shown::default(), Constrain::None)
+            }
+            Mode::Prompt => self.prompted(ask, own, manner, &mut changes),
+        };
+        let root = ask.document.root();
+        let body = match changes.is_empty() {
+            true => ask.document.to_bytes(),
+            false => Bytes::from(rewritten(root, &changes)),
+        };
+        Posed { body, shown, constrain }
+    }
+
+    fn is_follow_up(&self) -> bool {
+        self.max_tokens.is_some() || self.offer.is_some()
+    }
+
+    /// What only this relay understands does not go upstream.
+    fn drop_what_is_ours(&self, ask: &Ask, changes: &mut Vec<(&str, Change)>) {
+        let root = ask.document.root();
+        if root.get("callwright").is_some() {
+            changes.push(("callwright", Change::Remove));
+        }
+        if has_healing_plugin(root) {
+            let plugins = root.get("plugins").into_iter().flat_map(Value::elements);
+            let others: Vec<&str> = plugins.filter(|p| !is_healing_plugin(*p)).map(Value::raw).collect();
+            let change = if others.is_empty() { Change::Remove } else { Change::Set(array(others)) };
+            changes.push(("plugins", change));
+        }
+    }
+
+    fn native(&self, ask: &Ask, own: &ToolSet, changes: &mut Vec<(&str, Change)>) {
+        let mended = history::mended(ask.messages(), own);
+        match (mended, self.more.is_empty()) {
+            (None, true) => {}
+            (Some(messages), true) => changes.push(("messages", Change::Set(messages))),
+            (mended, false) => {
+                let mut messages = match &mended {
+                    Some(text) => text.clone(),
+                    None => array(ask.messages().map(Value::raw)),
+                };
+                messages.pop();
+                for message in &self.more {
+                    messages.push(',');
+                    messages.push_str(message);
+                }
+                messages.push(']');
+                changes.push(("messages", Change::Set(messages)));
+            }
+        }
+        // vLLM refuses an empty list.
+        if ask.tools().is_none() && ask.document.root().get("tools").is_some() {
+            changes.push(("tools", Change::Remove));
+            changes.push(("tool_choice", Change::Remove));
+        }
+        let Some(offer) = &self.offer else { return };
+        let (tools, choice) = match ask.is_legacy {
+            false => ("tools", "tool_choice"),
+            true => ("functions", "function_call"),
+        };
+        let definitions = offer.choice.tools(&offer.tool_set);
+        changes.push((tools, Change::Set(array(definitions.iter().map(|t| t.definition().to_string())))));
+        let chosen = match (&offer.choice, ask.is_legacy) {
+            (ToolChoice::Named(name), false) => {
+                format!("{{\"type\":\"function\",\"function\":{{\"name\":{}}}}}", quoted(name))
+            }
+            (ToolChoice::Named(name), true) => format!("{{\"name\":{}}}", quoted(name)),
+            (choice, false) if choice.is_required() => String::from("\"required\""),
+            _ => String::from("\"auto\""),
+        };
+        changes.push((choice, Change::Set(chosen)));
+    }
+
+    fn prompted(
+        &self,
+        ask: &Ask,
+        own: &ToolSet,
+        manner: Manner<'_>,
+        changes: &mut Vec<(&str, Change)>,
+    ) -> (Shown, Constrain) {
+        let tool_set = self.tool_set(own);
+        let choice = self.choice(ask);
+        for key in ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"] {
+            if ask.document.root().get(key).is_some() {
+                changes.push((key, Change::Remove));
+            }
+        }
+        // What the request itself asks of the content goes before.
+        let is_free = !ask.json_content && ask.document.root().get("grammar").is_none();
+        let wanted = match manner.constrain {
+            Constrain::JsonSchema => Some(Constraint::Schema),
+            Constrain::Grammar => Some(Constraint::Grammar),
+            Constrain::None => None,
+        };
+        // A small model that may go on calling does, to the end of its tokens: where nobody asks for several
+        // calls, an answer that is held to a form holds one, as llama.cpp has it for native calls.
+        let is_held = wanted.is_some_and(|constraint| is_free && constraint.is_for(manner.dialect));
+        let parallel = ask.parallel.unwrap_or(!is_held) && !self.is_follow_up();
+        let held = wanted.filter(|_| is_free).and_then(|constraint| {
+            let field = constrain::field(constraint, manner.dialect, tool_set, choice, parallel)?;
+            Some((constraint, field))
+        });
+        let speaking = Speaking {
+            choice: choice.clone(),
+            parallel,
+            constraint: held.as_ref().map(|(constraint, _)| *constraint),
+            system_role: manner.set.is_none_or(|set| set.system_role),
+            alternate: manner.set.is_some_and(|set| set.alternate),
+        };
+        let preface = manner.set.and_then(|set| set.prompt.as_deref());
+        let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+        let messages: Vec<serde_json::Value> = preface
+            .map(|text| json!({"role": "system", "content": text}))
+            .into_iter()
+            .chain(ask.messages().map(Value::raw).filter_map(parsed))
+            .chain(self.more.iter().map(String::as_str).filter_map(parsed))
+            .collect();
+        let rendered = render_messages(manner.dialect, tool_set, &speaking, &messages);
+        let texts = rendered.messages.iter().map(serde_json::Value::to_string);
+        changes.push(("messages", Change::Set(array(texts))));
+        let constrain = if held.is_some() { manner.constrain } else { Constrain::None };
+        if let Some((_, (key, value))) = held {
+            changes.push((key, Change::Set(value.to_string())));
+        }
+        (Shown { examples: rendered.examples, messages }, constrain)
+    }
+}

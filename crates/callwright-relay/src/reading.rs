@@ -1,0 +1,187 @@
+//! Reads one choice of an answer, whole or as it arrives, and remembers what the model wrote.
+
+use callwright::constrain::Answer;
+use callwright::prompt::Examples;
+use callwright::{
+    Acceptance, CallDelta, Context, Delta, Event, Outcome, Policy, Reason, Refusal, Scanner, ToolChoice,
+    ToolSet, Verdict,
+};
+
+use crate::calls::Ids;
+use crate::config::{Constrain, Mode};
+use crate::record::Choice;
+
+/// How an answer is to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner<'a> {
+    /// How the tools reached the model.
+    pub(crate) mode: Mode,
+    /// What its answer was held to.
+    pub(crate) constrain: Constrain,
+    /// What may be done about calls that are not right.
+    pub(crate) policy: Policy,
+    /// May arguments go out before the verdict, as far as they are certain?
+    pub(crate) live: bool,
+    /// Which tools may be called.
+    pub(crate) allowed: &'a ToolChoice,
+    /// What the prompt showed, and the conversation that it stood in: an example said back is no call.
+    pub(crate) shown: Option<&'a Shown>,
+}
+
+/// What a model was shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) examples: Examples,
+    pub(crate) messages: Vec<serde_json::Value>,
+}
+
+/// One choice, being read.
+pub(crate) struct Reading<'t> {
+    reader: Reader<'t>,
+    may: May<'t>,
+    raw: String,
+    /// Index, name and arguments of native calls as they came, for the record.
+    native: Vec<(Option<usize>, String, String)>,
+    finish_reason: Option<String>,
+    ids: Ids,
+    verdicts: Vec<Verdict>,
+}
+
+/// Both read a stream of deltas; what they read differs.
+enum Reader<'t> {
+    Free(Scanner<'t>),
+    /// Held to a schema or a grammar: `{"no_tool_helps": …}` or `{"tool_calls": …}`.
+    Held(Answer<'t>),
+}
+
+impl<'t> Reading<'t> {
+    /// For answers to a question that offered `tool_set`.
+    pub(crate) fn new(tool_set: &'t ToolSet, manner: Manner<'t>) -> Reading<'t> {
+        let context = Context {
+            native: manner.mode == Mode::Native,
+            policy: manner.policy,
+            live: manner.live,
+            ..Context::default()
+        };
+        let reader = match (manner.mode, manner.constrain) {
+            (Mode::Prompt, Constrain::JsonSchema | Constrain::Grammar) => {
+                Reader::Held(Answer::new(tool_set, &context))
+            }
+            _ => Reader::Free(Scanner::new(tool_set, &context)),
+        };
+        Reading {
+            reader,
+            may: May { tool_set, allowed: manner.allowed, shown: manner.shown },
+            raw: String::new(),
+            native: Vec::new(),
+            finish_reason: None,
+            ids: Ids::default(),
+            verdicts: Vec::new(),
+        }
+    }
+
+    /// Takes the next piece of text.
+    pub(crate) fn text(&mut self, text: &str, out: &mut Vec<Event>) {
+        self.raw.push_str(text);
+        self.feed(Delta::Text(text), out);
+    }
+
+    /// Takes the next piece of a native call.
+    pub(crate) fn call(&mut self, piece: CallDelta<'_>, out: &mut Vec<Event>) {
+        let begins = piece.name.is_some_and(|name| !name.is_empty());
+        let slot = match self.native.iter().rposition(|(index, ..)| *index == piece.index) {
+            Some(slot) if !begins => slot,
+            _ => {
+                self.native.push((piece.index, String::new(), String::new()));
+                self.native.len() - 1
+            }
+        };
+        let (_, name, arguments) = &mut self.native[slot];
+        name.push_str(piece.name.unwrap_or(""));
+        arguments.push_str(piece.arguments.unwrap_or(""));
+        self.feed(Delta::ToolCall(piece), out);
+    }
+
+    /// Notes why the model stopped.
+    pub(crate) fn stopped(&mut self, finish_reason: &str) {
+        self.finish_reason = Some(finish_reason.to_owned());
+    }
+
+    /// Says that no more will come. `is_cut`: the answer ended before the model did, whatever the upstream
+    /// says.
+    pub(crate) fn finish(mut self, is_cut: bool, out: &mut Vec<Event>) -> Choice {
+        let reason = if is_cut { "length" } else { self.finish_reason.as_deref().unwrap_or("stop") };
+        let from = out.len();
+        let outcome = match self.reader {
+            Reader::Free(mut scanner) => {
+                scanner.finish_reason(reason);
+                scanner.finish(out)
+            }
+            Reader::Held(mut answer) => {
+                answer.finish_reason(reason);
+                answer.finish(out)
+            }
+        };
+        self.may.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+        Choice {
+            raw: self.raw,
+            native: self.native.into_iter().map(|(_, name, arguments)| (name, arguments)).collect(),
+            finish_reason: self.finish_reason,
+            outcome: Outcome { verdicts: self.verdicts, ..outcome },
+        }
+    }
+
+    fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
+        let from = out.len();
+        match &mut self.reader {
+            Reader::Free(scanner) => scanner.feed(delta, out),
+            Reader::Held(answer) => answer.feed(delta, out),
+        }
+        self.may.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+    }
+}
+
+/// Which of the declared tools the question wants, and what it showed.
+struct May<'t> {
+    tool_set: &'t ToolSet,
+    allowed: &'t ToolChoice,
+    shown: Option<&'t Shown>,
+}
+
+impl May<'_> {
+    /// Keeps the verdicts among `events`, gives each call an id, and refuses calls that nobody asked for or that only
+    /// say back what the prompt showed.
+    fn judge(&self, verdicts: &mut Vec<Verdict>, ids: &mut Ids, events: &mut [Event]) {
+        for event in events {
+            let Event::Call(verdict) = event else { continue };
+            if let Verdict::Accepted(call) = verdict {
+                call.id = Some(ids.next(call.id.as_deref()));
+            }
+            if let Verdict::Accepted(call) = &*verdict
+                && let Some(reason) = self.objection(call)
+            {
+                *verdict = Verdict::Refused(Refusal {
+                    id: call.id.clone(),
+                    name: Some(call.name.clone()),
+                    dialect: call.dialect,
+                    number: verdicts.len() + 1,
+                    span: call.span,
+                    block: call.arguments.clone(),
+                    reason,
+                });
+            }
+            verdicts.push(verdict.clone());
+        }
+    }
+
+    fn objection(&self, call: &Acceptance) -> Option<Reason> {
+        if !self.allowed.allows(&call.name) {
+            let tools = self.allowed.tools(self.tool_set);
+            let declared = tools.iter().map(|tool| tool.name().to_owned()).collect();
+            return Some(Reason::UnknownTool { nearest: Vec::new(), declared });
+        }
+        let shown = self.shown?;
+        let violation = shown.examples.echoed(&call.name, &call.arguments, &shown.messages)?;
+        Some(Reason::Invalid(vec![violation]))
+    }
+}

@@ -1,0 +1,328 @@
+//! The door: a chat request goes in, the answer comes out.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use callwright::{Policy, ToolSet};
+use callwright_json::Kind;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+
+use crate::capability::{Capabilities, system_clock};
+use crate::config::RelayConfig;
+use crate::ladder::Ladder;
+use crate::log::{Log, tool_results};
+use crate::notes::Notes;
+use crate::question::Question;
+use crate::record::{End, Observer, Why};
+use crate::reply::{Reply, ReplyBody};
+use crate::stream;
+use crate::turn::{Failed, Opened, Turn};
+use crate::upstream::{Answer, ConfigError, Upstreams};
+use crate::whole;
+use crate::wire::{Ask, Change, Document, WireError, quoted, rewritten};
+
+/// Names the request in its answer.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
+
+/// Carries requests to upstreams and right calls back. Shared by all requests.
+pub struct Relay {
+    pub(crate) config: RelayConfig,
+    pub(crate) upstreams: Upstreams,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) notes: Notes,
+    tool_sets: ToolSets,
+}
+
+/// A chat request.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Names the request in the log and in the answer.
+    pub id: String,
+    /// The JSON body.
+    pub body: Bytes,
+    /// The policy, where it does not stand in the body.
+    pub policy: Option<Policy>,
+    /// Should the answer say what was done, in a member `callwright`?
+    pub wants_report: bool,
+    /// The client's headers; only what concerns the request itself goes on.
+    pub headers: HeaderMap,
+}
+
+impl Relay {
+    /// A relay for this configuration; `env` looks up environment variables.
+    ///
+    /// # Errors
+    /// What in the configuration cannot be used.
+    pub fn new(
+        config: RelayConfig,
+        env: &dyn Fn(&str) -> Option<String>,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Arc<Relay>, ConfigError> {
+        let upstreams = Upstreams::new(&config, env)?;
+        let capabilities = Capabilities::new(&config.capability, upstreams.all(), system_clock());
+        let tool_sets = ToolSets { most: config.limits.tool_sets, kept: Mutex::default() };
+        let notes = Notes::new(config.notes);
+        Ok(Arc::new(Relay { config, upstreams, capabilities, observer, notes, tool_sets }))
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &RelayConfig {
+        &self.config
+    }
+
+    /// The upstreams.
+    pub fn upstreams(&self) -> &Upstreams {
+        &self.upstreams
+    }
+
+    /// What is known of models.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Answers a chat request. Whatever goes wrong is an answer too.
+    pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
+        let traceparent = request.headers.get("traceparent").and_then(|value| value.to_str().ok());
+        let traceparent = traceparent.map(str::to_owned);
+        let mut log = Log::new(request.id.clone(), traceparent, Arc::clone(&self.observer));
+        let mut turn = match self.turn(request) {
+            Ok(begun) => {
+                let Begun { ask, tool_set, policy, headers } = begun;
+                log.request(&ask.model, policy, ask.stream, !tool_set.is_empty());
+                tool_results(log.id(), &ask);
+                let ladder = Ladder::new(policy, &self.config.ladder);
+                Box::new(Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder })
+            }
+            Err(error) => {
+                log.end(End::Rejected, error.status.as_u16());
+                return with_id(Reply::error(&error), log.id());
+            }
+        };
+        let id = HeaderValue::from_str(turn.log.id()).ok();
+        let mut question = Question::first(&turn.ask);
+        question.more.extend(self.notes.for_request(&turn.ask));
+        let mut reply = match turn.open(&question, Why::First).await {
+            Ok(opened) => answer(turn, opened).await,
+            Err(failed) => failed.reply(&mut turn.log),
+        };
+        if let Some(id) = id {
+            reply.headers.insert(REQUEST_ID, id);
+        }
+        reply
+    }
+
+    /// Passes another request on as it is: `GET /models`, `POST /embeddings`. `path` is what follows the base URL.
+    pub async fn pass(
+        self: &Arc<Relay>,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        headers: &HeaderMap,
+    ) -> Reply {
+        let model = Document::parse(body.clone()).ok().and_then(|document| {
+            crate::wire::string_of(document.root(), "model").map(|model| model.into_owned())
+        });
+        let route = self.upstreams.route(model.as_deref().unwrap_or(""));
+        let Some(candidate) = route.candidates.into_iter().next() else {
+            let message = String::from("no upstream serves this request");
+            return Reply::error(&WireError::bad_request(Some("model"), "model_not_found", message));
+        };
+        let asked = match method {
+            Method::GET => candidate.upstream.get(path).await,
+            Method::POST => candidate.upstream.post(path, body, headers).await,
+            _ => {
+                let error = WireError {
+                    status: StatusCode::METHOD_NOT_ALLOWED,
+                    message: format!("{method} is not passed on"),
+                    kind: "invalid_request_error",
+                    param: None,
+                    code: "method_not_allowed",
+                };
+                return Reply::error(&error);
+            }
+        };
+        match asked {
+            Ok(answer) => passed(answer),
+            Err(error) => Reply::error(&WireError::upstream(
+                StatusCode::BAD_GATEWAY,
+                "upstream_unavailable",
+                error.to_string(),
+            )),
+        }
+    }
+
+    /// How many models the upstreams list.
+    ///
+    /// # Errors
+    /// Why none of them answers.
+    pub async fn is_up(&self) -> Result<usize, String> {
+        let mut why = String::from("there is no upstream");
+        let mut n_models = None;
+        for upstream in self.upstreams.all() {
+            let listed = async {
+                let answer = upstream.get("/models").await.map_err(|error| error.to_string())?;
+                let status = answer.status;
+                let body =
+                    answer.body.whole(self.config.limits.answer).await.map_err(|error| error.to_string())?;
+                if !status.is_success() {
+                    return Err(format!("{} answered {status}", upstream.name()));
+                }
+                let document = Document::parse(body)?;
+                Ok(document.root().get("data").map_or(0, |data| data.elements().count()))
+            };
+            match listed.await {
+                Ok(n) => n_models = Some(n_models.unwrap_or(0) + n),
+                Err(error) => why = error,
+            }
+        }
+        n_models.ok_or(why)
+    }
+
+    fn turn(&self, request: Request) -> Result<Begun, WireError> {
+        let limit = self.config.limits.body;
+        if limit < request.body.len() {
+            return Err(WireError {
+                status: StatusCode::PAYLOAD_TOO_LARGE,
+                message: format!("the body is longer than {limit} bytes"),
+                kind: "invalid_request_error",
+                param: None,
+                code: "body_too_large",
+            });
+        }
+        let document = Document::parse(request.body)
+            .map_err(|message| WireError::bad_request(None, "invalid_json", message))?;
+        let mut ask = Ask::of(self.with_model(document))?;
+        ask.wants_report |= request.wants_report;
+        let tool_set = match ask.tools() {
+            Some(tools) => self.tool_sets.of(tools)?,
+            None => Arc::new(ToolSet::empty()),
+        };
+        ask.check_choice(&tool_set)?;
+        let set = self.upstreams.route(&ask.model).config.as_ref().and_then(|set| set.policy);
+        let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
+        Ok(Begun { ask, tool_set, policy, headers: request.headers })
+    }
+}
+
+impl Relay {
+    /// A request that names no model is for the default one.
+    fn with_model(&self, document: Document) -> Document {
+        let Some(default) = &self.config.default_model else { return document };
+        let root = document.root();
+        if root.kind() != Kind::Object || root.get("model").is_some_and(|model| model.kind() != Kind::Null) {
+            return document;
+        }
+        let text = rewritten(root, &[("model", Change::Set(quoted(default)))]);
+        Document::of(text).unwrap_or(document)
+    }
+}
+
+struct Begun {
+    ask: Ask,
+    tool_set: Arc<ToolSet>,
+    policy: Policy,
+    headers: HeaderMap,
+}
+
+async fn answer(turn: Box<Turn>, opened: Opened) -> Reply {
+    match turn.ask.stream && opened.is_stream() {
+        true => stream::reply(turn, opened),
+        false => whole::reply(turn, opened).await,
+    }
+}
+
+fn with_id(mut reply: Reply, id: &str) -> Reply {
+    if let Ok(id) = HeaderValue::from_str(id) {
+        reply.headers.insert(REQUEST_ID, id);
+    }
+    reply
+}
+
+/// An answer that goes on piece by piece, as it is.
+fn passed(answer: Answer) -> Reply {
+    let Answer { status, headers, mut body } = answer;
+    let outlet = crate::reply::Outlet::default();
+    let to = outlet.clone();
+    let work = async move {
+        while let Some(piece) = body.next().await {
+            let Ok(piece) = piece else { return to.breaks() };
+            to.write(&piece);
+            to.room().await;
+        }
+    };
+    Reply { status, headers, body: ReplyBody::running(outlet, work) }
+}
+
+impl Failed {
+    /// The same for the client.
+    pub(crate) fn reply(self, log: &mut Log) -> Reply {
+        match self {
+            Failed::Error(error) => {
+                log.end(End::UpstreamError, error.status.as_u16());
+                Reply::error(&error)
+            }
+            Failed::Upstream(status, headers, body) => {
+                log.end(End::UpstreamError, status.as_u16());
+                Reply { status, headers, body: ReplyBody::whole(body) }
+            }
+        }
+    }
+}
+
+/// Compiled tools by the text of their definitions: clients send the same ones with every request.
+///
+/// Definitions are long, and two that are not the same differ in length or early on: to compare them with all that
+/// are kept costs less than to hash them.
+struct ToolSets {
+    most: usize,
+    /// Those used last stand last.
+    kept: Mutex<Vec<(Box<str>, Arc<ToolSet>)>>,
+}
+
+impl ToolSets {
+    fn of(&self, tools: &str) -> Result<Arc<ToolSet>, WireError> {
+        if let Some(tool_set) = self.used(tools) {
+            return Ok(tool_set);
+        }
+        let tool_set = ToolSet::from_json(tools)
+            .map_err(|error| WireError::bad_request(Some("tools"), "invalid_tools", error.to_string()))?;
+        let tool_set = Arc::new(tool_set);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < self.most {
+            kept.push((tools.into(), Arc::clone(&tool_set)));
+        } else if let Some(oldest) = kept.first_mut() {
+            *oldest = (tools.into(), Arc::clone(&tool_set));
+            kept.rotate_left(1);
+        }
+        Ok(tool_set)
+    }
+
+    /// The tools of this text, if they are kept.
+    fn used(&self, tools: &str) -> Option<Arc<ToolSet>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().rposition(|(text, _)| **text == *tools)?;
+        kept[at..].rotate_left(1);
+        kept.last().map(|(_, tool_set)| Arc::clone(tool_set))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_compiled_once_as_long_as_they_are_used() {
+        let sets = ToolSets { most: 2, kept: Mutex::default() };
+        let of = |name: &str| sets.of(&format!(r#"[{{"name": "{name}"}}]"#)).unwrap();
+        let (a, b) = (of("a"), of("b"));
+        assert!(Arc::ptr_eq(&a, &of("a")));
+        // The third one takes the place of the one that was not used for longest.
+        let c = of("c");
+        assert!(Arc::ptr_eq(&a, &of("a")));
+        assert!(Arc::ptr_eq(&c, &of("c")));
+        assert!(!Arc::ptr_eq(&b, &of("b")));
+        let none = ToolSets { most: 0, kept: Mutex::default() };
+        assert!(none.of("[]").is_ok());
+    }
+}

@@ -1,0 +1,241 @@
+//! What goes back to the client, and the outlet that a running turn writes it to.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http_body::{Body, Frame, SizeHint};
+
+use crate::wire::WireError;
+
+/// An answer for the client.
+#[derive(Debug)]
+pub struct Reply {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// Its headers, `content-type` and `x-callwright-*` among them.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: ReplyBody,
+}
+
+impl Reply {
+    /// A whole JSON body.
+    pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Reply {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Reply { status, headers, body: ReplyBody::whole(body.into()) }
+    }
+
+    /// An error.
+    pub fn error(error: &WireError) -> Reply {
+        Reply::json(error.status, error.to_json())
+    }
+}
+
+/// A body: whole, or made while it is read. Dropping it ends the work behind it, upstream included.
+pub struct ReplyBody(Inner);
+
+enum Inner {
+    Whole(Option<Bytes>),
+    Running(Running),
+}
+
+/// A body that is being made.
+struct Running {
+    /// What writes to the outlet; none once it has ended.
+    work: Option<Work>,
+    outlet: Outlet,
+    /// How much was in the outlet when it was last looked at.
+    seen: usize,
+    /// How often it has been looked at since then, and no more was there.
+    in_vain: usize,
+}
+
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl ReplyBody {
+    /// A body that is there already.
+    pub fn whole(body: Bytes) -> ReplyBody {
+        ReplyBody(Inner::Whole(Some(body).filter(|body| !body.is_empty())))
+    }
+
+    /// A body that `work` writes while it is read.
+    pub(crate) fn running(outlet: Outlet, work: impl Future<Output = ()> + Send + 'static) -> ReplyBody {
+        ReplyBody(Inner::Running(Running { work: Some(Box::pin(work)), outlet, seen: 0, in_vain: 0 }))
+    }
+}
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        match &mut self.0 {
+            Inner::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
+            Inner::Running(running) => running.poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.0, Inner::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Inner::Whole(body) => SizeHint::with_exact(body.as_ref().map_or(0, |body| body.len() as u64)),
+            Inner::Running(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for ReplyBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Inner::Whole(_) => "ReplyBody::Whole",
+            Inner::Running(_) => "ReplyBody::Running",
+        })
+    }
+}
+
+impl Running {
+    /// A write to the client costs more than all else that is done for an event, and the connection to the upstream
+    /// hands its events over one by one, one for each turn that it has. So as long as turns bring more, what came
+    /// waits for it, and goes out together.
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        if let Some(work) = &mut self.work
+            && work.as_mut().poll(context).is_ready()
+        {
+            self.work = None;
+        }
+        let waiting = self.outlet.lock().bytes.len();
+        if self.work.is_some() && 0 < waiting && waiting < FRAME {
+            self.in_vain = if self.seen < waiting { 0 } else { self.in_vain + 1 };
+            self.seen = waiting;
+            if self.in_vain < IN_VAIN {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+        (self.seen, self.in_vain) = (0, 0);
+        let written = self.outlet.take();
+        match (written.is_empty(), self.work.is_none()) {
+            (false, _) => Poll::Ready(Some(Ok(Frame::data(written)))),
+            (true, true) => Poll::Ready(self.outlet.lock().broken.take().map(Err)),
+            (true, false) => Poll::Pending,
+        }
+    }
+}
+
+/// With so many bytes an answer is worth a write of its own.
+const FRAME: usize = 8 << 10;
+
+/// How often no more has to be there until none is on its way: hyper's server looks twice in each of its turns.
+const IN_VAIN: usize = 2;
+
+/// How many bytes may wait for a client that reads slowly before the work behind them stops.
+const ROOM: usize = 64 << 10;
+
+/// The answer broke off: the client is not to take it for whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken;
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the answer broke off")
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// Where a running turn writes.
+#[derive(Clone, Default)]
+pub(crate) struct Outlet(Arc<Mutex<Written>>);
+
+#[derive(Default)]
+struct Written {
+    bytes: BytesMut,
+    broken: Option<Broken>,
+}
+
+impl Outlet {
+    /// Adds bytes.
+    pub(crate) fn write(&self, bytes: &[u8]) {
+        self.lock().bytes.extend_from_slice(bytes);
+    }
+
+    /// Ends the body as broken off, once what was written is out.
+    pub(crate) fn breaks(&self) {
+        self.lock().broken = Some(Broken);
+    }
+
+    /// Waits until the client has taken most of what was written.
+    pub(crate) async fn room(&self) {
+        // No waker is needed: the body polls the work again after it has taken what is there.
+        poll_fn(|_| if self.lock().bytes.len() < ROOM { Poll::Ready(()) } else { Poll::Pending }).await;
+    }
+
+    fn take(&self) -> Bytes {
+        self.lock().bytes.split().freeze()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Written> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    /// Work that writes these pieces, one each time that it is polled.
+    async fn write_by_turns(to: Outlet, pieces: &[&str]) {
+        for piece in pieces {
+            to.write(piece.as_bytes());
+            let mut has_waited = false;
+            let turn = |_: &mut Context<'_>| match std::mem::replace(&mut has_waited, true) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            };
+            poll_fn(turn).await;
+        }
+        std::future::pending().await
+    }
+
+    /// The frames that come within `n` turns.
+    fn frames(pieces: &'static [&'static str], n: usize) -> Vec<String> {
+        let outlet = Outlet::default();
+        let mut body = ReplyBody::running(outlet.clone(), write_by_turns(outlet, pieces));
+        let mut context = Context::from_waker(Waker::noop());
+        let polled = (0..n).filter_map(|_| match Pin::new(&mut body).poll_frame(&mut context) {
+            Poll::Ready(Some(Ok(frame))) => frame.into_data().ok(),
+            _ => None,
+        });
+        polled.map(|data| String::from_utf8(data.to_vec()).unwrap()).collect()
+    }
+
+    #[test]
+    fn what_comes_turn_by_turn_goes_out_together_and_does_not_wait_for_more() {
+        assert_eq!(frames(&["a", "b", "c"], 20), ["abc"]);
+        assert_eq!(frames(&["a"], 1 + IN_VAIN), ["a"]);
+        assert!(frames(&["a"], IN_VAIN).is_empty());
+    }
+
+    #[test]
+    fn a_frame_is_bounded() {
+        const LONG: &str = match std::str::from_utf8(&[b'x'; FRAME]) {
+            Ok(text) => text,
+            Err(_) => "",
+        };
+        assert_eq!(frames(&[LONG, "b"], 20), [LONG, "b"]);
+    }
+}

@@ -1,0 +1,94 @@
+//! What was done, told to the client: headers always, a member `callwright` on request.
+
+use std::collections::BTreeMap;
+
+use callwright::{Outcome, Report, Verdict};
+use callwright_json::tally;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::json;
+
+use crate::climb::Settled;
+use crate::record::{End, TurnRecord};
+
+/// The `x-callwright-*` headers that are known before the answer begins.
+pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
+    set(headers, "x-callwright-policy", record.policy.name());
+    let Some(attempt) = record.attempts.last() else { return };
+    set(headers, "x-callwright-upstream", &attempt.upstream);
+    if record.has_tools {
+        set(headers, "x-callwright-mode", attempt.mode.name());
+        if let Some(dialect) = attempt.dialect {
+            set(headers, "x-callwright-dialect", dialect);
+        }
+    }
+}
+
+/// The headers that are known when the answer is.
+pub(crate) fn outcome(record: &TurnRecord, end: End, settled: &[Settled], headers: &mut HeaderMap) {
+    set(headers, "x-callwright-outcome", end.name());
+    set(headers, "x-callwright-attempts", &record.attempts.len().to_string());
+    let mended = repairs(settled.iter().flat_map(|settled| &settled.verdicts));
+    if !mended.is_empty() {
+        let list: Vec<String> = mended.iter().map(|(kind, n)| format!("{kind}={n}")).collect();
+        set(headers, "x-callwright-repairs", &list.join(","));
+    }
+}
+
+/// How often each kind of repair was needed for the calls that go out; renamings and coercions among them.
+fn repairs<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for verdict in verdicts {
+        let Verdict::Accepted(call) = verdict else { continue };
+        for (kind, n) in tally(&call.repairs) {
+            *counts.entry(kind.code()).or_default() += n;
+        }
+        if call.renamed_from.is_some() {
+            *counts.entry("rename").or_default() += 1;
+        }
+        if !call.coercions.is_empty() {
+            *counts.entry("coerce").or_default() += call.coercions.len();
+        }
+    }
+    counts
+}
+
+/// The member `callwright` of an answer, as JSON.
+pub(crate) fn member(record: &TurnRecord, end: End, settled: &[Settled]) -> String {
+    let attempts: Vec<_> = record
+        .attempts
+        .iter()
+        .map(|attempt| {
+            json!({
+                "why": attempt.why.name(),
+                "upstream": attempt.upstream,
+                "model": attempt.model,
+                "mode": attempt.mode.name(),
+                "dialect": attempt.dialect,
+                "status": attempt.status,
+                "error": attempt.error,
+            })
+        })
+        .collect();
+    let choices: Vec<_> = settled
+        .iter()
+        .map(|settled| {
+            let outcome = Outcome { verdicts: settled.verdicts.clone(), ..settled.first.outcome.clone() };
+            serde_json::to_value(Report::of(&outcome, &settled.first.raw, &[])).unwrap_or_default()
+        })
+        .collect();
+    json!({
+        "request": record.id,
+        "policy": record.policy.name(),
+        "outcome": end.name(),
+        "attempts": attempts,
+        "choices": choices,
+    })
+    .to_string()
+}
+
+fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        // A name that is given as a text would be copied.
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}

@@ -1,0 +1,272 @@
+//! One choice of a streamed answer on its way out, as chunks.
+
+use std::sync::Arc;
+
+use callwright::{Event, Verdict};
+
+use crate::calls::{Ids, function, tool_call_delta};
+use crate::climb::{Settled, refused};
+use crate::followup;
+use crate::record::End;
+use crate::relay::Relay;
+use crate::turn::Turn;
+use crate::whole::{finish_reason, healed_content, worse};
+use crate::wire::{Change, Template, quoted, rewritten};
+
+/// Writes what is certain of a choice, and keeps what is not.
+pub(crate) struct Sink {
+    relay: Arc<Relay>,
+    /// The choice's number.
+    index: usize,
+    ids: Ids,
+    /// How many calls were begun.
+    n_calls: usize,
+    /// Native calls that went out before their verdict.
+    live: Vec<Live>,
+    /// How many verdicts of native calls have come.
+    n_native: usize,
+    /// How many verdicts are settled on the wire.
+    n_out: usize,
+    /// Calls behind a refused one wait for what becomes of that.
+    is_held: bool,
+    /// A call that had begun to go out was refused.
+    is_torn: bool,
+    /// The content, where it is held: it is JSON that may need healing.
+    content: Option<String>,
+    /// Calls go out as `function_call`.
+    is_legacy: bool,
+    /// Only one call goes out.
+    is_single: bool,
+    /// What the chunk said that ended the choice, with its template.
+    last: Option<(Template, String)>,
+    /// The role has gone out: it stands in the first chunk.
+    has_role: bool,
+    /// Nothing that a user could see has come.
+    is_empty: bool,
+    /// Bytes of text and arguments that went out.
+    pub(crate) went: usize,
+}
+
+/// A native call that goes out before its verdict.
+struct Live {
+    /// The engine's number.
+    native: usize,
+    /// Its number on the wire.
+    number: usize,
+    /// How much of its arguments is out.
+    sent: usize,
+}
+
+impl Sink {
+    pub(crate) fn new(index: usize, turn: &Turn) -> Sink {
+        Sink {
+            relay: Arc::clone(&turn.relay),
+            index,
+            ids: Ids::default(),
+            n_calls: 0,
+            live: Vec::new(),
+            n_native: 0,
+            n_out: 0,
+            is_held: false,
+            is_torn: false,
+            content: turn.ask.json_content.then(String::new),
+            is_legacy: turn.ask.is_legacy,
+            is_single: turn.ask.is_legacy || turn.ask.parallel == Some(false),
+            last: None,
+            has_role: false,
+            is_empty: true,
+            went: 0,
+        }
+    }
+
+    /// Did a call go out?
+    pub(crate) fn has_calls(&self) -> bool {
+        0 < self.n_calls
+    }
+
+    /// Is half a call out, whose other half will never come?
+    pub(crate) fn is_torn(&self) -> bool {
+        self.is_torn
+    }
+
+    /// Is the content kept until it is whole?
+    pub(crate) fn holds_content(&self) -> bool {
+        self.content.is_some()
+    }
+
+    /// Has the upstream said why the model stopped?
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Keeps the choice of the chunk that says why the model stopped.
+    pub(crate) fn stopped(&mut self, template: Template, choice: String) {
+        self.last = Some((template, choice));
+    }
+
+    /// The upstream's own chunk goes out, and is the first of the choice or behind it.
+    pub(crate) fn has_begun(&mut self) {
+        self.has_role = true;
+    }
+
+    /// Something has come that is neither text nor a call.
+    pub(crate) fn has_more(&mut self) {
+        self.is_empty = false;
+    }
+
+    /// Writes what became certain.
+    pub(crate) fn send(&mut self, events: &[Event], template: &Template, out: &mut String) {
+        if !self.has_role && !events.is_empty() {
+            self.has_role = true;
+            template.delta(self.index, "{\"role\":\"assistant\",\"content\":null}", out);
+        }
+        for event in events {
+            match event {
+                Event::Text(text) => self.say(text, template, out),
+                Event::Reasoning(text) => {
+                    self.went += text.len();
+                    template.delta(self.index, &format!("{{\"reasoning_content\":{}}}", quoted(text)), out);
+                }
+                Event::CallStarted { index, id, name } if !self.is_held && !self.is_single => {
+                    let number = self.n_calls;
+                    self.n_calls += 1;
+                    self.live.push(Live { native: *index, number, sent: 0 });
+                    let id = self.ids.next(id.as_deref());
+                    let delta = format!(
+                        "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"}}}}]}}",
+                        quoted(&id),
+                        quoted(name)
+                    );
+                    template.delta(self.index, &delta, out);
+                }
+                Event::CallStarted { .. } => {}
+                Event::CallArguments { index, piece } => {
+                    let Some(live) = self.live.iter_mut().find(|live| live.native == *index) else {
+                        continue;
+                    };
+                    live.sent += piece.len();
+                    self.went += piece.len();
+                    arguments(self.index, live.number, piece, template, out);
+                }
+                Event::Call(verdict) => self.judged(verdict, template, out),
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str, template: &Template, out: &mut String) {
+        match &mut self.content {
+            Some(content) => content.push_str(text),
+            None => {
+                self.went += text.len();
+                template.delta(self.index, &format!("{{\"content\":{}}}", quoted(text)), out);
+            }
+        }
+    }
+
+    /// A verdict that goes out at once, unless one before it is still open.
+    fn judged(&mut self, verdict: &Verdict, template: &Template, out: &mut String) {
+        let native = match verdict {
+            Verdict::Accepted(call) => call.dialect == "native",
+            Verdict::Refused(refusal) => refusal.dialect == "native",
+        };
+        let live = native.then(|| self.live.iter().find(|live| live.native == self.n_native)).flatten();
+        self.n_native += usize::from(native);
+        match (verdict, live) {
+            (Verdict::Accepted(call), Some(live)) => {
+                let rest = call.arguments.get(live.sent..).unwrap_or("");
+                arguments(self.index, live.number, rest, template, out);
+                self.n_out += 1;
+            }
+            (Verdict::Refused(_), Some(_)) => self.is_torn = true,
+            (Verdict::Refused(_), None) => self.is_held = true,
+            (Verdict::Accepted(_), None) if self.is_held => {}
+            (Verdict::Accepted(call), None) => {
+                self.call(call, template, out);
+                self.n_out += 1;
+            }
+        }
+    }
+
+    fn call(&mut self, call: &callwright::Acceptance, template: &Template, out: &mut String) {
+        let id = self.ids.next(call.id.as_deref());
+        self.relay.notes.keep(&id, call);
+        let delta = match self.is_legacy {
+            true => format!("{{\"function_call\":{}}}", function(call)),
+            false => tool_call_delta(self.n_calls, &id, call),
+        };
+        if !(self.is_single && 0 < self.n_calls) {
+            template.delta(self.index, &delta, out);
+        }
+        self.n_calls += 1;
+    }
+
+    /// Writes what the ladder brought: the calls that had to wait, what was said, and what stays refused, in words.
+    pub(crate) fn settle(
+        &mut self,
+        turn: &Turn,
+        settled: &Settled,
+        template: &Template,
+        out: &mut String,
+    ) -> End {
+        let waiting = settled.verdicts.get(self.n_out..).unwrap_or(&[]);
+        for verdict in waiting {
+            if let Verdict::Accepted(call) = verdict {
+                self.call(call, template, out);
+            }
+        }
+        let mut more = settled.more_text.clone();
+        if !self.is_torn && refused(&settled.verdicts).next().is_some() {
+            crate::whole::append(&mut more, &followup::sentence(refused(&settled.verdicts)));
+        }
+        let said = &settled.first.outcome.text;
+        if turn.is_silent(settled) && self.is_empty && said.trim().is_empty() && more.is_empty() {
+            more = String::from(crate::whole::SILENCE);
+        }
+        if !more.is_empty() && !settled.first.outcome.text.is_empty() {
+            more.insert_str(0, "\n\n");
+        }
+        if !more.is_empty() {
+            self.say(&more, template, out);
+        }
+        let mut end = settled.end;
+        if let Some(content) = self.content.take() {
+            let reason = settled.first.finish_reason.as_deref();
+            let healed = (!self.has_calls()).then(|| healed_content(turn, &content, reason)).flatten();
+            if healed.is_some() {
+                end = worse(end, End::Healed);
+            }
+            let content = healed.unwrap_or(content);
+            if !content.is_empty() {
+                self.say(&content, template, out);
+            }
+        }
+        end
+    }
+
+    /// Writes the chunk that ends the choice.
+    pub(crate) fn last(&self, turn: &Turn, settled: &Settled, report: Option<&str>, out: &mut String) {
+        let Some((template, choice)) = &self.last else { return };
+        let Ok(tree) = callwright_json::strict(choice) else { return };
+        let choice = tree.root(choice);
+        let finish = finish_reason(turn, settled, self.has_calls());
+        let finish = finish.map_or(String::from("null"), |finish| quoted(&finish));
+        // What was said in this chunk is out already.
+        let delta = choice.get("delta").map_or(String::from("{}"), |delta| {
+            let gone = ["role", "content", "tool_calls", "function_call"].map(|key| (key, Change::Remove));
+            rewritten(delta, &gone)
+        });
+        let choice =
+            rewritten(choice, &[("delta", Change::Set(delta)), ("finish_reason", Change::Set(finish))]);
+        template.last(&format!("[{choice}]"), report, out);
+    }
+}
+
+/// The next piece of a call's arguments.
+fn arguments(index: usize, number: usize, piece: &str, template: &Template, out: &mut String) {
+    if !piece.is_empty() {
+        let piece = quoted(piece);
+        let delta =
+            format!("{{\"tool_calls\":[{{\"index\":{number},\"function\":{{\"arguments\":{piece}}}}}]}}");
+        template.delta(index, &delta, out);
+    }
+}

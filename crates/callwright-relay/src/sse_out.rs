@@ -1,0 +1,53 @@
+//! A whole answer as the events of a stream: for clients that asked for one where the upstream had only the other.
+
+use std::fmt::Write;
+
+use callwright_json::Value;
+
+use crate::wire::{Change, Template, array, quoted, rewritten};
+
+/// The events, `[DONE]` included.
+pub(crate) fn events(answer: Value<'_>, include_usage: bool) -> String {
+    let chunk = rewritten(
+        answer,
+        &[
+            ("object", Change::Set(String::from("\"chat.completion.chunk\""))),
+            ("usage", if include_usage { Change::Set(String::from("null")) } else { Change::Remove }),
+            ("callwright", Change::Remove),
+        ],
+    );
+    let mut out = String::new();
+    let Ok(tree) = callwright_json::strict(&chunk) else { return out };
+    let template = Template::of(tree.root(&chunk));
+    for choice in answer.get("choices").into_iter().flat_map(Value::elements) {
+        let index = choice.get("index").map_or("0", Value::raw);
+        let Some(message) = choice.get("message") else { continue };
+        let calls = message.get("tool_calls").into_iter().flat_map(Value::elements).enumerate();
+        let calls: Vec<String> =
+            calls.map(|(n, call)| rewritten(call, &[("index", Change::Set(n.to_string()))])).collect();
+        let change = if calls.is_empty() { Change::Remove } else { Change::Set(array(calls)) };
+        let delta = rewritten(message, &[("tool_calls", change)]);
+        let mut choices = String::new();
+        // Writing to a string does not fail.
+        let _ = write!(choices, "[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":null}}]");
+        template.event(&choices, &mut out);
+        let finish = choice.get("finish_reason").map_or("null", Value::raw);
+        let last = format!("[{{\"index\":{index},\"delta\":{{}},\"finish_reason\":{finish}}}]");
+        let report = answer.get("callwright").map(Value::raw);
+        template.last(&last, report, &mut out);
+    }
+    if include_usage && let Some(usage) = answer.get("usage") {
+        template.usage(usage.raw(), &mut out);
+    }
+    out.push_str("data: [DONE]\n\n");
+    out
+}
+
+/// An event that says what went wrong in mid-stream.
+pub(crate) fn error(code: &str, message: &str) -> String {
+    format!(
+        "data: {{\"error\":{{\"message\":{},\"type\":\"upstream_error\",\"param\":null,\"code\":{}}}}}\n\n",
+        quoted(message),
+        quoted(code)
+    )
+}

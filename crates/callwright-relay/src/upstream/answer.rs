@@ -1,0 +1,176 @@
+//! An upstream's answer: its head, and its body piece by piece as it comes.
+//!
+//! The body knows its proper end from a cut: a missing last chunk, or fewer bytes than were announced, is an
+//! error. Dropping the body ends the request at the upstream at once.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use http::header::{self, HeaderMap};
+use http::{StatusCode, response};
+use http_body::Body;
+use hyper::body::Incoming;
+
+use super::client::Link;
+use super::deadline::Deadline;
+use super::error::{Failure, UpstreamError};
+use super::headers;
+use super::load::OpenRequest;
+
+/// What an upstream answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status. No redirect is ever among them.
+    pub status: StatusCode,
+    /// The headers without those that belong to the connection, the length or the upstream's cookies.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: AnswerBody,
+}
+
+/// The body of an answer, as a stream of pieces.
+///
+/// Between two pieces, and for the whole, it waits as long as the upstream's timeouts allow. After an error, or
+/// after its end, it gives nothing more.
+#[derive(Debug)]
+pub struct AnswerBody {
+    /// None after the end.
+    incoming: Option<Incoming>,
+    deadline: Deadline,
+    link: Arc<Link>,
+    ends_by_close: bool,
+    _open: OpenRequest,
+}
+
+impl Answer {
+    pub(super) fn new(
+        (mut head, incoming): (response::Parts, Incoming),
+        deadline: Deadline,
+        link: &Arc<Link>,
+        open: OpenRequest,
+    ) -> Result<Answer, UpstreamError> {
+        if head.status.is_redirection() {
+            return Err(link.error(Failure::Redirect(head.status)));
+        }
+        if let Some(encoding) = head.headers.get(header::CONTENT_ENCODING)
+            && encoding != "identity"
+        {
+            let name = String::from_utf8_lossy(encoding.as_bytes()).chars().take(40).collect();
+            return Err(link.error(Failure::Encoding(name)));
+        }
+        let ends_by_close = !head.headers.contains_key(header::CONTENT_LENGTH)
+            && !head.headers.contains_key(header::TRANSFER_ENCODING);
+        headers::strip_answer(&mut head.headers);
+        let body = AnswerBody {
+            incoming: Some(incoming),
+            deadline,
+            link: Arc::clone(link),
+            ends_by_close,
+            _open: open,
+        };
+        Ok(Answer { status: head.status, headers: head.headers, body })
+    }
+}
+
+impl AnswerBody {
+    /// Is the end of this body nothing but the end of the connection? Then a cut looks like an end, and only
+    /// what the body says (`[DONE]`, a closing bracket) is evidence that it is whole.
+    pub fn ends_by_close(&self) -> bool {
+        self.ends_by_close
+    }
+
+    /// The number of bytes to come, where the upstream has announced it.
+    pub fn announced(&self) -> Option<u64> {
+        self.incoming.as_ref().and_then(|incoming| incoming.size_hint().exact())
+    }
+
+    /// The next piece; none after the proper end.
+    ///
+    /// # Errors
+    /// The answer was cut, or came too slowly.
+    pub async fn next(&mut self) -> Option<Result<Bytes, UpstreamError>> {
+        std::future::poll_fn(|cx| self.poll_piece(cx)).await
+    }
+
+    /// The same for who polls.
+    pub fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
+        let Some(incoming) = &mut self.incoming else { return Poll::Ready(None) };
+        loop {
+            let failure = match Pin::new(&mut *incoming).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    let Ok(piece) = frame.into_data() else { continue }; // trailers
+                    if piece.is_empty() {
+                        continue;
+                    }
+                    self.deadline.heard();
+                    return Poll::Ready(Some(Ok(piece)));
+                }
+                Poll::Ready(None) => {
+                    self.incoming = None;
+                    return Poll::Ready(None);
+                }
+                Poll::Ready(Some(Err(_))) => Failure::Reset,
+                Poll::Pending => match self.deadline.poll(cx) {
+                    Poll::Ready(which) => Failure::Timeout(which),
+                    Poll::Pending => return Poll::Pending,
+                },
+            };
+            self.incoming = None; // Nobody waits for the rest: the upstream may stop.
+            self.link.record(true);
+            return Poll::Ready(Some(Err(self.link.error(failure))));
+        }
+    }
+
+    /// Takes the end of the body if it is there already: a connection whose answer was read to its end is used
+    /// again. Waits for nothing.
+    pub(crate) async fn take_end(&mut self) {
+        std::future::poll_fn(|cx| {
+            while let Poll::Ready(Some(Ok(_))) = self.poll_piece(cx) {}
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// The whole body.
+    ///
+    /// # Errors
+    /// As [`AnswerBody::next`], and a body of more than `limit` bytes.
+    pub async fn whole(mut self, limit: usize) -> Result<Bytes, UpstreamError> {
+        let too_long = || self.link.error(Failure::TooLong { limit });
+        let announced = self.announced().unwrap_or(0);
+        if (limit as u64) < announced {
+            return Err(too_long());
+        }
+        let Some(first) = self.next().await.transpose()? else { return Ok(Bytes::new()) };
+        let mut more = self.next().await.transpose()?;
+        if more.is_none() {
+            // The usual short answer is one piece, and is not copied.
+            return if limit < first.len() {
+                Err(self.link.error(Failure::TooLong { limit }))
+            } else {
+                Ok(first)
+            };
+        }
+        let mut whole = BytesMut::with_capacity(first.len().max(announced as usize));
+        whole.extend_from_slice(&first);
+        while let Some(piece) = more {
+            if limit < whole.len() + piece.len() {
+                return Err(self.link.error(Failure::TooLong { limit }));
+            }
+            whole.extend_from_slice(&piece);
+            more = self.next().await.transpose()?;
+        }
+        Ok(whole.freeze())
+    }
+}
+
+impl Stream for AnswerBody {
+    type Item = Result<Bytes, UpstreamError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_piece(cx)
+    }
+}

@@ -1,0 +1,378 @@
+//! One upstream: asks it, with its key, its headers and its patience.
+//!
+//! Where a request goes is settled by the configuration alone. A request is sent again only as long as nothing
+//! of an answer has come, and a redirect is never followed.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::uri::{Authority, PathAndQuery, Scheme, Uri};
+use http::{Method, Request, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::client::legacy::{self, Client};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use super::answer::Answer;
+use super::connect::{ConnectFailure, Connector, Roots};
+use super::deadline::Deadline;
+use super::error::{ConfigError, Failure, UpstreamError, Which};
+use super::headers;
+use super::load::{Load, OpenRequest};
+use super::pools::Pools;
+use crate::config::{Timeouts, UpstreamConfig};
+
+/// An upstream as configured, with its connections.
+pub struct Upstream {
+    link: Arc<Link>,
+    config: UpstreamConfig,
+    origin: Origin,
+    /// Of each request: the key, the content type, what is configured.
+    headers: HeaderMap,
+    pools: Pools,
+}
+
+/// What an answer that is under way still needs of its upstream.
+#[derive(Debug)]
+pub(super) struct Link {
+    name: Arc<str>,
+    load: Arc<Load>,
+    epoch: Instant,
+}
+
+/// Where requests go, taken apart.
+struct Origin {
+    scheme: Scheme,
+    authority: Authority,
+    /// Without a slash at its end: `/v1`.
+    path: String,
+    /// With its question mark, or empty: `?api-version=2026-01-01`.
+    query: String,
+}
+
+/// The longest wait before a request is sent again. An upstream that asks for more gets its answer passed on.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+
+impl Upstream {
+    /// Reads `config`; `env` looks up a variable. Connects nowhere.
+    pub(super) fn new(
+        config: &UpstreamConfig,
+        env: &dyn Fn(&str) -> Option<String>,
+        roots: &Roots,
+    ) -> Result<Upstream, ConfigError> {
+        let origin = Origin::new(config)?;
+        let headers = own_headers(config, env)?;
+        let connector = Connector::new(Arc::clone(roots), Timeouts::duration(config.timeouts.connect));
+        // Python's and llama.cpp's servers close a connection after five silent seconds, and a request that
+        // meets the closing is lost. Far away, behind `https`, a connection is dear and lives longer.
+        let pool_idle = if origin.scheme == Scheme::HTTPS { 50 } else { 4 };
+        let pools = Pools::new(move || {
+            Client::builder(TokioExecutor::new())
+                .pool_idle_timeout(Duration::from_secs(pool_idle))
+                .pool_max_idle_per_host(512)
+                .pool_timer(TokioTimer::new())
+                .build(connector.clone())
+        });
+        let name = Arc::from(config.name.as_str());
+        let link = Arc::new(Link { name, load: Arc::default(), epoch: Instant::now() });
+        Ok(Upstream { link, config: config.clone(), origin, headers, pools })
+    }
+
+    /// Its name in the configuration.
+    pub fn name(&self) -> &str {
+        &self.link.name
+    }
+
+    /// What is configured for it.
+    pub fn config(&self) -> &UpstreamConfig {
+        &self.config
+    }
+
+    /// Where it is, as messages may show it: scheme, host, port and path, no query.
+    pub fn location(&self) -> String {
+        let Origin { scheme, authority, path, .. } = &self.origin;
+        format!("{scheme}://{authority}{path}")
+    }
+
+    /// How many requests are open there.
+    pub fn open_requests(&self) -> usize {
+        self.link.load.open()
+    }
+
+    /// The part of the requests that failed of late, in 0..=1.
+    pub fn error_rate(&self) -> f32 {
+        self.link.load.error_rate(self.link.now())
+    }
+
+    /// Did so many requests fail of late that others should be asked first?
+    pub fn is_failing(&self) -> bool {
+        self.link.load.is_failing(self.link.now())
+    }
+
+    /// Sends `body`, which is JSON, to `path` below the base URL: `/chat/completions`.
+    ///
+    /// Of `client_headers`, the headers of the client's request, only a short list goes with it. As long as the
+    /// upstream cannot be reached, breaks off before the first byte, or answers 429, 502, 503 or 504, the request
+    /// is sent again as often as is configured, after a pause that honours `retry-after`. The last answer is
+    /// given back whatever its status.
+    ///
+    /// # Errors
+    /// No answer came, or one that cannot be used.
+    pub async fn post(
+        &self,
+        path: &str,
+        body: Bytes,
+        client_headers: &HeaderMap,
+    ) -> Result<Answer, UpstreamError> {
+        let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
+        let mut headers = self.headers.clone();
+        headers::forward(client_headers, &mut headers);
+        self.ask(Method::POST, uri, headers, body, self.config.retries).await
+    }
+
+    /// Asks for `path` below the base URL: `/models`. Never asks twice.
+    ///
+    /// # Errors
+    /// As [`Upstream::post`].
+    pub async fn get(&self, path: &str) -> Result<Answer, UpstreamError> {
+        let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
+        self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), 0).await
+    }
+
+    /// Asks the server outside of its OpenAI-like part: `/props` where the base URL ends in `/v1`. A request with
+    /// a body is a POST.
+    pub(crate) async fn ask_server(&self, path: &str, body: Option<Bytes>) -> Result<Answer, UpstreamError> {
+        let uri = self.origin.beside(path).ok_or_else(|| self.link.error(Failure::Path))?;
+        let method = if body.is_some() { Method::POST } else { Method::GET };
+        self.ask(method, uri, self.headers.clone(), body.unwrap_or_default(), 0).await
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        uri: Uri,
+        headers: HeaderMap,
+        body: Bytes,
+        retries: u32,
+    ) -> Result<Answer, UpstreamError> {
+        let open = OpenRequest::new(&self.link.load);
+        let mut deadline = Deadline::new(&self.config.timeouts);
+        let mut n_retries = 0;
+        loop {
+            let mut request = Request::new(Full::new(body.clone()));
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = uri.clone();
+            *request.headers_mut() = headers.clone();
+            let outcome = self.send(request, &mut deadline).await;
+            self.link.record(is_failure(&outcome));
+            let pause = if n_retries < retries { pause(&outcome, n_retries) } else { None };
+            if let Some(pause) = pause.filter(|pause| !deadline.ends_within(*pause)) {
+                drop(outcome);
+                tokio::time::sleep(pause).await;
+                deadline.sent_again();
+                n_retries += 1;
+                continue;
+            }
+            let response = outcome.map_err(|failure| self.link.error(failure))?;
+            return Answer::new(response.into_parts(), deadline, &self.link, open);
+        }
+    }
+
+    async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+        deadline: &mut Deadline,
+    ) -> Result<http::Response<Incoming>, Failure> {
+        let mut response = pin!(self.pools.request(request));
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(outcome) = response.as_mut().poll(cx) {
+                deadline.heard();
+                return Poll::Ready(outcome.map_err(|error| failure(&error)));
+            }
+            deadline.poll(cx).map(|which| Err(Failure::Timeout(which)))
+        })
+        .await
+    }
+}
+
+impl fmt::Debug for Upstream {
+    /// Without headers: a key is among them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upstream").field("name", &self.name()).field("location", &self.location()).finish()
+    }
+}
+
+impl Link {
+    pub(super) fn error(&self, failure: Failure) -> UpstreamError {
+        UpstreamError { upstream: Arc::clone(&self.name), failure }
+    }
+
+    pub(super) fn record(&self, has_failed: bool) {
+        self.load.record(self.now(), has_failed);
+    }
+
+    /// Milliseconds since the start; it goes round after 49 days, which [`Load`] bears.
+    fn now(&self) -> u32 {
+        self.epoch.elapsed().as_millis() as u32
+    }
+}
+
+impl Origin {
+    fn new(config: &UpstreamConfig) -> Result<Origin, ConfigError> {
+        let error = |why| ConfigError::Url { upstream: config.name.clone(), why };
+        let uri: Uri = config.base_url.trim().parse().map_err(|_| error("is no URL"))?;
+        let parts = uri.into_parts();
+        let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else {
+            return Err(error("must begin with http:// or https:// and a host"));
+        };
+        if scheme != Scheme::HTTP && scheme != Scheme::HTTPS {
+            return Err(error("must begin with http:// or https://"));
+        }
+        if authority.as_str().contains('@') {
+            return Err(error("must not hold a user name or password: name the key's variable in key_env"));
+        }
+        let path_and_query = parts.path_and_query.as_ref();
+        let path = path_and_query.map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
+        if leaves(&path) {
+            return Err(error("must not hold `..`"));
+        }
+        let query =
+            path_and_query.and_then(PathAndQuery::query).map_or(String::new(), |query| format!("?{query}"));
+        Ok(Origin { scheme, authority, path, query })
+    }
+
+    fn below(&self, path: &str) -> Option<Uri> {
+        self.uri(&[&self.path, path])
+    }
+
+    fn beside(&self, path: &str) -> Option<Uri> {
+        self.uri(&[self.path.strip_suffix("/v1").unwrap_or(&self.path), path])
+    }
+
+    fn uri(&self, path: &[&str; 2]) -> Option<Uri> {
+        let [base, path] = path;
+        if !path.starts_with('/') || leaves(path) {
+            return None;
+        }
+        let separator = if path.contains('?') && !self.query.is_empty() { "&" } else { "?" };
+        let query = self.query.strip_prefix('?').map_or([""; 2], |query| [separator, query]);
+        let whole = [*base, path, query[0], query[1]].concat();
+        let mut parts = http::uri::Parts::default();
+        parts.scheme = Some(self.scheme.clone());
+        parts.authority = Some(self.authority.clone());
+        parts.path_and_query = Some(PathAndQuery::from_maybe_shared(Bytes::from(whole)).ok()?);
+        Uri::from_parts(parts).ok()
+    }
+}
+
+/// Does a path lead up and out, plainly or encoded: `/../admin`, `/%2e%2e/admin`?
+fn leaves(path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    path.contains("..") || path.to_ascii_lowercase().contains("%2e")
+}
+
+fn own_headers(
+    config: &UpstreamConfig,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<HeaderMap, ConfigError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let agent = concat!("callwright/", env!("CARGO_PKG_VERSION"));
+    headers.insert(header::USER_AGENT, HeaderValue::from_static(agent));
+    if let Some(variable) = &config.key_env {
+        let upstream = || config.name.clone();
+        let key = env(variable).filter(|key| !key.trim().is_empty());
+        let key = key.ok_or_else(|| ConfigError::MissingVariable {
+            upstream: upstream(),
+            variable: variable.clone(),
+        })?;
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim()))
+            .map_err(|_| ConfigError::Key { upstream: upstream(), variable: variable.clone() })?;
+        value.set_sensitive(true);
+        headers.insert(header::AUTHORIZATION, value);
+    }
+    for (name, text) in &config.headers {
+        let error = |why| ConfigError::Header { upstream: config.name.clone(), header: name.clone(), why };
+        let parsed: HeaderName = name.parse().map_err(|_| error("has a name that HTTP does not allow"))?;
+        if !headers::is_settable(&parsed) {
+            return Err(error("is not for configuration to set"));
+        }
+        let text = expand(text, env).map_err(|variable| match variable {
+            Some(variable) => ConfigError::MissingVariable { upstream: config.name.clone(), variable },
+            None => error("has a `${` without its `}`"),
+        })?;
+        let mut value =
+            HeaderValue::from_str(&text).map_err(|_| error("has a value that HTTP does not allow"))?;
+        value.set_sensitive(true); // It may be a key.
+        headers.insert(parsed, value);
+    }
+    Ok(headers)
+}
+
+/// `"Key ${NAME}"` with the variable's value in it. The error is a variable that is not set, or none where a
+/// brace is missing.
+fn expand(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Option<String>> {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (variable, after) = after.split_once('}').ok_or(None)?;
+        expanded.push_str(before);
+        expanded.push_str(&env(variable).ok_or_else(|| Some(variable.to_owned()))?);
+        rest = after;
+    }
+    expanded.push_str(rest);
+    Ok(expanded)
+}
+
+/// Does this count against the upstream? A 4xx is the request's fault; 429 says that others should be asked.
+/// 501 is the honest answer to a question that it does not know.
+fn is_failure(outcome: &Result<http::Response<Incoming>, Failure>) -> bool {
+    outcome.as_ref().map_or(true, |response| match response.status() {
+        StatusCode::NOT_IMPLEMENTED => false,
+        status => status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS,
+    })
+}
+
+/// How long to wait before the request is sent again; none where it should not be.
+fn pause(outcome: &Result<http::Response<Incoming>, Failure>, n_retries: u32) -> Option<Duration> {
+    let usual = FIRST_PAUSE.saturating_mul(1 << n_retries.min(8)).min(LONGEST_PAUSE);
+    match outcome {
+        Ok(response) if matches!(response.status().as_u16(), 429 | 502 | 503 | 504) => {
+            let asked_for = response.headers().get(header::RETRY_AFTER).map(HeaderValue::to_str);
+            match asked_for.map(|text| text.ok().and_then(|text| text.trim().parse().ok())) {
+                None => Some(usual),
+                Some(Some(seconds)) => {
+                    Some(Duration::from_secs(seconds)).filter(|pause| *pause <= LONGEST_PAUSE)
+                }
+                Some(None) => None, // A date, far off as a rule.
+            }
+        }
+        Ok(_) => None,
+        Err(Failure::Connect(_) | Failure::Reset | Failure::Timeout(Which::Connect)) => Some(usual),
+        Err(_) => None,
+    }
+}
+
+fn failure(error: &legacy::Error) -> Failure {
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        match error.downcast_ref() {
+            Some(ConnectFailure::Tcp(why)) => return Failure::Connect(why.clone()),
+            Some(ConnectFailure::Tls(why)) => return Failure::Tls(why.clone()),
+            Some(ConnectFailure::Timeout) => return Failure::Timeout(Which::Connect),
+            None => {}
+        }
+        if error.downcast_ref().is_some_and(hyper::Error::is_parse) {
+            return Failure::NotHttp;
+        }
+        source = error.source();
+    }
+    Failure::Reset
+}

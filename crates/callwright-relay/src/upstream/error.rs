@@ -1,0 +1,181 @@
+//! What can go wrong: in a configuration, once at the start, and between us and an upstream, at any time.
+//!
+//! No message holds a key, a header's value or a URL: they name the upstream and the variable.
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::StatusCode;
+
+/// A configuration that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// There is no upstream at all.
+    NoUpstream,
+    /// Two upstreams have this name.
+    TwiceNamed(String),
+    /// The base URL of an upstream is none.
+    Url {
+        /// The upstream.
+        upstream: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The environment does not have a variable that the configuration names.
+    MissingVariable {
+        /// The upstream.
+        upstream: String,
+        /// The variable.
+        variable: String,
+    },
+    /// The key in a variable holds characters that a header cannot carry.
+    Key {
+        /// The upstream.
+        upstream: String,
+        /// The variable.
+        variable: String,
+    },
+    /// A header cannot be sent as it is configured.
+    Header {
+        /// The upstream.
+        upstream: String,
+        /// The header.
+        header: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A model names an upstream that is not configured.
+    UnknownUpstream {
+        /// The model's pattern.
+        model: String,
+        /// The name that no upstream has.
+        upstream: String,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::NoUpstream => write!(f, "no upstream is configured"),
+            ConfigError::TwiceNamed(name) => write!(f, "two upstreams are named `{name}`"),
+            ConfigError::Url { upstream, why } => write!(f, "upstream `{upstream}`: base_url {why}"),
+            ConfigError::MissingVariable { upstream, variable } => {
+                write!(f, "upstream `{upstream}`: the environment variable {variable} is not set")
+            }
+            ConfigError::Key { upstream, variable } => {
+                write!(
+                    f,
+                    "upstream `{upstream}`: the key in {variable} holds characters that no header carries"
+                )
+            }
+            ConfigError::Header { upstream, header, why } => {
+                write!(f, "upstream `{upstream}`: header `{header}` {why}")
+            }
+            ConfigError::UnknownUpstream { model, upstream } => {
+                write!(f, "model `{model}` names the upstream `{upstream}`, which is not configured")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// An upstream that did not answer as it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpstreamError {
+    /// The upstream's name.
+    pub upstream: Arc<str>,
+    /// What happened.
+    pub failure: Failure,
+}
+
+/// What happened between us and an upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// No connection came about: the system's reason.
+    Connect(String),
+    /// No trust came about: the reason.
+    Tls(String),
+    /// It took too long.
+    Timeout(Which),
+    /// The connection ended before the answer did.
+    Reset,
+    /// It spoke something else than HTTP.
+    NotHttp,
+    /// The answer is longer than is allowed, in bytes.
+    TooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// The answer came in a `content-encoding` that was not asked for.
+    Encoding(String),
+    /// It answered with a redirect. None is followed: a key belongs to one origin.
+    Redirect(StatusCode),
+    /// This path cannot be asked for.
+    Path,
+}
+
+/// Which time ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Which {
+    /// Until the connection stood.
+    Connect,
+    /// Until the first byte of the answer.
+    FirstByte,
+    /// Between two pieces of the answer.
+    Idle,
+    /// For the whole answer.
+    Total,
+}
+
+impl Failure {
+    /// Its name in logs and metrics.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Failure::Connect(_) => "connect",
+            Failure::Tls(_) => "tls",
+            Failure::Timeout(Which::Connect) => "connect-timeout",
+            Failure::Timeout(Which::FirstByte) => "first-byte-timeout",
+            Failure::Timeout(Which::Idle) => "idle-timeout",
+            Failure::Timeout(Which::Total) => "total-timeout",
+            Failure::Reset => "reset",
+            Failure::NotHttp => "not-http",
+            Failure::TooLong { .. } => "too-long",
+            Failure::Encoding(_) => "encoding",
+            Failure::Redirect(_) => "redirect",
+            Failure::Path => "path",
+        }
+    }
+}
+
+impl fmt::Display for UpstreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "upstream `{}` ", self.upstream)?;
+        match &self.failure {
+            Failure::Connect(why) => write!(f, "could not be reached: {why}"),
+            Failure::Tls(why) => write!(f, "could not be trusted: {why}"),
+            Failure::Timeout(Which::Connect) => write!(f, "did not take the connection in time"),
+            Failure::Timeout(Which::FirstByte) => write!(f, "did not begin its answer in time"),
+            Failure::Timeout(Which::Idle) => write!(f, "fell silent in the middle of its answer"),
+            Failure::Timeout(Which::Total) => write!(f, "did not end its answer in time"),
+            Failure::Reset => write!(f, "broke the connection off before its answer ended"),
+            Failure::NotHttp => write!(f, "did not answer in HTTP"),
+            Failure::TooLong { limit } => write!(f, "answered with more than {limit} bytes"),
+            Failure::Encoding(encoding) => {
+                write!(f, "answered with content-encoding `{encoding}`, which was not asked for")
+            }
+            Failure::Redirect(status) => {
+                write!(
+                    f,
+                    "answered with the redirect {}, which is not followed: check base_url",
+                    status.as_u16()
+                )
+            }
+            Failure::Path => write!(f, "was not asked: the path leads out of its base_url"),
+        }
+    }
+}
+
+impl std::error::Error for UpstreamError {}

@@ -1,0 +1,62 @@
+//! Which headers cross: few of a client's to the upstream, most of an upstream's to the client.
+//!
+//! A client's header can never say where a request goes or who pays for it: what is not on the list stays here.
+
+use http::header::{self, HeaderMap, HeaderName};
+
+/// What of a client's request goes to the upstream. The upstream's own configuration comes before it.
+const FORWARDED: &[&str] = &[
+    "http-referer",
+    "openai-beta",
+    "traceparent",
+    "tracestate",
+    "x-client-request-id",
+    "x-request-id",
+    "x-title",
+];
+
+/// What belongs to one connection (RFC 9110, 7.6.1), or to a body that may be another one afterwards.
+static OF_THE_CONNECTION: [HeaderName; 12] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    HeaderName::from_static("proxy-connection"),
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::CONTENT_LENGTH,
+    header::CONTENT_ENCODING,
+    header::HOST,
+];
+
+/// Adds what is forwarded of `client` to `request`, which already has the upstream's own headers.
+pub(super) fn forward(client: &HeaderMap, request: &mut HeaderMap) {
+    for (name, value) in client {
+        if FORWARDED.contains(&name.as_str()) && !request.contains_key(name) {
+            request.insert(name, value.clone());
+        }
+    }
+}
+
+/// May a configuration set this header?
+pub(super) fn is_settable(name: &HeaderName) -> bool {
+    !OF_THE_CONNECTION.contains(name) && *name != header::ACCEPT_ENCODING
+}
+
+/// Takes from an answer what is not for the client.
+pub(super) fn strip_answer(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named.iter().chain(&OF_THE_CONNECTION) {
+        headers.remove(name);
+    }
+    // The upstream's session is with us, and one client's must not become another's.
+    headers.remove(header::SET_COOKIE);
+}

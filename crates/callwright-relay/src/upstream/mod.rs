@@ -1,0 +1,102 @@
+//! The servers that requests go to: their connections, their patience, their load, and which one is asked for
+//! a model.
+//!
+//! In goes the configuration, once. Nothing of a request changes where it goes: neither a field nor a header.
+//! A key is bound to its upstream and appears in no message.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use crate::config::{ModelConfig, RelayConfig, fits};
+
+mod error;
+mod route;
+mod client;
+mod answer;
+mod headers;
+mod connect;
+mod pools;
+mod deadline;
+mod load;
+
+pub use answer::{Answer, AnswerBody};
+pub use client::Upstream;
+pub use error::{ConfigError, Failure, UpstreamError, Which};
+pub use route::{Candidate, Route};
+
+/// All upstreams, and the models that are configured.
+#[derive(Debug)]
+pub struct Upstreams {
+    all: Vec<Arc<Upstream>>,
+    models: Vec<Model>,
+    turn: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Model {
+    config: Arc<ModelConfig>,
+    /// Those that the configuration names; none where it leaves the choice to us.
+    upstreams: Option<Vec<Arc<Upstream>>>,
+}
+
+impl Upstreams {
+    /// Makes the upstreams of `config`; `env` looks up an environment variable. Connects nowhere.
+    ///
+    /// # Errors
+    /// What is configured cannot be used. The error names upstreams and variables, never a value.
+    pub fn new(config: &RelayConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Upstreams, ConfigError> {
+        if config.upstreams.is_empty() {
+            return Err(ConfigError::NoUpstream);
+        }
+        let roots = Arc::default();
+        let mut all: Vec<Arc<Upstream>> = Vec::new();
+        for upstream in &config.upstreams {
+            if all.iter().any(|other| other.name() == upstream.name) {
+                return Err(ConfigError::TwiceNamed(upstream.name.clone()));
+            }
+            all.push(Arc::new(Upstream::new(upstream, env, &roots)?));
+        }
+        let models = config.models.iter().map(|model| Model::new(model, &all)).collect::<Result<_, _>>()?;
+        Ok(Upstreams { all, models, turn: AtomicUsize::new(0) })
+    }
+
+    /// All of them, in the order of the configuration.
+    pub fn all(&self) -> &[Arc<Upstream>] {
+        &self.all
+    }
+
+    /// Whom to ask for `model`, best first.
+    pub fn route(&self, model: &str) -> Route {
+        let known = self.models.iter().find(|known| fits(&known.config.pattern, model));
+        let config = known.map(|known| Arc::clone(&known.config));
+        let mut upstreams = match known.and_then(|known| known.upstreams.as_ref()) {
+            Some(named) => named.clone(),
+            None => self.all.iter().filter(|upstream| serves(upstream, model)).cloned().collect(),
+        };
+        let routing = config.as_ref().map(|config| config.routing).unwrap_or_default();
+        route::order(&mut upstreams, routing, &self.turn);
+        let name = config.as_ref().and_then(|config| config.rename.as_deref()).unwrap_or(model);
+        let candidate = |upstream| Candidate { upstream, model: name.to_owned(), config: config.clone() };
+        Route { candidates: upstreams.into_iter().map(candidate).collect(), config }
+    }
+}
+
+impl Model {
+    fn new(config: &ModelConfig, all: &[Arc<Upstream>]) -> Result<Model, ConfigError> {
+        let find = |name: &String| {
+            let upstream = all.iter().find(|upstream| upstream.name() == name).cloned();
+            upstream.ok_or_else(|| ConfigError::UnknownUpstream {
+                model: config.pattern.clone(),
+                upstream: name.clone(),
+            })
+        };
+        let named: Vec<_> = config.upstreams.iter().map(find).collect::<Result<_, _>>()?;
+        let upstreams = Some(named).filter(|named| !named.is_empty());
+        Ok(Model { config: Arc::new(config.clone()), upstreams })
+    }
+}
+
+fn serves(upstream: &Upstream, model: &str) -> bool {
+    let patterns = &upstream.config().models;
+    patterns.is_empty() || patterns.iter().any(|pattern| fits(pattern, model))
+}

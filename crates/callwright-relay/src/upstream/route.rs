@@ -1,0 +1,64 @@
+//! Which upstreams are asked for a model, best first.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::client::Upstream;
+use crate::config::{ModelConfig, Routing};
+
+/// The upstreams to ask for a model, in this order.
+#[derive(Clone, Debug, Default)]
+pub struct Route {
+    /// What is configured for the model.
+    pub config: Option<Arc<ModelConfig>>,
+    /// Whom to ask, best first. Empty where no upstream serves the model.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A model at an upstream.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The upstream.
+    pub upstream: Arc<Upstream>,
+    /// The model's name there.
+    pub model: String,
+    /// What is configured for the model that the client named.
+    pub config: Option<Arc<ModelConfig>>,
+}
+
+/// Puts `upstreams` in the order in which to ask them. `turn` goes on with each use: equals take turns.
+pub(super) fn order(upstreams: &mut [Arc<Upstream>], routing: Routing, turn: &AtomicUsize) {
+    if upstreams.len() < 2 {
+        return;
+    }
+    match routing {
+        // A stable sort: the failing ones come last, otherwise the order is as configured.
+        Routing::Ordered => upstreams.sort_by_cached_key(|upstream| upstream.is_failing()),
+        Routing::LeastBusy => {
+            let turn = turn.fetch_add(1, Ordering::Relaxed) % upstreams.len();
+            upstreams.rotate_left(turn);
+            upstreams.sort_by_cached_key(|upstream| {
+                (upstream.is_failing(), cost(upstream.open_requests(), upstream.error_rate()))
+            });
+        }
+    }
+}
+
+/// What one more request costs where `open` are under way, in thousandths: a request that fails has to be made
+/// again, so an upstream that fails at once does not look idle.
+fn cost(open: usize, error_rate: f32) -> u64 {
+    let success = (1.0 - error_rate).max(0.01);
+    ((open + 1) as f32 * 1000.0 / success) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_upstream_costs_more_than_a_busy_one() {
+        assert!(cost(0, 0.0) < cost(1, 0.0));
+        assert!(cost(1, 0.0) < cost(0, 0.6));
+        assert!(cost(0, 1.0) < u64::MAX);
+    }
+}

@@ -1,0 +1,116 @@
+//! Whole answers: what each choice says, and the answer with some of it changed.
+
+use std::borrow::Cow;
+
+use callwright::CallDelta;
+use callwright_json::{Kind, Value};
+
+use super::document::{count_of, string_of};
+use crate::record::Usage;
+
+/// One choice of an answer.
+pub(crate) struct Answered<'d> {
+    /// The choice as it stands.
+    pub(crate) choice: Value<'d>,
+    /// What the model said.
+    pub(crate) text: Cow<'d, str>,
+    /// Is the content a text of no length, where there could be none at all?
+    pub(crate) is_empty_text: bool,
+    /// The calls that it made natively.
+    pub(crate) calls: Vec<AnsweredCall<'d>>,
+    /// Why it stopped.
+    pub(crate) finish_reason: Option<Cow<'d, str>>,
+}
+
+/// A native call of a whole answer.
+pub(crate) struct AnsweredCall<'d> {
+    id: Option<Cow<'d, str>>,
+    name: Cow<'d, str>,
+    arguments: Cow<'d, str>,
+    /// The arguments came as a text, not as the object itself.
+    is_text: bool,
+}
+
+impl AnsweredCall<'_> {
+    /// The same for the engine, as the call of this index.
+    pub(crate) fn delta(&self, index: usize) -> CallDelta<'_> {
+        CallDelta {
+            index: Some(index),
+            id: self.id.as_deref().filter(|id| !id.is_empty()),
+            name: Some(&self.name),
+            arguments: Some(&self.arguments),
+        }
+    }
+
+    /// Its id, where it has one.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref().filter(|id| !id.is_empty())
+    }
+
+    /// Is it this call to the byte?
+    pub(crate) fn is(&self, name: &str, arguments: &str) -> bool {
+        self.is_text && self.name == name && self.arguments == arguments
+    }
+}
+
+impl Answered<'_> {
+    /// Is there nothing in the message that a user could see: no refusal, no audio, nothing of a vendor's own?
+    pub(crate) fn says_nothing_else(&self) -> bool {
+        let usual = ["role", "content", "tool_calls", "function_call"];
+        let message = self.choice.get("message");
+        let mut others =
+            message.into_iter().flat_map(Value::members).filter(|(_, value)| value.kind() != Kind::Null);
+        others.all(|(key, _)| key.as_str().is_some_and(|key| usual.contains(&&*key)))
+    }
+}
+
+/// The choices of a whole answer, in order.
+pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = Answered<'_>> {
+    root.get("choices").into_iter().flat_map(Value::elements).map(|choice| {
+        let message = choice.get("message");
+        let listed = message.and_then(|m| m.get("tool_calls")).into_iter().flat_map(Value::elements);
+        let legacy = message.and_then(|m| m.get("function_call")).filter(|c| c.kind() == Kind::Object);
+        let calls = listed.map(|call| called(call, call.get("function").unwrap_or(call)));
+        Answered {
+            choice,
+            text: message.and_then(|m| m.get("content")).map(content).unwrap_or_default(),
+            is_empty_text: message.and_then(|m| m.get("content")).is_some_and(|text| text.raw() == "\"\""),
+            calls: calls.chain(legacy.map(|call| called(call, call))).collect(),
+            finish_reason: string_of(choice, "finish_reason"),
+        }
+    })
+}
+
+fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnsweredCall<'d> {
+    AnsweredCall {
+        id: string_of(call, "id"),
+        name: string_of(function, "name").unwrap_or_default(),
+        arguments: function.get("arguments").map(text_or_raw).unwrap_or_default(),
+        is_text: function.get("arguments").is_some_and(|arguments| arguments.as_str().is_some()),
+    }
+}
+
+/// Arguments are a JSON text; some servers send the object itself.
+pub(crate) fn text_or_raw(value: Value<'_>) -> Cow<'_, str> {
+    match value.kind() {
+        Kind::Null => Cow::Borrowed(""),
+        _ => value.as_str().unwrap_or(Cow::Borrowed(value.raw())),
+    }
+}
+
+/// A text, or the texts among the parts of a list: `[{"type": "text", "text": "…"}]`.
+pub(crate) fn content(value: Value<'_>) -> Cow<'_, str> {
+    match value.as_str() {
+        Some(text) => text,
+        None => Cow::Owned(value.elements().filter_map(|part| string_of(part, "text")).collect()),
+    }
+}
+
+/// The tokens that an answer, or the last chunk of one, counts.
+pub(crate) fn usage(root: Value<'_>) -> Option<Usage> {
+    let usage = root.get("usage").filter(|usage| usage.kind() == Kind::Object)?;
+    let count = |key| count_of(usage, key).unwrap_or(0);
+    let (prompt, completion) = (count("prompt_tokens"), count("completion_tokens"));
+    let total = count_of(usage, "total_tokens").unwrap_or(prompt + completion);
+    Some(Usage { prompt, completion, total })
+}

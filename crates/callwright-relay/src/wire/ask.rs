@@ -1,0 +1,190 @@
+//! What a chat request asks for, as far as it concerns tools.
+
+use callwright::{Policy, ToolChoice, ToolSet};
+use callwright_json::{Kind, Value};
+
+use super::document::{Document, count_of, string_of};
+use super::error::WireError;
+
+/// A chat request, seen once.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    /// The request as it came.
+    pub(crate) document: Document,
+    /// The model that it names.
+    pub(crate) model: String,
+    /// Is the answer to be a stream?
+    pub(crate) stream: bool,
+    /// Does the client want a usage chunk at the end of the stream?
+    pub(crate) include_usage: bool,
+    /// Which tools may be called.
+    pub(crate) choice: ToolChoice,
+    /// May there be several calls in one answer? None where the request leaves it open.
+    pub(crate) parallel: Option<bool>,
+    /// The most tokens that the answer may have.
+    pub(crate) max_tokens: Option<u64>,
+    /// The tools stand in `functions`, and a call is a `function_call`.
+    pub(crate) is_legacy: bool,
+    /// The content is to be JSON.
+    pub(crate) json_content: bool,
+    /// The policy that the request asks for, and whether healing was asked for by its plugin.
+    pub(crate) policy: Option<Policy>,
+    /// Does it want the `callwright` member in the answer?
+    pub(crate) wants_report: bool,
+}
+
+/// A request that is no chat request; the client is told why.
+pub(crate) type NotAChat = WireError;
+
+impl Ask {
+    /// Looks at a request.
+    ///
+    /// # Errors
+    /// What the request lacks.
+    pub(crate) fn of(document: Document) -> Result<Ask, NotAChat> {
+        let root = document.root();
+        if root.kind() != Kind::Object {
+            return Err(bad(None, "invalid_body", "the request must be a JSON object"));
+        }
+        let Some(model) = string_of(root, "model").filter(|model| !model.is_empty()) else {
+            return Err(bad(Some("model"), "missing_model", "model must be a string that is not empty"));
+        };
+        if root.get("messages").is_none_or(|messages| messages.kind() != Kind::Array) {
+            return Err(bad(Some("messages"), "missing_messages", "messages must be an array"));
+        }
+        let own = root.get("callwright");
+        let policy = match own.and_then(|own| own.get("policy")) {
+            None => None,
+            Some(name) => match name.as_str().and_then(|name| Policy::named(&name)) {
+                Some(policy) => Some(policy),
+                None => {
+                    let message = "callwright.policy must be one of auto, heal, feedback, strict";
+                    return Err(bad(Some("callwright"), "invalid_policy", message));
+                }
+            },
+        };
+        let options = root.get("stream_options");
+        let is_true = |value: Option<Value<'_>>| value.and_then(Value::as_bool) == Some(true);
+        let has = |key: &str| root.get(key).is_some_and(|list| list.elements().next().is_some());
+        let is_legacy = !has("tools") && has("functions");
+        let choice = match is_legacy {
+            true => choice(root.get("function_call"), true)?,
+            false => choice(root.get("tool_choice"), has("tools"))?,
+        };
+        let max_tokens = count_of(root, "max_completion_tokens").or_else(|| count_of(root, "max_tokens"));
+        let json_content = root
+            .get("response_format")
+            .and_then(|format| string_of(format, "type"))
+            .is_some_and(|kind| matches!(&*kind, "json_object" | "json_schema"));
+        Ok(Ask {
+            model: model.into_owned(),
+            stream: is_true(root.get("stream")),
+            include_usage: is_true(options.and_then(|options| options.get("include_usage"))),
+            choice,
+            parallel: root.get("parallel_tool_calls").and_then(Value::as_bool),
+            max_tokens,
+            is_legacy,
+            json_content,
+            policy: policy.or_else(|| has_healing_plugin(root).then_some(Policy::Auto)),
+            wants_report: is_true(own.and_then(|own| own.get("report"))),
+            document,
+        })
+    }
+
+    /// The text of the tool definitions; none where the request declares no tools.
+    pub(crate) fn tools(&self) -> Option<&str> {
+        let key = if self.is_legacy { "functions" } else { "tools" };
+        let tools = self.document.root().get(key)?;
+        tools.elements().next().map(|_| tools.raw())
+    }
+
+    /// The messages.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = Value<'_>> {
+        self.document.root().get("messages").into_iter().flat_map(Value::elements)
+    }
+
+    /// Do its messages hold old calls or results?
+    pub(crate) fn tells_of_tools(&self) -> bool {
+        self.messages().any(|message| {
+            message.get("tool_calls").is_some() || string_of(message, "role").as_deref() == Some("tool")
+        })
+    }
+
+    /// The schema that the content must fit, where the request gives one.
+    pub(crate) fn content_schema(&self) -> Option<&str> {
+        let format = self.document.root().get("response_format")?;
+        Some(format.get("json_schema")?.get("schema")?.raw())
+    }
+
+    /// Does the choice name a tool that is not declared?
+    ///
+    /// # Errors
+    /// Then the request is wrong.
+    pub(crate) fn check_choice(&self, tool_set: &ToolSet) -> Result<(), NotAChat> {
+        match &self.choice {
+            ToolChoice::Named(name) if tool_set.get(name).is_none() => {
+                let message = format!("tool_choice names {name}, which is not among the tools");
+                Err(WireError::bad_request(Some("tool_choice"), "unknown_tool", message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn bad(param: Option<&'static str>, code: &'static str, message: &str) -> NotAChat {
+    WireError::bad_request(param, code, message.to_owned())
+}
+
+/// The value of `tool_choice`, or of `function_call` in old requests.
+fn choice(value: Option<Value<'_>>, has_tools: bool) -> Result<ToolChoice, NotAChat> {
+    let Some(value) = value.filter(|value| value.kind() != Kind::Null) else {
+        return Ok(if has_tools { ToolChoice::Auto } else { ToolChoice::None });
+    };
+    let read = serde_json::from_str(value.raw()).ok().and_then(|value| ToolChoice::from_value(&value));
+    let message = "tool_choice must be none, auto, required, or name a function";
+    read.ok_or_else(|| bad(Some("tool_choice"), "invalid_tool_choice", message))
+}
+
+/// `"plugins": [{"id": "response-healing"}]`
+pub(crate) fn has_healing_plugin(root: Value<'_>) -> bool {
+    root.get("plugins").into_iter().flat_map(Value::elements).any(is_healing_plugin)
+}
+
+/// Is this plugin the one whose work is done here?
+pub(crate) fn is_healing_plugin(plugin: Value<'_>) -> bool {
+    let is_off = plugin.get("enabled").and_then(Value::as_bool) == Some(false);
+    string_of(plugin, "id").as_deref() == Some("response-healing") && !is_off
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(text: &str) -> Result<Ask, NotAChat> {
+        Ask::of(Document::of(String::from(text)).unwrap())
+    }
+
+    #[test]
+    fn tools_may_be_called_unless_the_request_says_otherwise() {
+        let choice = |rest: &str| ask(&format!(r#"{{"model": "m", "messages": []{rest}}}"#)).unwrap().choice;
+        let tools = r#", "tools": [{"type": "function", "function": {"name": "f"}}]"#;
+        let named = ToolChoice::Named(String::from("f"));
+        assert_eq!(choice(""), ToolChoice::None);
+        assert_eq!(choice(tools), ToolChoice::Auto);
+        assert_eq!(choice(&format!("{tools}, \"tool_choice\": \"required\"")), ToolChoice::Required);
+        assert_eq!(choice(r#", "functions": [{"name": "f"}], "function_call": {"name": "f"}"#), named);
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_used_is_told_why() {
+        for (text, code) in [
+            ("[]", "invalid_body"),
+            (r#"{"messages": []}"#, "missing_model"),
+            (r#"{"model": "m", "messages": "hi"}"#, "missing_messages"),
+            (r#"{"model": "m", "messages": [], "tool_choice": "maybe"}"#, "invalid_tool_choice"),
+            (r#"{"model": "m", "messages": [], "callwright": {"policy": "lax"}}"#, "invalid_policy"),
+        ] {
+            assert_eq!(ask(text).unwrap_err().code, code, "{text}");
+        }
+    }
+}

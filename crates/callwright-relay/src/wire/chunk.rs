@@ -1,0 +1,196 @@
+//! Streamed answers: what a chunk says, and chunks of our own in the form of the upstream's.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use callwright::CallDelta;
+use callwright_json::{Kind, Value};
+
+use super::answer::text_or_raw;
+use super::document::{Change, count_of, quoted, rewritten, string_of};
+
+/// What a chunk adds to one choice.
+pub(crate) struct Delta<'d> {
+    /// The choice as it stands in the chunk.
+    pub(crate) choice: Value<'d>,
+    /// The choice's number.
+    pub(crate) index: usize,
+    /// What the model says.
+    pub(crate) text: Option<Cow<'d, str>>,
+    /// Pieces of native calls.
+    pub(crate) calls: Vec<CallPiece<'d>>,
+    /// Why it stopped, on its last chunk.
+    pub(crate) finish_reason: Option<Cow<'d, str>>,
+    /// Does it say whose turn it is?
+    pub(crate) has_role: bool,
+    /// Does it say anything else: reasoning, a refusal, a vendor's own member?
+    pub(crate) has_more: bool,
+    /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
+    pub(crate) has_siblings: bool,
+}
+
+/// A piece of a native call.
+pub(crate) struct CallPiece<'d> {
+    index: Option<usize>,
+    id: Option<Cow<'d, str>>,
+    name: Option<Cow<'d, str>>,
+    arguments: Option<Cow<'d, str>>,
+}
+
+impl CallPiece<'_> {
+    /// The same for the engine.
+    pub(crate) fn delta(&self) -> CallDelta<'_> {
+        CallDelta {
+            index: self.index,
+            id: self.id.as_deref(),
+            name: self.name.as_deref(),
+            arguments: self.arguments.as_deref(),
+        }
+    }
+}
+
+/// What a chunk says, choice by choice.
+pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
+    root.get("choices").into_iter().flat_map(Value::elements).map(|choice| {
+        let delta = choice.get("delta");
+        let listed = delta.and_then(|d| d.get("tool_calls")).into_iter().flat_map(Value::elements);
+        let legacy = delta.and_then(|d| d.get("function_call")).filter(|c| c.kind() == Kind::Object);
+        let calls = listed.map(|call| piece(call, call.get("function").unwrap_or(call)));
+        let is_ours = |key: &str| matches!(key, "role" | "content" | "tool_calls" | "function_call");
+        let is_usual = |key: &str| matches!(key, "index" | "delta" | "finish_reason");
+        let mut members = delta.into_iter().flat_map(Value::members);
+        let mut siblings = choice.members().filter(|(_, value)| value.kind() != Kind::Null);
+        Delta {
+            choice,
+            index: count_of(choice, "index").and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
+            text: delta.and_then(|d| string_of(d, "content")),
+            calls: calls.chain(legacy.map(|call| piece(call, call))).collect(),
+            finish_reason: string_of(choice, "finish_reason"),
+            has_role: delta.is_some_and(|d| d.get("role").is_some()),
+            has_more: members.any(|(key, _)| !key.as_str().is_some_and(|key| is_ours(&key))),
+            has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
+        }
+    })
+}
+
+fn piece<'d>(call: Value<'d>, function: Value<'d>) -> CallPiece<'d> {
+    CallPiece {
+        index: count_of(call, "index").and_then(|n| usize::try_from(n).ok()),
+        id: string_of(call, "id"),
+        name: string_of(function, "name"),
+        arguments: function.get("arguments").map(text_or_raw),
+    }
+}
+
+/// The `object` of a chunk.
+const CHUNK: &str = "chat.completion.chunk";
+
+/// Makes chunks that look like those of an upstream: the same `id`, `created`, `model` and whatever else it
+/// says in each of them.
+#[derive(Clone)]
+pub(crate) struct Template {
+    head: String,
+    tail: String,
+    /// The raw text of the `id`.
+    id: String,
+}
+
+impl Template {
+    /// After the pattern of this chunk.
+    pub(crate) fn of(chunk: Value<'_>) -> Template {
+        // No JSON text holds this character.
+        const GAP: &str = "\u{1}";
+        let mut changes =
+            vec![("object", Change::Set(quoted(CHUNK))), ("choices", Change::Set(String::from(GAP)))];
+        if chunk.get("usage").is_some() {
+            changes.push(("usage", Change::Set(String::from("null"))));
+        }
+        let text = rewritten(chunk, &changes);
+        let (head, tail) = text.split_once(GAP).unwrap_or((&text, ""));
+        let id = chunk.get("id").map_or("", Value::raw);
+        Template { head: head.to_owned(), tail: tail.to_owned(), id: id.to_owned() }
+    }
+
+    /// Is this chunk one of the same answer, in the form that a chunk has?
+    pub(crate) fn is_of(&self, chunk: Value<'_>) -> bool {
+        chunk.get("id").map_or("", Value::raw) == self.id
+            && chunk.get("object").is_some_and(|object| object.raw() == "\"chat.completion.chunk\"")
+    }
+
+    /// For an upstream that sent no chunk to go by.
+    pub(crate) fn own(id: &str, model: &str, created: u64) -> Template {
+        Template {
+            head: format!(
+                "{{\"id\":{},\"object\":\"chat.completion.chunk\",\"created\":{created},\"model\":{},\"choices\":",
+                quoted(id),
+                quoted(model)
+            ),
+            tail: String::from("}"),
+            id: quoted(id),
+        }
+    }
+
+    /// An event with these choices, the JSON text of an array.
+    pub(crate) fn event(&self, choices: &str, out: &mut String) {
+        out.push_str("data: ");
+        out.push_str(&self.head);
+        out.push_str(choices);
+        out.push_str(&self.tail);
+        out.push_str("\n\n");
+    }
+
+    /// The same for the last choices of an answer, with the member `callwright` where it is asked for.
+    pub(crate) fn last(&self, choices: &str, report: Option<&str>, out: &mut String) {
+        self.event(choices, out);
+        if let Some(report) = report
+            && out.ends_with("}\n\n")
+        {
+            out.truncate(out.len() - 3);
+            out.push_str(",\"callwright\":");
+            out.push_str(report);
+            out.push_str("}\n\n");
+        }
+    }
+
+    /// The event before the end that counts the tokens.
+    pub(crate) fn usage(&self, usage: &str, out: &mut String) {
+        let from = out.len();
+        self.event("[]", out);
+        match out[from..].find("\"usage\":null") {
+            Some(at) => out.replace_range(from + at..from + at + 12, &format!("\"usage\":{usage}")),
+            None => {
+                out.truncate(out.len() - 3);
+                out.push_str(&format!(",\"usage\":{usage}}}\n\n"));
+            }
+        }
+    }
+
+    /// An event that adds `delta`, the JSON text of an object, to one choice.
+    pub(crate) fn delta(&self, index: usize, delta: &str, out: &mut String) {
+        let mut choices = String::with_capacity(delta.len() + 64);
+        // Writing to a string does not fail.
+        let _ = write!(choices, "[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":null}}]");
+        self.event(&choices, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Document;
+
+    #[test]
+    fn a_chunk_of_our_own_keeps_what_the_upstream_says_in_each() {
+        let chunk = Document::of(String::from(
+            r#"{"id":"x","object":"chat.completion.chunk","created":1,"model":"m","vendor":[1],"choices":[{"index":0,"delta":{"role":"assistant"}}],"usage":{"total_tokens":3}}"#,
+        ))
+        .unwrap();
+        let mut out = String::new();
+        Template::of(chunk.root()).delta(2, "{\"content\":\"a\"}", &mut out);
+        assert_eq!(
+            out,
+            "data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"vendor\":[1],\
+             \"choices\":[{\"index\":2,\"delta\":{\"content\":\"a\"},\"finish_reason\":null}],\"usage\":null}\n\n"
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! A JSON text that is parsed once, and edited without being rebuilt.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright_json::{Kind, Tree, Value, strict};
+
+/// A strict JSON text and where its values stand in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    text: Text,
+    tree: Tree,
+}
+
+/// A text that is still looked at while it is being sent.
+#[derive(Clone, Debug)]
+struct Text(Arc<String>);
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl Document {
+    /// Parses a body.
+    ///
+    /// # Errors
+    /// What is wrong with it, for the sender.
+    pub(crate) fn parse(body: Bytes) -> Result<Document, String> {
+        let text = String::from_utf8(Vec::from(body))
+            .map_err(|error| format!("the body is not UTF-8 at byte {}", error.utf8_error().valid_up_to()))?;
+        Document::of(text)
+    }
+
+    /// Parses a text.
+    ///
+    /// # Errors
+    /// As [`Document::parse`].
+    pub(crate) fn of(text: String) -> Result<Document, String> {
+        match strict(&text) {
+            Ok(tree) => Ok(Document { text: Text(Arc::new(text)), tree }),
+            Err(at) => Err(format!("the body is not JSON at byte {at}")),
+        }
+    }
+
+    /// The whole value.
+    pub(crate) fn root(&self) -> Value<'_> {
+        self.tree.root(self.text())
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text.0
+    }
+
+    /// The text, to be sent on. It is not copied.
+    pub(crate) fn to_bytes(&self) -> Bytes {
+        Bytes::from_owner(self.text.clone())
+    }
+}
+
+/// What happens to a member of an object.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// It gets this JSON text as its value; it is appended where the object lacks it.
+    Set(String),
+    /// It goes.
+    Remove,
+}
+
+/// The object with some members changed, the others as they stand.
+///
+/// `{"a": 1, "b":2}` with `b` set to `3` and `c` to `4` → `{"a": 1,"b":3,"c":4}`
+pub(crate) fn rewritten(object: Value<'_>, changes: &[(&str, Change)]) -> String {
+    let mut out = String::with_capacity(object.raw().len() + 64);
+    out.push('{');
+    let mut member = |key: &str, value: &str| {
+        if 1 < out.len() {
+            out.push(',');
+        }
+        out.push_str(key);
+        out.push(':');
+        out.push_str(value);
+    };
+    let mut seen = vec![false; changes.len()];
+    for (key, value) in object.members() {
+        let name = key.as_str().unwrap_or_default();
+        match changes.iter().position(|(changed, _)| *changed == name) {
+            None => member(key.raw(), value.raw()),
+            Some(at) => {
+                // A key that stands twice is changed once.
+                if let Change::Set(text) = &changes[at].1
+                    && !seen[at]
+                {
+                    member(key.raw(), text);
+                }
+                seen[at] = true;
+            }
+        }
+    }
+    for ((key, change), seen) in changes.iter().zip(seen) {
+        if let Change::Set(text) = change
+            && !seen
+        {
+            member(&quoted(key), text);
+        }
+    }
+    out.push('}');
+    out
+}
+
+/// The JSON text of an array of these JSON texts.
+pub(crate) fn array<T: AsRef<str>>(elements: impl IntoIterator<Item = T>) -> String {
+    let mut out = String::from("[");
+    for (n, element) in elements.into_iter().enumerate() {
+        if 0 < n {
+            out.push(',');
+        }
+        out.push_str(element.as_ref());
+    }
+    out.push(']');
+    out
+}
+
+/// The JSON text of a string.
+pub(crate) fn quoted(text: &str) -> String {
+    // A string always serialises.
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// The member's string, if it is one.
+pub(crate) fn string_of<'a>(object: Value<'a>, key: &str) -> Option<std::borrow::Cow<'a, str>> {
+    object.get(key)?.as_str()
+}
+
+/// The member's value where it is a whole number that is not negative.
+pub(crate) fn count_of(object: Value<'_>, key: &str) -> Option<u64> {
+    object.get(key).filter(|v| v.kind() == Kind::Number)?.raw().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_changed_stays_to_the_byte() {
+        let text = r#"{ "a" : 1e400, "b":[ 1 ] , "c": "x", "c": "y" }"#;
+        let document = Document::of(String::from(text)).unwrap();
+        let set = |text: &str| Change::Set(String::from(text));
+        assert_eq!(
+            rewritten(document.root(), &[("b", set("2")), ("c", Change::Remove), ("d", set("3"))]),
+            r#"{"a":1e400,"b":2,"d":3}"#
+        );
+        assert_eq!(rewritten(document.root(), &[("c", set("4"))]), r#"{"a":1e400,"b":[ 1 ],"c":4}"#);
+    }
+
+    #[test]
+    fn a_body_that_is_no_json_is_told_where() {
+        assert_eq!(
+            Document::parse(Bytes::from_static(b"{\"a\":\xff}")).unwrap_err(),
+            "the body is not UTF-8 at byte 5"
+        );
+        assert_eq!(Document::of(String::from("{\"a\":}")).unwrap_err(), "the body is not JSON at byte 5");
+    }
+}

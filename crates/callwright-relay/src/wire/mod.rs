@@ -1,0 +1,16 @@
+//! The OpenAI chat wire format: requests, whole answers, streamed chunks, errors.
+//!
+//! A body is parsed once into a [`Document`] and edited by splicing its text, so that whatever nobody changes,
+//! unknown members included, goes on byte for byte.
+
+mod answer;
+mod ask;
+mod chunk;
+mod document;
+mod error;
+
+pub(crate) use answer::{Answered, choices, usage};
+pub(crate) use ask::{Ask, has_healing_plugin, is_healing_plugin};
+pub(crate) use chunk::{Delta, Template, deltas};
+pub(crate) use document::{Change, Document, array, quoted, rewritten, string_of};
+pub use error::WireError;

@@ -1,0 +1,488 @@
+//! Turns against a scripted upstream: what the client gets, and what the upstream was asked.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::sync::{Arc, Mutex};
+
+use callwright::Policy;
+use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, UpstreamConfig};
+use callwright_relay::{Client, Completion, End, Observer, TurnRecord, Why};
+use callwright_replay::{Recorded, Replay, Script};
+use serde_json::{Value, json};
+
+/// A model whose server takes tools, and one whose server does not.
+const NATIVE: &str = "native-model";
+const PROMPT: &str = "prompt-model";
+
+struct Setting {
+    replay: Replay,
+    client: Client,
+    ends: Arc<Ends>,
+}
+
+#[derive(Default)]
+struct Ends(Mutex<Vec<(End, Vec<Why>)>>);
+
+impl Observer for Ends {
+    fn ended(&self, turn: &TurnRecord) {
+        let whys = turn.attempts.iter().map(|attempt| attempt.why).collect();
+        self.0.lock().unwrap().push((turn.end, whys));
+    }
+}
+
+fn setting(script: &str) -> Setting {
+    setting_with(script, |_| {})
+}
+
+fn setting_with(script: &str, change: impl FnOnce(&mut RelayConfig)) -> Setting {
+    let replay = Replay::start(Script::from_toml(script).unwrap()).unwrap();
+    let mut upstream = UpstreamConfig::new("replay", &replay.base_url());
+    upstream.constrain = Some(Constrain::None);
+    upstream.retries = 0;
+    let model = |pattern: &str, mode| {
+        let mut model = ModelConfig::new(pattern);
+        model.mode = Some(mode);
+        model
+    };
+    let models = vec![model(NATIVE, Mode::Native), model(PROMPT, Mode::Prompt)];
+    let mut config = RelayConfig { upstreams: vec![upstream], models, ..RelayConfig::default() };
+    change(&mut config);
+    let ends = Arc::new(Ends::default());
+    let client = Client::observed(config, &|_| None, ends.clone()).unwrap();
+    Setting { replay, client, ends }
+}
+
+fn request(model: &str) -> Value {
+    let tool = |name: &str, properties: Value, required: Value| {
+        let parameters = json!({"type": "object", "properties": properties, "required": required});
+        json!({"type": "function", "function": {"name": name, "description": "A tool.", "parameters": parameters}})
+    };
+    json!({
+        "model": model,
+        "messages": [{"role": "user", "content": "What is the weather in Paris?"}],
+        "tools": [
+            tool("get_weather", json!({"city": {"type": "string"}, "days": {"type": "integer"}}), json!(["city"])),
+            tool("run_code", json!({"code": {"type": "string"}}), json!(["code"])),
+        ],
+    })
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// What a streaming client puts together.
+type Streamed = (String, Vec<(String, String, String)>, String);
+
+fn streamed(client: &Client, request: &Value) -> Result<Streamed, String> {
+    run(async {
+        let mut chunks = client.stream(request).await.map_err(|error| error.to_string())?;
+        let (mut text, mut finish) = (String::new(), String::new());
+        let mut calls: Vec<(String, String, String)> = Vec::new();
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|error| error.to_string())?;
+            let choice = &chunk["choices"][0];
+            text.push_str(choice["delta"]["content"].as_str().unwrap_or(""));
+            for piece in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
+                let index = piece["index"].as_u64().unwrap() as usize;
+                if calls.len() == index {
+                    let id = piece["id"].as_str().unwrap().to_owned();
+                    let name = piece["function"]["name"].as_str().unwrap().to_owned();
+                    calls.push((id, name, String::new()));
+                }
+                calls[index].2.push_str(piece["function"]["arguments"].as_str().unwrap());
+            }
+            if let Some(reason) = choice["finish_reason"].as_str() {
+                assert!(finish.is_empty(), "a second finish");
+                finish = reason.to_owned();
+            }
+        }
+        Ok((text, calls, finish))
+    })
+}
+
+/// The whole answer, after making sure that the streamed one is the same.
+fn answer(script: &str, request: &Value) -> (Completion, Setting) {
+    let streaming = setting(script);
+    let setting = setting(script);
+    let whole = run(setting.client.chat(request)).unwrap();
+    let (text, calls, finish) = streamed(&streaming.client, request).unwrap();
+    let calls: Vec<(String, String)> =
+        calls.into_iter().map(|(_, name, arguments)| (name, arguments)).collect();
+    let whole_calls: Vec<(String, String)> =
+        whole.calls.iter().map(|call| (call.name.clone(), call.arguments.clone())).collect();
+    assert_eq!((text, calls, Some(finish)), (whole.text.clone(), whole_calls, whole.finish_reason.clone()));
+    (whole, setting)
+}
+
+fn bodies(replay: &Replay) -> Vec<Value> {
+    replay.requests().iter().filter(|r| r.path.ends_with("/chat/completions")).map(Recorded::json).collect()
+}
+
+fn calls(answer: &Completion) -> Vec<(&str, Value)> {
+    let value = |arguments: &str| serde_json::from_str(arguments).unwrap();
+    answer.calls.iter().map(|call| (call.name.as_str(), value(&call.arguments))).collect()
+}
+
+/// S0-13, S0-32, S0-34, S0-44, S0-45, S3-04, S3-26
+#[test]
+fn a_broken_call_is_healed_on_the_way() {
+    let script = r#"
+        [[answer]]
+        tool_calls = [{ id = "c1", name = "get_weather", arguments = '{"city": "Paris",' }]
+        finish_reason = "stop"
+    "#;
+    let script = script.replace(r#"'{"city": "Paris",'"#, r#"'{"city": "Paris",}'"#);
+    let (answer, setting) = answer(&script, &request(NATIVE));
+    assert_eq!(calls(&answer), [("get_weather", json!({"city": "Paris"}))]);
+    assert_eq!((answer.calls[0].id.as_str(), answer.finish_reason.as_deref()), ("c1", Some("tool_calls")));
+    let asked = bodies(&setting.replay);
+    assert_eq!((asked.len(), &asked[0]["tools"]), (1, &request(NATIVE)["tools"]));
+    assert_eq!(setting.ends.0.lock().unwrap().as_slice(), [(End::Healed, vec![Why::First])]);
+}
+
+/// S2-06, S2-07, S2-10, S2-11, S2-13, S2-19
+#[test]
+fn bad_arguments_are_asked_for_again_with_that_tool_alone() {
+    let script = r#"
+        [[answer]]
+        when = { lacks = "fit its schema" }
+        tool_calls = [{ id = "c1", name = "get_weather", arguments = '{"town": "Paris"}' }]
+        [[answer]]
+        tool_calls = [{ name = "get_weather", arguments = '{"city": "Paris"}' }]
+    "#;
+    let (answer, setting) = answer(script, &request(NATIVE));
+    assert_eq!(calls(&answer), [("get_weather", json!({"city": "Paris"}))]);
+    assert_eq!(answer.calls[0].id, "c1");
+    let asked = bodies(&setting.replay);
+    assert_eq!(asked.len(), 2);
+    let names: Vec<&str> =
+        asked[1]["tools"].as_array().unwrap().iter().filter_map(|t| t["function"]["name"].as_str()).collect();
+    assert_eq!(names, ["get_weather"]);
+    assert_eq!(asked[1]["tool_choice"]["function"]["name"], "get_weather");
+    assert!(1000 < asked[1]["max_tokens"].as_u64().unwrap());
+    assert!(asked[1]["messages"][2]["content"].as_str().unwrap().contains("city"));
+    assert_eq!(setting.ends.0.lock().unwrap().as_slice(), [(End::Corrected, vec![Why::First, Why::Reask])]);
+}
+
+/// S2-05, S2-20, S2-21
+#[test]
+fn an_unknown_tool_may_be_replaced_by_a_safe_one_or_by_none() {
+    let script = r#"
+        [[answer]]
+        when = { lacks = "Unknown tool" }
+        tool_calls = [{ id = "c1", name = "browse", arguments = '{"q": "x"}' }]
+        [[answer]]
+        text = "There is no such tool, but it is sunny."
+    "#;
+    let safe = |config: &mut RelayConfig| config.ladder.safe_tools = vec![String::from("get_weather")];
+    let setting = setting_with(script, safe);
+    let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
+    assert_eq!(calls(&answer), []);
+    assert_eq!(answer.text, "There is no such tool, but it is sunny.");
+    assert_eq!(answer.finish_reason.as_deref(), Some("stop"));
+    let asked = bodies(&setting.replay);
+    assert_eq!((asked[1]["tools"].as_array().unwrap().len(), &asked[1]["tool_choice"]), (1, &json!("auto")));
+}
+
+#[test]
+fn what_stays_wrong_is_fed_back_and_then_refused_in_words() {
+    let script = r#"
+        [[answer]]
+        repeat = true
+        tool_calls = [{ id = "c1", name = "get_weather", arguments = '{"town": "Paris"}' }]
+    "#;
+    let (answer, setting) = answer(script, &request(NATIVE));
+    assert_eq!(calls(&answer), []);
+    assert!(answer.text.contains("get_weather was not run"), "{}", answer.text);
+    assert_eq!(answer.finish_reason.as_deref(), Some("stop"));
+    let ends = setting.ends.0.lock().unwrap();
+    assert_eq!(ends.as_slice(), [(End::Breaker, vec![Why::First, Why::Reask, Why::Feedback])]);
+    // The error is the result of that call's id.
+    let feedback = &bodies(&setting.replay)[2]["messages"];
+    assert_eq!(feedback[1]["tool_calls"][0]["id"], "c1");
+    assert_eq!((&feedback[2]["role"], &feedback[2]["tool_call_id"]), (&json!("tool"), &json!("c1")));
+}
+
+/// S0-53, S4-01, S4-15, S4-18
+#[test]
+fn the_feedback_policy_teaches_in_the_channel_of_the_model() {
+    let script = r#"
+        [[answer]]
+        when = { lacks = "Tool Call JSON Error" }
+        text = """```json
+{"tool": "run_code", "arguments": {"code": "print('hello')"}}}}
+```"""
+        [[answer]]
+        text = """Sorry.
+```json
+{"tool": "run_code", "arguments": {"code": "print('hello')"}}
+```"""
+    "#;
+    let setting = setting_with(script, |config| config.policy = Policy::Feedback);
+    let answer = run(setting.client.chat(&request(PROMPT))).unwrap();
+    assert_eq!(calls(&answer), [("run_code", json!({"code": "print('hello')"}))]);
+    let asked = bodies(&setting.replay);
+    assert!(asked[0].get("tools").is_none());
+    let last = asked[1]["messages"].as_array().unwrap().last().unwrap();
+    let message = last["content"].as_str().unwrap();
+    assert!(message.starts_with("⚠️ Tool Call JSON Error:\n"), "{message}");
+    assert!(message.contains("Tool call 1: Invalid JSON at position 61"), "{message}");
+    assert!(
+        message.ends_with("Please fix the JSON and try again. Ensure proper brace matching: { and }"),
+        "{message}"
+    );
+    let ends = setting.ends.0.lock().unwrap();
+    assert_eq!(ends.as_slice(), [(End::Corrected, vec![Why::First, Why::Feedback])]);
+}
+
+/// S3-03, S3-28, S3-35
+#[test]
+fn an_upstream_that_takes_no_tools_is_asked_in_words_in_the_same_request() {
+    let script = r#"
+        refuses_tools = "native-model does not support tools"
+        [[answer]]
+        text = "Let me see.\n```tool_code\nget_weather(city=\"Paris\")\n```"
+    "#;
+    let any = |config: &mut RelayConfig| config.models.clear();
+    let setting = setting_with(script, any);
+    let answer = run(setting.client.chat(&request("gpt-4o"))).unwrap();
+    assert_eq!(calls(&answer), [("get_weather", json!({"city": "Paris"}))]);
+    assert_eq!(answer.text, "Let me see.");
+    assert_eq!(answer.finish_reason.as_deref(), Some("tool_calls"));
+    let ends = setting.ends.0.lock().unwrap();
+    assert_eq!(ends.as_slice(), [(End::Passed, vec![Why::First, Why::NoTools])]);
+}
+
+/// S0-11, S3-22, S3-27, S3-31
+#[test]
+fn prompt_mode_reads_the_calls_out_of_the_text() {
+    let script = r#"
+        [[answer]]
+        text = "Two things.\n<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>\n<tool_call>{\"name\": \"run_code\", \"arguments\": {\"code\": \"1\"}}</tool_call>"
+        form = { pieces = 3 }
+    "#;
+    let (answer, _) = answer(script, &request(PROMPT));
+    assert_eq!(
+        calls(&answer),
+        [("get_weather", json!({"city": "Paris"})), ("run_code", json!({"code": "1"}))]
+    );
+    assert_eq!(answer.text, "Two things.");
+}
+
+#[test]
+fn one_good_call_is_kept_while_the_other_is_asked_for_again() {
+    let script = r#"
+        [[answer]]
+        when = { lacks = "fit its schema" }
+        tool_calls = [
+            { id = "c1", name = "get_weather", arguments = '{"town": "Paris"}' },
+            { id = "c2", name = "run_code", arguments = '{"code": "1"}' },
+        ]
+        [[answer]]
+        tool_calls = [{ name = "get_weather", arguments = '{"city": "Paris"}' }]
+    "#;
+    let (answer, _) = answer(script, &request(NATIVE));
+    assert_eq!(
+        calls(&answer),
+        [("get_weather", json!({"city": "Paris"})), ("run_code", json!({"code": "1"}))]
+    );
+    assert_eq!(answer.calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["c1", "c2"]);
+}
+
+/// A stream that breaks off ends in an error, and no call comes out of it.
+#[test]
+fn a_stream_that_breaks_off_makes_no_call() {
+    let script = r#"
+        [[answer]]
+        tool_calls = [{ id = "c1", name = "get_weather", arguments = '{"city": "Paris"}' }]
+        form = { finish = "missing", no_done = true }
+    "#;
+    let setting = setting(script);
+    let error = streamed(&setting.client, &request(NATIVE)).unwrap_err();
+    assert!(error.contains("broke off"), "{error}");
+    assert_eq!(setting.ends.0.lock().unwrap()[0].0, End::Cut);
+}
+
+/// The long last argument of a call flows before the call has ended.
+#[test]
+fn a_long_last_argument_flows() {
+    let code = "print(1)\\n".repeat(50);
+    let script = format!(
+        "[[answer]]\ntool_calls = [{{ id = \"c1\", name = \"run_code\", arguments = '{{\"code\": \"{code}\"}}' }}]\nform = {{ argument_pieces = 10 }}"
+    );
+    let setting = setting_with(&script, |config| config.stream_arguments = true);
+    let n_pieces = run(async {
+        let mut request = request(NATIVE);
+        request["stream"] = json!(true);
+        let mut chunks = setting.client.stream(&request).await.unwrap();
+        let mut n = 0;
+        while let Some(chunk) = chunks.next().await {
+            n += usize::from(!chunk.unwrap()["choices"][0]["delta"]["tool_calls"].is_null());
+        }
+        n
+    });
+    assert!(30 < n_pieces, "{n_pieces} pieces");
+}
+
+/// S1-34
+#[test]
+fn a_healed_call_is_noted_once() {
+    let script = r#"
+        [[answer]]
+        when = { lacks = "\"tool\"" }
+        text = "<get_weather>{\"city\": \"Paris\"}</function>"
+        [[answer]]
+        repeat = true
+        text = "It is sunny."
+    "#;
+    let setting = setting_with(script, |config| config.notes = true);
+    let mut request = request(PROMPT);
+    let answer = run(setting.client.chat(&request)).unwrap();
+    let id = answer.calls[0].id.clone();
+    let messages = request["messages"].as_array_mut().unwrap();
+    messages.push(answer.response["choices"][0]["message"].clone());
+    messages.push(json!({"role": "tool", "tool_call_id": id, "content": "21 degrees"}));
+    request["messages"].as_array_mut().unwrap().push(json!({"role": "user", "content": "the tool says?"}));
+    request["tool_choice"] = json!("auto");
+    for _ in 0..2 {
+        run(setting.client.chat(&request)).unwrap();
+    }
+    let note = "Note: Please use <function> tags, not function name tags";
+    let has_note: Vec<bool> =
+        bodies(&setting.replay).iter().map(|body| body["messages"].to_string().contains(note)).collect();
+    assert_eq!(has_note, [false, true, false]);
+}
+
+/// S0-68
+#[test]
+fn another_model_may_do_what_this_one_cannot() {
+    let script = r#"
+        [[answer]]
+        when = { model = "native-model" }
+        repeat = true
+        tool_calls = [{ name = "get_weather", arguments = '{"town": "Paris"}' }]
+        [[answer]]
+        when = { model = "prompt-model" }
+        text = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+    "#;
+    let other = |config: &mut RelayConfig| config.models[0].fallback_model = Some(String::from(PROMPT));
+    let setting = setting_with(script, other);
+    let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
+    assert_eq!(calls(&answer), [("get_weather", json!({"city": "Paris"}))]);
+    let ends = setting.ends.0.lock().unwrap();
+    assert_eq!(ends[0].1.last(), Some(&Why::OtherModel));
+}
+
+/// S3-62
+#[test]
+fn a_model_may_have_words_of_its_own_in_front_of_the_tools() {
+    let script = r#"
+        [[answer]]
+        text = "Hello."
+    "#;
+    let words = |config: &mut RelayConfig| config.models[1].prompt = Some(String::from("You are terse."));
+    let setting = setting_with(script, words);
+    run(setting.client.chat(&request(PROMPT))).unwrap();
+    let system = bodies(&setting.replay)[0]["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(system.starts_with("You are terse.") && system.contains("get_weather"), "{system}");
+}
+
+/// S0-31, S0-42, S0-50
+#[test]
+fn healing_is_switched_on_by_its_plugin() {
+    let script = r#"
+        [[answer]]
+        repeat = true
+        tool_calls = [{ id = "c1", name = "get_weather", arguments = '{"city": "Paris",}' }]
+    "#;
+    for (policy, has_plugin, is_healed) in [
+        (Policy::Strict, false, false),
+        (Policy::Strict, true, true),
+        (Policy::Auto, false, true),
+        (Policy::Auto, true, true),
+    ] {
+        let setting = setting_with(script, |config| config.policy = policy);
+        let mut request = request(NATIVE);
+        if has_plugin {
+            request["plugins"] = json!([{"id": "web"}, {"id": "response-healing"}]);
+        }
+        let answer = run(setting.client.chat(&request)).unwrap();
+        let (_, streamed_calls, _) = streamed(&setting.client, &request).unwrap();
+        assert_eq!(
+            (answer.calls.len(), streamed_calls.len()),
+            (usize::from(is_healed), usize::from(is_healed))
+        );
+        let plugins = &bodies(&setting.replay)[0]["plugins"];
+        assert_eq!(*plugins, if has_plugin { json!([{"id": "web"}]) } else { Value::Null });
+    }
+}
+
+/// S2-01, S2-03, S2-14: an unknown tool again and again, and the user still reads why; nothing of it is a call.
+#[test]
+fn no_turn_ends_without_a_word() {
+    let unknown = r#"
+        [[answer]]
+        repeat = true
+        tool_calls = [{ name = "browser.search", arguments = '{"q": "MCP"}' }]
+    "#;
+    let (said, setting) = answer(unknown, &request(NATIVE));
+    assert_eq!(calls(&said), []);
+    assert!(said.text.contains("browser.search was not run"), "{}", said.text);
+    assert!(3 <= bodies(&setting.replay).len());
+    let silent = r#"
+        [[answer]]
+        repeat = true
+        text = ""
+    "#;
+    let (said, _) = answer(silent, &request(NATIVE));
+    assert_eq!((said.text.as_str(), said.calls.len()), ("⚠️ The model gave an empty answer.", 0));
+}
+
+/// S3-05, S3-36, S3-37: the same request and the same form of answer, whatever the model can do.
+#[test]
+fn only_the_model_differs() {
+    let native = r#"
+        [[answer]]
+        tool_calls = [{ id = "c1", name = "get_weather", arguments = '{"city": "Paris"}' }]
+    "#;
+    let prompt = r#"
+        [[answer]]
+        text = '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>'
+    "#;
+    let shape = |script: &str, model: &str| {
+        let (answer, _) = answer(script, &request(model));
+        let message = &answer.response["choices"][0]["message"];
+        let keys: Vec<&String> = message.as_object().unwrap().keys().collect();
+        let call = &message["tool_calls"][0];
+        (format!("{keys:?}"), call["function"].clone(), call["type"].clone(), answer.finish_reason)
+    };
+    assert_eq!(shape(native, NATIVE), shape(prompt, PROMPT));
+}
+
+/// S3-06, S3-30, S3-34: nothing is configured, and the provider lists what its models can do.
+#[test]
+fn a_provider_that_lists_what_its_models_can_do_is_believed() {
+    let script = r#"
+        models = [
+            { id = "able", supported_parameters = ["tools", "tool_choice"] },
+            { id = "unable", supported_parameters = ["temperature"] },
+        ]
+        [[answer]]
+        repeat = true
+        text = "Hello."
+    "#;
+    let found_out = |config: &mut RelayConfig| {
+        config.models.clear();
+        config.upstreams[0].constrain = None;
+    };
+    let setting = setting_with(script, found_out);
+    run(async {
+        for model in ["able", "unable"] {
+            setting.client.chat(&request(model)).await.unwrap();
+        }
+    });
+    let has_tools: Vec<bool> =
+        bodies(&setting.replay).iter().map(|body| body.get("tools").is_some()).collect();
+    assert_eq!(has_tools, [true, false]);
+}
