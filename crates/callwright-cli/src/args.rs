@@ -1,24 +1,28 @@
 //! What can be asked of the command line.
 
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use callwright::Policy;
 use callwright::prompt::PromptDialect;
+use callwright::{Policy, ToolChoice};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
 
 use crate::chunks::Chunks;
+use crate::failure::Failure;
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a call was refused, a text could not be healed, or lint warns
+  1  a call was refused, a text could not be healed, or lint or doctor warns
   2  wrong usage
-  3  something could not be read or written
+  3  something could not be read or written, or an address not listened on
   4  the input is not UTF-8
-  5  the tool definitions or the schema cannot be used
+  5  the tool definitions, the schema or the script cannot be used
   6  with --jsonl: at least one line could not be used; the others were answered
-  7  the input is too long";
+  7  the input is too long
+  8  the configuration cannot be used";
 
 /// Finds the tool calls in whatever a model wrote, and heals JSON that has exactly one reading.
 #[derive(Debug, Parser)]
@@ -40,6 +44,16 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Serve the OpenAI API in front of any upstream.
+    Serve(ServeArgs),
+    /// Say what a model can do at its upstreams, and who says so.
+    Caps(CapsArgs),
+    /// Name models to begin with, and why.
+    Models(ModelsArgs),
+    /// Find out why a tool is not called, or called wrongly.
+    Doctor(DoctorArgs),
+    /// Make a key for a client of the gateway.
+    Key,
     /// Find the tool calls in a model's answer.
     Parse(ParseArgs),
     /// Turn one broken JSON text into strict JSON.
@@ -48,8 +62,140 @@ pub(crate) enum Command {
     Prompt(PromptArgs),
     /// Judge tool definitions, and count their tokens.
     Lint(LintArgs),
+    /// Be an upstream without a model: answer from a script, record what is asked.
+    Replay(ReplayArgs),
     /// Show what Callwright does, on built-in examples.
     Demo,
+}
+
+/// What is configured, for every command that asks an upstream. Flags come before the environment, which
+/// comes before the file.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ConfigArgs {
+    /// The configuration file; callwright.toml in the current directory where none is named.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// An upstream: the URL before `/chat/completions`. May be given several times.
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Vec<String>,
+    /// The environment variable that holds the key of --upstream.
+    #[arg(long, value_name = "NAME", requires = "upstream")]
+    pub(crate) upstream_key_env: Option<String>,
+    /// The model of requests that name none.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) default_model: Option<String>,
+    /// What may be done about a call that is not right as it was written: auto, heal, feedback, strict.
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+    /// Where to listen; port 0 takes any that is free.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<String>,
+    /// Listen on other addresses than loopback although no keys are configured.
+    #[arg(long)]
+    pub(crate) allow_open: bool,
+    /// The hash of a client's key, as `callwright key` prints it. May be given several times.
+    #[arg(long, value_name = "SHA256")]
+    pub(crate) key_hash: Vec<String>,
+    /// How log lines look: text or json.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) log_format: Option<String>,
+    /// The least level of log lines, also by target: info, debug, warn,callwright_relay=debug.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<String>,
+    /// Where traces are sent, by OTLP over HTTP: http://127.0.0.1:4318.
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
+    /// Any other single value of the configuration: --set server.workers=2. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+impl ConfigArgs {
+    /// The single values that flags set: key, value, flag.
+    ///
+    /// # Errors
+    /// A `--set` without `=`.
+    pub(crate) fn overrides(&self) -> Result<Vec<(&str, &str, String)>, Failure> {
+        let mut overrides = Vec::new();
+        for set in &self.set {
+            let (key, value) = set
+                .split_once('=')
+                .ok_or_else(|| Failure::Config(format!("--set {set}: not of the form KEY=VALUE")))?;
+            overrides.push((key.trim(), value.trim(), format!("--set {}", key.trim())));
+        }
+        let flags = [
+            ("default_model", &self.default_model, "--default-model"),
+            ("policy", &self.policy, "--policy"),
+            ("listen", &self.listen, "--listen"),
+            ("log.format", &self.log_format, "--log-format"),
+            ("log.level", &self.log_level, "--log-level"),
+            ("traces.otlp_endpoint", &self.otlp_endpoint, "--otlp-endpoint"),
+        ];
+        for (key, value, flag) in flags {
+            overrides.extend(value.as_deref().map(|value| (key, value, flag.to_owned())));
+        }
+        if self.allow_open {
+            overrides.push(("allow_open", "true", "--allow-open".to_owned()));
+        }
+        Ok(overrides)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without an upstream it looks for a local server (llama.cpp, Ollama, vLLM, LM Studio), then for
+OPENROUTER_API_KEY, and says what it chose; with neither it answers from a built-in script.
+Once it is ready, the first line of its output is: listening on http://HOST:PORT"
+)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Validate the configuration, print what was found, and end.
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CapsArgs {
+    /// The model, as clients name it.
+    pub(crate) model: String,
+    /// Forget what is known, and ask the upstreams anew.
+    #[arg(long)]
+    pub(crate) refresh: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// Only those for development, or for production.
+    #[arg(long = "for", value_enum, value_name = "PURPOSE")]
+    pub(crate) purpose: Option<Purpose>,
+}
+
+/// What a model is to be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Purpose {
+    /// Development and tests.
+    Dev,
+    /// Production.
+    Prod,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The tools: a JSON array of OpenAI tool definitions; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// The tool that is not called.
+    #[arg(long, value_name = "NAME", requires = "tools")]
+    pub(crate) tool: Option<String>,
+    /// The model, as clients name it.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
 }
 
 #[derive(Debug, Args)]
@@ -134,13 +280,46 @@ pub(crate) struct LinesArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "With --messages, a JSON object is written: the members of a request for a server that knows no
+tools, {\"messages\": […][, \"response_format\": {…}][, \"grammar\": \"…\"]}."
+)]
 pub(crate) struct PromptArgs {
-    /// The dialect in which the model is to call: function-tag, tool_code.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) dialect: PromptDialect,
+    /// The dialect in which the model is to call: function-tag, tool_code, json, hermes.
+    #[arg(long, value_name = "NAME", required_unless_present = "model")]
+    pub(crate) dialect: Option<PromptDialect>,
+    /// Take the dialect that is best known for this model.
+    #[arg(long, value_name = "NAME", conflicts_with = "dialect")]
+    pub(crate) model: Option<String>,
     /// The tools: a JSON array of OpenAI tool definitions.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
+    /// The conversation: a JSON array of OpenAI messages; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) messages: Option<PathBuf>,
+    /// auto, required, none, or the name of the tool that must be called.
+    #[arg(long, value_name = "CHOICE", default_value = "auto", value_parser = tool_choice)]
+    pub(crate) tool_choice: ToolChoice,
+    /// At most one call per answer.
+    #[arg(long)]
+    pub(crate) no_parallel: bool,
+    /// What the server holds the answer to.
+    #[arg(long, value_enum, value_name = "HOW", requires = "messages")]
+    pub(crate) constrain: Option<Constrain>,
+    /// The server's template has no system role.
+    #[arg(long, requires = "messages")]
+    pub(crate) no_system_role: bool,
+    /// The server's template wants user and assistant to alternate.
+    #[arg(long, requires = "messages")]
+    pub(crate) alternate: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Constrain {
+    /// A JSON schema, as `response_format`; for the dialect json.
+    Schema,
+    /// A grammar for llama.cpp; not for the dialect tool_code.
+    Grammar,
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +331,36 @@ pub(crate) struct LintArgs {
     pub(crate) cost: bool,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The first line of output is `listening on http://ADDRESS:PORT`; requests go to /v1/chat/completions.
+A script is TOML or JSON:
+  [[answer]]
+  when = { has_tools = true, contains = \"Paris\" }
+  tool_calls = [{ name = \"get_weather\", arguments = '{\"city\": \"Paris\",}' }]
+  [[answer]]
+  when = { last_role = \"tool\" }
+  text = \"It is sunny.\"
+  fault = { between_ms = 50 }
+The first unused answer whose condition holds is given; one with `repeat = true` is never used up."
+)]
+pub(crate) struct ReplayArgs {
+    /// Where to listen; with port 0 the system chooses.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// What to answer; the built-in script where there is none.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Append each request to this file, as one line of JSON. Keys are left out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+}
+
 fn policy(name: &str) -> Result<Policy, &'static str> {
     Policy::named(name).ok_or("one of auto, heal, feedback, strict")
+}
+
+fn tool_choice(word: &str) -> Result<ToolChoice, std::convert::Infallible> {
+    let known = ToolChoice::from_value(&serde_json::Value::from(word));
+    Ok(known.unwrap_or_else(|| ToolChoice::Named(word.to_owned())))
 }

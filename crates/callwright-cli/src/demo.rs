@@ -1,4 +1,7 @@
-//! `callwright demo`: the main job on outputs that are built in, raw text first, then what came of it.
+//! `callwright demo`: the main job on outputs that are built in: the raw text, what came of it, and what a client
+//! of the gateway gets over HTTP when its model answers so.
+
+mod wire;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,6 +10,7 @@ use std::path::PathBuf;
 use callwright::Context;
 use serde::Deserialize;
 
+use self::wire::Wire;
 use crate::door;
 use crate::draw::{Pen, indent};
 use crate::failure::Failure;
@@ -39,9 +43,18 @@ struct Example {
 pub(crate) fn run(pen: Pen) -> Result<(), Failure> {
     let broken = |why: String| Failure::Definitions(PathBuf::from("the built-in examples"), why);
     let demo: Demo = toml::from_str(EXAMPLES).map_err(|error| broken(error.to_string()))?;
+    let wire = Wire::start(&demo).map_err(Failure::Config)?;
     let mut out = io::stdout().lock();
     for (number, example) in (1..).zip(&demo.example) {
-        let shown = example.shown(pen, &demo.tools, number).map_err(broken)?;
+        let mut shown = example.shown(pen, &demo.tools, number).map_err(broken)?;
+        let got = wire.ask(example, &demo.tools, number).map_err(Failure::Config)?;
+        shown.push_str("  over HTTP, a client gets\n");
+        for line in got {
+            shown.push_str("    ");
+            shown.push_str(&line);
+            shown.push('\n');
+        }
+        shown.push('\n');
         out.write_all(shown.as_bytes())?;
     }
     Ok(())
@@ -57,8 +70,7 @@ impl Example {
         let finish_reason = self.finish_reason.as_deref();
         match &self.tools {
             Some(name) if !self.heal => {
-                let definitions = tools.get(name).ok_or_else(|| format!("there are no tools `{name}`"))?;
-                let tools = door::tool_set(definitions)?;
+                let tools = door::tool_set(definitions(tools, name)?)?;
                 let context = Context { finish_reason, ..Context::default() };
                 let outcome = door::parse(&tools, &self.text, &[], &context, None);
                 out.push_str(&pen.outcome(&self.text, &outcome, "answer"));
@@ -73,4 +85,8 @@ impl Example {
         out.push('\n');
         Ok(out)
     }
+}
+
+fn definitions<'t>(tools: &'t BTreeMap<String, String>, name: &str) -> Result<&'t str, String> {
+    tools.get(name).map(String::as_str).ok_or_else(|| format!("there are no tools `{name}`"))
 }

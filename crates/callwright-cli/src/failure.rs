@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 #[derive(Debug)]
@@ -10,6 +11,10 @@ pub(crate) enum Failure {
     Refused,
     /// A file, or standard input, cannot be read.
     Read(PathBuf, io::Error),
+    /// A file cannot be opened for writing.
+    Record(PathBuf, io::Error),
+    /// Nothing can be served at this address.
+    Listen(SocketAddr, io::Error),
     /// The output cannot be written.
     Write(io::Error),
     /// The input is not UTF-8 from this byte on.
@@ -20,6 +25,8 @@ pub(crate) enum Failure {
     Lines(usize),
     /// The input is longer than this many bytes.
     TooLong(PathBuf, usize),
+    /// What is configured cannot be used, and why.
+    Config(String),
 }
 
 impl Failure {
@@ -29,11 +36,12 @@ impl Failure {
             // The reader has gone: `callwright … | head` has all that it wanted.
             Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Refused => 1,
-            Failure::Read(..) | Failure::Write(_) => 3,
+            Failure::Read(..) | Failure::Record(..) | Failure::Listen(..) | Failure::Write(_) => 3,
             Failure::NotUtf8(..) => 4,
             Failure::Definitions(..) => 5,
             Failure::Lines(_) => 6,
             Failure::TooLong(..) => 7,
+            Failure::Config(_) => 8,
         }
     }
 
@@ -48,11 +56,14 @@ impl fmt::Display for Failure {
         match self {
             Failure::Refused => f.write_str("refused"),
             Failure::Read(path, error) => write!(f, "cannot read {}: {error}", path.display()),
+            Failure::Record(path, error) => write!(f, "cannot write {}: {error}", path.display()),
+            Failure::Listen(addr, error) => write!(f, "cannot listen on {addr}: {error}"),
             Failure::Write(error) => write!(f, "cannot write: {error}"),
             Failure::NotUtf8(path, at) => write!(f, "{} is not UTF-8 at byte {at}", path.display()),
             Failure::Definitions(path, why) => write!(f, "cannot use {}: {why}", path.display()),
             Failure::Lines(1) => f.write_str("1 line could not be used; its answer says why"),
             Failure::Lines(n) => write!(f, "{n} lines could not be used; their answers say why"),
+            Failure::Config(why) => f.write_str(why),
             Failure::TooLong(path, max) => write!(f, "{} is longer than {max} bytes", path.display()),
         }
     }

@@ -1,11 +1,16 @@
-//! The binary `callwright`: the only reader of arguments and files, and the only printer.
+//! The binary `callwright`: the only reader of arguments, environment and files, and the only
+//! printer.
 //!
 //! Each command is a module with a `run`; `door` holds the calls into the engine.
 
 mod args;
+mod caps;
 mod chunks;
 mod compiled;
+mod config;
 mod demo;
+mod discover;
+mod doctor;
 mod door;
 mod draw;
 mod failure;
@@ -13,9 +18,13 @@ mod harmless;
 mod heal;
 mod input;
 mod jsonl;
+mod key;
 mod lint;
+mod models;
 mod parse;
 mod prompt;
+mod replay;
+mod serve;
 mod view;
 
 use std::io::{self, IsTerminal, Write};
@@ -30,10 +39,16 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let pen = Pen::new(in_color(cli.color));
     let done = match &cli.command {
+        Command::Serve(args) => serve::run(args),
+        Command::Caps(args) => caps::run(args),
+        Command::Models(args) => models::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Key => key::run(),
         Command::Parse(args) => parse::run(args, pen),
         Command::Heal(args) => heal::run(args, pen),
         Command::Prompt(args) => prompt::run(args),
         Command::Lint(args) => lint::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Demo => demo::run(pen),
     };
     let Err(failure) = done else { return ExitCode::SUCCESS };

@@ -225,6 +225,36 @@ fn the_prompt_teaches_tool_code() {
     }
 }
 
+/// S3-23: a result goes back as a block of the dialect, in the messages for a server that knows no tools.
+#[test]
+fn a_conversation_is_rendered_for_a_server_without_tools() {
+    let tools = file("rendered-tools.json", TOOLS);
+    let messages = r#"[{"role": "user", "content": "Run it."},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function",
+         "function": {"name": "run_code", "arguments": "{\"code\": \"1\"}"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "ok"}]"#;
+    let render = |more: &[&str]| {
+        let arguments = [&["prompt", "--tools", &tools, "--messages", "-"], more].concat();
+        let ran = run(&arguments, messages);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{more:?}");
+        serde_json::from_str::<serde_json::Value>(&ran.out).unwrap()
+    };
+    let request = render(&["--model", "gemma-3-4b", "--no-system-role"]);
+    let messages = request["messages"].as_array().unwrap();
+    assert!(messages[0]["content"].as_str().unwrap().ends_with("\n\nRun it."), "{request}");
+    assert_eq!(messages[1]["content"], "```tool_code\nrun_code(code=\"1\")\n```");
+    assert_eq!(messages[2]["content"], "Result of run_code:\n```tool_output\nok\n```");
+
+    let request = render(&["--dialect", "json", "--constrain", "schema", "--tool-choice", "run_code"]);
+    let format = &request["response_format"]["json_schema"]["schema"];
+    assert_eq!(format["required"], serde_json::json!(["tool_calls"]), "{request}");
+    let request = render(&["--dialect", "hermes", "--constrain", "grammar"]);
+    assert!(request["grammar"].as_str().unwrap().starts_with("root ::= "), "{request}");
+
+    let unknown = ["prompt", "--dialect", "json", "--tools", &tools, "--tool-choice", "rm"];
+    assert_eq!(run(&unknown, "").code, 5);
+}
+
 #[test]
 fn the_demo_needs_nothing_and_shows_what_it_says() {
     let ran = run(&["demo"], "");
@@ -245,5 +275,131 @@ fn the_demo_needs_nothing_and_shows_what_it_says() {
         assert_eq!(shows("refused: ") || shows("not healed: "), refused, "{example:#?}");
         assert_eq!(shows("note: no call"), no_call, "{example:#?}");
         assert_eq!(shows("mended: ") || shows("valid: "), !refused && !no_call, "{example:#?}");
+    }
+}
+
+#[test]
+fn models_are_recommended_with_reasons() {
+    // S3-51
+    let dev = run(&["models", "--for", "dev"], "").out;
+    for model in
+        ["google/gemma-3-27b-it:free", "google/gemini-flash-1.5:free", "mistralai/mistral-7b-instruct:free"]
+    {
+        let line = dev.lines().find(|line| line.trim_start().starts_with(model)).unwrap();
+        assert!(line.split_whitespace().count() > 2, "a reason stands beside it: {line}");
+    }
+    assert!(dev.starts_with("As of 20"), "{dev}");
+    // S3-52
+    let prod = run(&["models", "--for", "prod"], "").out;
+    for model in ["anthropic/claude-3-5-haiku", "openai/gpt-4o-mini", "google/gemini-flash-1.5 "] {
+        assert!(prod.contains(model), "{prod}");
+    }
+    assert!(!prod.contains(":free") && !dev.contains("haiku"));
+    let all = run(&["models"], "").out;
+    assert!(all.contains("haiku") && all.contains(":free"));
+}
+
+#[test]
+fn caps_say_what_a_model_can_do_and_who_says_so() {
+    let config = file(
+        "caps.toml",
+        "[capability]\nprobe = false\n[[upstreams]]\nname = 'here'\nbase_url = 'http://127.0.0.1:9/v1'\n\
+         [[models]]\npattern = 'house/*'\nmode = 'native'\n",
+    );
+    for (model, mode, source) in [
+        ("gpt-4o", "native", "the model's family"),
+        ("google/gemma-3-27b-it:free", "prompt", "the model's family"),
+        ("house/own", "native", "configured"),
+        ("nobody-knows", "prompt", "nothing is known"),
+    ] {
+        let ran = run(&["caps", model, "--config", &config], "");
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+        assert!(ran.out.starts_with(&format!("{model} at here\n")), "{}", ran.out);
+        let line = ran.out.lines().find(|line| line.trim_start().starts_with("tools")).unwrap();
+        assert!(line.contains(mode) && line.ends_with(source), "{line}");
+    }
+}
+
+#[test]
+fn caps_ask_anew_when_told_to() {
+    let upstream = "models = [{ id = \"house/own\", supported_parameters = [\"tools\"] }]";
+    let upstream = callwright_replay::Script::from_toml(upstream).unwrap();
+    let upstream = callwright_replay::Replay::start(upstream).unwrap();
+    let kept = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("caps");
+    let _ = std::fs::remove_dir_all(&kept);
+    let kept = format!("capability.dir={}", kept.display());
+    let caps = |more: &[&str]| {
+        let asked = upstream.requests().len();
+        let args = ["caps", "house/own", "--upstream", &upstream.base_url(), "--set", &kept];
+        let ran = run(&[&args, more].concat(), "");
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("native"), "{}", ran.out);
+        upstream.requests().len() - asked
+    };
+    assert!(0 < caps(&[]), "nobody knew");
+    // S3-59: the second run asks nothing, until it is told to.
+    assert_eq!(caps(&[]), 0);
+    assert!(0 < caps(&["--refresh"]));
+}
+
+#[test]
+fn the_doctor_answers_three_questions() {
+    let bare = r#"[{"type": "function", "function": {"name": "get", "parameters":
+        {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}}}]"#;
+    let tools = file("doctor-bare.json", bare);
+    let config = file(
+        "doctor.toml",
+        "[capability]\nprobe = false\n[[upstreams]]\nname = 'here'\nbase_url = 'http://127.0.0.1:9/v1'\n\
+         [[models]]\npattern = 'gpt-*'\nfallback_model = 'claude'\n",
+    );
+    let doctor = |more: &[&str]| run(&[&["doctor", "--config", &config], more].concat(), "");
+    let section = |out: &str, title: &str| {
+        let from = out.find(title).unwrap_or_else(|| panic!("no {title} in {out}"));
+        out[from..].split("\n\n").next().unwrap().to_owned()
+    };
+
+    let ran = doctor(&["--tools", &tools, "--tool", "set", "--model", "gpt-4o"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    // S0-66: description, presence in the array, support of the model.
+    let called = section(&ran.out, "A tool is not called");
+    assert!(called.contains("BAD") && called.contains("description"), "{called}");
+    assert!(called.contains("set is not in the `tools` array"), "{called}");
+    assert!(called.contains("gpt-4o at here takes tools natively"), "{called}");
+    // S0-67: descriptions of parameters, examples, enum.
+    let arguments = section(&ran.out, "A tool is called with wrong arguments");
+    for word in ["descriptions of the parameters", "examples", "`enum`"] {
+        assert!(arguments.contains(word), "{arguments}");
+    }
+    // S0-68: support, another model, a fallback.
+    let broken = section(&ran.out, "JSON errors, even with healing");
+    for part in ["gpt-4o at here", "Try a different model", "claude is asked"] {
+        assert!(broken.contains(part), "{broken}");
+    }
+
+    // A tool that the linter has nothing against.
+    let good = r#"[{"type": "function", "function": {"name": "run_code",
+        "description": "Run Python code. Use this when the user asks for a calculation.",
+        "parameters": {"type": "object", "properties": {"code":
+            {"type": "string", "description": "The code to run, for example print(1)."}}, "required": ["code"]}}}]"#;
+    let ran = doctor(&["--tools", &file("doctor-good.json", good), "--tool", "run_code"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(ran.out.contains("run_code is in the `tools` array"));
+}
+
+/// S0-41, S0-69, S3-63
+#[test]
+fn the_documentation_names_its_sources() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/references.md")).expect("the page is there");
+    for source in [
+        "openrouter.ai/docs/guides/features/tool-calling",
+        "openrouter.ai/docs/guides/features/plugins/response-healing",
+        "openrouter.ai/announcements/response-healing-reduce-json-defects-by-80percent",
+        "openrouter.ai/models?supported_parameters=tools",
+        "philschmid.de/gemma-function-calling",
+        "python.langchain.com/docs/modules/tools",
+        "99.8 %",
+    ] {
+        assert!(page.contains(source), "{source}");
     }
 }

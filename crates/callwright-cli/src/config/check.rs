@@ -1,0 +1,79 @@
+//! `callwright serve --check`: what is configured, and where each part comes from. Never a key.
+
+use std::io::{self, Write};
+
+use callwright_relay::config::{Mode, ModelConfig, Routing, UpstreamConfig};
+
+use super::{Config, Env, shown};
+use crate::harmless::harmless;
+
+/// Prints what was found.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn print(config: &Config, env: Env<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let settings = &config.settings;
+    let file = config.file.as_deref().map_or_else(|| "none".into(), shown);
+    line(out, "file", &file, "")?;
+    line(out, "listen", &settings.listen, &origin(config, "listen"))?;
+    let needs = match settings.keys.len() {
+        0 => "none are needed".to_owned(),
+        1 => "1 is accepted".to_owned(),
+        n => format!("{n} are accepted"),
+    };
+    line(out, "client keys", &needs, &origin(config, "keys"))?;
+    line(out, "policy", settings.policy.name(), &origin(config, "policy"))?;
+    let model = settings.default_model.as_deref().unwrap_or("none");
+    line(out, "default model", model, &origin(config, "default_model"))?;
+    for upstream in &settings.upstreams {
+        line(out, "upstream", &described(upstream, env), &origin(config, "upstreams"))?;
+    }
+    for model in &settings.models {
+        line(out, "model", &set_for(model), &origin(config, "models"))?;
+    }
+    let above = ["listen", "policy", "default_model"];
+    for (key, value) in config.values.iter().filter(|(key, _)| !above.contains(key)) {
+        line(out, "set", &format!("{key} = {value}"), &origin(config, key))?;
+    }
+    Ok(())
+}
+
+fn line(out: &mut dyn Write, what: &str, value: &str, origin: &str) -> io::Result<()> {
+    let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
+    writeln!(out, "{what:14} {}{origin}", harmless(value))
+}
+
+fn origin(config: &Config, key: &str) -> String {
+    config.origins.get(key).map_or_else(|| "default".into(), ToString::to_string)
+}
+
+fn described(upstream: &UpstreamConfig, env: Env<'_>) -> String {
+    let key = match &upstream.key_env {
+        None => "no key".to_owned(),
+        Some(name) if env(name).is_some() => format!("key from {name}"),
+        Some(name) => format!("key from {name}, which is not set"),
+    };
+    let models = match upstream.models.as_slice() {
+        [] => "all models".to_owned(),
+        patterns => format!("models {}", patterns.join(", ")),
+    };
+    // A query may hold a key.
+    let url = upstream.base_url.split('?').next().unwrap_or_default();
+    format!("{} at {url}, {key}, {models}", upstream.name)
+}
+
+fn set_for(model: &ModelConfig) -> String {
+    let mut parts = Vec::new();
+    parts.extend(model.rename.as_deref().map(|name| format!("named {name} upstream")));
+    if !model.upstreams.is_empty() {
+        parts.push(format!("upstreams {}", model.upstreams.join(", ")));
+    }
+    if model.routing == Routing::LeastBusy {
+        parts.push("the least busy first".into());
+    }
+    parts.extend(model.mode.map(Mode::name).map(|mode| format!("mode {mode}")));
+    parts.extend(model.dialect.as_deref().map(|dialect| format!("dialect {dialect}")));
+    parts.extend(model.policy.map(|policy| format!("policy {}", policy.name())));
+    parts.extend(model.fallback_model.as_deref().map(|model| format!("then {model}")));
+    format!("{}: {}", model.pattern, parts.join(", "))
+}

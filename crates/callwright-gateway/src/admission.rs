@@ -1,0 +1,139 @@
+//! Who may come in: with keys, whoever has one; without keys, whoever is on this machine.
+
+use std::net::IpAddr;
+
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
+
+use crate::config::GatewayConfig;
+use crate::key::{ClientKey, is_known};
+use crate::problem::Problem;
+
+/// The rule of one server.
+pub(crate) enum Admission {
+    /// A key is needed.
+    Keys(Vec<ClientKey>),
+    /// Only loopback is listened on. A page in a browser can reach that too, under a name that it has made
+    /// to point here: so the name must be this machine's.
+    Loopback,
+    /// Anyone, because the configuration says so.
+    Anyone,
+}
+
+impl Admission {
+    /// The rule that holds for `config`; none where it would let strangers in without being told to.
+    pub(crate) fn of(config: &GatewayConfig) -> Option<Admission> {
+        if !config.keys.is_empty() {
+            Some(Admission::Keys(config.keys.clone()))
+        } else if config.listen.ip().is_loopback() {
+            Some(Admission::Loopback)
+        } else {
+            config.allow_open.then_some(Admission::Anyone)
+        }
+    }
+
+    /// May the request with these headers be answered?
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        match self {
+            Admission::Keys(keys) => {
+                let known = bearer(headers).is_some_and(|key| is_known(keys, key));
+                if known { Ok(()) } else { Err(Problem::unauthorized()) }
+            }
+            Admission::Loopback if !is_local(headers) => Err(Problem::foreign_host()),
+            Admission::Loopback | Admission::Anyone => Ok(()),
+        }
+    }
+}
+
+/// Is the body said to be JSON? A page of another site cannot say so without asking first, and is never told
+/// yes; so a page's request that does not say it is not taken.
+///
+/// # Errors
+/// Any other type; none at all where a browser asks.
+pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let Some(kind) = headers.get(CONTENT_TYPE) else {
+        return if headers.contains_key(ORIGIN) { Err(Problem::not_json()) } else { Ok(()) };
+    };
+    let kind = kind.as_bytes();
+    let kind = kind.split(|b| *b == b';').next().unwrap_or(kind).trim_ascii();
+    if kind.eq_ignore_ascii_case(b"application/json") { Ok(()) } else { Err(Problem::not_json()) }
+}
+
+/// The key of `Authorization: Bearer KEY`.
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let (scheme, key) = headers.get(AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(key.trim_ascii())
+}
+
+/// Is the host that is asked for `localhost` or an address? HTTP/1.0 may name none.
+fn is_local(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(HOST) else { return true };
+    let Ok(host) = host.to_str() else { return false };
+    // `[::1]:4000`, `127.0.0.1:4000`, `localhost`
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => host.split(':').next().unwrap_or(host),
+    };
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn a_key_is_needed_where_keys_are_configured() {
+        let admission = Admission::Keys(vec![ClientKey::of("cw-1")]);
+        for (value, is_in) in [
+            ("Bearer cw-1", true),
+            ("bearer  cw-1", true),
+            ("Bearer cw-2", false),
+            ("Bearer ", false),
+            ("Bearer", false),
+            ("cw-1", false),
+            ("Basic cw-1", false),
+        ] {
+            assert_eq!(admission.check(&headers(&[("authorization", value)])).is_ok(), is_in, "{value}");
+        }
+        assert!(admission.check(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn without_keys_only_this_machine_is_a_host() {
+        for (host, is_in) in [
+            ("localhost:4000", true),
+            ("LOCALHOST", true),
+            ("127.0.0.1:4000", true),
+            ("[::1]:4000", true),
+            ("evil.example:4000", false),
+            ("localhost.evil.example", false),
+            ("127.0.0.1.evil.example", false),
+            ("", false),
+        ] {
+            assert_eq!(Admission::Loopback.check(&headers(&[("host", host)])).is_ok(), is_in, "{host}");
+            assert!(Admission::Anyone.check(&headers(&[("host", host)])).is_ok());
+        }
+    }
+
+    #[test]
+    fn only_json_is_taken() {
+        for (pairs, is_taken) in [
+            (&[("content-type", "application/json")][..], true),
+            (&[("content-type", "Application/JSON; charset=utf-8"), ("origin", "http://a")], true),
+            (&[("content-type", "text/plain")], false),
+            (&[("content-type", "application/jsonx")], false),
+            (&[("content-type", "multipart/form-data; boundary=x")], false),
+            (&[], true),
+            (&[("origin", "http://a")], false),
+        ] {
+            assert_eq!(is_json(&headers(pairs)).is_ok(), is_taken, "{pairs:?}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Bodies: a request's, collected within its bounds, and an answer's, which counts as open until it is gone.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::BoxError;
+use bytes::{Bytes, BytesMut};
+use callwright_relay::ReplyBody;
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::{BodyExt, Full};
+
+use crate::problem::Problem;
+
+/// The body of an answer.
+pub(crate) enum Body {
+    /// All of it is there.
+    Whole(Full<Bytes>),
+    /// It comes from the relay. Dropping it ends the turn, upstream too.
+    Reply { body: ReplyBody, _open: Permit },
+    /// It comes from the routes.
+    Routed(axum::body::Body),
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Body {
+        Body::Whole(Full::new(bytes))
+    }
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match self.get_mut() {
+            Body::Whole(body) => Pin::new(body).poll_frame(cx).map_err(|never: Infallible| match never {}),
+            Body::Reply { body, .. } => Pin::new(body).poll_frame(cx).map_err(Into::into),
+            Body::Routed(body) => Pin::new(body).poll_frame(cx).map_err(Into::into),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Body::Whole(body) => body.is_end_stream(),
+            Body::Reply { body, .. } => body.is_end_stream(),
+            Body::Routed(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Body::Whole(body) => body.size_hint(),
+            Body::Reply { body, .. } => body.size_hint(),
+            Body::Routed(body) => body.size_hint(),
+        }
+    }
+}
+
+/// Counts the requests that are open, over all workers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Open(Arc<AtomicUsize>);
+
+/// One open request; it ends where this is dropped.
+#[derive(Debug)]
+pub(crate) struct Permit(Open);
+
+impl Open {
+    /// Opens one more, unless there are `most` already.
+    pub(crate) fn permit(&self, most: usize) -> Option<Permit> {
+        let permit = Permit(self.clone());
+        (self.0.fetch_add(1, Ordering::Relaxed) < most).then_some(permit)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How much room an announced body gets before it has come.
+const MOST_AT_ONCE: usize = 256 << 10;
+
+/// Collects a request's body of at most `limit` bytes, within `time`.
+///
+/// # Errors
+/// A body that is too large, too slow, or broken off.
+pub(crate) async fn collect<B>(body: B, limit: usize, time: Duration) -> Result<Bytes, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    if (limit as u64) < body.size_hint().lower() {
+        return Err(Problem::too_large(limit));
+    }
+    tokio::time::timeout(time, collected(body, limit)).await.unwrap_or_else(|_| Err(Problem::too_slow()))
+}
+
+async fn collected<B>(mut body: B, limit: usize) -> Result<Bytes, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let Some(first) = next(&mut body).await? else { return Ok(Bytes::new()) };
+    // What came together with its headers is one piece, and is used as it lies there.
+    if body.is_end_stream() && first.len() <= limit {
+        return Ok(first);
+    }
+    // Announced bodies are given their place at once; what is announced may never come, so only up to a bound.
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX).min(MOST_AT_ONCE);
+    let mut whole = BytesMut::with_capacity(first.len() + announced);
+    whole.extend_from_slice(&first);
+    while whole.len() <= limit {
+        let Some(piece) = next(&mut body).await? else { return Ok(whole.freeze()) };
+        whole.extend_from_slice(&piece);
+    }
+    Err(Problem::too_large(limit))
+}
+
+/// The next piece of data; trailers are passed over.
+async fn next<B>(body: &mut B) -> Result<Option<Bytes>, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Problem::cut())?;
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,79 @@
+//! What can be set about the server itself. Plain data with defaults.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::key::ClientKey;
+use crate::secret::Secrets;
+use crate::traces::TraceConfig;
+
+/// Everything that a [`Gateway`](crate::Gateway) needs to know, apart from its relay.
+#[derive(Clone, Debug)]
+pub struct GatewayConfig {
+    /// Where it listens. Port 0 takes any that is free.
+    pub listen: SocketAddr,
+    /// Who may ask. Without any, everyone who reaches the address.
+    pub keys: Vec<ClientKey>,
+    /// May it listen on other addresses than loopback without keys?
+    pub allow_open: bool,
+    /// The threads, bounds and times of the server.
+    pub server: ServerConfig,
+    /// Where traces are sent.
+    pub traces: TraceConfig,
+    /// What must never be seen, in traces or elsewhere. What the environment gives out comes to it.
+    pub secrets: Secrets,
+}
+
+impl Default for GatewayConfig {
+    fn default() -> GatewayConfig {
+        GatewayConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4000)),
+            keys: Vec::new(),
+            allow_open: false,
+            server: ServerConfig::default(),
+            traces: TraceConfig::default(),
+            secrets: Secrets::default(),
+        }
+    }
+}
+
+/// Threads, bounds and times of the server. Times are in seconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerConfig {
+    /// How many threads answer requests; 0 stands for one per core.
+    pub workers: usize,
+    /// How many requests may be open at once. Any more are answered 503.
+    pub open_requests: usize,
+    /// How long a connection may take for a request's headers, its idle time before them included.
+    pub header_seconds: f64,
+    /// How long a request's body may take.
+    pub body_seconds: f64,
+    /// How long a client may leave its answer unread.
+    pub stall_seconds: f64,
+    /// Once asked to stop: how long `/readyz` says so before no more connections are taken.
+    pub notice_seconds: f64,
+    /// After that: how long open answers may take to end.
+    pub drain_seconds: f64,
+}
+
+impl Default for ServerConfig {
+    fn default() -> ServerConfig {
+        ServerConfig {
+            workers: 0,
+            open_requests: 16_384,
+            header_seconds: 60.0,
+            body_seconds: 60.0,
+            stall_seconds: 60.0,
+            notice_seconds: 0.0,
+            drain_seconds: 30.0,
+        }
+    }
+}
+
+/// A number of seconds as a duration; what is no such number is a day.
+pub(crate) fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(86_400))
+}

@@ -1,0 +1,182 @@
+//! Log lines: where they go, and what is said of each request.
+
+use std::fmt;
+use std::io;
+
+use callwright::{Acceptance, Refusal, Verdict};
+use callwright_relay::{Attempt, Choice, End, TurnRecord};
+use serde::Deserialize;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt as lines};
+
+use crate::secret::{Hiding, Secrets};
+
+/// How log lines look, and which are written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogConfig {
+    /// As text or as JSON.
+    pub format: LogFormat,
+    /// The least level, for all or by target: `info`, `warn,callwright_relay=debug`, `off`.
+    pub level: String,
+}
+
+impl Default for LogConfig {
+    fn default() -> LogConfig {
+        LogConfig { format: LogFormat::Text, level: "info".into() }
+    }
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one object per line.
+    Json,
+}
+
+/// A level that is none.
+#[derive(Debug)]
+pub struct LogError(String);
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no log level: off, error, warn, info, debug or trace, also by target", self.0)
+    }
+}
+
+impl std::error::Error for LogError {}
+
+impl LogConfig {
+    /// Are its texts such as can be used?
+    ///
+    /// # Errors
+    /// A level that is none.
+    pub fn check(&self) -> Result<(), LogError> {
+        self.targets().map(|_| ())
+    }
+
+    /// Sends the log lines of the whole process to standard error, without any of `secrets`. Only the first
+    /// call of a process does anything.
+    ///
+    /// # Errors
+    /// A level that is none.
+    pub fn start(&self, in_color: bool, secrets: &Secrets) -> Result<(), LogError> {
+        let targets = self.targets()?;
+        let secrets = secrets.clone();
+        let writer = move || Hiding { to: io::stderr(), secrets: secrets.clone() };
+        let layer = lines::layer().with_ansi(in_color).with_writer(writer);
+        let layer = match self.format {
+            LogFormat::Text => layer.boxed(),
+            LogFormat::Json => layer.json().flatten_event(true).boxed(),
+        };
+        // A process that logs somewhere already goes on doing so.
+        let _ = tracing_subscriber::registry().with(layer.with_filter(targets)).try_init();
+        Ok(())
+    }
+
+    fn targets(&self) -> Result<Targets, LogError> {
+        self.level.parse().map_err(|_| LogError(self.level.clone()))
+    }
+}
+
+/// Says what there is to say of a request that has ended.
+pub(crate) fn ended(turn: &TurnRecord) {
+    if tracing::enabled!(Level::INFO) {
+        for attempt in &turn.attempts {
+            for choice in &attempt.choices {
+                step(&turn.id, attempt, choice);
+            }
+        }
+    }
+    let error = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref()).unwrap_or("");
+    match turn.end {
+        End::UpstreamError | End::Cut | End::Breaker => tracing::warn!(
+            request = %turn.id,
+            model = turn.model,
+            end = turn.end.name(),
+            status = turn.status,
+            attempts = turn.attempts.len(),
+            error = error(),
+            "[chat] failed"
+        ),
+        End::Passed | End::Healed | End::Corrected | End::Refused | End::Rejected | End::HungUp => {
+            tracing::debug!(
+                request = %turn.id,
+                model = turn.model,
+                mode = turn.attempts.last().map(|attempt| attempt.mode.name()),
+                end = turn.end.name(),
+                status = turn.status,
+                attempts = turn.attempts.len(),
+                ms = turn.total.as_secs_f64() * 1e3,
+                upstream_ms = turn.upstream.as_secs_f64() * 1e3,
+                "[chat] ended"
+            );
+        }
+    }
+}
+
+/// One answer of a model, where it made calls.
+fn step(request: &str, attempt: &Attempt, choice: &Choice) {
+    for verdict in &choice.outcome.verdicts {
+        let (name, id, invalid) = match verdict {
+            Verdict::Accepted(call) => {
+                healed(request, call);
+                (Some(call.name.as_str()), call.id.as_deref(), false)
+            }
+            Verdict::Refused(refusal) => {
+                refused(request, refusal);
+                (refusal.name.as_deref(), refusal.id.as_deref(), true)
+            }
+        };
+        let usage = attempt.usage;
+        tracing::info!(
+            request,
+            toolName = name,
+            toolCallId = id,
+            invalid,
+            finishReason = choice.finish_reason.as_deref(),
+            promptTokens = usage.prompt,
+            completionTokens = usage.completion,
+            totalTokens = usage.total,
+            hasText = !choice.outcome.text.trim().is_empty(),
+            why = attempt.why.name(),
+            mode = attempt.mode.name(),
+            "[chat] step.finish"
+        );
+    }
+}
+
+fn healed(request: &str, call: &Acceptance) {
+    if let Some(from) = &call.renamed_from {
+        let (to, id) = (call.name.as_str(), call.id.as_deref());
+        tracing::info!(request, from = from.as_str(), to, toolCallId = id, "[chat] repaired tool name");
+    }
+    if !call.repairs.is_empty() || !call.coercions.is_empty() {
+        let kinds: Vec<&str> = call.repairs.iter().map(|repair| repair.kind.code()).collect();
+        tracing::info!(
+            request,
+            toolName = call.name.as_str(),
+            toolCallId = call.id.as_deref(),
+            repairs = kinds.join(","),
+            coercions = call.coercions.len(),
+            "[chat] repaired tool inputs"
+        );
+    }
+}
+
+fn refused(request: &str, refusal: &Refusal) {
+    tracing::info!(
+        request,
+        toolName = refusal.name.as_deref(),
+        toolCallId = refusal.id.as_deref(),
+        reason = refusal.reason.code(),
+        "[chat] refused tool call"
+    );
+}

@@ -1,0 +1,105 @@
+//! What went wrong before a turn began, as OpenAI's clients expect to be told.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+
+use crate::body::Body;
+
+/// Why a request is not answered as it was meant.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    kind: &'static str,
+    code: &'static str,
+    param: Option<&'static str>,
+    message: Cow<'static, str>,
+    header: Option<(&'static str, &'static str)>,
+}
+
+impl Problem {
+    pub(crate) fn unauthorized() -> Problem {
+        let message = "A valid API key is needed: send it as `Authorization: Bearer KEY`.";
+        let problem = Problem::new(StatusCode::UNAUTHORIZED, "invalid_api_key", message);
+        Problem { kind: "authentication_error", header: Some(("www-authenticate", "Bearer")), ..problem }
+    }
+
+    pub(crate) fn foreign_host() -> Problem {
+        let message = "This server takes no keys, so it answers to the names of this machine only: \
+                       `localhost` or an IP address as `Host`.";
+        Problem { kind: "permission_error", ..Problem::new(StatusCode::FORBIDDEN, "foreign_host", message) }
+    }
+
+    pub(crate) fn not_found() -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "unknown_url", "There is nothing at this path.")
+    }
+
+    pub(crate) fn method_not_allowed(allowed: &'static str) -> Problem {
+        let message = format!("This path takes {allowed} only.");
+        let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
+        Problem { header: Some(("allow", allowed)), ..problem }
+    }
+
+    pub(crate) fn not_json() -> Problem {
+        let message = "The body must be JSON: send `Content-Type: application/json`.";
+        Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    }
+
+    pub(crate) fn too_large(limit: usize) -> Problem {
+        let message = format!("The body is larger than {limit} bytes.");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", message)
+    }
+
+    pub(crate) fn too_slow() -> Problem {
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "The body did not arrive in time.")
+    }
+
+    pub(crate) fn cut() -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "incomplete_body", "The body ended before it was complete.")
+    }
+
+    pub(crate) fn unknown_policy() -> Problem {
+        let message = "`x-callwright-policy` is one of auto, heal, feedback, strict.";
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "unknown_policy", message);
+        Problem { param: Some("x-callwright-policy"), ..problem }
+    }
+
+    pub(crate) fn overloaded() -> Problem {
+        let message = "Too many requests are open; try again soon.";
+        let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message);
+        Problem { kind: "server_error", header: Some(("retry-after", "1")), ..problem }
+    }
+
+    /// An upstream answered with this status and an error that cannot be passed on.
+    pub(crate) fn unreadable_error(status: StatusCode) -> Problem {
+        let message = format!("The upstream answered {status}, and its error cannot be read.");
+        Problem { kind: "upstream_error", ..Problem::new(StatusCode::BAD_GATEWAY, "upstream_error", message) }
+    }
+
+    /// The stable name for programs.
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(crate) fn into_response(self) -> Response<Body> {
+        let Problem { kind, code, param, message, .. } = &self;
+        let error = serde_json::json!({
+            "error": {"message": message, "type": kind, "param": param, "code": code}
+        });
+        let mut response = Response::new(Body::from(Bytes::from(error.to_string())));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some((name, value)) = self.header {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        response
+    }
+
+    fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Problem {
+        let message = message.into();
+        Problem { status, kind: "invalid_request_error", code, param: None, message, header: None }
+    }
+}

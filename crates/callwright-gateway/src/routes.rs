@@ -1,0 +1,73 @@
+//! All paths but the one for chats.
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, StatusCode};
+
+use crate::body::Body;
+use crate::problem::Problem;
+use crate::service::{Api, CHAT};
+use crate::worker::Phase;
+
+/// The routes of one worker.
+pub(crate) fn routes(api: Api) -> Router {
+    Router::new()
+        .route("/livez", get(livez))
+        .route("/readyz", get(readyz))
+        .route("/health", get(health))
+        .route("/metrics", get(metrics))
+        .route(CHAT, any(async |State(api)| refused(&api, Problem::method_not_allowed("POST"))))
+        .route("/v1/{*path}", any(pass))
+        .fallback(async |State(api)| refused(&api, Problem::not_found()))
+        .method_not_allowed_fallback(async |State(api)| refused(&api, Problem::method_not_allowed("GET")))
+        .with_state(api)
+}
+
+/// The process runs.
+async fn livez() -> &'static str {
+    "live\n"
+}
+
+/// New requests are welcome.
+async fn readyz(State(api): State<Api>) -> (StatusCode, &'static str) {
+    match *api.shared.phase.borrow() {
+        Phase::Serving => (StatusCode::OK, "ready\n"),
+        Phase::Noticed | Phase::Draining | Phase::Closing => (StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
+    }
+}
+
+/// The upstream answers.
+async fn health(State(api): State<Api>) -> Response {
+    let health = api.shared.health_check.health(&api.relay).await;
+    let status = if health.is_healthy() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    // What is said there has no keys that are no texts.
+    let text = serde_json::to_string(&health).unwrap_or_default();
+    (status, [(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// All counters. They name models and tell how much they are used, so they are for those who may ask.
+async fn metrics(State(api): State<Api>, headers: HeaderMap) -> Response {
+    if let Err(problem) = api.shared.admission.check(&headers) {
+        return refused(&api, problem);
+    }
+    let text = api.shared.metrics.text(api.shared.open.count());
+    ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
+}
+
+async fn pass(State(api): State<Api>, request: Request) -> Response {
+    match api.pass(request).await {
+        Ok(response) => routed(response),
+        Err(problem) => refused(&api, problem),
+    }
+}
+
+fn refused(api: &Api, problem: Problem) -> Response {
+    routed(api.shared.refused(problem))
+}
+
+fn routed(response: http::Response<Body>) -> Response {
+    response.map(axum::body::Body::new)
+}

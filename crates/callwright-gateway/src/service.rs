@@ -1,0 +1,235 @@
+//! Answers one request: straight to the relay where it is a chat, over the routes where it is anything else.
+
+use std::convert::Infallible;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::Router;
+use bytes::Bytes;
+use callwright::Policy;
+use callwright_relay::{Relay, Reply};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use tokio::sync::watch;
+use tower_service::Service as _;
+
+use crate::admission::{Admission, is_json};
+use crate::body::{Body, Open, Permit, collect};
+use crate::config::{ServerConfig, seconds};
+use crate::health::HealthCheck;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use crate::routes::routes;
+use crate::secret::Secrets;
+use crate::worker::Phase;
+
+/// The one path that does not go over the routes: nearly all requests are for it.
+pub(crate) const CHAT: &str = "/v1/chat/completions";
+
+/// The longest error of an upstream that is passed on, in bytes.
+const MAX_ERROR: usize = 1 << 20;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
+const POLICY: HeaderName = HeaderName::from_static("x-callwright-policy");
+const REPORT: HeaderName = HeaderName::from_static("x-callwright-report");
+
+/// What all workers share.
+pub(crate) struct Shared {
+    pub(crate) admission: Admission,
+    pub(crate) open: Open,
+    pub(crate) server: ServerConfig,
+    /// The largest body, in bytes.
+    pub(crate) max_body: usize,
+    pub(crate) ids: Ids,
+    pub(crate) phase: watch::Receiver<Phase>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) health_check: HealthCheck,
+    pub(crate) secrets: Secrets,
+}
+
+/// What answers the requests of one worker.
+#[derive(Clone)]
+pub(crate) struct Api {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) relay: Arc<Relay>,
+}
+
+/// What answers the requests of one connection.
+#[derive(Clone)]
+pub(crate) struct Service {
+    api: Api,
+    routes: Router,
+}
+
+impl Service {
+    pub(crate) fn new(api: Api) -> Service {
+        Service { routes: routes(api.clone()), api }
+    }
+
+    /// Answers `request`. What cannot be answered as it was meant is answered with a problem.
+    pub(crate) async fn answer(mut self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+        let id = self.api.shared.ids.next();
+        // The digits of an id are ASCII.
+        let id_value = HeaderValue::try_from(&*id);
+        let mut response = if request.method() == Method::POST && request.uri().path() == CHAT {
+            let answered = self.api.chat(id, request).await;
+            answered.unwrap_or_else(|problem| self.api.shared.refused(problem))
+        } else {
+            match self.routes.call(request).await {
+                Ok(response) => response.map(Body::Routed),
+                Err(never) => match never {},
+            }
+        };
+        if let Ok(id) = id_value {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
+        Ok(response)
+    }
+}
+
+impl Api {
+    async fn chat(&self, id: String, request: Request<Incoming>) -> Result<Response<Body>, Problem> {
+        let (head, body) = request.into_parts();
+        let policy = policy(&head.headers)?;
+        let (permit, body) = self.admit(&head.headers, body).await?;
+        let request = callwright_relay::Request {
+            id,
+            body,
+            policy,
+            wants_report: head.headers.get(REPORT).is_some_and(|value| value == "1"),
+            headers: head.headers,
+        };
+        // A turn is large, and would be moved with each future around it.
+        let reply = Box::pin(self.relay.chat(request)).await;
+        self.answer(reply, permit).await
+    }
+
+    /// Passes a request on to the upstream that its model has.
+    ///
+    /// # Errors
+    /// A request that may not come in, or whose path leaves what is below `/v1`.
+    pub(crate) async fn pass(&self, request: Request<axum::body::Body>) -> Result<Response<Body>, Problem> {
+        let (head, body) = request.into_parts();
+        let below = head.uri.path_and_query().and_then(|path| path.as_str().strip_prefix("/v1"));
+        let below = below.filter(|path| stays_below(path)).ok_or_else(Problem::not_found)?;
+        let (permit, body) = match head.method {
+            Method::GET => {
+                self.shared.admission.check(&head.headers)?;
+                (self.shared.permit()?, Bytes::new())
+            }
+            Method::POST => self.admit(&head.headers, body).await?,
+            _ => return Err(Problem::method_not_allowed("GET, POST")),
+        };
+        self.answer(self.relay.pass(head.method, below, body, &head.headers).await, permit).await
+    }
+
+    /// The relay's reply as a response. Some upstreams repeat in their errors the key that they were sent: it is
+    /// taken out of them.
+    async fn answer(&self, reply: Reply, permit: Permit) -> Result<Response<Body>, Problem> {
+        let Reply { status, headers, body } = reply;
+        let is_error = status.is_client_error() || status.is_server_error();
+        let body = if is_error {
+            let limited = Limited::new(body, MAX_ERROR);
+            let bytes = limited.collect().await.map_err(|_| Problem::unreadable_error(status))?.to_bytes();
+            Body::from(self.shared.secrets.hidden(&bytes).map_or(bytes, Bytes::from))
+        } else {
+            Body::Reply { body, _open: permit }
+        };
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        Ok(response)
+    }
+
+    /// Lets a request with a body in, and takes the body.
+    async fn admit<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+    {
+        self.shared.admission.check(headers)?;
+        is_json(headers)?;
+        let permit = self.shared.permit()?;
+        let time = seconds(self.shared.server.body_seconds);
+        Ok((permit, collect(body, self.shared.max_body, time).await?))
+    }
+}
+
+impl Shared {
+    /// The answer to a request that is not answered as it was meant.
+    pub(crate) fn refused(&self, problem: Problem) -> Response<Body> {
+        self.metrics.refused(&problem);
+        problem.into_response()
+    }
+
+    fn permit(&self) -> Result<Permit, Problem> {
+        self.open.permit(self.server.open_requests).ok_or_else(Problem::overloaded)
+    }
+}
+
+/// The ids of requests: unlike those of other runs, and counted within this one.
+pub(crate) struct Ids {
+    run: u32,
+    next: AtomicU64,
+}
+
+impl Ids {
+    pub(crate) fn new() -> Ids {
+        // The seed of each hasher is random, which is all that is asked for here.
+        let run = RandomState::new().hash_one(std::process::id());
+        Ids { run: run as u32, next: AtomicU64::new(1) }
+    }
+
+    fn next(&self) -> String {
+        format!("cw-{:08x}-{:06x}", self.run, self.next.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+fn policy(headers: &HeaderMap) -> Result<Option<Policy>, Problem> {
+    let Some(name) = headers.get(POLICY) else { return Ok(None) };
+    let policy = name.to_str().ok().and_then(Policy::named);
+    policy.map(Some).ok_or_else(Problem::unknown_policy)
+}
+
+/// Does a path go nowhere but down? An upstream may resolve `..`, however it is written.
+fn stays_below(path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or(path);
+    let segments = path.split(['/', '\\']);
+    let mut resolved = segments.map(|s| s.replace("%2e", ".").replace("%2E", "."));
+    let escaped_separator = |s: &str| s.to_ascii_lowercase().contains("%5c");
+    path.starts_with('/') && resolved.all(|s| s != "." && s != ".." && !escaped_separator(&s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_below() {
+        for (path, is_below) in [
+            ("/models", true),
+            ("/models/google%2Fgemma-3-27b-it:free", true),
+            ("/models?limit=..", true),
+            ("/models/...", true),
+            ("", false),
+            ("beta/models", false),
+            ("/../admin", false),
+            ("/models/%2e%2E/admin", false),
+            ("/models/.%2e", false),
+            ("/models/..\\admin", false),
+            ("/models/..%5cadmin", false),
+        ] {
+            assert_eq!(stays_below(path), is_below, "{path}");
+        }
+    }
+
+    #[test]
+    fn ids_are_not_used_twice() {
+        let (ids, others) = (Ids::new(), Ids::new());
+        let seen: std::collections::BTreeSet<String> =
+            (0..100).flat_map(|_| [ids.next(), others.next()]).collect();
+        assert_eq!(seen.len(), 200);
+    }
+}

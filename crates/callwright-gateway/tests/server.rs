@@ -1,0 +1,288 @@
+//! Who is let in, and how a request is refused: over real sockets, in OpenAI's form.
+
+mod running;
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use callwright_gateway::{ClientKey, Gateway, GatewayConfig, ServerConfig, StartError};
+use callwright_replay::Ending;
+use running::{Connection, Running, relay_to, replay};
+use serde_json::{Value, json};
+
+const HELLO: &str = r#"
+[[answer]]
+text = "Hello."
+repeat = true
+"#;
+
+fn hello() -> Value {
+    json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]})
+}
+
+#[test]
+fn a_request_that_is_not_meant_is_refused_in_openais_form() {
+    let replay = replay(HELLO);
+    let mut relay = relay_to(&replay.base_url());
+    relay.limits.body = 1000;
+    let running = Running::start(GatewayConfig::default(), relay);
+    let long = "x".repeat(1001);
+    let chat = "POST /v1/chat/completions";
+    for (head, body, status, code) in [
+        ("GET /", "", 404, "unknown_url"),
+        ("GET /v2/models", "", 404, "unknown_url"),
+        ("GET /v1/../admin", "", 404, "unknown_url"),
+        ("GET /v1/%2e%2e/admin", "", 404, "unknown_url"),
+        ("GET /v1/chat/completions", "", 405, "method_not_allowed"),
+        ("DELETE /v1/models/m", "", 405, "method_not_allowed"),
+        ("POST /livez", "{}", 405, "method_not_allowed"),
+        (&format!("{chat}\ncontent-type: text/plain"), "{}", 415, "unsupported_media_type"),
+        (&format!("{chat}\nx-callwright-policy: lax"), "{}", 400, "unknown_policy"),
+        (&format!("{chat}\nhost: evil.example"), "{}", 403, "foreign_host"),
+        (chat, &long, 413, "request_too_large"),
+        ("POST /v1/embeddings", &long, 413, "request_too_large"),
+    ] {
+        let answer = running.ask(head, body);
+        assert_eq!(answer.status, status, "{head}: {answer:?}");
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], code, "{head}");
+        assert!(error["message"].is_string() && error["type"].is_string(), "{head}: {error}");
+        assert!(error.get("param").is_some(), "{head}: {error}");
+        assert!(answer.headers["x-callwright-request"].starts_with("cw-"), "{head}");
+    }
+    assert_eq!(
+        running.ask(&format!("{chat}\nx-callwright-policy: lax"), "{}").json()["error"]["param"],
+        "x-callwright-policy"
+    );
+    assert_eq!(running.ask("PUT /v1/chat/completions", "").headers["allow"], "POST");
+    // A body without an announced length is measured as it comes.
+    let chunked = format!("{chat}\ntransfer-encoding: chunked");
+    assert_eq!(running.ask(&chunked, &format!("3e9\r\n{long}\r\n0\r\n\r\n")).status, 413);
+    assert_eq!(replay.requests().len(), 0, "none of it reached the upstream");
+}
+
+#[test]
+fn a_chat_and_all_else_below_v1_reach_the_upstream() {
+    let replay = replay(&format!(
+        "{HELLO}\n[[answer]]\nbody = '{{\"data\": [1]}}'\n[answer.when]\npath = \"/v1/embeddings\"\n"
+    ));
+    let running = Running::before(&replay, ServerConfig::default());
+    let answer = running.chat(&hello());
+    assert_eq!(
+        (answer.status, answer.json()["choices"][0]["message"]["content"].as_str()),
+        (200, Some("Hello."))
+    );
+    assert!(answer.headers["x-callwright-request"].starts_with("cw-"));
+    let list = running.get("/v1/models?x=1");
+    assert_eq!((list.status, list.json()["object"].as_str()), (200, Some("list")));
+    let embeddings = running.ask("POST /v1/embeddings", r#"{"model": "m", "input": "a"}"#);
+    assert_eq!(embeddings.json(), json!({"data": [1]}));
+    // One connection serves many requests, and each answer has an id of its own.
+    let mut connection = Connection::to(running.address);
+    let ids: std::collections::BTreeSet<String> = (0..3)
+        .map(|_| {
+            connection.send("POST /v1/chat/completions", &hello().to_string());
+            connection.answer().headers["x-callwright-request"].clone()
+        })
+        .collect();
+    assert_eq!(ids.len(), 3);
+}
+
+#[test]
+fn with_keys_only_their_owners_are_answered() {
+    let replay = replay(HELLO);
+    let keys = vec![ClientKey::of("cw-one"), ClientKey::of("cw-two")];
+    let config = GatewayConfig { keys, ..GatewayConfig::default() };
+    let mut relay = relay_to(&replay.base_url());
+    relay.upstreams[0].key_env = None;
+    let running = Running::start(config, relay);
+    for path in ["POST /v1/chat/completions", "POST /v1/embeddings", "GET /v1/models", "GET /metrics"] {
+        let body = if path.starts_with("POST") { hello().to_string() } else { String::new() };
+        for key in ["", "\nauthorization: Bearer cw-three", "\nauthorization: Basic cw-one"] {
+            let answer = running.ask(&format!("{path}{key}"), &body);
+            assert_eq!(answer.status, 401, "{path}{key}");
+            assert_eq!(answer.json()["error"]["code"], "invalid_api_key");
+            assert_eq!(answer.headers["www-authenticate"], "Bearer");
+        }
+    }
+    assert_eq!(replay.requests().len(), 0);
+    let answer = running.ask("POST /v1/chat/completions\nauthorization: Bearer cw-two", &hello().to_string());
+    assert_eq!(answer.status, 200);
+    assert_eq!(running.get("/livez").status, 200);
+    assert_eq!(running.get("/health").status, 200);
+    // The client's key stays here: an upstream that has none of its own gets none.
+    let asked = replay.requests().into_iter().find(|request| request.method == "POST").unwrap();
+    assert_eq!(asked.header("authorization"), None);
+}
+
+#[test]
+fn strangers_are_not_let_in_by_accident() {
+    let relay = relay_to("http://127.0.0.1:9/v1");
+    let env = |_: &str| Some("sk-1".into());
+    let listen = "0.0.0.0:0".parse().unwrap();
+    let open = GatewayConfig { listen, ..GatewayConfig::default() };
+    assert!(matches!(Gateway::new(open.clone(), relay.clone(), &env), Err(StartError::Open(_))));
+    assert!(Gateway::new(GatewayConfig { allow_open: true, ..open.clone() }, relay.clone(), &env).is_ok());
+    let keys = vec![ClientKey::of("cw-1")];
+    assert!(Gateway::new(GatewayConfig { keys, ..open }, relay, &env).is_ok());
+}
+
+#[test]
+fn a_full_server_says_when_to_come_back() {
+    let replay = replay("[[answer]]\ntext = \"late\"\nfault = { silent = true }\nrepeat = true\n");
+    let running = Running::before(&replay, ServerConfig { open_requests: 1, ..ServerConfig::default() });
+    let mut first = Connection::to(running.address);
+    first.send("POST /v1/chat/completions", &hello().to_string());
+    // The upstream has it: the place is taken.
+    asked(&replay, 1);
+    let answer = running.chat(&hello());
+    assert_eq!((answer.status, answer.headers["retry-after"].as_str()), (503, "1"));
+    assert_eq!(answer.json()["error"]["code"], "overloaded");
+    assert_eq!(running.get("/livez").status, 200, "whoever looks after it is still answered");
+    drop(first);
+    eventually(|| running.get("/metrics").body.contains("callwright_open_requests 0"));
+}
+
+#[test]
+fn a_slow_client_does_not_hold_a_place() {
+    let replay = replay(HELLO);
+    let server = ServerConfig { header_seconds: 0.2, body_seconds: 0.2, ..ServerConfig::default() };
+    let running = Running::before(&replay, server);
+    let mut headers = Connection::to(running.address);
+    headers.write("POST /v1/chat/completions HTTP/1.1\r\nhost: loc");
+    assert!(headers.is_closed() || headers.line().contains("408"));
+    let mut body = Connection::to(running.address);
+    body.send("POST /v1/chat/completions\ncontent-length: 100", "{\"mod");
+    let answer = body.answer();
+    assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (408, Some("request_timeout")));
+}
+
+#[test]
+fn headers_are_bounded() {
+    let replay = replay(HELLO);
+    let running = Running::before(&replay, ServerConfig::default());
+    let long = format!("x-long: {}\r\n", "x".repeat(200_000));
+    let many: String = (0..200).map(|number| format!("x-{number}: y\r\n")).collect();
+    for headers in [long, many] {
+        let mut connection = Connection::to(running.address);
+        let request = format!("GET /livez HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
+        // The server may have closed before all of it is sent.
+        let _ = connection.stream.get_mut().write_all(request.as_bytes());
+        assert_eq!(connection.head().status, 431, "{}", headers.len());
+    }
+}
+
+#[test]
+fn events_go_out_as_they_come() {
+    // The second event would come after a minute; the first is there at once.
+    let replay = replay(
+        "[[answer]]\nraw_events = ['''data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"one\"}}]}\n\n''', '''data: [DONE]\n\n''']\nfault = { between_ms = 60000 }\n",
+    );
+    let running = Running::before(&replay, ServerConfig::default());
+    let mut connection = Connection::to(running.address);
+    let mut body = hello();
+    body["stream"] = true.into();
+    connection.send("POST /v1/chat/completions", &body.to_string());
+    let head = connection.head();
+    assert_eq!((head.status, head.headers["content-type"].as_str()), (200, "text/event-stream"));
+    assert!(connection.chunk().unwrap().contains("one"));
+}
+
+#[test]
+fn a_client_that_hangs_up_ends_the_upstreams_work() {
+    for (script, stream) in [
+        ("[[answer]]\ntext = \"x\"\nfault = { silent = true }\n", false),
+        (
+            "[[answer]]\ntext = \"a long answer in many pieces\"\nform = { pieces = 1 }\nfault = { stall_after = 300 }\n",
+            true,
+        ),
+    ] {
+        let replay = replay(script);
+        let running = Running::before(&replay, ServerConfig::default());
+        let mut connection = Connection::to(running.address);
+        let mut body = hello();
+        body["stream"] = stream.into();
+        connection.send("POST /v1/chat/completions", &body.to_string());
+        if stream {
+            connection.head();
+            connection.chunk().unwrap();
+        }
+        asked(&replay, 1);
+        let at = Instant::now();
+        drop(connection);
+        let mut hung_up = None;
+        eventually(|| {
+            hung_up = replay.requests().iter().find_map(|request| match request.ending {
+                Ending::HungUp(at) => Some(at),
+                Ending::Open | Ending::Complete => None,
+            });
+            hung_up.is_some()
+        });
+        let after = hung_up.unwrap().saturating_duration_since(at);
+        assert!(after < Duration::from_millis(100), "{after:?}");
+    }
+}
+
+#[test]
+fn a_drain_finishes_what_is_open() {
+    let replay =
+        replay("[[answer]]\ntext = \"one two three four\"\nfault = { between_ms = 50 }\nrepeat = true\n");
+    let running = Running::before(&replay, ServerConfig { workers: 2, ..ServerConfig::default() });
+    let mut connection = Connection::to(running.address);
+    let mut body = hello();
+    body["stream"] = true.into();
+    connection.send("POST /v1/chat/completions", &body.to_string());
+    assert_eq!(connection.head().status, 200);
+    let mut text = connection.chunk().unwrap();
+    let mut idle = Connection::to(running.address);
+    idle.send("GET /livez", "");
+    assert_eq!(idle.answer().status, 200);
+    running.stop.drain();
+    assert!(idle.is_closed(), "an idle connection has nothing to wait for");
+    eventually(|| std::net::TcpStream::connect(running.address).is_err());
+    loop {
+        let chunk = connection.chunk().expect("the stream is finished, not broken off");
+        if chunk.is_empty() {
+            break;
+        }
+        text.push_str(&chunk);
+    }
+    assert!(text.ends_with("data: [DONE]\n\n"), "{text}");
+    running.ended();
+}
+
+#[test]
+fn a_drain_ends_in_time() {
+    let replay = replay("[[answer]]\ntext = \"x\"\nfault = { silent = true }\nrepeat = true\n");
+    let running = Running::before(&replay, ServerConfig { drain_seconds: 0.1, ..ServerConfig::default() });
+    let mut connection = Connection::to(running.address);
+    connection.send("POST /v1/chat/completions", &hello().to_string());
+    asked(&replay, 1);
+    running.stop.drain();
+    assert!(connection.is_closed());
+    running.ended();
+}
+
+#[test]
+fn readiness_ends_before_the_server_does() {
+    let replay = replay(HELLO);
+    let running = Running::before(&replay, ServerConfig { notice_seconds: 60.0, ..ServerConfig::default() });
+    assert_eq!(running.get("/readyz").status, 200);
+    running.stop.drain();
+    assert_eq!(running.get("/readyz").status, 503);
+    assert_eq!(running.get("/livez").status, 200);
+    assert_eq!(running.chat(&hello()).status, 200, "until then it answers");
+}
+
+/// Waits until the upstream was asked for so many completions.
+fn asked(replay: &callwright_replay::Replay, n: usize) {
+    eventually(|| n <= replay.requests().iter().filter(|request| request.method == "POST").count());
+}
+
+fn eventually(mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < until, "it never came to hold");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
