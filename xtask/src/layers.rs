@@ -27,6 +27,11 @@ const LAYERS: &[Layer] = &[
         name: "callwright-store",
         never: &["callwright-relay", "callwright-gateway", "callwright-agent", "axum"],
     },
+    Layer { name: "callwright-gateway", never: &["callwright-agent", "callwright-replay"] },
+    Layer {
+        name: "callwright-replay",
+        never: &["callwright", "callwright-json", "callwright-relay", "callwright-gateway", "axum"],
+    },
     Layer { name: "callwright-agent", never: &["callwright-gateway", "axum"] },
 ];
 

@@ -1,6 +1,8 @@
-//! The house's own commands: `cargo xtask tidy | test | score DIR`.
+//! The house's own commands: `cargo xtask tidy | test | e2e | score DIR | bench gateway`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
+mod bench;
+mod e2e;
 mod house;
 mod layers;
 mod score;
@@ -15,7 +17,14 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask tidy         the layer table and the house rules
        cargo xtask test         everything, in order, with the seconds of each step
-       cargo xtask score DIR    the corpora in DIR (needs Python 3), against the floors";
+       cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
+                                the cells whose names hold NAME, such as gateway/langchain (needs Python 3, npm)
+       cargo xtask score DIR    the corpora in DIR (needs Python 3), against the floors
+       cargo xtask bench gateway
+                                what the gateway costs, beside nginx (Linux, two cores); --gate: fail where a
+                                figure is over its bound; --only NAME: what has it in its name, of call, text,
+                                agent, prose, arguments, paced, latency, ready, cores, streams; --rounds N,
+                                --seconds S: how often, how long; --ours FILE: a gateway that is built already";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -23,6 +32,15 @@ fn main() -> ExitCode {
     let done = match args.as_slice() {
         ["tidy"] => tidy(),
         ["test"] => suite::test(),
+        ["e2e"] => suite::e2e(""),
+        ["e2e", "--only", name] => suite::e2e(name),
+        ["bench", "gateway", rest @ ..] => match bench::Options::of(rest) {
+            Some(options) => bench::gateway(&options),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
         ["score", dir] => score::score(Path::new(dir)),
         _ => {
             eprintln!("{USAGE}");

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::step::{self, Tally};
-use crate::{root, tidy};
+use crate::{e2e, root, tidy};
 
 /// Runs all steps, failed ones or not, and ends with one line `N passed, N failed`.
 ///
@@ -60,7 +60,27 @@ pub(crate) fn test() -> Result<()> {
             ]))
         });
     }
+    end_to_end(&mut suite, &root, "");
     suite.finish()
+}
+
+/// Runs the part of the end-to-end suite that is named.
+///
+/// # Errors
+/// As [`test()`].
+pub(crate) fn e2e(only: &str) -> Result<()> {
+    let mut suite = Suite::default();
+    end_to_end(&mut suite, &root()?, only);
+    suite.finish()
+}
+
+fn end_to_end(suite: &mut Suite, root: &Path, only: &str) {
+    suite.check("end to end: build", || {
+        Ok(step::run(cargo(root).args(["build", "--quiet", "--package", "callwright-cli"]))?.ok)
+    });
+    if let Err(error) = e2e::add_to(suite, root, only) {
+        suite.check("end to end: what to run", || Err(error));
+    }
 }
 
 fn cargo(root: &Path) -> Command {
@@ -87,8 +107,9 @@ fn runner(root: &Path, nextest: bool) -> Command {
     cargo
 }
 
+/// What has been run so far, and how it went.
 #[derive(Default)]
-struct Suite {
+pub(crate) struct Suite {
     passed: usize,
     failed: usize,
     failures: Vec<String>,
@@ -103,7 +124,7 @@ impl Suite {
     }
 
     /// A step that reports its tests.
-    fn tests(&mut self, name: &str, work: impl FnOnce() -> Result<Tally>) {
+    pub(crate) fn tests(&mut self, name: &str, work: impl FnOnce() -> Result<Tally>) {
         println!("=== {name}");
         let start = Instant::now();
         let tally = work().unwrap_or_else(|error| {
@@ -127,7 +148,27 @@ impl Suite {
         }
     }
 
-    fn leave_out(&mut self, name: &str, why: &str) {
+    /// A step that fetches what later ones need. Where it cannot, they are left out, and so is this.
+    pub(crate) fn install<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Option<T> {
+        let name = format!("install {name}");
+        let start = Instant::now();
+        let installed = work();
+        let seconds = start.elapsed().as_secs_f64();
+        println!("=== {name}: {seconds:.1} s\n");
+        match installed {
+            Ok(installed) => {
+                self.seconds.push((name, seconds));
+                Some(installed)
+            }
+            Err(error) => {
+                self.leave_out(&name, &format!("{error:#}"));
+                None
+            }
+        }
+    }
+
+    /// Something that runs elsewhere, but cannot here. Where `CI` is `true` that is a failure.
+    pub(crate) fn leave_out(&mut self, name: &str, why: &str) {
         println!("!!! NOT RUN: {name}: {why}\n");
         self.left_out.push(format!("{name}: {why}"));
     }

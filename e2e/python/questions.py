@@ -1,0 +1,40 @@
+"""Asks one question with one tool, by the `openai` package, and holds each call against the tool's schema.
+
+A task: {"base_url", "model", "ask", "tool", "description", "parameters", "tool_choice", "max_tokens"}
+"""
+
+import json
+
+from jsonschema import Draft202012Validator
+from openai import OpenAI
+
+from tasks import serve
+
+
+def run(task, report):
+    client = OpenAI(base_url=task["base_url"], api_key="none", max_retries=0)
+    function = {name: task[name] for name in ("description", "parameters")}
+    completion = client.chat.completions.create(
+        model=task["model"],
+        messages=[{"role": "user", "content": task["ask"]}],
+        tools=[{"type": "function", "function": {"name": task["tool"], **function}}],
+        tool_choice=task["tool_choice"],
+        temperature=0,
+        max_tokens=task["max_tokens"],
+    )
+    choice = completion.choices[0]
+    report.finish.append(choice.finish_reason)
+    report.text = choice.message.content or ""
+    validator = Draft202012Validator(task["parameters"])
+    for call in choice.message.tool_calls or []:
+        name, text = call.function.name, call.function.arguments
+        try:
+            arguments = json.loads(text)
+            report.errors += [f"{name}({text}): {error.message}" for error in validator.iter_errors(arguments)]
+        except ValueError as error:
+            arguments = None
+            report.errors.append(f"{name}({text}): {error}")
+        report.called(call.id, name, arguments)
+
+
+serve(run)

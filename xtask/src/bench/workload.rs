@@ -1,0 +1,243 @@
+//! The measurements.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::Options;
+use super::figure::{Bound, Figure, Held, median};
+use super::running::Running;
+use super::servers::{LOAD, Server, Servers, Trio};
+
+/// A kind of request.
+pub(crate) struct Case {
+    /// Its name, which the load knows it by.
+    pub(crate) name: &'static str,
+    what: &'static str,
+    connections: usize,
+    /// How many events an answer has, where it is a stream.
+    events: Option<f64>,
+    /// How many times the processor time of nginx it may take.
+    most: f64,
+}
+
+/// All of them.
+pub(crate) const CASES: [Case; 6] = [
+    Case { name: "call", what: "plain request, a call", connections: 16, events: None, most: 3.0 },
+    Case { name: "text", what: "plain request, a text", connections: 16, events: None, most: 3.0 },
+    Case { name: "agent", what: "60 KB agent request", connections: 16, events: None, most: 4.0 },
+    Case { name: "prose", what: "event of prose", connections: 16, events: Some(200.0), most: 3.0 },
+    Case { name: "arguments", what: "event of arguments", connections: 16, events: Some(200.0), most: 3.0 },
+    Case { name: "paced", what: "event of prose, paced", connections: 64, events: Some(200.0), most: 3.0 },
+];
+
+/// What one run of the load came to.
+struct Sample {
+    answers: f64,
+    /// Microseconds.
+    p50: f64,
+}
+
+/// The processor time of a case, by turns.
+pub(crate) fn cost(servers: &Servers, trio: &Trio, case: &Case, options: &Options) -> Result<Figure> {
+    let (mut ours, mut nginx, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let per_answer = case.events.unwrap_or(1.0);
+    let cost = |running: &Running, address: &str| -> Result<f64> {
+        let before = running.cpu()?;
+        let sample = load(servers, address, case.name, case.connections, options.seconds)?;
+        Ok((running.cpu()? - before).as_secs_f64() * 1e6 / sample.answers / per_answer)
+    };
+    // What is done once, such as asking the upstream what the model can do, is not counted.
+    load(servers, &trio.ours.address, case.name, case.connections, 0.2)?;
+    for _ in 0..options.rounds {
+        let own = cost(&trio.ours.running, &trio.ours.address)?;
+        ours.push(own);
+        if let Ok(server) = &trio.nginx {
+            let address = if case.events.is_some() { &server.streamed } else { &server.whole };
+            let other = cost(&server.running, address)?;
+            nginx.push(other);
+            ratios.push(own / other);
+        }
+    }
+    let has_ratios = !ratios.is_empty();
+    let held = Held { what: "× nginx", value: median(ratios), bound: Bound::AtMost(case.most) };
+    Ok(Figure {
+        name: case.what.into(),
+        unit: "µs of CPU",
+        ours: median(ours),
+        direct: None,
+        nginx: has_ratios.then(|| median(nginx)),
+        held: has_ratios.then_some(held),
+    })
+}
+
+/// How much later half of the answers come, asked for one at a time.
+pub(crate) fn latency(servers: &Servers, trio: &Trio, options: &Options) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for (name, what) in [("call", "half of the answers within"), ("agent", "the same, 60 KB agent request")] {
+        let (mut ours, mut nginx, mut direct, mut added) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..options.rounds {
+            let p50 = |address: &str| {
+                load(servers, address, name, 1, options.seconds / 2.0).map(|load| load.p50 / 1e3)
+            };
+            let (without, with) = (p50(&trio.upstream.address)?, p50(&trio.ours.address)?);
+            direct.push(without);
+            ours.push(with);
+            added.push(with - without);
+            if let Ok(server) = &trio.nginx {
+                nginx.push(p50(&server.whole)?);
+            }
+        }
+        figures.push(Figure {
+            name: what.into(),
+            unit: "ms",
+            ours: median(ours),
+            direct: Some(median(direct)),
+            nginx: Some(nginx).filter(|nginx| !nginx.is_empty()).map(median),
+            held: Some(Held { what: "ms added", value: median(added), bound: Bound::AtMost(0.3) }),
+        });
+    }
+    Ok(figures)
+}
+
+/// The time until it is ready, and its memory, as it starts by default: a thread for each core.
+pub(crate) fn start(servers: &Servers, options: &Options) -> Result<Vec<Figure>> {
+    let upstream = servers.upstream()?;
+    let (mut ready, mut idle, mut streams) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..options.rounds {
+        let begin = Instant::now();
+        let ours = servers.ours(&upstream, "0,1", 0)?;
+        is_ready(&ours)?;
+        ready.push(begin.elapsed().as_secs_f64());
+        load(servers, &ours.address, "call", 1, 0.1)?;
+        idle.push(ours.running.memory()?);
+        streams.push(streamed(servers, &ours, &upstream, 200, |ours| ours.running.memory())?);
+    }
+    let figure = |name: &str, unit, values, most| {
+        let value = median(values);
+        let held = Some(Held { what: unit, value, bound: Bound::AtMost(most) });
+        Figure { name: name.into(), unit, ours: value, direct: None, nginx: None, held }
+    };
+    Ok(vec![
+        figure("ready after", "s", ready, 0.1),
+        figure("memory, idle", "MB", idle, 15.0),
+        figure("memory, 200 open streams", "MB", streams, 30.0),
+    ])
+}
+
+/// How much more two cores answer than one.
+///
+/// The load needs a core itself, so both cannot be filled. What is compared is how many answers there are for each
+/// second of the busiest thread: it bounds what the gateway can do with all cores to itself, and falls where
+/// threads wait for each other, or the work is dealt out unevenly.
+pub(crate) fn cores(servers: &Servers, options: &Options) -> Result<Figure> {
+    let upstream = servers.upstream()?;
+    // Both may run where they like: next to the load, a request costs less than on the other core.
+    let (one, two) = (servers.ours(&upstream, "0,1", 1)?, servers.ours(&upstream, "0,1", 2)?);
+    let most = |server: &Server| -> Result<f64> {
+        let before = server.running.cpu_of_threads()?;
+        let sample = load(servers, &server.address, "call", 16, options.seconds * 2.0)?;
+        let after = server.running.cpu_of_threads()?;
+        let busiest = after.iter().zip(&before).map(|(after, before)| after.saturating_sub(*before)).max();
+        Ok(sample.answers / busiest.unwrap_or_default().as_secs_f64())
+    };
+    load(servers, &one.address, "call", 16, 0.2)?;
+    load(servers, &two.address, "call", 16, 0.2)?;
+    let mut ratios = Vec::new();
+    for _ in 0..options.rounds {
+        ratios.push(most(&two)? / most(&one)?);
+    }
+    let value = median(ratios);
+    let held = Some(Held { what: "× one thread", value, bound: Bound::AtLeast(1.8) });
+    Ok(Figure {
+        name: "two threads on two cores".into(),
+        unit: "× one",
+        ours: value,
+        direct: None,
+        nginx: None,
+        held,
+    })
+}
+
+/// All streams at once that the descriptors of one process allow.
+pub(crate) fn many_streams(servers: &Servers) -> Result<Figure> {
+    const STREAMS: usize = 9_000;
+    let upstream = servers.upstream()?;
+    let ours = servers.ours(&upstream, "0,1", 0)?;
+    let begin = Instant::now();
+    let memory = streamed(servers, &ours, &upstream, STREAMS, |ours| ours.running.memory())?;
+    println!("    {STREAMS} streams in {:.1} s", begin.elapsed().as_secs_f64());
+    let held =
+        Some(Held { what: "streams whole", value: STREAMS as f64, bound: Bound::AtLeast(STREAMS as f64) });
+    Ok(Figure {
+        name: format!("memory, {STREAMS} streams"),
+        unit: "MB",
+        ours: memory,
+        direct: None,
+        nginx: None,
+        held,
+    })
+}
+
+/// Opens `n` streams, looks at the gateway while they are all open, and lets them end.
+///
+/// # Errors
+/// One of them was lost, out of order, or got another one's events.
+fn streamed<T>(
+    servers: &Servers,
+    ours: &Server,
+    upstream: &Server,
+    n: usize,
+    look: impl FnOnce(&Server) -> Result<T>,
+) -> Result<T> {
+    let mut command = Command::new(&servers.load);
+    command.args(["streams", &ours.address, &upstream.address, &n.to_string()]);
+    let mut streams = Running::start(&command, LOAD, &servers.work.join("streams.log"))?;
+    let open = streams.line()?;
+    let looked = look(ours)?;
+    streams.go()?;
+    let became = streams.line()?;
+    ensure!(open == format!("open {n}"), "of {n} streams only {open}");
+    ensure!(became == format!("{n} 0 0 0"), "of {n} streams, `whole lost reordered crossed`: {became}");
+    Ok(looked)
+}
+
+/// Runs the load.
+///
+/// # Errors
+/// An answer was not right.
+fn load(servers: &Servers, address: &str, case: &str, connections: usize, seconds: f64) -> Result<Sample> {
+    let mut command = Command::new(&servers.load);
+    command.args(["run", address, case, &connections.to_string(), &seconds.to_string()]);
+    let log = servers.work.join("load.log");
+    let mut running = Running::start(&command, LOAD, &log)?;
+    let line = running.line().with_context(|| said(&log))?;
+    let numbers: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+    let [answers, failed, _bytes, p50, _p99] = numbers[..] else { bail!("the load says {line}") };
+    ensure!(failed == 0.0, "{failed} of {answers} answers to {case} are not what the upstream said");
+    ensure!(0.0 < answers, "no answer to {case}");
+    Ok(Sample { answers, p50 })
+}
+
+fn said(log: &Path) -> String {
+    std::fs::read_to_string(log).unwrap_or_default().trim().to_owned()
+}
+
+/// Waits until the gateway says that it is ready.
+fn is_ready(server: &Server) -> Result<()> {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let mut answer = String::new();
+        let mut stream = TcpStream::connect(&server.address)?;
+        stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")?;
+        stream.read_to_string(&mut answer)?;
+        if answer.starts_with("HTTP/1.1 200") {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "the gateway never gets ready: {answer}");
+    }
+}

@@ -1,0 +1,183 @@
+//! The end-to-end suite: clients as people install them, against upstreams as people run them, over loopback, with
+//! and without the gateway between them.
+
+mod client;
+mod install;
+mod judge;
+mod process;
+mod questions;
+mod scenario;
+mod server;
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use client::{Client, ClientName, Platform, Task};
+use install::Installed;
+use judge::breaches;
+use process::Server;
+use questions::Questions;
+use scenario::{Cell, Mode, Scenario, Through, Upstream};
+
+use crate::step::Tally;
+use crate::suite::Suite;
+
+/// The name of the measured run; its two halves are `questions/required` and `questions/auto`.
+const QUESTIONS: &str = "questions";
+const CHOICES: [&str; 2] = ["required", "auto"];
+/// The upstream of the measured run: it ignores `tools`.
+const ASKED: Upstream = Upstream::Smollm2;
+
+/// Runs the cells whose names hold `only`, each as one test, and the measured run.
+///
+/// # Errors
+/// When the scenarios cannot be read, or none of them has such a name.
+pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
+    let scenarios = Scenario::all(&root.join("e2e/scenarios"))?;
+    let chosen: Vec<(&Scenario, Vec<Cell<'_>>)> = scenarios
+        .iter()
+        .map(|scenario| (scenario, scenario.cells(only)))
+        .filter(|(_, cells)| !cells.is_empty())
+        .collect();
+    let choices: Vec<&str> =
+        CHOICES.into_iter().filter(|choice| format!("{QUESTIONS}/{choice}").contains(only)).collect();
+    ensure!(!chosen.is_empty() || !choices.is_empty(), "nothing is named {only}");
+
+    let mut platforms: BTreeSet<Platform> =
+        chosen.iter().flat_map(|(_, cells)| cells).map(|cell| cell.client.platform()).collect();
+    let mut is_model = chosen.iter().any(|(scenario, _)| scenario.upstream.is_model());
+    if !choices.is_empty() {
+        platforms.insert(Platform::Python);
+        is_model = true;
+    }
+    let installed = Installed::new(root, &platforms, is_model, suite)?;
+    let mut bench = Bench { installed, clients: BTreeMap::new(), model: None };
+    for (scenario, cells) in chosen {
+        bench.scenario(suite, scenario, &cells);
+    }
+    for choice in choices {
+        bench.questions(suite, root, choice);
+    }
+    Ok(())
+}
+
+/// What stays between cells.
+struct Bench {
+    installed: Installed,
+    clients: BTreeMap<ClientName, Client>,
+    /// The model that runs now.
+    model: Option<(Upstream, Server)>,
+}
+
+impl Bench {
+    fn scenario(&mut self, suite: &mut Suite, scenario: &Scenario, cells: &[Cell<'_>]) {
+        if scenario.upstream.is_model() && !self.installed.has_model() {
+            return suite.leave_out(&scenario.name, "there is no model");
+        }
+        let (able, unable): (Vec<_>, Vec<_>) =
+            cells.iter().partition(|cell| self.installed.has(cell.client.platform()));
+        if !unable.is_empty() {
+            let names: BTreeSet<String> = unable.iter().map(|cell| cell.client.to_string()).collect();
+            let names: Vec<String> = names.into_iter().collect();
+            suite.leave_out(&scenario.name, &format!("not installed: {}", names.join(", ")));
+        }
+        if able.is_empty() {
+            return;
+        }
+        suite.tests(&format!("end to end: {}", scenario.name), || {
+            let mut tally = Tally { ok: true, ..Tally::default() };
+            for cell in able {
+                let start = Instant::now();
+                let differences = self.cell(cell).unwrap_or_else(|error| vec![format!("{error:#}")]);
+                let seconds = start.elapsed().as_secs_f64();
+                if differences.is_empty() {
+                    tally.passed += 1;
+                    println!("    ok    {seconds:5.1} s  {cell}");
+                } else {
+                    tally.failed += 1;
+                    tally.ok = false;
+                    println!("    FAIL  {seconds:5.1} s  {cell}");
+                    differences.iter().for_each(|difference| println!("          {difference}"));
+                }
+            }
+            Ok(tally)
+        });
+    }
+
+    /// Runs one cell with servers of its own, except for the model. Returns what is not as it should be.
+    fn cell(&mut self, cell: &Cell<'_>) -> Result<Vec<String>> {
+        let scenario = cell.scenario;
+        let replay;
+        let upstream = if scenario.upstream.is_model() {
+            self.model(scenario.upstream)?
+        } else {
+            let script = scenario.replay.as_ref().context("the scenario has no script")?;
+            replay = server::replay(script, &self.installed)?;
+            replay.url.clone()
+        };
+        let gateway;
+        let url = match cell.run.through {
+            Through::Direct => upstream,
+            Through::Gateway => {
+                gateway = server::gateway(&upstream, scenario.gateway.as_ref(), &self.installed)?;
+                gateway.url.clone()
+            }
+        };
+        let task = Task {
+            base_url: format!("{url}/v1"),
+            model: scenario.model(),
+            ask: &scenario.ask,
+            tools: &scenario.tools,
+            stream: cell.mode == Mode::Streamed,
+            turns: scenario.turns,
+            max_tokens: scenario.max_tokens,
+        };
+        let patience = Duration::from_secs(if scenario.upstream.is_model() { 300 } else { 60 });
+        let report = self.client(cell.client)?.run(&task, patience)?;
+        let differences = breaches(&scenario.expect, &report);
+        Ok(match (cell.run.fails, differences.is_empty()) {
+            (false, _) => differences,
+            (true, false) => Vec::new(),
+            (true, true) => vec![String::from("a control, but the client saw all that is expected")],
+        })
+    }
+
+    fn questions(&mut self, suite: &mut Suite, root: &Path, choice: &str) {
+        let name = format!("{QUESTIONS}/{choice}");
+        if !self.installed.has_model() || !self.installed.has(Platform::Python) {
+            return suite.leave_out(&name, "there is no model, or no Python client");
+        }
+        suite.tests(&format!("end to end: {name}"), || {
+            let questions = Questions::read(&root.join("e2e/questions.toml"))?;
+            let upstream = self.model(ASKED)?;
+            let gateway = server::gateway(&upstream, None, &self.installed)?;
+            let base_url = format!("{}/v1", gateway.url);
+            questions.ask(&base_url, ASKED.name(), choice, self.client(ClientName::Questions)?)
+        });
+    }
+
+    /// The address of a model, which is started unless it runs. Another one is ended first.
+    fn model(&mut self, upstream: Upstream) -> Result<String> {
+        if let Some((running, server)) = &self.model
+            && *running == upstream
+        {
+            return Ok(server.url.clone());
+        }
+        self.model = None;
+        let server = server::model(upstream, &self.installed)?;
+        let url = server.url.clone();
+        self.model = Some((upstream, server));
+        Ok(url)
+    }
+
+    fn client(&mut self, name: ClientName) -> Result<&mut Client> {
+        match self.clients.entry(name) {
+            Entry::Occupied(client) => Ok(client.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(Client::new(name, &self.installed)?)),
+        }
+    }
+}

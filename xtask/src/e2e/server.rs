@@ -1,0 +1,59 @@
+//! The servers of a cell: the model or the replay upstream, and the gateway before it.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::install::Installed;
+use super::process::Server;
+use super::scenario::Upstream;
+
+/// Long: cores are shared, and weights come from a disk.
+const START: Duration = Duration::from_secs(120);
+
+/// Starts the real model as `upstream`.
+pub(crate) fn model(upstream: Upstream, installed: &Installed) -> Result<Server> {
+    let mut command = installed.model_server()?;
+    command.args(["--alias", upstream.name()]);
+    match upstream {
+        Upstream::Replay | Upstream::Smollm2 => {}
+        Upstream::Smollm2Tools => {
+            command.arg("--template").arg(installed.model_file("hermes.jinja"));
+        }
+        Upstream::Smollm2Nojinja => {
+            command.arg("--no-jinja");
+        }
+    }
+    Server::start(&command, &installed.log(upstream.name()), START)
+}
+
+/// Starts the replay upstream with a script.
+pub(crate) fn replay(script: &toml::Table, installed: &Installed) -> Result<Server> {
+    let file = installed.written("script.toml");
+    fs::write(&file, toml::to_string(script)?)?;
+    let mut command = callwright()?;
+    command.args(["replay", "--listen", "127.0.0.1:0", "--script"]).arg(file);
+    Server::start(&command, &installed.log("replay"), START)
+}
+
+/// Starts the gateway before the upstream at `url`.
+pub(crate) fn gateway(url: &str, config: Option<&toml::Table>, installed: &Installed) -> Result<Server> {
+    let mut command = callwright()?;
+    command.args(["serve", "--listen", "127.0.0.1:0", "--upstream", &format!("{url}/v1")]);
+    if let Some(config) = config {
+        let file = installed.written("callwright.toml");
+        fs::write(&file, toml::to_string(config)?)?;
+        command.arg("--config").arg(file);
+    }
+    Server::start(&command, &installed.log("gateway"), START)
+}
+
+/// The binary, which is built beside ours.
+fn callwright() -> Result<Command> {
+    let own: PathBuf = env::current_exe().context("where do we stand?")?;
+    Ok(Command::new(own.with_file_name("callwright")))
+}
