@@ -108,7 +108,7 @@ impl Turn {
     /// Where another model is configured for what this one cannot do, takes its calls.
     async fn ask_other_model(&mut self, settled: &mut Settled) {
         let is_cut = settled.first.finish_reason.as_deref() == Some("length");
-        let set = self.relay.upstreams.route(&self.ask.model).config;
+        let set = self.relay.upstreams.configured(&self.ask.model);
         let Some(other) = set.and_then(|set| set.fallback_model.clone()).filter(|_| !is_cut) else { return };
         let Some(candidate) = self.relay.upstreams.route(&other).candidates.into_iter().next() else {
             return;
@@ -171,9 +171,9 @@ pub(crate) fn refused(verdicts: &[Verdict]) -> impl Iterator<Item = &Refusal> {
 
 /// Was a call not well formed, or not made in the channel that was meant for it?
 fn is_mended(verdicts: &[Verdict], mode: Mode) -> bool {
-    let is_misplaced = |dialect: &str| mode == Mode::Native && dialect != "native";
+    let is_misplaced = |verdict: &Verdict| mode == Mode::Native && !verdict.is_native();
     verdicts.iter().any(|verdict| match verdict {
-        Verdict::Accepted(call) => !Policy::Strict.admits(call) || is_misplaced(call.dialect),
+        Verdict::Accepted(call) => !Policy::Strict.admits(call) || is_misplaced(verdict),
         Verdict::Refused(_) => false,
     })
 }

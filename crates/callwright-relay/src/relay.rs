@@ -152,33 +152,6 @@ impl Relay {
         }
     }
 
-    /// How many models the upstreams list.
-    ///
-    /// # Errors
-    /// Why none of them answers.
-    pub async fn is_up(&self) -> Result<usize, String> {
-        let mut why = String::from("there is no upstream");
-        let mut n_models = None;
-        for upstream in self.upstreams.all() {
-            let listed = async {
-                let answer = upstream.get("/models").await.map_err(|error| error.to_string())?;
-                let status = answer.status;
-                let body =
-                    answer.body.whole(self.config.limits.answer).await.map_err(|error| error.to_string())?;
-                if !status.is_success() {
-                    return Err(format!("{} answered {status}", upstream.name()));
-                }
-                let document = Document::parse(body)?;
-                Ok(document.root().get("data").map_or(0, |data| data.elements().count()))
-            };
-            match listed.await {
-                Ok(n) => n_models = Some(n_models.unwrap_or(0) + n),
-                Err(error) => why = error,
-            }
-        }
-        n_models.ok_or(why)
-    }
-
     fn turn(&self, request: Request) -> Result<Begun, WireError> {
         let limit = self.config.limits.body;
         if limit < request.body.len() {
@@ -199,7 +172,7 @@ impl Relay {
             None => Arc::new(ToolSet::empty()),
         };
         ask.check_choice(&tool_set)?;
-        let set = self.upstreams.route(&ask.model).config.as_ref().and_then(|set| set.policy);
+        let set = self.upstreams.configured(&ask.model).and_then(|set| set.policy);
         let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
         Ok(Begun { ask, tool_set, policy, headers: request.headers })
     }

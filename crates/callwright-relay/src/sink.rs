@@ -165,10 +165,7 @@ impl Sink {
 
     /// A verdict that goes out at once, unless one before it is still open.
     fn judged(&mut self, verdict: &Verdict, template: &Template, out: &mut String) {
-        let native = match verdict {
-            Verdict::Accepted(call) => call.dialect == "native",
-            Verdict::Refused(refusal) => refusal.dialect == "native",
-        };
+        let native = verdict.is_native();
         let live = native.then(|| self.live.iter().find(|live| live.native == self.n_native)).flatten();
         self.n_native += usize::from(native);
         match (verdict, live) {

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use callwright::Policy;
-use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, UpstreamConfig};
+use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, Routing, UpstreamConfig};
 use callwright_relay::{Client, Completion, End, Observer, TurnRecord, Why};
 use callwright_replay::{Recorded, Replay, Script};
 use serde_json::{Value, json};
@@ -485,4 +485,19 @@ fn a_provider_that_lists_what_its_models_can_do_is_believed() {
     let has_tools: Vec<bool> =
         bodies(&setting.replay).iter().map(|body| body.get("tools").is_some()).collect();
     assert_eq!(has_tools, [true, false]);
+}
+
+#[test]
+fn equal_upstreams_take_turns() {
+    let script = "[[answer]]\nrepeat = true\ntext = \"Hello.\"";
+    let other = Replay::start(Script::from_toml(script).unwrap()).unwrap();
+    let two = |config: &mut RelayConfig| {
+        config.upstreams.push(UpstreamConfig::new("other", &other.base_url()));
+        config.models[0].routing = Routing::LeastBusy;
+    };
+    let setting = setting_with(script, two);
+    for _ in 0..4 {
+        run(setting.client.chat(&request(NATIVE))).unwrap();
+    }
+    assert_eq!((bodies(&setting.replay).len(), bodies(&other).len()), (2, 2));
 }

@@ -65,9 +65,18 @@ impl Upstreams {
         &self.all
     }
 
-    /// Whom to ask for `model`, best first.
+    /// What is configured for `model`, where anything is. Asks nobody, and takes no turn.
+    pub fn configured(&self, model: &str) -> Option<&ModelConfig> {
+        self.known(model).map(|known| &*known.config)
+    }
+
+    fn known(&self, model: &str) -> Option<&Model> {
+        self.models.iter().find(|known| fits(&known.config.pattern, model))
+    }
+
+    /// Whom to ask for `model`, best first. Equals take turns, so that each call is one request's.
     pub fn route(&self, model: &str) -> Route {
-        let known = self.models.iter().find(|known| fits(&known.config.pattern, model));
+        let known = self.known(model);
         let config = known.map(|known| Arc::clone(&known.config));
         let mut upstreams = match known.and_then(|known| known.upstreams.as_ref()) {
             Some(named) => named.clone(),
