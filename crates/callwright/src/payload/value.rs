@@ -4,45 +4,7 @@ use callwright_json::{Guide, Kind, Kinds, Member, Options, Place, Value, read_wi
 
 use super::elements;
 use super::tag::Typing;
-
-/// A guide that looks at one place of another guide as its whole.
-pub(crate) struct At<'g> {
-    guide: &'g dyn Guide,
-    place: Place,
-}
-
-impl<'g> At<'g> {
-    pub(crate) fn new(guide: &'g dyn Guide, place: Place) -> At<'g> {
-        At { guide, place }
-    }
-}
-
-impl Guide for At<'_> {
-    fn root(&self) -> Place {
-        self.place
-    }
-    fn kinds(&self, place: Place) -> Kinds {
-        self.guide.kinds(place)
-    }
-    fn member(&self, place: Place, key: &str) -> Member {
-        self.guide.member(place, key)
-    }
-    fn name(&self, place: Place, slot: u8) -> Option<&str> {
-        self.guide.name(place, slot)
-    }
-    fn required(&self, place: Place) -> u128 {
-        self.guide.required(place)
-    }
-    fn element(&self, place: Place, index: usize) -> Place {
-        self.guide.element(place, index)
-    }
-    fn picky(&self, place: Place) -> bool {
-        self.guide.picky(place)
-    }
-    fn admits(&self, place: Place, text: &str) -> bool {
-        self.guide.admits(place, text)
-    }
-}
+use crate::schema::Rooted;
 
 /// Where the value of `key` stands in an object at `place`; `None` where the schema says nothing about it.
 pub(crate) fn place_of(guide: &dyn Guide, place: Place, key: &str) -> Option<Place> {
@@ -97,7 +59,7 @@ fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
     if strict(text).is_ok() {
         return Some(text.to_owned());
     }
-    let at = At::new(guide, place.unwrap_or_else(|| guide.root()));
+    let at = Rooted::new(guide, place.unwrap_or_else(|| guide.root()));
     let parse = read_with(text, &at, &Options { cut: false });
     parse.settled().map(|reading| reading.value().raw().to_owned())
 }

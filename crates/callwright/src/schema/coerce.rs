@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Span, Tree, Value, read, strict};
 
 use super::check::{Fault, Sort, walk};
-use super::guide::{Rule, SchemaGuide};
+use super::guide::{Rooted, Rule, SchemaGuide};
 use super::message::pointer_to;
 use super::{Schema, number};
 use crate::verdict::Coercion;
@@ -175,7 +175,7 @@ fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Opt
     if !text.starts_with(['[', '{']) {
         return None;
     }
-    let parse = read(text, &Rooted { guide, root: place });
+    let parse = read(text, &Rooted::new(guide, place));
     let reading = parse.settled().filter(|reading| reading.class() <= Class::Lossless)?;
     is_wanted(reading.value()).then(|| reading.text.clone().into_owned())
 }
@@ -241,36 +241,6 @@ fn object_around<'v>(root: Value<'v>, value: Value<'v>) -> Option<Value<'v>> {
 fn holds(outer: Value<'_>, inner: Value<'_>) -> bool {
     let (outer, inner) = (outer.span(), inner.span());
     outer.start <= inner.start && inner.end <= outer.end
-}
-
-/// A guide for the value that stands at one place of another guide.
-struct Rooted<'g> {
-    guide: &'g SchemaGuide,
-    root: Place,
-}
-
-impl Guide for Rooted<'_> {
-    fn root(&self) -> Place {
-        self.root
-    }
-    fn kinds(&self, place: Place) -> Kinds {
-        self.guide.kinds(place)
-    }
-    fn member(&self, place: Place, key: &str) -> Member {
-        self.guide.member(place, key)
-    }
-    fn name(&self, place: Place, slot: u8) -> Option<&str> {
-        self.guide.name(place, slot)
-    }
-    fn required(&self, place: Place) -> u128 {
-        self.guide.required(place)
-    }
-    fn element(&self, place: Place, index: usize) -> Place {
-        self.guide.element(place, index)
-    }
-    fn admits(&self, place: Place, text: &str) -> bool {
-        self.guide.admits(place, text)
-    }
 }
 
 #[cfg(test)]

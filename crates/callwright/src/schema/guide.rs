@@ -151,3 +151,42 @@ impl Guide for SchemaGuide {
         }
     }
 }
+
+/// A guide that looks at one place of another guide as its whole.
+pub(crate) struct Rooted<'g> {
+    guide: &'g dyn Guide,
+    place: Place,
+}
+
+impl<'g> Rooted<'g> {
+    pub(crate) fn new(guide: &'g dyn Guide, place: Place) -> Rooted<'g> {
+        Rooted { guide, place }
+    }
+}
+
+impl Guide for Rooted<'_> {
+    fn root(&self) -> Place {
+        self.place
+    }
+    fn kinds(&self, place: Place) -> Kinds {
+        self.guide.kinds(place)
+    }
+    fn member(&self, place: Place, key: &str) -> Member {
+        self.guide.member(place, key)
+    }
+    fn name(&self, place: Place, slot: u8) -> Option<&str> {
+        self.guide.name(place, slot)
+    }
+    fn required(&self, place: Place) -> u128 {
+        self.guide.required(place)
+    }
+    fn element(&self, place: Place, index: usize) -> Place {
+        self.guide.element(place, index)
+    }
+    fn picky(&self, place: Place) -> bool {
+        self.guide.picky(place)
+    }
+    fn admits(&self, place: Place, text: &str) -> bool {
+        self.guide.admits(place, text)
+    }
+}

@@ -21,6 +21,7 @@ use serde_json::Value;
 
 pub use coerce::Coerced;
 pub(crate) use compile::{Document, compile as compile_documents};
+pub(crate) use guide::Rooted;
 pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, Holds, holds, inside, local_pointer};
 pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
