@@ -219,6 +219,7 @@ mod tests {
                 repairs,
                 renamed_from: None,
                 coercions: Vec::new(),
+                open_end: false,
             })],
             ..Outcome::default()
         }

@@ -1,6 +1,7 @@
 //! Climbs the ladder for one choice: asks again until its calls are right, or nothing more may be asked.
 
-use callwright::{Policy, Refusal, Verdict};
+use callwright::{Acceptance, Policy, Reason, Refusal, Verdict};
+use callwright_json::strict;
 
 use crate::config::Mode;
 use crate::followup;
@@ -139,7 +140,7 @@ impl Turn {
             }
         };
         let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);
-        let manner = opened.chosen.reading(self.policy, question.choice(&self.ask), &opened.shown);
+        let manner = self.manner(&opened.chosen, question.choice(&self.ask), &opened.shown);
         let spent = usage(document.root()).unwrap_or_default();
         let read = read_whole(&document, tool_set, manner, question.max_tokens, spent).into_iter().next();
         self.log.read(spent, read.iter());
@@ -178,16 +179,21 @@ fn is_mended(verdicts: &[Verdict], mode: Mode) -> bool {
     })
 }
 
-/// Puts the calls of an answer where the first refused call stands, under its id.
+/// Puts the calls of an answer where the first refused call stands, under its id. A call that ends too early in both
+/// answers, and is the same in both, ends there.
 fn replace_first(verdicts: &mut Vec<Verdict>, answer: &Choice) {
-    let Some(at) = verdicts.iter().position(|v| matches!(v, Verdict::Refused(_))) else { return };
-    let mut id = match &verdicts[at] {
-        Verdict::Refused(refusal) => refusal.id.clone(),
+    let first = verdicts.iter().enumerate().find_map(|(at, verdict)| match verdict {
+        Verdict::Refused(refusal) => Some((at, refusal.clone())),
         Verdict::Accepted(_) => None,
-    };
+    });
+    let Some((at, first)) = first else { return };
+    let mut id = first.id.clone();
     let put = answer.outcome.verdicts.iter().cloned().map(|verdict| match verdict {
         Verdict::Accepted(call) => {
-            Verdict::Accepted(callwright::Acceptance { id: id.take().or(call.id.clone()), ..call })
+            Verdict::Accepted(Acceptance { id: id.take().or(call.id.clone()), ..call })
+        }
+        Verdict::Refused(Refusal { reason: Reason::OpenEnd(call), .. }) if is_confirmed(&first, &call) => {
+            Verdict::Accepted(Acceptance { id: id.take().or(call.id.clone()), ..*call })
         }
         Verdict::Refused(refusal) => {
             Verdict::Refused(Refusal { id: id.take().or(refusal.id.clone()), ..refusal })
@@ -195,4 +201,14 @@ fn replace_first(verdicts: &mut Vec<Verdict>, answer: &Choice) {
     });
     let put: Vec<Verdict> = put.collect();
     verdicts.splice(at..=at, put);
+}
+
+/// Is `call` what `refusal` would be if nothing were missing?
+fn is_confirmed(refusal: &Refusal, call: &Acceptance) -> bool {
+    let Reason::OpenEnd(before) = &refusal.reason else { return false };
+    let same = |a: &str, b: &str| match (strict(a), strict(b)) {
+        (Ok(a_tree), Ok(b_tree)) => a_tree.root(a).same_as(b_tree.root(b)),
+        _ => false,
+    };
+    before.name == call.name && same(&before.arguments, &call.arguments)
 }

@@ -241,6 +241,8 @@ pub struct LadderConfig {
     pub max_seconds: f64,
     /// After how many equal errors in a row the ladder ends.
     pub breaker: u32,
+    /// Is a call whose last bracket is missing asked for again where more could have stood before it?
+    pub confirm_open_ends: bool,
     /// Tools that change nothing, by name: what a call of an unknown tool may be replaced by. All tools where
     /// there is none.
     pub safe_tools: Vec<String>,
@@ -254,6 +256,7 @@ impl Default for LadderConfig {
             max_tokens: 16_384,
             max_seconds: 120.0,
             breaker: 3,
+            confirm_open_ends: true,
             safe_tools: Vec::new(),
         }
     }

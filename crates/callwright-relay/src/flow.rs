@@ -31,7 +31,7 @@ pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) 
     loop {
         let Opened { source, chosen, shown } = opened;
         let Source::Answer(answer) = source else { return };
-        let manner = Manner { live, ..chosen.reading(turn.policy, &allowed, &shown) };
+        let manner = Manner { live, ..turn.manner(&chosen, &allowed, &shown) };
         let came = Came::read(&mut turn, answer.body, &tool_set, manner, &mut frame, &to).await;
         let frame = frame.get_or_insert_with(|| {
             let record = turn.log.record();

@@ -127,7 +127,7 @@ pub(crate) fn sentence<'r>(refusals: impl Iterator<Item = &'r Refusal>) -> Strin
                 None => String::from("A tool call"),
             };
             match &refusal.reason {
-                Reason::Truncated(_) => {
+                Reason::Truncated(_) | Reason::OpenEnd(_) => {
                     format!("⚠️ {what} was cut off before it was complete. It was not run.")
                 }
                 _ => {

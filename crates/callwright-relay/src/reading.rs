@@ -20,6 +20,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) constrain: Constrain,
     /// What may be done about calls that are not right.
     pub(crate) policy: Policy,
+    /// Is a call with an open end refused, for the model to make it again?
+    pub(crate) doubt_open_ends: bool,
     /// May arguments go out before the verdict, as far as they are certain?
     pub(crate) live: bool,
     /// Which tools may be called.
@@ -60,6 +62,7 @@ impl<'t> Reading<'t> {
         let context = Context {
             native: manner.mode == Mode::Native,
             policy: manner.policy,
+            doubt_open_ends: manner.doubt_open_ends,
             live: manner.live,
             ..Context::default()
         };

@@ -224,6 +224,25 @@ impl Turn {
         }
     }
 
+    /// How an answer of `chosen` is to be read.
+    pub(crate) fn manner<'a>(
+        &self,
+        chosen: &Chosen,
+        allowed: &'a ToolChoice,
+        shown: &'a Shown,
+    ) -> reading::Manner<'a> {
+        let bounds = &self.relay.config.ladder;
+        reading::Manner {
+            mode: chosen.mode,
+            constrain: chosen.constrain,
+            policy: self.policy,
+            doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends && 0 < bounds.reasks,
+            live: false,
+            allowed,
+            shown: (chosen.mode == Mode::Prompt).then_some(shown),
+        }
+    }
+
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.
     pub(crate) fn is_silent(&self, settled: &Settled) -> bool {
         let is_cut =
@@ -269,23 +288,6 @@ impl Chosen {
             dialect: self.dialect,
             constrain: self.constrain,
             set: self.candidate.config.as_deref(),
-        }
-    }
-
-    /// How its answer is to be read.
-    pub(crate) fn reading<'a>(
-        &self,
-        policy: Policy,
-        allowed: &'a ToolChoice,
-        shown: &'a Shown,
-    ) -> reading::Manner<'a> {
-        reading::Manner {
-            mode: self.mode,
-            constrain: self.constrain,
-            policy,
-            live: false,
-            allowed,
-            shown: (self.mode == Mode::Prompt).then_some(shown),
         }
     }
 }

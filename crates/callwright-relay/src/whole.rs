@@ -41,7 +41,7 @@ pub(crate) async fn reply(mut turn: Box<Turn>, opened: Opened) -> Reply {
             turn.log.read(spent, std::iter::empty());
             return done(turn, headers, document, &[], End::Passed);
         }
-        let manner = opened.chosen.reading(turn.policy, &turn.ask.choice, &opened.shown);
+        let manner = turn.manner(&opened.chosen, &turn.ask.choice, &opened.shown);
         let read = read_whole(&document, &turn.tool_set, manner, turn.ask.max_tokens, spent);
         turn.log.read(spent, read.iter());
         if let [only] = read.as_slice()

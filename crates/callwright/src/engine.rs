@@ -20,6 +20,9 @@ pub struct Context<'a> {
     /// What may be done about a call that is not right as it was written. The caller feeds back and
     /// re-asks; under a policy that does not heal, [`Policy::admits`] decides which calls are refused.
     pub policy: Policy,
+    /// Refuse what ends too early even where it can be mended, if more could have stood there
+    /// ([`Reason::OpenEnd`](crate::Reason::OpenEnd)): for callers that can ask the model again.
+    pub doubt_open_ends: bool,
     /// A stream is handed on as it comes: what is certain of a native call goes out before its verdict, as
     /// [`Event::CallStarted`](crate::Event::CallStarted) and [`Event::CallArguments`](crate::Event::CallArguments).
     pub live: bool,

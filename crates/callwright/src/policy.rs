@@ -2,7 +2,7 @@
 
 use callwright_json::{Class, RepairKind};
 
-use crate::verdict::Acceptance;
+use crate::verdict::{Acceptance, Reason};
 
 /// What may be done about a call that is not right as it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -55,6 +55,25 @@ impl Policy {
     }
 }
 
+/// What a scanner lets pass of the calls that it can read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Admission {
+    pub(crate) policy: Policy,
+    /// Are calls with an open end refused?
+    pub(crate) doubts_open_ends: bool,
+}
+
+impl Admission {
+    /// Why `call` may not pass, if so.
+    pub(crate) fn objection(self, call: &Acceptance) -> Option<Reason> {
+        match call.open_end && self.doubts_open_ends {
+            _ if !self.policy.admits(call) => Some(Reason::Unreadable(Vec::new())),
+            true => Some(Reason::OpenEnd(Box::new(call.clone()))),
+            false => None,
+        }
+    }
+}
+
 fn is_well_formed(call: &Acceptance) -> bool {
     // f(a='x') is well formed where calls are written as expressions: what turns it into JSON is lossless.
     let is_expression = call.repairs.iter().any(|r| r.kind == RepairKind::SwapSyntax);
@@ -87,6 +106,7 @@ mod tests {
             repairs: kinds.iter().map(repair).collect(),
             renamed_from: None,
             coercions: Vec::new(),
+            open_end: false,
         }
     }
 

@@ -59,6 +59,8 @@ pub struct CallReport<'a> {
     pub coercions: Vec<CoercionReport<'a>>,
     /// The name as the model wrote it, where that was another one.
     pub renamed_from: Option<&'a str>,
+    /// The answer ends before the call does, and more could have followed: [`Acceptance::open_end`].
+    pub open_end: bool,
 }
 
 /// One repair: the bytes `at`, which were `before`, were replaced by `put`.
@@ -207,6 +209,7 @@ impl<'a> CallReport<'a> {
             repairs: call.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
             coercions: call.coercions.iter().map(CoercionReport::of).collect(),
             renamed_from: call.renamed_from.as_deref(),
+            open_end: call.open_end,
         }
     }
 }
@@ -267,7 +270,7 @@ impl<'a> WhyReport<'a> {
                 why.diagnostics = diagnostics.iter().map(DiagnosticReport::of).collect();
             }
             Reason::Ambiguous { readings } => why.readings = readings,
-            Reason::Shape(_) => {}
+            Reason::Shape(_) | Reason::OpenEnd(_) => {}
             Reason::Invalid(violations) => {
                 let report = |v: &'a crate::verdict::Violation| ViolationReport {
                     pointer: &v.pointer,

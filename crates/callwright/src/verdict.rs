@@ -44,6 +44,10 @@ pub struct Acceptance {
     pub renamed_from: Option<String>,
     /// Values that were given the type that the schema asks for.
     pub coercions: Vec<Coercion>,
+    /// The answer ends before the call does, and the tool's schema lets more stand there: `{"city": "Paris"` of a tool
+    /// that also takes `days`. Whether the model forgot the bracket or was cut, the text cannot tell: where a call
+    /// that lacks something costs more than a question, ask before it runs.
+    pub open_end: bool,
 }
 
 impl Acceptance {
@@ -118,6 +122,10 @@ pub enum Reason {
     Unreadable(Vec<Diagnostic>),
     /// The payload ends before the call does; the spans are bytes of [`Refusal::block`].
     Truncated(Vec<Diagnostic>),
+    /// The call was mended at its end, and more could have stood there: see [`Acceptance::open_end`]. The call as it
+    /// would be if nothing were missing; it is right if the model makes it again. Only where
+    /// [`Context::doubt_open_ends`](crate::Context::doubt_open_ends) asks for it.
+    OpenEnd(Box<Acceptance>),
     /// The payload can be read in several ways that are equally likely.
     Ambiguous {
         /// The readings, as strict JSON texts, at most three.
@@ -136,6 +144,7 @@ impl Reason {
             Reason::UnknownTool { .. } => "unknown-tool",
             Reason::Unreadable(_) => "unreadable",
             Reason::Truncated(_) => "truncated",
+            Reason::OpenEnd(_) => "open-end",
             Reason::Ambiguous { .. } => "ambiguous",
             Reason::Shape(_) => "shape",
             Reason::Invalid(_) => "invalid",

@@ -21,6 +21,7 @@ fn call(arguments: &str) -> Acceptance {
         repairs: Vec::new(),
         renamed_from: None,
         coercions: Vec::new(),
+        open_end: false,
     }
 }
 

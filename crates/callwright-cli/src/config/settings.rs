@@ -106,6 +106,7 @@ pub(crate) const ALL: &[Setting] = &[
     count("ladder.max_tokens"),
     number("ladder.max_seconds"),
     count("ladder.breaker"),
+    flag("ladder.confirm_open_ends"),
     Setting { key: "ladder.safe_tools", kind: Kind::Texts },
     count("limits.body"),
     count("limits.answer"),

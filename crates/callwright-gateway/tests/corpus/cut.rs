@@ -87,3 +87,26 @@ async fn arguments_that_were_cut_are_no_call() {
         }
     }
 }
+
+/// An upstream that says that the model stopped, when it had cut it off: the model is asked again where more could have
+/// stood there.
+#[tokio::test]
+async fn under_a_reason_that_lies_only_the_whole_call_comes() {
+    const ARGUMENTS: &str = r#"{"city": "Sant \"é\" 😀", "hourly": true, "unit": "celsius", "days": 3}"#;
+    let call = |arguments: &str, reason: &str| {
+        let mut answer = Answer::call("get_weather", arguments);
+        answer.choice.finish_reason = Some(reason.to_owned());
+        answer
+    };
+    for streamed in [true, false] {
+        for reason in ["stop", "tool_calls"] {
+            for (at, _) in ARGUMENTS.char_indices() {
+                let script = vec![call(&ARGUMENTS[..at], reason), call(ARGUMENTS, reason)];
+                let replay = Replay::start(Script::of(script)).unwrap();
+                let gateway = Served::in_front_of(&replay.base_url());
+                let got = client::ask(&gateway.base_url, &BTreeMap::new(), &request(streamed)).await;
+                assert_eq!(calls(&got, streamed), [ARGUMENTS], "{reason} behind {}", &ARGUMENTS[..at]);
+            }
+        }
+    }
+}

@@ -103,13 +103,8 @@ impl Refusal {
         };
         match &self.reason {
             Reason::Unreadable(diagnostics) => blank.unreadable(diagnostics, false),
-            Reason::Truncated(diagnostics) => {
-                let mut feedback = blank.unreadable(diagnostics, true);
-                feedback.hints.push(String::from(
-                    "The call ends too early: send it again in full, shorter or in several parts",
-                ));
-                feedback
-            }
+            Reason::Truncated(diagnostics) => blank.unreadable(diagnostics, true).cut_short(),
+            Reason::OpenEnd(_) => blank.unreadable(&[], true).cut_short(),
             Reason::UnknownTool { nearest, declared } => blank.unknown_tool(nearest, declared),
             Reason::Ambiguous { readings } => Feedback {
                 message: format!("The call can be read in {} ways", readings.len()),
@@ -124,6 +119,13 @@ impl Refusal {
 }
 
 impl Feedback {
+    fn cut_short(mut self) -> Feedback {
+        self.hints.push(String::from(
+            "The call ends too early: send it again in full, shorter or in several parts",
+        ));
+        self
+    }
+
     fn unreadable(mut self, diagnostics: &[Diagnostic], cut: bool) -> Feedback {
         let found = if is_meant_as_json(&self.block) { diagnose(&self.block, cut) } else { None };
         if let Some(found) = found {

@@ -7,6 +7,7 @@ use callwright_json::{Diagnostic, Guide as _, Kinds, Member, Problem, Repair, Re
 
 use super::judge::{Case, Judged};
 use super::lead::{Item, Lead};
+use super::open_end;
 use crate::dialect::Grammar;
 use crate::name::{Names, Prefix};
 use crate::payload::relaxed::{self, Braces};
@@ -14,7 +15,7 @@ use crate::payload::tag::Typing;
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
 use crate::tools::Tool;
-use crate::verdict::{Reason, ShapeError};
+use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
 
 /// A payload whose end is looked for.
 #[derive(Debug)]
@@ -103,6 +104,7 @@ impl Case<'_, '_> {
             let diagnostic = Diagnostic { problem: Problem::Truncated, at: Span::new(last, last) };
             return refused(Reason::Truncated(vec![diagnostic]));
         }
+        let is_tags = matches!(body, Body::Tags(_));
         let read = match body {
             Body::Tags(walk) => self.tagged(tool, walk),
             Body::Relaxed(_) => self.relaxed(tool, at, end.at),
@@ -115,7 +117,14 @@ impl Case<'_, '_> {
                     at: Span::new(at, end.at),
                     put: arguments.clone().into(),
                 };
-                let verdict = self.verdict(tool, written, &arguments, vec![repair], at, end.at);
+                let verdict = match self.verdict(tool, written, &arguments, vec![repair], at, end.at) {
+                    // `<parameter=a>1</parameter>` and no more: another parameter could have followed.
+                    Some(Verdict::Accepted(call)) if end.ending == Ending::Bare && is_tags => {
+                        let open_end = open_end::is_open_object(tool, &call.arguments);
+                        Some(self.admitted(Acceptance { open_end, ..call }, at, end.at))
+                    }
+                    verdict => verdict,
+                };
                 self.one(verdict, end.at)
             }
             Err(reason) => refused(reason),

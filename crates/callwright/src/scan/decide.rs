@@ -146,11 +146,12 @@ impl<'a> Scanner<'a> {
             text: &self.text[..limit],
             end: None,
             cut: self.cut && limit == self.text.len(),
+            at_end: limit == self.text.len(),
             last: false,
             set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
             alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call: false,
-            policy: self.policy,
+            admission: self.admission,
         }
     }
 

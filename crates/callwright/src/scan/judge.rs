@@ -6,12 +6,13 @@ use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairK
 
 use super::lead::{Glue, Item, Lead, is_name_byte};
 use super::listed;
+use super::open_end;
 use crate::check::{self, Fit};
 use crate::dialect::{Anchor, Record};
 use crate::guard;
 use crate::name::{MAX_NAME, Names, Prefix};
 use crate::payload::{self, Payload};
-use crate::policy::Policy;
+use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped};
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict, Violation};
@@ -36,6 +37,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) end: Option<usize>,
     /// Was the answer cut off where `text` ends?
     pub(crate) cut: bool,
+    /// Does the whole answer end where `text` does?
+    pub(crate) at_end: bool,
     /// Is this the last attempt? A payload that cannot be read is refused then.
     pub(crate) last: bool,
     /// Does the payload stand alone: at the start of a line, behind markup?
@@ -45,7 +48,7 @@ pub(crate) struct Case<'a, 't> {
     /// Does a call seem to stand among the arguments?
     pub(crate) nested_call: bool,
     /// Which mended calls may pass.
-    pub(crate) policy: Policy,
+    pub(crate) admission: Admission,
 }
 
 /// Judges one payload.
@@ -433,6 +436,8 @@ impl<'a, 't> Case<'a, 't> {
         }
         match check::fit(tool, arguments) {
             Ok(Fit { arguments, coercions }) => {
+                let source = self.text.get(at..).filter(|_| self.at_end).unwrap_or("");
+                let open_end = self.at_end && open_end::is_open(tool, &arguments, source, at, &repairs);
                 let call = Acceptance {
                     id: None,
                     name: tool.name().to_owned(),
@@ -442,11 +447,9 @@ impl<'a, 't> Case<'a, 't> {
                     repairs,
                     renamed_from: (written != tool.name()).then(|| written.to_owned()),
                     coercions,
+                    open_end,
                 };
-                if !self.policy.admits(&call) {
-                    return Some(self.refuse(Some(call.name), Reason::Unreadable(Vec::new()), at, end));
-                }
-                Some(Verdict::Accepted(call))
+                Some(self.admitted(call, at, end))
             }
             Err(violations) => {
                 // `f()` in prose speaks of the tool.
@@ -456,6 +459,14 @@ impl<'a, 't> Case<'a, 't> {
                 }
                 Some(self.refuse(Some(tool.name().to_owned()), Reason::Invalid(violations), at, end))
             }
+        }
+    }
+
+    /// A right call, unless it may not pass.
+    pub(super) fn admitted(&self, call: Acceptance, at: usize, end: usize) -> Verdict {
+        match self.admission.objection(&call) {
+            Some(reason) => self.refuse(Some(call.name), reason, at, end),
+            None => Verdict::Accepted(call),
         }
     }
 

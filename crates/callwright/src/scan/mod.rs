@@ -14,6 +14,7 @@ mod lead;
 mod listed;
 mod live;
 mod native;
+mod open_end;
 mod stripped;
 mod tail;
 mod words;
@@ -32,7 +33,7 @@ use crate::dialect::{self, Anchor, TURNS, WORD_OPENERS};
 use crate::engine::{Context, is_cut};
 use crate::guard;
 use crate::name::Names;
-use crate::policy::Policy;
+use crate::policy::Admission;
 use crate::tools::ToolSet;
 use crate::verdict::{Acceptance, Outcome, Verdict};
 
@@ -87,7 +88,7 @@ pub struct Scanner<'a> {
     names: Names<'a>,
     cut: bool,
     /// Which mended calls may pass.
-    policy: Policy,
+    admission: Admission,
     /// Only explicit forms count in the text.
     explicit: bool,
     /// The only dialect that counts.
@@ -177,7 +178,7 @@ impl<'a> Scanner<'a> {
         Scanner {
             names: Names::new(tools),
             cut: context.finish_reason.is_some_and(is_cut),
-            policy: context.policy,
+            admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
             explicit: context.native,
             dialect: context.dialect.map(str::to_owned),
             text: String::new(),
@@ -217,7 +218,8 @@ impl<'a> Scanner<'a> {
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
         self.advance(true, out);
-        for verdict in self.native.judge(&self.names, self.policy, self.cut, self.outcome.verdicts.len()) {
+        let before = self.outcome.verdicts.len();
+        for verdict in self.native.judge(&self.names, self.admission, self.cut, before) {
             out.push(Event::Call(verdict.clone()));
             self.outcome.verdicts.push(verdict);
         }

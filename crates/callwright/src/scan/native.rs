@@ -5,12 +5,13 @@ use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span
 
 use super::Event;
 use super::live::{Inside, Live};
+use super::open_end;
 use crate::check::{self, Fit};
 use crate::dialect::NATIVE;
 use crate::guard;
 use crate::name::{Names, Prefix};
 use crate::payload;
-use crate::policy::Policy;
+use crate::policy::Admission;
 use crate::shape;
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
@@ -39,6 +40,15 @@ struct Draft {
     arguments: String,
     completion: Completion,
     live: Live,
+}
+
+/// What ends where the arguments of a call end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The call: another one follows.
+    OfCall,
+    /// The answer, which may have been cut there.
+    OfAnswer { cut: bool },
 }
 
 /// The native calls of one answer.
@@ -110,10 +120,18 @@ impl Drafts {
     }
 
     /// The verdicts, in order; with `cut`, the last call may be incomplete.
-    pub(crate) fn judge(&self, names: &Names<'_>, policy: Policy, cut: bool, before: usize) -> Vec<Verdict> {
+    pub(crate) fn judge(
+        &self,
+        names: &Names<'_>,
+        admission: Admission,
+        cut: bool,
+        before: usize,
+    ) -> Vec<Verdict> {
         let last = self.drafts.len().saturating_sub(1);
-        let judge =
-            |(n, draft): (usize, &Draft)| draft.judge(names, policy, cut && n == last, before + n + 1);
+        let judge = |(n, draft): (usize, &Draft)| {
+            let end = if n == last { End::OfAnswer { cut } } else { End::OfCall };
+            draft.judge(names, admission, end, before + n + 1)
+        };
         self.drafts.iter().enumerate().map(judge).collect()
     }
 }
@@ -133,13 +151,15 @@ impl Draft {
         out.push(Event::CallArguments { index, piece: piece.to_owned() });
     }
 
-    fn judge(&self, names: &Names<'_>, policy: Policy, cut: bool, number: usize) -> Verdict {
+    fn judge(&self, names: &Names<'_>, admission: Admission, end: End, number: usize) -> Verdict {
         let Some(tool) = names.resolve(&self.name, Prefix::Any).filter(|_| !self.torn) else {
             return self.refuse(number, names.unknown(&self.name));
         };
-        match self.arguments(tool, cut || is_going_on(&self.arguments)) {
+        match self.arguments(tool, end == End::OfAnswer { cut: true } || is_going_on(&self.arguments)) {
             Ok((arguments, repairs)) => match guarded_fit(tool, &arguments) {
                 Ok(fit) => {
+                    let open_end = end != End::OfCall
+                        && open_end::is_open(tool, &fit.arguments, &self.arguments, 0, &repairs);
                     let call = Acceptance {
                         id: self.id.clone(),
                         name: tool.name().to_owned(),
@@ -149,12 +169,14 @@ impl Draft {
                         repairs,
                         renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
                         coercions: fit.coercions,
+                        open_end,
                     };
                     // What went out is not taken back, whatever else the text turned out to be.
                     let is_as_sent = call.arguments.starts_with(self.live.sent(&self.arguments));
-                    match is_as_sent && policy.admits(&call) {
-                        true => Verdict::Accepted(call),
-                        false => self.refuse(number, Reason::Unreadable(Vec::new())),
+                    match admission.objection(&call) {
+                        _ if !is_as_sent => self.refuse(number, Reason::Unreadable(Vec::new())),
+                        Some(reason) => self.refuse(number, reason),
+                        None => Verdict::Accepted(call),
                     }
                 }
                 Err(reason) => self.refuse(number, reason),
@@ -286,6 +308,7 @@ fn broken(parse: &Parse<'_>) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Policy;
     use crate::tools::ToolSet;
 
     const TOOLS: &str = r#"[{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"},
@@ -293,6 +316,7 @@ mod tests {
 
     fn verdicts(deltas: &[(Option<usize>, &str, &str, &str)], cut: bool) -> Vec<String> {
         let tool_set = ToolSet::from_json(TOOLS).unwrap();
+        let admission = Admission { policy: Policy::Auto, doubts_open_ends: false };
         let mut drafts = Drafts::default();
         for (index, id, name, arguments) in deltas {
             let delta =
@@ -305,7 +329,7 @@ mod tests {
                 format!("{} ! {}", refusal.id.unwrap_or_default(), refusal.reason.code())
             }
         };
-        drafts.judge(&Names::new(&tool_set), Policy::Auto, cut, 0).into_iter().map(line).collect()
+        drafts.judge(&Names::new(&tool_set), admission, cut, 0).into_iter().map(line).collect()
     }
 
     #[test]

@@ -99,6 +99,23 @@ impl SchemaGuide {
         self.entries.get(place.0 as usize).unwrap_or(&self.entries[ANY as usize])
     }
 
+    /// May an object at `place` have more members than the `used` ones? Where some are declared, nobody expects others.
+    pub fn takes_more_members(&self, place: Place, used: impl Fn(&str) -> bool) -> bool {
+        let entry = self.entry(place);
+        match entry.members.is_empty() {
+            true => entry.additional.is_some_and(|at| at != NEVER),
+            false => entry.members.iter().any(|(name, at)| *at != NEVER && !used(name)),
+        }
+    }
+
+    /// May an array at `place` have more than `count` elements?
+    pub fn takes_more_elements(&self, place: Place, count: usize) -> bool {
+        let entry = self.entry(place);
+        let is_full = |rule: &Rule| matches!(rule, Rule::MaxItems(most) if *most <= count as u64);
+        entry.prefix.get(count).copied().unwrap_or(entry.element) != NEVER
+            && !entry.rules.iter().any(|(_, rule)| is_full(rule))
+    }
+
     /// The names of the declared members of an object at `place`, in the order of declaration.
     pub fn names(&self, place: Place) -> impl Iterator<Item = &str> {
         self.entry(place).members.iter().map(|(name, _)| &**name)
