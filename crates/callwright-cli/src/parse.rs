@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
         native: false,
         dialect: args.dialect.as_deref(),
         policy: args.policy,
-        live: false,
+        ..Context::default()
     };
     let outcome = door::parse(&tools, &text, &[], &context, args.chunks);
     let shown = if args.json {
@@ -84,7 +84,7 @@ impl Lines<'_> {
             native: given(case, "tool_calls").is_some(),
             dialect: self.args.dialect.as_deref(),
             policy: self.args.policy,
-            live: false,
+            ..Context::default()
         };
         let (mut outcome, us) =
             door::timed(|| door::parse(tools, &text, &native, &context, self.args.chunks));

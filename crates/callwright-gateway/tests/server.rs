@@ -223,6 +223,20 @@ fn a_client_that_hangs_up_ends_the_upstreams_work() {
     }
 }
 
+/// A client that reads nothing holds neither its answer nor the upstream's for ever.
+#[test]
+fn a_client_that_does_not_read_is_left() {
+    let text = "word ".repeat(4 << 20);
+    let replay = replay(&format!("[[answer]]\ntext = \"{text}\"\nform = {{ pieces = 65536 }}\n"));
+    let running = Running::before(&replay, ServerConfig { stall_seconds: 0.1, ..ServerConfig::default() });
+    let mut connection = Connection::to(running.address);
+    let mut body = hello();
+    body["stream"] = true.into();
+    connection.send("POST /v1/chat/completions", &body.to_string());
+    eventually(|| replay.requests().iter().any(|request| matches!(request.ending, Ending::HungUp(_))));
+    assert_eq!(running.get("/livez").status, 200);
+}
+
 #[test]
 fn a_drain_finishes_what_is_open() {
     let replay =

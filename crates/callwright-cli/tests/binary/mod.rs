@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot run its binary has failed")]
 
+pub(crate) mod serving;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
