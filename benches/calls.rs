@@ -59,7 +59,7 @@ fn escaped(code: &str, quotes: bool, newlines: bool) -> String {
 }
 
 /// Source code of about `size` bytes: functions that differ in names and numbers.
-fn code(size: usize) -> String {
+pub(crate) fn code(size: usize) -> String {
     let mut code = String::with_capacity(size + 400);
     for n in 0.. {
         if size <= code.len() {

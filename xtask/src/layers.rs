@@ -18,7 +18,8 @@ const DATABASES: [&str; 5] = ["sqlx", "rusqlite", "postgres", "tokio-postgres", 
 
 /// Crates that do not exist yet have their rule already: it holds from their first day.
 const LAYERS: &[Layer] = &[
-    Layer { name: "callwright", never: &["tokio", "hyper", "reqwest", "tracing"] },
+    Layer { name: "callwright", never: &["tokio", "hyper", "reqwest", "tracing", "minijinja"] },
+    Layer { name: "callwright-template", never: &["tokio", "hyper", "reqwest", "tracing"] },
     Layer {
         name: "callwright-relay",
         never: &["axum", "sqlx", "rusqlite", "postgres", "tokio-postgres", "diesel", "callwright-store"],
@@ -33,7 +34,15 @@ const LAYERS: &[Layer] = &[
         never: &["callwright", "callwright-json", "callwright-relay", "callwright-gateway", "axum"],
     },
     Layer { name: "callwright-agent", never: &["callwright-gateway", "axum"] },
+    Layer {
+        name: "callwright-macros",
+        never: &["callwright", "callwright-json", "callwright-relay", "callwright-agent", "tokio"],
+    },
 ];
+
+/// What reaches files or starts programs for a model, and who may have it.
+const WALLS: [&str; 4] = ["cap-std", "landlock", "seccompiler", "rmcp"];
+const ACTS: [&str; 1] = ["callwright-agent"];
 
 /// Who may use `anyhow`: only the two that talk to a person.
 const ANYHOW: [&str; 2] = ["callwright-cli", "xtask"];
@@ -124,6 +133,12 @@ fn judge(graph: &Graph) -> Vec<String> {
                 ));
             }
         }
+        // Who acts for a model stands behind the agent's rights and walls.
+        if !ACTS.contains(&name.as_str()) {
+            for wall in WALLS.iter().filter(|wall| direct.contains(wall)) {
+                breaches.push(format!("{name} depends on {wall}: only callwright-agent acts for a model"));
+            }
+        }
         if name == "callwright-gateway" && direct.contains(&"callwright-json") {
             breaches.push(format!("{name} depends on callwright-json: it does not parse model text itself"));
         }
@@ -168,6 +183,8 @@ mod tests {
         finds(&[("callwright-agent", &["callwright-gateway"])], "depends on callwright-gateway");
         finds(&[("callwright-gateway", &["callwright-json"])], "does not parse model text");
         finds(&[("callwright-gateway", &["sqlx"])], "only callwright-store");
+        finds(&[("callwright-relay", &["cap-std"])], "only callwright-agent acts");
+        finds(&[("callwright-macros", &["callwright"])], "depends on callwright,");
         finds(&[("callwright", &["anyhow"])], "uses anyhow");
         finds(&[("callwright-agent", &["callwright-cli"])], "imports callwright-cli");
     }

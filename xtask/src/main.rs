@@ -1,10 +1,11 @@
-//! The house's own commands: `cargo xtask tidy | test | e2e | score DIR | bench gateway`.
+//! The house's own commands: `cargo xtask tidy | test | e2e | score DIR | bench gateway | bench store`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
 mod e2e;
 mod house;
 mod layers;
+mod postgres;
 mod score;
 mod step;
 mod suite;
@@ -18,13 +19,16 @@ const USAGE: &str = "\
 usage: cargo xtask tidy         the layer table and the house rules
        cargo xtask test         everything, in order, with the seconds of each step
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
-                                the cells whose names hold NAME, such as gateway/langchain (needs Python 3, npm)
+                                the cells whose names hold NAME, such as gateway/langchain (needs Python 3, npm);
+                                --only dialects: which dialect a small model does best with (minutes)
        cargo xtask score DIR    the corpora in DIR (needs Python 3), against the floors
        cargo xtask bench gateway
                                 what the gateway costs, beside nginx (Linux, two cores); --gate: fail where a
                                 figure is over its bound; --only NAME: what has it in its name, of call, text,
                                 agent, prose, arguments, paced, latency, ready, cores, streams; --rounds N,
-                                --seconds S: how often, how long; --ours FILE: a gateway that is built already";
+                                --seconds S: how often, how long; --ours FILE: a gateway that is built already
+       cargo xtask bench store  what a store of a million nodes takes to answer, and a write costs a request;
+                                --gate as above; --nodes N: another number";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -37,6 +41,15 @@ fn main() -> ExitCode {
         ["bench", "gateway", rest @ ..] => match bench::Options::of(rest) {
             Some(options) => bench::gateway(&options),
             None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["bench", "store"] => bench::store(1_000_000, false),
+        ["bench", "store", "--gate"] => bench::store(1_000_000, true),
+        ["bench", "store", "--nodes", n] => match n.parse() {
+            Ok(n) => bench::store(n, false),
+            Err(_) => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);
             }

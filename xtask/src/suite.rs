@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
+use crate::postgres::{Postgres, VARIABLE};
 use crate::step::{self, Tally};
 use crate::{e2e, root, tidy};
 
@@ -33,9 +34,13 @@ pub(crate) fn test() -> Result<()> {
     });
 
     let nextest = has(&root, "nextest");
+    let postgres = suite.install("Postgres", Postgres::start);
     suite.tests("tests", || {
-        step::run(runner(&root, nextest).args(["--workspace", "--exclude", "callwright-cli"]))
+        let mut tests = runner(&root, nextest);
+        tests.envs(postgres.iter().map(|postgres| (VARIABLE, &postgres.url)));
+        step::run(tests.args(["--workspace", "--exclude", "callwright-cli"]))
     });
+    drop(postgres);
     suite.tests("command line, end to end", || {
         step::run(runner(&root, nextest).args(["--package", "callwright-cli"]))
     });
@@ -64,13 +69,29 @@ pub(crate) fn test() -> Result<()> {
     suite.finish()
 }
 
+/// The store's own tests, with a server of Postgres beside the file.
+const STORE: &str = "store/postgres";
+
 /// Runs the part of the end-to-end suite that is named.
 ///
 /// # Errors
 /// As [`test()`].
 pub(crate) fn e2e(only: &str) -> Result<()> {
     let mut suite = Suite::default();
-    end_to_end(&mut suite, &root()?, only);
+    let root = root()?;
+    if STORE.contains(only) {
+        let nextest = has(&root, "nextest");
+        if let Some(postgres) = suite.install("Postgres", Postgres::start) {
+            suite.tests(&format!("end to end: {STORE}"), || {
+                let mut tests = runner(&root, nextest);
+                step::run(tests.env(VARIABLE, &postgres.url).args(["--package", "callwright-store"]))
+            });
+        }
+        if only == STORE {
+            return suite.finish();
+        }
+    }
+    end_to_end(&mut suite, &root, only);
     suite.finish()
 }
 

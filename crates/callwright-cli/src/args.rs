@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use callwright::prompt::PromptDialect;
-use callwright::{Policy, ToolChoice};
+use callwright::{CallsInReasoning, Policy, ToolChoice};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
@@ -58,12 +58,28 @@ pub(crate) enum Command {
     Parse(ParseArgs),
     /// Turn one broken JSON text into strict JSON.
     Heal(HealArgs),
+    /// List the dialects that calls are read in, or show one of them whole.
+    Dialects(DialectsArgs),
     /// Print the prompt that teaches tools to a model that has no native tool calls.
     Prompt(PromptArgs),
     /// Judge tool definitions, and count their tokens.
     Lint(LintArgs),
+    /// Say what a model's chat template tells: its dialect, proved, and the turns that it takes.
+    Template(TemplateArgs),
+    /// List the tools that the agent has built in.
+    Tools(ToolsArgs),
+    /// Measure on recorded answers.
+    Bench(BenchArgs),
     /// Be an upstream without a model: answer from a script, record what is asked.
     Replay(ReplayArgs),
+    /// List what is kept of past requests, session by session.
+    Sessions(SessionsArgs),
+    /// Show a session: what the model wrote, and what was done to it.
+    Show(ShowArgs),
+    /// Show a dump of a session, from this machine or another one.
+    View(ViewArgs),
+    /// Write what is kept for other programs.
+    Export(ExportArgs),
     /// Show what Callwright does, on built-in examples.
     Demo,
 }
@@ -105,6 +121,9 @@ pub(crate) struct ConfigArgs {
     /// Where traces are sent, by OTLP over HTTP: http://127.0.0.1:4318.
     #[arg(long, value_name = "URL")]
     pub(crate) otlp_endpoint: Option<String>,
+    /// Where requests are kept: a file, postgres://…, or off.
+    #[arg(long, value_name = "PATH|URL|off")]
+    pub(crate) store: Option<String>,
     /// Any other single value of the configuration: --set server.workers=2. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -130,6 +149,7 @@ impl ConfigArgs {
             ("log.format", &self.log_format, "--log-format"),
             ("log.level", &self.log_level, "--log-level"),
             ("traces.otlp_endpoint", &self.otlp_endpoint, "--otlp-endpoint"),
+            ("store.at", &self.store, "--store"),
         ];
         for (key, value, flag) in flags {
             overrides.extend(value.as_deref().map(|value| (key, value, flag.to_owned())));
@@ -153,6 +173,86 @@ pub(crate) struct ServeArgs {
     /// Validate the configuration, print what was found, and end.
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    /// Only where a turn ended like this: passed, healed, corrected, refused, breaker, …
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) outcome: Option<String>,
+    /// Only where this model was asked for.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Only where the tools reached it like this: native, prompt.
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<String>,
+    /// Only where calls were written in this dialect.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dialect: Option<String>,
+    /// Only where this was wrong: truncated, invalid, drop-comma, …
+    #[arg(long, value_name = "KIND")]
+    pub(crate) error: Option<String>,
+    /// Only where all of these words were said.
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) text: Option<String>,
+    /// How many at most.
+    #[arg(long, value_name = "N", default_value = "50")]
+    pub(crate) limit: usize,
+    /// Write a line of JSON for each.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The session, as `callwright sessions` names it.
+    pub(crate) id: String,
+    /// Write all of it as JSON, in the form of a dump.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// The dump; `-` is standard input.
+    pub(crate) file: PathBuf,
+    /// Write it as JSON again, in the form of this version.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Serve it as a page instead, at this address of loopback; port 0 takes any that is free.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "json")]
+    pub(crate) listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "sft: a line for each request whose calls were put right,
+  {\"messages\": […, {\"role\": \"assistant\", \"content\", \"tool_calls\"}], \"tools\": […]}
+jsonl: a line for each session, in the form of a dump.")]
+pub(crate) struct ExportArgs {
+    /// What to write.
+    #[arg(value_enum)]
+    pub(crate) form: ExportForm,
+    /// Only where this model was asked for.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Only where all of these words were said.
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) text: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+/// The form of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportForm {
+    /// Conversations with the calls as they should have been, to train a model on.
+    Sft,
+    /// All that is kept.
+    Jsonl,
 }
 
 #[derive(Debug, Args)]
@@ -218,12 +318,19 @@ pub(crate) struct ParseArgs {
     /// Where the answer begins.
     #[arg(long, value_enum, default_value = "text", conflicts_with = "jsonl")]
     pub(crate) start: Start,
-    /// Look for this dialect only.
+    /// Look for this dialect only, by a name that `callwright dialects` lists.
     #[arg(long, value_name = "NAME")]
     pub(crate) dialect: Option<String>,
+    /// The configuration file whose `[[dialect]]` tables are looked for too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// What may be done about a call that is not right as it was written: auto, heal, feedback, strict.
     #[arg(long, value_name = "POLICY", default_value = "auto", value_parser = policy)]
     pub(crate) policy: Policy,
+    /// What becomes of a marked call in the model's reasoning: ignore, unclosed (the reasoning never ends, and the
+    /// call is the last thing in it), accept.
+    #[arg(long, value_name = "WHICH", default_value = "unclosed", value_parser = calls_in_reasoning)]
+    pub(crate) calls_in_reasoning: CallsInReasoning,
     /// Feed the answer in pieces: of N bytes, or of random lengths (random:SEED). The outcome is the same.
     #[arg(long, value_name = "N|random:SEED")]
     pub(crate) chunks: Option<Chunks>,
@@ -280,12 +387,25 @@ pub(crate) struct LinesArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DialectsArgs {
+    /// The one to show, by its name or an alias.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Write JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The configuration file whose `[[dialect]]` tables are listed too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 #[command(
     after_help = "With --messages, a JSON object is written: the members of a request for a server that knows no
 tools, {\"messages\": […][, \"response_format\": {…}][, \"grammar\": \"…\"]}."
 )]
 pub(crate) struct PromptArgs {
-    /// The dialect in which the model is to call: function-tag, tool_code, json, hermes.
+    /// The dialect in which the model is to call, by its name: hermes, qwen3_coder, harmony, json, …
     #[arg(long, value_name = "NAME", required_unless_present = "model")]
     pub(crate) dialect: Option<PromptDialect>,
     /// Take the dialect that is best known for this model.
@@ -312,6 +432,9 @@ pub(crate) struct PromptArgs {
     /// The server's template wants user and assistant to alternate.
     #[arg(long, requires = "messages")]
     pub(crate) alternate: bool,
+    /// The server's template knows the role in which the dialect has results.
+    #[arg(long, requires = "messages")]
+    pub(crate) result_role: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -323,12 +446,63 @@ pub(crate) enum Constrain {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TemplateArgs {
+    /// The template, in Jinja; `-` is standard input.
+    pub(crate) file: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct LintArgs {
     /// The tools: a JSON array of OpenAI tool definitions; `-` is standard input.
     pub(crate) file: PathBuf,
     /// Print how many tokens each definition costs in every request.
     #[arg(long)]
     pub(crate) cost: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// Print the definitions exactly as they go with each request.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how many tokens each definition costs in every request.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) cost: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) what: BenchWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchWhat {
+    /// How many answers hold a call that is not right as it was written, and how many still do after healing.
+    #[command(
+        after_help = "A line is that of `callwright parse --jsonl`, and may say which model wrote it, and which calls are right:
+  {\"model\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"expected\": [{\"name\", \"arguments\"}]]}
+What stands around a call, prose or a fence, is no defect of it."
+    )]
+    Defects(DefectsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DefectsArgs {
+    /// The answers, one JSON object a line; `-` is standard input.
+    pub(crate) file: PathBuf,
+    /// The tools of lines that declare none: a JSON array of OpenAI tool definitions.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The longest line, in bytes.
+    #[arg(long, value_name = "BYTES", default_value = "67108864")]
+    pub(crate) max_line: NonZeroUsize,
 }
 
 #[derive(Debug, Args)]
@@ -358,6 +532,10 @@ pub(crate) struct ReplayArgs {
 
 fn policy(name: &str) -> Result<Policy, &'static str> {
     Policy::named(name).ok_or("one of auto, heal, feedback, strict")
+}
+
+fn calls_in_reasoning(name: &str) -> Result<CallsInReasoning, &'static str> {
+    CallsInReasoning::named(name).ok_or("one of ignore, unclosed, accept")
 }
 
 fn tool_choice(word: &str) -> Result<ToolChoice, std::convert::Infallible> {

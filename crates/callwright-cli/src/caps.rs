@@ -33,6 +33,9 @@ pub(crate) fn run(args: &CapsArgs) -> Result<(), Failure> {
         writeln!(out, "  tools      {mode:12} {}", harmless(&capability.tools_source.to_string()))?;
         let constrain = capability.constrain.name();
         writeln!(out, "  constrain  {constrain:12} {}", harmless(&capability.constrain_source.to_string()))?;
+        if let Some(template) = &capability.template {
+            writeln!(out, "  template   {}", harmless(&template.to_string()))?;
+        }
     }
     Ok(())
 }

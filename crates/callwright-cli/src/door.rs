@@ -75,7 +75,7 @@ pub(crate) fn why(text: &str, reason: &Reason) -> Feedback {
     let refusal = Refusal {
         id: None,
         name: None,
-        dialect: "json",
+        dialect: "json".into(),
         number: 1,
         span: Span::new(0, text.len()),
         block: text.to_owned(),

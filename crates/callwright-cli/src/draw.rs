@@ -4,6 +4,7 @@
 //! Everything that a model wrote is made [harmless](crate::harmless) first.
 
 mod excerpt;
+mod session;
 mod words;
 
 use std::fmt::Write;
@@ -214,7 +215,7 @@ mod tests {
                 id: None,
                 name: String::from("run_code"),
                 arguments: String::from(r#"{"code": "print(1)", "n": 1.50}"#),
-                dialect: "json",
+                dialect: "json".into(),
                 span: Span::at(0),
                 repairs,
                 renamed_from: None,
@@ -259,7 +260,7 @@ mod tests {
         outcome.verdicts.push(Verdict::Refused(Refusal {
             id: None,
             name: Some(String::from("\u{1b}[1m")),
-            dialect: "json",
+            dialect: "json".into(),
             number: 2,
             span: Span::at(0),
             block: String::from(text),

@@ -5,6 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use callwright_store::StoreError;
+
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The answer was given, and it is a refusal.
@@ -27,6 +29,10 @@ pub(crate) enum Failure {
     TooLong(PathBuf, usize),
     /// What is configured cannot be used, and why.
     Config(String),
+    /// The store cannot be used.
+    Store(StoreError),
+    /// Nothing is kept of a session of this name.
+    NoSession(String),
 }
 
 impl Failure {
@@ -36,7 +42,12 @@ impl Failure {
             // The reader has gone: `callwright … | head` has all that it wanted.
             Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Refused => 1,
-            Failure::Read(..) | Failure::Record(..) | Failure::Listen(..) | Failure::Write(_) => 3,
+            Failure::Read(..)
+            | Failure::Record(..)
+            | Failure::Listen(..)
+            | Failure::Write(_)
+            | Failure::Store(_)
+            | Failure::NoSession(_) => 3,
             Failure::NotUtf8(..) => 4,
             Failure::Definitions(..) => 5,
             Failure::Lines(_) => 6,
@@ -64,6 +75,8 @@ impl fmt::Display for Failure {
             Failure::Lines(1) => f.write_str("1 line could not be used; its answer says why"),
             Failure::Lines(n) => write!(f, "{n} lines could not be used; their answers say why"),
             Failure::Config(why) => f.write_str(why),
+            Failure::Store(error) => write!(f, "{error}"),
+            Failure::NoSession(id) => write!(f, "there is no session {id}"),
             Failure::TooLong(path, max) => write!(f, "{} is longer than {max} bytes", path.display()),
         }
     }

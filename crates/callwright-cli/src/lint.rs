@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use callwright::ToolSet;
 use callwright::lint::{Severity, cost, lint};
 
 use crate::args::LintArgs;
@@ -18,12 +19,17 @@ pub(crate) fn run(args: &LintArgs) -> Result<(), Failure> {
         writeln!(out, "{}", harmless(&finding.to_string()))?;
     }
     if args.cost {
-        let cost = cost(&tools);
-        for (name, tokens) in &cost.tools {
-            writeln!(out, "{tokens:6} tokens  {}", harmless(name))?;
-        }
-        writeln!(out, "{:6} tokens in every request", cost.total)?;
+        write_cost(&mut out, &tools)?;
     }
     let warned = findings.iter().any(|finding| finding.severity == Severity::Warning);
     if warned { Err(Failure::Refused) } else { Ok(()) }
+}
+
+/// One line per tool, then the total.
+pub(crate) fn write_cost(out: &mut impl Write, tools: &ToolSet) -> io::Result<()> {
+    let cost = cost(tools);
+    for (name, tokens) in &cost.tools {
+        writeln!(out, "{tokens:6} tokens  {}", harmless(name))?;
+    }
+    writeln!(out, "{:6} tokens in every request", cost.total)
 }

@@ -4,11 +4,13 @@
 //! Each command is a module with a `run`; `door` holds the calls into the engine.
 
 mod args;
+mod bench;
 mod caps;
 mod chunks;
 mod compiled;
 mod config;
 mod demo;
+mod dialects;
 mod discover;
 mod doctor;
 mod door;
@@ -18,6 +20,7 @@ mod harmless;
 mod heal;
 mod input;
 mod jsonl;
+mod kept;
 mod key;
 mod lint;
 mod models;
@@ -25,6 +28,8 @@ mod parse;
 mod prompt;
 mod replay;
 mod serve;
+mod template;
+mod tools;
 mod view;
 
 use std::io::{self, IsTerminal, Write};
@@ -35,7 +40,14 @@ use clap::Parser;
 use crate::args::{Cli, Color, Command};
 use crate::draw::Pen;
 
+/// The word after which the binary is the keeper of one command of the agent, and reads no other arguments.
+const KEEPER: &str = "__sandbox";
+
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|word| word == KEEPER) {
+        return callwright_agent::keep(arguments);
+    }
     let cli = Cli::parse();
     let pen = Pen::new(in_color(cli.color));
     let done = match &cli.command {
@@ -44,12 +56,20 @@ fn main() -> ExitCode {
         Command::Models(args) => models::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Key => key::run(),
+        Command::Dialects(args) => dialects::run(args),
         Command::Parse(args) => parse::run(args, pen),
         Command::Heal(args) => heal::run(args, pen),
         Command::Prompt(args) => prompt::run(args),
         Command::Lint(args) => lint::run(args),
+        Command::Template(args) => template::run(args),
+        Command::Tools(args) => tools::run(args),
+        Command::Bench(args) => bench::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Demo => demo::run(pen),
+        Command::Sessions(args) => kept::sessions(args),
+        Command::Show(args) => kept::show(args, pen),
+        Command::View(args) => kept::view(args, pen),
+        Command::Export(args) => kept::export(args),
     };
     let Err(failure) = done else { return ExitCode::SUCCESS };
     if failure.is_quiet() {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use callwright::{Context, NativeCall, Report, ToolSet};
+use callwright::{Context, Dialects, NativeCall, Report, ToolSet};
 use callwright_json::{Kind, Value, strict};
 
 use crate::args::{ParseArgs, Start};
@@ -12,12 +12,17 @@ use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::jsonl::{self, Answer};
 use crate::view::{Parsed, json};
-use crate::{door, input};
+use crate::{dialects, door, input};
 
 pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
     let tools = args.tools.as_deref().map(door::tools_of).transpose()?.unwrap_or_else(ToolSet::empty);
+    let known = dialects::of(args.config.as_deref())?;
+    let dialects = match &args.dialect {
+        Some(name) => known.only(name).ok_or_else(|| dialects::unknown(name))?,
+        None => known,
+    };
     if args.lines.jsonl {
-        let lines = Lines { tools, compiled: Compiled::new(door::tool_set), args };
+        let lines = Lines { tools, dialects, compiled: Compiled::new(door::tool_set), args };
         let mut from = input::lines(&args.file)?;
         return jsonl::run(&mut *from, &mut io::stdout(), &args.lines, &|line| lines.answer(line));
     }
@@ -26,8 +31,9 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
         finish_reason: args.finish_reason.as_deref(),
         starts_in_reasoning: args.start == Start::Reasoning,
         native: false,
-        dialect: args.dialect.as_deref(),
+        dialects: dialects.clone(),
         policy: args.policy,
+        calls_in_reasoning: args.calls_in_reasoning,
         ..Context::default()
     };
     let outcome = door::parse(&tools, &text, &[], &context, args.chunks);
@@ -44,6 +50,7 @@ struct Lines<'a> {
     /// For lines that declare none.
     tools: ToolSet,
     compiled: Compiled<ToolSet>,
+    dialects: Dialects,
     args: &'a ParseArgs,
 }
 
@@ -82,8 +89,9 @@ impl Lines<'_> {
             finish_reason: finish_reason.as_deref(),
             starts_in_reasoning: start.as_deref() == Some("reasoning"),
             native: given(case, "tool_calls").is_some(),
-            dialect: self.args.dialect.as_deref(),
+            dialects: self.dialects.clone(),
             policy: self.args.policy,
+            calls_in_reasoning: self.args.calls_in_reasoning,
             ..Context::default()
         };
         let (mut outcome, us) =
@@ -98,20 +106,20 @@ impl Lines<'_> {
 }
 
 /// A native call as the line has it.
-struct Native<'a> {
+pub(crate) struct Native<'a> {
     id: Option<Cow<'a, str>>,
     name: Cow<'a, str>,
     arguments: Cow<'a, str>,
 }
 
 impl Native<'_> {
-    fn borrowed(&self) -> NativeCall<'_> {
+    pub(crate) fn borrowed(&self) -> NativeCall<'_> {
         NativeCall { id: self.id.as_deref(), name: &self.name, arguments: &self.arguments }
     }
 }
 
 /// Reads `tool_calls`: `{"name", "arguments"}`, or OpenAI's `{"id", "type", "function": {…}}`.
-fn native_calls<'a>(case: Value<'a>) -> Result<Vec<Native<'a>>, String> {
+pub(crate) fn native_calls<'a>(case: Value<'a>) -> Result<Vec<Native<'a>>, String> {
     let Some(calls) = given(case, "tool_calls") else { return Ok(Vec::new()) };
     if calls.kind() != Kind::Array {
         return Err(String::from("`tool_calls` must be an array"));
@@ -130,12 +138,12 @@ fn native_calls<'a>(case: Value<'a>) -> Result<Vec<Native<'a>>, String> {
 }
 
 /// The member `key`, where it is there and not null.
-fn given<'a>(of: Value<'a>, key: &str) -> Option<Value<'a>> {
+pub(crate) fn given<'a>(of: Value<'a>, key: &str) -> Option<Value<'a>> {
     of.get(key).filter(|value| value.kind() != Kind::Null)
 }
 
 /// The string `key`, where it is there and not null.
-fn string<'a>(of: Value<'a>, key: &str) -> Result<Option<Cow<'a, str>>, String> {
+pub(crate) fn string<'a>(of: Value<'a>, key: &str) -> Result<Option<Cow<'a, str>>, String> {
     match given(of, key) {
         None => Ok(None),
         Some(value) => value.as_str().map(Some).ok_or_else(|| format!("`{key}` must be a string")),

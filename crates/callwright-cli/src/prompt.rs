@@ -19,7 +19,8 @@ pub(crate) fn run(args: &PromptArgs) -> Result<(), Failure> {
     {
         return Err(Failure::Definitions(args.tools.clone(), format!("no tool is called {name:?}")));
     }
-    let dialect = args.dialect.unwrap_or_else(|| dialect_for(args.model.as_deref().unwrap_or_default()));
+    let dialect =
+        args.dialect.clone().unwrap_or_else(|| dialect_for(args.model.as_deref().unwrap_or_default()));
     let speaking = Speaking {
         choice: args.tool_choice.clone(),
         parallel: !args.no_parallel,
@@ -29,22 +30,23 @@ pub(crate) fn run(args: &PromptArgs) -> Result<(), Failure> {
         }),
         system_role: !args.no_system_role,
         alternate: args.alternate,
+        result_role: args.result_role,
     };
     let Some(path) = &args.messages else {
         // For another program, which wants the text as it is.
-        io::stdout().write_all(prompt(dialect, &tools, &speaking).text.as_bytes())?;
+        io::stdout().write_all(prompt(&dialect, &tools, &speaking).text.as_bytes())?;
         return Ok(());
     };
     let messages: Vec<Value> = serde_json::from_str(&input::text(path)?).map_err(|error| {
         Failure::Definitions(path.clone(), format!("not a JSON list of messages: {error}"))
     })?;
-    let request = request(dialect, &tools, &speaking, &messages);
+    let request = request(&dialect, &tools, &speaking, &messages);
     writeln!(io::stdout(), "{request}")?;
     Ok(())
 }
 
 /// The members of a request to a server that knows no tools.
-fn request(dialect: PromptDialect, tools: &ToolSet, speaking: &Speaking, messages: &[Value]) -> Value {
+fn request(dialect: &PromptDialect, tools: &ToolSet, speaking: &Speaking, messages: &[Value]) -> Value {
     let rendered = render_messages(dialect, tools, speaking, messages);
     let mut request = Map::new();
     request.insert("messages".to_owned(), Value::Array(rendered.messages));

@@ -21,7 +21,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     if let Some(chosen) = &chosen {
         writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
     }
-    let (gateway, relay) = config.parts(&secrets)?;
+    let (mut gateway, relay) = config.parts(&secrets)?;
+    gateway.keep = config.keep(&env, &secrets)?;
     if args.check {
         print(&config, &env, &mut io::stdout().lock())?;
         return Gateway::check(&gateway, &relay, &env).map_err(failure);
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 fn failure(error: StartError) -> Failure {
     match error {
         StartError::Listen(address, error) => Failure::Listen(address, error),
+        StartError::Store(error) => Failure::Store(error),
         StartError::Config(_) | StartError::Open(_) | StartError::Threads(_) => {
             Failure::Config(error.to_string())
         }

@@ -2,7 +2,7 @@
 
 mod binary;
 
-use binary::{TOOLS, file, run};
+use binary::{TOOLS, callwright, file, run};
 use serde_json::json;
 
 const CALL: &str =
@@ -30,6 +30,21 @@ fn parse_reads_a_file_and_writes_json() {
     assert_eq!(parsed["calls"][0]["name"], "search_recipes");
     assert!(ran.out.contains("\"limit\": 1.0"), "{}", ran.out);
     assert_eq!(parsed["text"].as_str().map(str::trim), Some("Let me look."));
+}
+
+#[test]
+fn calls_in_reasoning_count_as_asked() {
+    let tools = file("reasoning.json", TOOLS);
+    let closed = format!("<think>Perhaps {CALL} or so.</think>Hello.");
+    let unclosed = format!("<think>So: {CALL}");
+    for (setting, n_closed, n_unclosed) in [("ignore", 0, 0), ("unclosed", 0, 1), ("accept", 1, 1)] {
+        for (text, n_calls) in [(&closed, n_closed), (&unclosed, n_unclosed)] {
+            let ran =
+                run(&["parse", "--json", "--calls-in-reasoning", setting, "--tools", &tools], text.as_str());
+            assert_eq!(ran.json()["calls"].as_array().map(Vec::len), Some(n_calls), "{setting}: {text}");
+        }
+    }
+    assert_eq!(run(&["parse", "--calls-in-reasoning", "no", "--tools", &tools], "").code, 2);
 }
 
 #[test]
@@ -196,6 +211,50 @@ fn lint_counts_the_cost() {
 
 /// S1-09, S1-10, S1-11, S1-12: the fallback prompt demands the exact format, gives its rules, a right example
 /// with one of the caller's own tools, and a wrong one with the reason.
+/// S0-14, S0-15, S0-49: the built-in tools, their definitions as they are sent, and their cost.
+#[test]
+fn the_built_in_tools_are_listed() {
+    let listed = run(&["tools"], "");
+    assert_eq!(listed.code, 0, "{}", listed.err);
+    assert!(listed.out.starts_with("fsWrite        Create or overwrite a file\n"), "{}", listed.out);
+    assert_eq!(listed.out.lines().count(), 12);
+
+    let definitions = run(&["tools", "--json"], "").json();
+    let fs_write = json!({"type": "function", "function": {
+        "name": "fsWrite", "description": "Create or overwrite a file",
+        "parameters": {"type": "object", "properties": {
+            "path": {"type": "string", "description": "Path to write"},
+            "content": {"type": "string", "description": "Content to write"},
+        }, "required": ["path", "content"]},
+    }});
+    assert_eq!(definitions[0], fs_write);
+    // What is printed is what the judge takes, and it costs the same there.
+    let path = file("built-in.json", definitions.to_string());
+    let judged = run(&["lint", &path, "--cost"], "");
+    assert_eq!(judged.code, 0, "{}", judged.out);
+    let cost = run(&["tools", "--cost"], "");
+    assert!(judged.out.ends_with(&cost.out), "{}", judged.out);
+    assert!(cost.out.ends_with(" tokens in every request\n") && cost.out.contains(" tokens  finish\n"));
+}
+
+/// The binary is its own keeper: nothing but the word in front tells it so.
+#[cfg(unix)]
+#[test]
+fn the_binary_keeps_a_command_behind_walls() {
+    use std::io::{BufRead, BufReader};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let walls = r#"{"writable": [], "network": false, "processes": 99, "confined": true}"#;
+    let mut keeper = callwright(&["__sandbox", walls, "echo in; echo out > /proc/self/cwd/made || exit 7"]);
+    let child = keeper.stdin(OwnedFd::from(theirs)).spawn().unwrap();
+    drop(keeper);
+    let mut told = String::new();
+    BufReader::new(ours).read_line(&mut told).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((told.as_str(), output.stdout.as_slice()), ("{\"exited\":7}\n", b"in\n".as_slice()));
+}
+
 #[test]
 fn the_prompt_teaches_the_function_tag() {
     let tools = file("prompt.json", TOOLS);
@@ -223,6 +282,29 @@ fn the_prompt_teaches_tool_code() {
     for part in [turn, "def search_recipes(query: str", "def run_code(code: str"] {
         assert!(ran.out.contains(part), "{part} in {}", ran.out);
     }
+}
+
+/// Every dialect that is read can be taught, by its own name or by that of a model.
+#[test]
+fn the_prompt_teaches_any_dialect() {
+    let tools = file("any-dialect.json", TOOLS);
+    let teach = |how: [&str; 2]| {
+        let ran = run(&["prompt", how[0], how[1], "--tools", &tools], "");
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{how:?}");
+        ran.out
+    };
+    let harmony = teach(["--dialect", "harmony"]);
+    for part in
+        ["namespace functions {", "type run_code = (_: {", "to=functions.search_recipes <|constrain|>json"]
+    {
+        assert!(harmony.contains(part), "{part} in {harmony}");
+    }
+    assert_eq!(teach(["--model", "openai/gpt-oss-20b:free"]), harmony);
+    assert_eq!(
+        teach(["--model", "Qwen3-Coder-30B-A3B-Instruct-Q4_K_M.gguf"]),
+        teach(["--dialect", "qwen3_coder"])
+    );
+    assert_eq!(teach(["--model", "nobody/knows-it"]), teach(["--dialect", "json"]));
 }
 
 /// S3-23: a result goes back as a block of the dialect, in the messages for a server that knows no tools.
@@ -402,4 +484,68 @@ fn the_documentation_names_its_sources() {
     ] {
         assert!(page.contains(source), "{source}");
     }
+}
+
+/// S0-01: of recorded answers, how many hold a defect, before and after; what was healed wrong is counted apart.
+#[test]
+fn defects_are_counted_before_and_after_healing() {
+    let tools = file("defects.json", TOOLS);
+    let native = |arguments: &str, expected: &str| {
+        json!({"model": "native", "tool_calls": [{"name": "run_code", "arguments": arguments}],
+            "expected": [{"name": "run_code", "arguments": {"code": expected}}]})
+    };
+    let mut lines = vec![
+        native("{\"code\": \"1\"}", "1"),
+        native("{\"code\": \"1\",}", "1"),
+        native("{\"code\": \"1\"", "1"),
+        native("{'code': '1'}", "1"),
+        native("{\"code\": \"print(\"a\")\"}", "print(\"a\")"),
+        // Healed, and not what was meant.
+        native("{code: \"2\"}", "1"),
+        native("{\"code\": \"1", "1"),
+        json!({"model": "native", "text": "No call is needed."}),
+    ];
+    lines.push(json!({"model": "prompt", "text": format!("Here you are. {CALL}")}));
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let ran = run(&["bench", "defects", "-", "--json", "--tools", &tools], lines.clone());
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    let found = ran.json();
+    let expected = json!({"answers": 8, "calling": 7, "raw": 6, "healed": 1, "wrong": 1, "compared": 5});
+    assert_eq!(found["models"]["native"], expected);
+    assert_eq!(found["models"]["prompt"]["raw"], 0);
+    assert!(80.0 < found["fall"].as_f64().unwrap(), "{found}");
+    let ran = run(&["bench", "defects", "-", "--tools", &tools], format!("{lines}not JSON\n"));
+    assert!(ran.out.contains("83.3 %") && ran.out.contains("native"), "{}", ran.out);
+    assert_eq!(ran.code, 6);
+    assert!(ran.err.starts_with("line 10: not JSON at byte 0\n"), "{}", ran.err);
+}
+
+/// What a template says, for a person and for a program; a template without calls is a failure with a reason.
+#[test]
+fn a_template_tells_its_dialect() {
+    let around = |calls: &str| {
+        format!(
+            "{{% for m in messages %}}<|{{{{ m.role }}}}|>{{{{ m.content }}}}{{% for c in m.tool_calls or [] %}}{calls}{{% endfor %}}\
+             <|end|>{{% endfor %}}{{% if add_generation_prompt %}}<|assistant|><think>{{% endif %}}"
+        )
+    };
+    let hermes = around("<tool_call>{{ c.function | tojson }}</tool_call>");
+    let ran = run(&["template", "-"], hermes);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for line in [
+        "turns      system turns",
+        "reasoning  <think> … </think>, opened by the prompt",
+        "dialect    hermes (",
+    ] {
+        assert!(ran.out.contains(line), "{line} in {}", ran.out);
+    }
+    let ran = run(
+        &["template", "--json", "-"],
+        around("⟦do⟧{{ c.function.name }}⟦with⟧{{ c.function.arguments }}⟦done⟧"),
+    );
+    assert_eq!(ran.json()["own"]["call"]["open"][0], "⟦do⟧{name}⟦with⟧", "{}", ran.out);
+    let ran = run(&["template", "-"], around(""));
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.out.contains("not known: the template writes no calls"), "{}", ran.out);
+    assert_eq!(run(&["template", "-"], "{% if %}").code, 5);
 }

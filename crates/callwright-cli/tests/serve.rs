@@ -188,6 +188,9 @@ fn the_log_tells_of_every_step_with_tools() {
     }
     assert!(steps[0]["totalTokens"].is_u64());
     assert_eq!((&steps[1]["toolCallId"], &steps[1]["invalid"]), (&json!("call_2"), &json!(true)));
+    // S4-40
+    let refused = all("[chat] refused tool call");
+    assert_eq!((&refused[0]["node_type"], &refused[0]["turn"]), (&json!("validation_error"), &json!(1)));
     // S3-57
     let results = all("[chat] tool result");
     assert_eq!((results.len(), &results[0]["toolCallId"]), (1, &json!("call_9")));

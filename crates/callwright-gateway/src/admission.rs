@@ -2,8 +2,10 @@
 
 use std::net::IpAddr;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 
 use crate::config::GatewayConfig;
 use crate::key::{ClientKey, is_known};
@@ -46,7 +48,53 @@ impl Admission {
             Admission::Loopback | Admission::Anyone => Ok(()),
         }
     }
+
+    /// May the request with these headers see what was said? A browser sends a key along by itself once it has it, so
+    /// a page of another site may not even ask.
+    ///
+    /// # Errors
+    /// What is missing, or who asks.
+    pub(crate) fn check_page(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        if is_foreign(headers) {
+            return Err(Problem::foreign_origin());
+        }
+        match self {
+            Admission::Keys(keys) => {
+                let known = |key: &[u8]| is_known(keys, key);
+                let is_in =
+                    bearer(headers).is_some_and(known) || basic(headers).is_some_and(|key| known(&key));
+                if is_in { Ok(()) } else { Err(Problem::unauthorized_page()) }
+            }
+            Admission::Loopback => self.check(headers),
+            Admission::Anyone => Err(Problem::keys_needed()),
+        }
+    }
 }
+
+/// Does a page of another site ask?
+fn is_foreign(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let site = text(SEC_FETCH_SITE).is_some_and(|site| !matches!(site, "same-origin" | "none"));
+    // `http://127.0.0.1:4000`, and `Host: 127.0.0.1:4000`; a proxy that adds TLS keeps the host.
+    let origin = text(ORIGIN).is_some_and(|origin| {
+        let authority = origin.split_once("://").map(|(_, authority)| authority);
+        authority.is_none() || authority != text(HOST)
+    });
+    site || origin
+}
+
+/// The password of `Authorization: Basic base64(user:password)`.
+fn basic(headers: &HeaderMap) -> Option<Vec<u8>> {
+    let (scheme, coded) = headers.get(AUTHORIZATION)?.as_bytes().split_at_checked(6)?;
+    if !scheme.eq_ignore_ascii_case(b"basic ") {
+        return None;
+    }
+    let decoded = STANDARD.decode(coded.trim_ascii()).ok()?;
+    let colon = decoded.iter().position(|byte| *byte == b':')?;
+    decoded.get(colon + 1..).map(<[u8]>::to_vec)
+}
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Is the body said to be JSON? A page of another site cannot say so without asking first, and is never told
 /// yes; so a page's request that does not say it is not taken.
@@ -120,6 +168,40 @@ mod tests {
             assert_eq!(Admission::Loopback.check(&headers(&[("host", host)])).is_ok(), is_in, "{host}");
             assert!(Admission::Anyone.check(&headers(&[("host", host)])).is_ok());
         }
+    }
+
+    #[test]
+    fn what_was_said_is_shown_to_nobody_else() {
+        let keys = Admission::Keys(vec![ClientKey::of("cw-1")]);
+        let here = [("host", "127.0.0.1:4000")];
+        // `user:cw-1`, `:cw-2`
+        for (value, is_in) in [
+            ("Bearer cw-1", true),
+            ("Basic dXNlcjpjdy0x", true),
+            ("Basic OmN3LTI=", false),
+            ("Basic ???", false),
+            ("Basic ", false),
+        ] {
+            let headers = headers(&[here[0], ("authorization", value)]);
+            assert_eq!(keys.check_page(&headers).is_ok(), is_in, "{value}");
+        }
+        assert!(Admission::Loopback.check_page(&headers(&here)).is_ok());
+        assert!(Admission::Anyone.check_page(&headers(&here)).is_err());
+        for (name, value, is_in) in [
+            ("origin", "http://127.0.0.1:4000", true),
+            ("origin", "http://127.0.0.1:4001", false),
+            ("origin", "http://evil.example", false),
+            ("origin", "null", false),
+            ("sec-fetch-site", "same-origin", true),
+            ("sec-fetch-site", "none", true),
+            ("sec-fetch-site", "cross-site", false),
+            ("sec-fetch-site", "same-site", false),
+        ] {
+            let headers = headers(&[here[0], (name, value), ("authorization", "Bearer cw-1")]);
+            assert_eq!(Admission::Loopback.check_page(&headers).is_ok(), is_in, "{name}: {value}");
+            assert_eq!(keys.check_page(&headers).is_ok(), is_in, "{name}: {value}");
+        }
+        assert!(Admission::Loopback.check_page(&headers(&[("host", "evil.example")])).is_err());
     }
 
     #[test]

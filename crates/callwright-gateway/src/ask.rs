@@ -35,7 +35,8 @@ pub fn capabilities(
     refresh: bool,
 ) -> Result<Vec<CapabilityAt>, ConfigError> {
     let upstreams = Upstreams::new(&config, env)?;
-    let capabilities = Capabilities::new(&config.capability, upstreams.all(), system_clock());
+    let capabilities =
+        Capabilities::new(&config.capability, upstreams.all(), &config.dialects, system_clock());
     let asked = block_on(async {
         let mut found = Vec::new();
         for candidate in upstreams.route(model).candidates {

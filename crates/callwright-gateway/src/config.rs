@@ -1,13 +1,14 @@
 //! What can be set about the server itself. Plain data with defaults.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use crate::key::ClientKey;
-use crate::secret::Secrets;
 use crate::traces::TraceConfig;
+use callwright_store::{Secrets, StoreConfig};
 
 /// Everything that a [`Gateway`](crate::Gateway) needs to know, apart from its relay.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct GatewayConfig {
     pub server: ServerConfig,
     /// Where traces are sent.
     pub traces: TraceConfig,
+    /// Where requests are kept; nowhere where there is none.
+    pub keep: Option<KeepConfig>,
     /// What must never be seen, in traces or elsewhere. What the environment gives out comes to it.
     pub secrets: Secrets,
 }
@@ -34,9 +37,21 @@ impl Default for GatewayConfig {
             allow_open: false,
             server: ServerConfig::default(),
             traces: TraceConfig::default(),
+            keep: None,
             secrets: Secrets::default(),
         }
     }
+}
+
+/// Where requests are kept.
+#[derive(Clone, Debug)]
+pub struct KeepConfig {
+    /// The store. What the gateway knows to be secret is masked in it.
+    pub store: StoreConfig,
+    /// The folder that dumps are written to.
+    pub dumps: PathBuf,
+    /// Is a store that cannot be opened a reason not to start? Else nothing is kept then.
+    pub is_needed: bool,
 }
 
 /// Threads, bounds and times of the server. Times are in seconds.

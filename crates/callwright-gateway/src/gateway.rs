@@ -11,13 +11,15 @@ use std::time::Duration;
 use callwright_relay::config::RelayConfig;
 use callwright_relay::upstream::ConfigError;
 use callwright_relay::{Nobody, Relay};
+use callwright_store::{Secrets, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use crate::admission::Admission;
+use crate::api::Kept;
 use crate::body::Open;
-use crate::config::{GatewayConfig, seconds};
+use crate::config::{GatewayConfig, KeepConfig, seconds};
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
 use crate::observer::Observers;
@@ -59,10 +61,14 @@ pub enum StartError {
     Listen(SocketAddr, io::Error),
     /// The system gives no thread or no runtime.
     Threads(io::Error),
+    /// What is to be kept cannot be.
+    Store(StoreError),
 }
 
 /// How long the last spans may take.
 const LAST_SPANS: Duration = Duration::from_secs(3);
+/// How long what waits may take to be written.
+const LAST_RECORDS: Duration = Duration::from_secs(10);
 
 impl Gateway {
     /// Binds to the address of `config`. `env` is asked for the keys of upstreams, by name.
@@ -83,7 +89,9 @@ impl Gateway {
         let metrics = Arc::new(Metrics::new());
         let traces = traces(&config.traces, &env, &metrics.spans_dropped, &config.secrets);
         let (spans, exporter) = traces.map_err(StartError::Config)?.unzip();
-        let observer = Arc::new(Observers { metrics: metrics.clone(), spans });
+        let kept = keep(config.keep, &config.secrets)?;
+        let store = kept.as_ref().map(|kept| kept.store.clone());
+        let observer = Arc::new(Observers { metrics: metrics.clone(), spans, store });
         let (max_body, health_check) = (relay.limits.body, HealthCheck::new(relay.default_model.clone()));
         let relay = Relay::new(relay, &env, observer).map_err(StartError::Config)?;
         let runtime = runtime().map_err(StartError::Threads)?;
@@ -100,6 +108,7 @@ impl Gateway {
             metrics,
             health_check,
             secrets: config.secrets,
+            kept,
         };
         let (shared, stop) = (Arc::new(shared), Stop(Arc::new(phase)));
         Ok(Gateway { listener, runtime, shared, relay, exporter, stop })
@@ -171,6 +180,11 @@ impl Gateway {
                 // What it cannot deliver by then is lost.
                 let _ = tokio::time::timeout(LAST_SPANS, exporter).await;
             }
+            if let Some(Kept { store, .. }) = shared.kept.clone() {
+                let written = tokio::task::spawn_blocking(move || store.close());
+                // The same holds for what it cannot write.
+                let _ = tokio::time::timeout(LAST_RECORDS, written).await;
+            }
             Ok(())
         });
         ended.map_err(StartError::Threads)
@@ -208,6 +222,24 @@ impl Stop {
             stop.close();
         });
         Ok(())
+    }
+}
+
+/// Opens the store, and says where.
+fn keep(config: Option<KeepConfig>, secrets: &Secrets) -> Result<Option<Kept>, StartError> {
+    let Some(KeepConfig { mut store, dumps, is_needed }) = config else { return Ok(None) };
+    store.masking.secrets = secrets.clone();
+    let retention = store.retention;
+    match Store::open(store) {
+        Ok(store) => {
+            tracing::info!(store = %store.location(), days = retention.days, bytes = retention.bytes, "[store] requests are kept");
+            Ok(Some(Kept { store, dumps }))
+        }
+        Err(error) if is_needed => Err(StartError::Store(error)),
+        Err(error) => {
+            tracing::warn!(%error, "[store] nothing is kept");
+            Ok(None)
+        }
     }
 }
 
@@ -270,6 +302,7 @@ impl fmt::Display for StartError {
             ),
             StartError::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
             StartError::Threads(error) => write!(f, "the system gives no thread: {error}"),
+            StartError::Store(error) => write!(f, "{error}"),
         }
     }
 }

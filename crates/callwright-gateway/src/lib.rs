@@ -1,7 +1,7 @@
 //! The OpenAI-compatible server around the relay: who may come in, what is asked, and what is told of it.
 //!
-//! A socket's bytes go in, HTTP answers come out. It reads no environment and no file, parses no text of a
-//! model, and lets nothing that a client sends choose an upstream.
+//! A socket's bytes go in, HTTP answers come out. It reads no environment, parses no text of a model,
+//! and lets nothing that a client sends choose an upstream.
 //!
 //! The modules stand in reading order.
 
@@ -17,16 +17,21 @@ mod problem;
 mod routes;
 mod health;
 mod observer;
+mod conversation;
+mod recording;
+mod api;
+mod events;
+mod page;
 mod metrics;
 mod logs;
 mod traces;
-mod secret;
 mod ask;
 
 pub use ask::{CapabilityAt, capabilities, is_openai};
-pub use config::{GatewayConfig, ServerConfig};
+pub use callwright_store::Secrets;
+pub use config::{GatewayConfig, KeepConfig, ServerConfig};
 pub use gateway::{Gateway, Signals, StartError, Stop};
 pub use key::{ClientKey, KeyError};
 pub use logs::{LogConfig, LogError, LogFormat};
-pub use secret::Secrets;
+pub use page::{Viewer, ViewerError};
 pub use traces::TraceConfig;

@@ -12,7 +12,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt as lines};
 
-use crate::secret::{Hiding, Secrets};
+use callwright_store::{Hiding, Secrets};
 
 /// How log lines look, and which are written.
 #[derive(Clone, Debug, Deserialize)]
@@ -89,9 +89,9 @@ impl LogConfig {
 /// Says what there is to say of a request that has ended.
 pub(crate) fn ended(turn: &TurnRecord) {
     if tracing::enabled!(Level::INFO) {
-        for attempt in &turn.attempts {
+        for (number, attempt) in (1..).zip(&turn.attempts) {
             for choice in &attempt.choices {
-                step(&turn.id, attempt, choice);
+                step(&turn.id, number, attempt, choice);
             }
         }
     }
@@ -123,7 +123,7 @@ pub(crate) fn ended(turn: &TurnRecord) {
 }
 
 /// One answer of a model, where it made calls.
-fn step(request: &str, attempt: &Attempt, choice: &Choice) {
+fn step(request: &str, number: usize, attempt: &Attempt, choice: &Choice) {
     for verdict in &choice.outcome.verdicts {
         let (name, id, invalid) = match verdict {
             Verdict::Accepted(call) => {
@@ -131,7 +131,7 @@ fn step(request: &str, attempt: &Attempt, choice: &Choice) {
                 (Some(call.name.as_str()), call.id.as_deref(), false)
             }
             Verdict::Refused(refusal) => {
-                refused(request, refusal);
+                refused(request, number, refusal);
                 (refusal.name.as_deref(), refusal.id.as_deref(), true)
             }
         };
@@ -171,9 +171,11 @@ fn healed(request: &str, call: &Acceptance) {
     }
 }
 
-fn refused(request: &str, refusal: &Refusal) {
+fn refused(request: &str, number: usize, refusal: &Refusal) {
     tracing::info!(
         request,
+        node_type = "validation_error",
+        turn = number,
         toolName = refusal.name.as_deref(),
         toolCallId = refusal.id.as_deref(),
         reason = refusal.reason.code(),

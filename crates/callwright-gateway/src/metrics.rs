@@ -5,9 +5,11 @@
 //! these only the first few.
 
 use std::borrow::Borrow;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use callwright::{Acceptance, Outcome, Policy, Reason, ShapeError, Verdict};
@@ -42,6 +44,7 @@ pub(crate) struct Metrics {
     own_time: Histogram,
     held: Histogram,
     open: Gauge,
+    records_dropped: Counter,
     /// Spans that were not sent.
     pub(crate) spans_dropped: Counter,
 }
@@ -67,6 +70,7 @@ impl Metrics {
             own_time: Histogram::new(own),
             held: Histogram::new(bytes),
             open: Gauge::default(),
+            records_dropped: Counter::default(),
             spans_dropped: Counter::default(),
         };
         metrics.register();
@@ -100,6 +104,8 @@ impl Metrics {
         let help = "The most bytes of an answer that were held back at a time";
         registry.register_with_unit("held", help, Unit::Bytes, self.held.clone());
         registry.register("open_requests", "Requests that are open", self.open.clone());
+        let help = "Requests that were not kept, as too many waited";
+        registry.register("records_dropped", help, self.records_dropped.clone());
         let help = "Trace spans that could not be sent";
         registry.register("spans_dropped", help, self.spans_dropped.clone());
     }
@@ -110,11 +116,11 @@ impl Metrics {
         let is_known = last.is_some_and(|attempt| matches!(attempt.status, Some(200..300)));
         let model = self.models.label(&turn.model, is_known);
         let mode = last.map_or("none", |attempt| attempt.mode.name());
-        let dialect = last.and_then(|attempt| attempt.dialect).unwrap_or("native");
+        let dialect = last.and_then(|attempt| attempt.dialect.as_ref());
         let labels = [
             ("model", model.clone()),
             ("mode", mode.into()),
-            ("dialect", dialect.into()),
+            ("dialect", dialect.cloned().map_or(Label::Word("native"), Label::dialect)),
             ("outcome", turn.end.name().into()),
         ];
         self.requests.get_or_create(&Labels(labels)).inc();
@@ -161,17 +167,17 @@ impl Metrics {
                         self.repairs.get_or_create(&Labels([("kind", repair.kind.code().into())])).inc();
                     }
                     let before = healed_error(call);
-                    (call.dialect, if before.is_some() { "healed" } else { "right" }, before, None)
+                    (&call.dialect, if before.is_some() { "healed" } else { "right" }, before, None)
                 }
                 Verdict::Refused(refusal) => {
                     let error = Some(refused_error(&refusal.reason));
-                    (refusal.dialect, "refused", error, error)
+                    (&refusal.dialect, "refused", error, error)
                 }
             };
             let labels = [
                 ("model", model.clone()),
                 ("mode", mode.into()),
-                ("dialect", dialect.into()),
+                ("dialect", Label::dialect(dialect.clone())),
                 ("outcome", became.into()),
             ];
             self.calls.get_or_create(&Labels(labels)).inc();
@@ -193,8 +199,9 @@ impl Metrics {
         self.refused.get_or_create(&Labels([("code", problem.code().into())])).inc();
     }
 
-    /// The text of `/metrics`; `open` requests are open now.
-    pub(crate) fn text(&self, open: usize) -> String {
+    /// The text of `/metrics`; `open` requests are open now, and `dropped` were not kept.
+    pub(crate) fn text(&self, open: usize, dropped: u64) -> String {
+        self.records_dropped.inner().store(dropped, Ordering::Relaxed);
         self.open.set(i64::try_from(open).unwrap_or(i64::MAX));
         let mut text = String::new();
         // Writing to a text cannot fail.
@@ -281,6 +288,14 @@ enum Label {
 }
 
 impl Label {
+    /// The name of a dialect: only one that is configured allocates.
+    fn dialect(name: Cow<'static, str>) -> Label {
+        match name {
+            Cow::Borrowed(name) => Label::Word(name),
+            Cow::Owned(name) => Label::Name(name.into()),
+        }
+    }
+
     fn as_str(&self) -> &str {
         match self {
             Label::Word(word) => word,

@@ -78,9 +78,55 @@ impl Problem {
         Problem { kind: "upstream_error", ..Problem::new(StatusCode::BAD_GATEWAY, "upstream_error", message) }
     }
 
+    /// A page of another site asks.
+    pub(crate) fn foreign_origin() -> Problem {
+        let message = "A page of another site may not look in here.";
+        Problem { kind: "permission_error", ..Problem::new(StatusCode::FORBIDDEN, "foreign_origin", message) }
+    }
+
+    /// What was said is shown with a key only, and none is configured.
+    pub(crate) fn keys_needed() -> Problem {
+        let message = "Sessions are shown on loopback, or where keys are configured.";
+        Problem { kind: "permission_error", ..Problem::new(StatusCode::FORBIDDEN, "keys_needed", message) }
+    }
+
+    /// A person in a browser is asked for the key.
+    pub(crate) fn unauthorized_page() -> Problem {
+        Problem {
+            header: Some(("www-authenticate", "Basic realm=\"Callwright: the key is the password\"")),
+            ..Problem::unauthorized()
+        }
+    }
+
+    pub(crate) fn no_store() -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "no_store", "Nothing is kept: the store is off.")
+    }
+
+    pub(crate) fn unknown_session() -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "unknown_session", "There is no such session, or node.")
+    }
+
+    pub(crate) fn store_failed() -> Problem {
+        let message = "The store does not answer; the log says why.";
+        let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_failed", message);
+        Problem { kind: "server_error", ..problem }
+    }
+
+    pub(crate) fn not_written(why: &str) -> Problem {
+        tracing::warn!(error = why, "[store] a dump was not written");
+        let problem =
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "not_written", "The dump cannot be written.");
+        Problem { kind: "server_error", ..problem }
+    }
+
     /// The stable name for programs.
     pub(crate) fn code(&self) -> &'static str {
         self.code
+    }
+
+    /// What a person is told.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     pub(crate) fn into_response(self) -> Response<Body> {

@@ -7,7 +7,9 @@ use axum::routing::{any, get};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 
+use crate::api;
 use crate::body::Body;
+use crate::page;
 use crate::problem::Problem;
 use crate::service::{Api, CHAT};
 use crate::worker::Phase;
@@ -19,6 +21,8 @@ pub(crate) fn routes(api: Api) -> Router {
         .route("/readyz", get(readyz))
         .route("/health", get(health))
         .route("/metrics", get(metrics))
+        .merge(api::routes())
+        .merge(page::routes())
         .route(CHAT, any(async |State(api)| refused(&api, Problem::method_not_allowed("POST"))))
         .route("/v1/{*path}", any(pass))
         .fallback(async |State(api)| refused(&api, Problem::not_found()))
@@ -53,7 +57,8 @@ async fn metrics(State(api): State<Api>, headers: HeaderMap) -> Response {
     if let Err(problem) = api.shared.admission.check(&headers) {
         return refused(&api, problem);
     }
-    let text = api.shared.metrics.text(api.shared.open.count());
+    let dropped = api.shared.kept.as_ref().map_or(0, |kept| kept.store.dropped());
+    let text = api.shared.metrics.text(api.shared.open.count(), dropped);
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }
 
@@ -64,7 +69,8 @@ async fn pass(State(api): State<Api>, request: Request) -> Response {
     }
 }
 
-fn refused(api: &Api, problem: Problem) -> Response {
+/// The answer to a request that is not answered as it was meant.
+pub(crate) fn refused(api: &Api, problem: Problem) -> Response {
     routed(api.shared.refused(problem))
 }
 

@@ -17,14 +17,15 @@ use tokio::sync::watch;
 use tower_service::Service as _;
 
 use crate::admission::{Admission, is_json};
+use crate::api::Kept;
 use crate::body::{Body, Open, Permit, collect};
 use crate::config::{ServerConfig, seconds};
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::routes::routes;
-use crate::secret::Secrets;
 use crate::worker::Phase;
+use callwright_store::Secrets;
 
 /// The one path that does not go over the routes: nearly all requests are for it.
 pub(crate) const CHAT: &str = "/v1/chat/completions";
@@ -48,6 +49,8 @@ pub(crate) struct Shared {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) health_check: HealthCheck,
     pub(crate) secrets: Secrets,
+    /// What requests are kept in.
+    pub(crate) kept: Option<Kept>,
 }
 
 /// What answers the requests of one worker.

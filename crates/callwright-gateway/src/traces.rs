@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::Instant;
 
-use crate::secret::Secrets;
+use callwright_store::Secrets;
 
 /// Where traces are sent.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -162,7 +162,7 @@ impl Spans {
             attribute("callwright.upstream", attempt.upstream.as_str()),
             attribute("callwright.mode", attempt.mode.name()),
         ];
-        attributes.extend(attempt.dialect.map(|dialect| attribute("callwright.dialect", dialect)));
+        attributes.extend(attempt.dialect.as_deref().map(|dialect| attribute("callwright.dialect", dialect)));
         attributes
             .extend(attempt.status.map(|status| attribute("http.response.status_code", i64::from(status))));
         let reasons = attempt.choices.iter().filter_map(|choice| choice.finish_reason.as_deref());

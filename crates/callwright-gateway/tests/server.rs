@@ -29,7 +29,7 @@ fn a_request_that_is_not_meant_is_refused_in_openais_form() {
     let long = "x".repeat(1001);
     let chat = "POST /v1/chat/completions";
     for (head, body, status, code) in [
-        ("GET /", "", 404, "unknown_url"),
+        ("GET /nowhere", "", 404, "unknown_url"),
         ("GET /v2/models", "", 404, "unknown_url"),
         ("GET /v1/../admin", "", 404, "unknown_url"),
         ("GET /v1/%2e%2e/admin", "", 404, "unknown_url"),

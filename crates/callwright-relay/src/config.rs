@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use callwright::Policy;
+use callwright::{Dialects, Policy};
 use serde::{Deserialize, Serialize};
 
 /// Everything that a [`Relay`](crate::Relay) needs to know.
@@ -24,7 +24,8 @@ pub struct RelayConfig {
     /// Is a model told, once and in one line, that a call of its was healed? The line goes with the next request
     /// of the conversation.
     pub notes: bool,
-    /// May the long last argument of a native call go out while it is written? A call that is then cut off has
+    /// May the long last argument of a call go out while it is written, of a native one or of a JSON one that a
+    /// dialect's own marks announce? A call that is then cut off has
     /// gone out in part, as it does from OpenAI: its arguments never parse, and the finish says `length` or is an
     /// error. Otherwise a call goes out when it is right, and never in part.
     pub stream_arguments: bool,
@@ -34,6 +35,9 @@ pub struct RelayConfig {
     pub limits: Limits,
     /// What is learned about models.
     pub capability: CapabilityConfig,
+    /// The dialects that answers are read in.
+    #[serde(skip)]
+    pub dialects: Dialects,
 }
 
 /// One upstream: an OpenAI-compatible server.
@@ -156,15 +160,23 @@ pub struct ModelConfig {
     /// The dialect of prompt mode; the model family's where it is not set.
     #[serde(default)]
     pub dialect: Option<String>,
+    /// The only dialect that its answers are read in; all where it is not set.
+    #[serde(default)]
+    pub only_dialect: Option<String>,
     /// A text that goes before the list of tools in prompt mode.
     #[serde(default)]
     pub prompt: Option<String>,
-    /// Does it take messages of role `system`?
-    #[serde(default = "yes")]
-    pub system_role: bool,
-    /// Must user and assistant turns alternate? Neighbours of the same role then become one.
+    /// Does it take messages of role `system`? Where it is not set, its chat template says so, else it does.
     #[serde(default)]
-    pub alternate: bool,
+    pub system_role: Option<bool>,
+    /// Must user and assistant turns alternate? Neighbours of the same role then become one. Where it is not set, its
+    /// chat template says so, else they need not.
+    #[serde(default)]
+    pub alternate: Option<bool>,
+    /// Does its template know the role in which its dialect has results, such as `tool` or `ipython`? If not, they come
+    /// from the user in prompt mode.
+    #[serde(default)]
+    pub result_role: bool,
     /// Which rungs of the ladder are allowed.
     #[serde(default, deserialize_with = "some_policy")]
     pub policy: Option<Policy>,
@@ -183,17 +195,15 @@ impl ModelConfig {
             routing: Routing::default(),
             mode: None,
             dialect: None,
+            only_dialect: None,
             prompt: None,
-            system_role: true,
-            alternate: false,
+            system_role: None,
+            alternate: None,
+            result_role: false,
             policy: None,
             fallback_model: None,
         }
     }
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// How to choose among the upstreams of a model.

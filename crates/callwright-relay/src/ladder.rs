@@ -110,7 +110,7 @@ mod tests {
         Refusal {
             id: None,
             name: Some(String::from("f")),
-            dialect: "native",
+            dialect: "native".into(),
             number: 1,
             span: Span::at(0),
             block: String::new(),

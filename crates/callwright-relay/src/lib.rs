@@ -27,8 +27,10 @@ mod sink;
 mod sse_out;
 mod reply;
 mod report;
+mod again;
 mod log;
 
+pub use again::{Again, AgainError};
 pub use client::{ChatError, Chunks, Client, Completion, ToolCall};
 pub use record::{Attempt, Choice, End, Nobody, Observer, TurnRecord, Usage, Why};
 pub use relay::{Relay, Request};

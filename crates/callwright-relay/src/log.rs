@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use callwright::Policy;
+use http::HeaderMap;
 
 use crate::record::{Attempt, Choice, End, Observer, TurnRecord, Usage, Why};
 use crate::turn::Chosen;
@@ -22,32 +23,24 @@ pub(crate) struct Log {
 
 impl Log {
     /// For a request that has just come.
-    pub(crate) fn new(id: String, traceparent: Option<String>, observer: Arc<dyn Observer>) -> Log {
+    pub(crate) fn new(id: String, headers: &HeaderMap, observer: Arc<dyn Observer>) -> Log {
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let record = TurnRecord {
             id,
-            model: String::new(),
-            policy: Policy::default(),
-            streamed: false,
-            has_tools: false,
-            traceparent,
-            attempts: Vec::new(),
-            // Unless somebody says how it ended, nobody waited for that.
-            end: End::HungUp,
-            status: 0,
-            first_byte: Duration::ZERO,
-            total: Duration::ZERO,
-            upstream: Duration::ZERO,
-            held: 0,
+            session: header("x-callwright-session").filter(|name| !name.trim().is_empty()),
+            traceparent: header("traceparent"),
+            ..TurnRecord::default()
         };
         let now = Instant::now();
         Log { record, observer, since: now, asked: now, usage: Usage::default() }
     }
 
     /// What the request asks for.
-    pub(crate) fn request(&mut self, model: &str, policy: Policy, streamed: bool, has_tools: bool) {
-        self.record.model = model.to_owned();
+    pub(crate) fn request(&mut self, ask: &Ask, policy: Policy, has_tools: bool) {
+        self.record.request = ask.document.to_bytes();
+        self.record.model = ask.model.clone();
         self.record.policy = policy;
-        self.record.streamed = streamed;
+        self.record.streamed = ask.stream;
         self.record.has_tools = has_tools;
     }
 
@@ -60,7 +53,7 @@ impl Log {
             upstream: chosen.candidate.upstream.name().to_owned(),
             model: chosen.candidate.model.clone(),
             mode: chosen.mode,
-            dialect: (chosen.mode == crate::config::Mode::Prompt).then(|| chosen.dialect.name()),
+            dialect: (chosen.mode == crate::config::Mode::Prompt).then(|| chosen.dialect.name().clone()),
             request,
             status: None,
             error: None,
@@ -150,7 +143,7 @@ impl Drop for Log {
     fn drop(&mut self) {
         self.settle();
         self.record.total = self.since.elapsed();
-        self.observer.ended(&self.record);
+        self.observer.ended(std::mem::take(&mut self.record));
     }
 }
 

@@ -7,6 +7,7 @@ use callwright::{ToolChoice, ToolSet};
 use callwright_json::Value;
 use serde_json::json;
 
+use crate::capability::ModelTemplate;
 use crate::config::{Constrain, Mode, ModelConfig};
 use crate::history;
 use crate::reading::Shown;
@@ -42,11 +43,13 @@ pub(crate) struct Manner<'a> {
     /// How tools reach the model.
     pub(crate) mode: Mode,
     /// The dialect of prompt mode.
-    pub(crate) dialect: PromptDialect,
+    pub(crate) dialect: &'a PromptDialect,
     /// How the answer is constrained in prompt mode.
     pub(crate) constrain: Constrain,
     /// What is set for the model.
     pub(crate) set: Option<&'a ModelConfig>,
+    /// Its own chat template.
+    pub(crate) template: Option<&'a ModelTemplate>,
 }
 
 /// A body, and what is needed to read the answer to it.
@@ -201,12 +204,15 @@ impl Question {
             let field = constrain::field(constraint, manner.dialect, tool_set, choice, parallel)?;
             Some((constraint, field))
         });
+        let turns = manner.template.and_then(ModelTemplate::turns);
+        let set = |member: fn(&ModelConfig) -> Option<bool>| manner.set.and_then(member);
         let speaking = Speaking {
             choice: choice.clone(),
             parallel,
             constraint: held.as_ref().map(|(constraint, _)| *constraint),
-            system_role: manner.set.is_none_or(|set| set.system_role),
-            alternate: manner.set.is_some_and(|set| set.alternate),
+            system_role: set(|set| set.system_role).or(turns.map(|turns| turns.system_role)).unwrap_or(true),
+            alternate: set(|set| set.alternate).or(turns.map(|turns| turns.alternate)).unwrap_or(false),
+            result_role: manner.set.is_some_and(|set| set.result_role),
         };
         let preface = manner.set.and_then(|set| set.prompt.as_deref());
         let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();

@@ -3,8 +3,8 @@
 use callwright::constrain::Answer;
 use callwright::prompt::Examples;
 use callwright::{
-    Acceptance, CallDelta, Context, Delta, Event, Outcome, Policy, Reason, Refusal, Scanner, ToolChoice,
-    ToolSet, Verdict,
+    Acceptance, CallDelta, Context, Delta, Dialects, Event, Outcome, Policy, Reason, Refusal, Scanner,
+    ToolChoice, ToolSet, Verdict,
 };
 
 use crate::calls::Ids;
@@ -24,6 +24,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) doubt_open_ends: bool,
     /// May arguments go out before the verdict, as far as they are certain?
     pub(crate) live: bool,
+    /// The dialects that calls are looked for in.
+    pub(crate) dialects: &'a Dialects,
     /// Which tools may be called.
     pub(crate) allowed: &'a ToolChoice,
     /// What the prompt showed, and the conversation that it stood in: an example said back is no call.
@@ -64,6 +66,7 @@ impl<'t> Reading<'t> {
             policy: manner.policy,
             doubt_open_ends: manner.doubt_open_ends,
             live: manner.live,
+            dialects: manner.dialects.clone(),
             ..Context::default()
         };
         let reader = match (manner.mode, manner.constrain) {
@@ -166,7 +169,7 @@ impl May<'_> {
                 *verdict = Verdict::Refused(Refusal {
                     id: call.id.clone(),
                     name: Some(call.name.clone()),
-                    dialect: call.dialect,
+                    dialect: call.dialect.clone(),
                     number: verdicts.len() + 1,
                     span: call.span,
                     block: call.arguments.clone(),

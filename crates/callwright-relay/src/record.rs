@@ -1,5 +1,6 @@
 //! What became of a request, told once it has ended: for logs, metrics, traces and sessions.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,10 +10,10 @@ use crate::config::Mode;
 
 /// Is told of each request when it has ended, however it ended.
 ///
-/// It is called on the request's own task: work that takes long belongs elsewhere.
+/// It is called on the request's own task: work that takes long belongs elsewhere, and the record may be taken there.
 pub trait Observer: Send + Sync {
     /// A request has ended.
-    fn ended(&self, turn: &TurnRecord);
+    fn ended(&self, turn: TurnRecord);
 }
 
 /// Tells nobody.
@@ -20,14 +21,18 @@ pub trait Observer: Send + Sync {
 pub struct Nobody;
 
 impl Observer for Nobody {
-    fn ended(&self, _turn: &TurnRecord) {}
+    fn ended(&self, _turn: TurnRecord) {}
 }
 
 /// One request from its arrival to its end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TurnRecord {
     /// The request's id, which its answer carries as `x-callwright-request`.
     pub id: String,
+    /// The session that the client put the request in: its `x-callwright-session` header.
+    pub session: Option<String>,
+    /// The request's body, with the default model where the client named none. Empty where it cannot be used.
+    pub request: Bytes,
     /// The model that the client named.
     pub model: String,
     /// The policy that held.
@@ -66,7 +71,7 @@ pub struct Attempt {
     /// How the tools reached it.
     pub mode: Mode,
     /// The dialect of prompt mode.
-    pub dialect: Option<&'static str>,
+    pub dialect: Option<Cow<'static, str>>,
     /// What was sent.
     pub request: Bytes,
     /// The HTTP status that it answered with; none where it did not answer.
@@ -136,7 +141,7 @@ impl Why {
 }
 
 /// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum End {
     /// Passed as it came.
     Passed,
@@ -154,7 +159,8 @@ pub enum End {
     UpstreamError,
     /// The upstream's answer broke off.
     Cut,
-    /// The client went away.
+    /// The client went away: unless somebody says how it ended, nobody waited for that.
+    #[default]
     HungUp,
 }
 

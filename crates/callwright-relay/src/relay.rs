@@ -60,7 +60,8 @@ impl Relay {
         observer: Arc<dyn Observer>,
     ) -> Result<Arc<Relay>, ConfigError> {
         let upstreams = Upstreams::new(&config, env)?;
-        let capabilities = Capabilities::new(&config.capability, upstreams.all(), system_clock());
+        let capabilities =
+            Capabilities::new(&config.capability, upstreams.all(), &config.dialects, system_clock());
         let tool_sets = ToolSets { most: config.limits.tool_sets, kept: Mutex::default() };
         let notes = Notes::new(config.notes);
         Ok(Arc::new(Relay { config, upstreams, capabilities, observer, notes, tool_sets }))
@@ -83,13 +84,11 @@ impl Relay {
 
     /// Answers a chat request. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
-        let traceparent = request.headers.get("traceparent").and_then(|value| value.to_str().ok());
-        let traceparent = traceparent.map(str::to_owned);
-        let mut log = Log::new(request.id.clone(), traceparent, Arc::clone(&self.observer));
+        let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
         let mut turn = match self.turn(request) {
             Ok(begun) => {
                 let Begun { ask, tool_set, policy, headers } = begun;
-                log.request(&ask.model, policy, ask.stream, !tool_set.is_empty());
+                log.request(&ask, policy, !tool_set.is_empty());
                 tool_results(log.id(), &ask);
                 let ladder = Ladder::new(policy, &self.config.ladder);
                 Box::new(Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder })

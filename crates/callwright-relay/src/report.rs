@@ -17,7 +17,7 @@ pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
     set(headers, "x-callwright-upstream", &attempt.upstream);
     if record.has_tools {
         set(headers, "x-callwright-mode", attempt.mode.name());
-        if let Some(dialect) = attempt.dialect {
+        if let Some(dialect) = &attempt.dialect {
             set(headers, "x-callwright-dialect", dialect);
         }
     }

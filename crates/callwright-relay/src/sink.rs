@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callwright::{Event, Verdict};
+use callwright::{Event, LiveCall, Verdict};
 
 use crate::calls::{Ids, function, tool_call_delta};
 use crate::climb::{Settled, refused};
@@ -21,10 +21,12 @@ pub(crate) struct Sink {
     ids: Ids,
     /// How many calls were begun.
     n_calls: usize,
-    /// Native calls that went out before their verdict.
+    /// Calls that go out before their verdict.
     live: Vec<Live>,
     /// How many verdicts of native calls have come.
     n_native: usize,
+    /// And how many of calls in the text.
+    n_text: usize,
     /// How many verdicts are settled on the wire.
     n_out: usize,
     /// Calls behind a refused one wait for what becomes of that.
@@ -47,12 +49,13 @@ pub(crate) struct Sink {
     pub(crate) went: usize,
 }
 
-/// A native call that goes out before its verdict.
+/// A call that goes out before its verdict.
 struct Live {
-    /// The engine's number.
-    native: usize,
-    /// Its number on the wire.
-    number: usize,
+    call: LiveCall,
+    id: Option<String>,
+    name: String,
+    /// Its number on the wire, once its name is out. As long as it is not, a refused call may be asked for again.
+    number: Option<usize>,
     /// How much of its arguments is out.
     sent: usize,
 }
@@ -66,6 +69,7 @@ impl Sink {
             n_calls: 0,
             live: Vec::new(),
             n_native: 0,
+            n_text: 0,
             n_out: 0,
             is_held: false,
             is_torn: false,
@@ -127,30 +131,35 @@ impl Sink {
                     self.went += text.len();
                     template.delta(self.index, &format!("{{\"reasoning_content\":{}}}", quoted(text)), out);
                 }
-                Event::CallStarted { index, id, name } if !self.is_held && !self.is_single => {
-                    let number = self.n_calls;
-                    self.n_calls += 1;
-                    self.live.push(Live { native: *index, number, sent: 0 });
-                    let id = self.ids.next(id.as_deref());
-                    let delta = format!(
-                        "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"}}}}]}}",
-                        quoted(&id),
-                        quoted(name)
-                    );
-                    template.delta(self.index, &delta, out);
+                Event::CallStarted { call, id, name } if !self.is_held && !self.is_single => {
+                    let (id, name) = (id.clone(), name.clone());
+                    self.live.push(Live { call: *call, id, name, number: None, sent: 0 });
                 }
                 Event::CallStarted { .. } => {}
-                Event::CallArguments { index, piece } => {
-                    let Some(live) = self.live.iter_mut().find(|live| live.native == *index) else {
-                        continue;
-                    };
-                    live.sent += piece.len();
-                    self.went += piece.len();
-                    arguments(self.index, live.number, piece, template, out);
-                }
+                Event::CallArguments { call, piece } => self.live_piece(*call, piece, template, out),
                 Event::Call(verdict) => self.judged(verdict, template, out),
             }
         }
+    }
+
+    /// Writes the next piece of a call that goes out before its verdict, with the first one its name.
+    fn live_piece(&mut self, call: LiveCall, piece: &str, template: &Template, out: &mut String) {
+        let Some(live) = self.live.iter_mut().find(|live| live.call == call) else { return };
+        let number = *live.number.get_or_insert_with(|| {
+            let number = self.n_calls;
+            self.n_calls += 1;
+            let id = self.ids.next(live.id.as_deref());
+            let delta = format!(
+                "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"}}}}]}}",
+                quoted(&id),
+                quoted(&live.name)
+            );
+            template.delta(self.index, &delta, out);
+            number
+        });
+        live.sent += piece.len();
+        self.went += piece.len();
+        arguments(self.index, number, piece, template, out);
     }
 
     fn say(&mut self, text: &str, template: &Template, out: &mut String) {
@@ -165,13 +174,15 @@ impl Sink {
 
     /// A verdict that goes out at once, unless one before it is still open.
     fn judged(&mut self, verdict: &Verdict, template: &Template, out: &mut String) {
-        let native = verdict.is_native();
-        let live = native.then(|| self.live.iter().find(|live| live.native == self.n_native)).flatten();
-        self.n_native += usize::from(native);
-        match (verdict, live) {
-            (Verdict::Accepted(call), Some(live)) => {
-                let rest = call.arguments.get(live.sent..).unwrap_or("");
-                arguments(self.index, live.number, rest, template, out);
+        let is_native = verdict.is_native();
+        let call = if is_native { LiveCall::Native(self.n_native) } else { LiveCall::Text(self.n_text) };
+        self.n_native += usize::from(is_native);
+        self.n_text += usize::from(!is_native);
+        let live = self.live.iter().find(|live| live.call == call);
+        match (verdict, live.and_then(|live| Some((live.number?, live.sent)))) {
+            (Verdict::Accepted(call), Some((number, sent))) => {
+                let rest = call.arguments.get(sent..).unwrap_or("");
+                arguments(self.index, number, rest, template, out);
                 self.n_out += 1;
             }
             (Verdict::Refused(_), Some(_)) => self.is_torn = true,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use callwright::prompt::{PromptDialect, dialect_for};
-use callwright::{Event, Policy, ToolChoice, ToolSet};
+use callwright::{Dialects, Event, Policy, ToolChoice, ToolSet};
 use http::{HeaderMap, StatusCode, header};
 
-use crate::capability::{Refused, refusal};
+use crate::capability::{ModelTemplate, Refused, refusal};
 use crate::climb::Settled;
 use crate::config::{Constrain, Mode};
 use crate::ladder::Ladder;
@@ -64,6 +64,7 @@ pub(crate) struct Chosen {
     pub(crate) mode: Mode,
     pub(crate) dialect: PromptDialect,
     pub(crate) constrain: Constrain,
+    pub(crate) template: Option<Arc<ModelTemplate>>,
 }
 
 /// No answer that could be read.
@@ -123,23 +124,32 @@ impl Turn {
     /// How this candidate is to be asked.
     pub(crate) async fn choose(&self, candidate: Candidate) -> Chosen {
         let set = candidate.config.as_deref();
-        let dialect = |constrain| {
+        let dialect = |constrain, template: Option<&ModelTemplate>| {
             let configured = set.and_then(|set| set.dialect.as_deref()).and_then(|name| name.parse().ok());
             configured.unwrap_or_else(|| match constrain {
-                Constrain::JsonSchema => PromptDialect::Json,
-                Constrain::Grammar | Constrain::None => dialect_for(&candidate.model),
+                Constrain::JsonSchema => PromptDialect::json(),
+                Constrain::Grammar | Constrain::None => {
+                    template.and_then(ModelTemplate::spoken).unwrap_or_else(|| dialect_for(&candidate.model))
+                }
             })
         };
         // Old calls and results need a server that knows them, too.
         if !self.has_tools() && !self.ask.tells_of_tools() {
-            let dialect = dialect(Constrain::None);
-            return Chosen { mode: Mode::Native, dialect, constrain: Constrain::None, candidate };
+            let dialect = dialect(Constrain::None, None);
+            return Chosen {
+                mode: Mode::Native,
+                dialect,
+                constrain: Constrain::None,
+                template: None,
+                candidate,
+            };
         }
         let capability = self.relay.capabilities.of(&candidate).await;
         let mode = if capability.tools { Mode::Native } else { Mode::Prompt };
         tracing::debug!(model = candidate.model, mode = mode.name(), source = ?capability.tools_source, "[relay] mode");
-        let dialect = dialect(capability.constrain);
-        Chosen { mode, dialect, constrain: capability.constrain, candidate }
+        let dialect = dialect(capability.constrain, capability.template.as_deref());
+        let (constrain, template) = (capability.constrain, capability.template);
+        Chosen { mode, dialect, constrain, template, candidate }
     }
 
     pub(crate) async fn open_at(
@@ -227,7 +237,7 @@ impl Turn {
     /// How an answer of `chosen` is to be read.
     pub(crate) fn manner<'a>(
         &self,
-        chosen: &Chosen,
+        chosen: &'a Chosen,
         allowed: &'a ToolChoice,
         shown: &'a Shown,
     ) -> reading::Manner<'a> {
@@ -238,6 +248,7 @@ impl Turn {
             policy: self.policy,
             doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends && 0 < bounds.reasks,
             live: false,
+            dialects: chosen.dialects(),
             allowed,
             shown: (chosen.mode == Mode::Prompt).then_some(shown),
         }
@@ -281,13 +292,21 @@ impl Turn {
 }
 
 impl Chosen {
+    /// The dialects that its answers are read in: the one that is configured, else with that of the model's template.
+    fn dialects(&self) -> &Dialects {
+        let is_pinned = self.candidate.config.as_deref().is_some_and(|set| set.only_dialect.is_some());
+        let template = self.template.as_deref().filter(|_| !is_pinned);
+        template.map_or(&self.candidate.dialects, ModelTemplate::dialects)
+    }
+
     fn manner(&self) -> Manner<'_> {
         Manner {
             model: &self.candidate.model,
             mode: self.mode,
-            dialect: self.dialect,
+            dialect: &self.dialect,
             constrain: self.constrain,
             set: self.candidate.config.as_deref(),
+            template: self.template.as_deref(),
         }
     }
 }

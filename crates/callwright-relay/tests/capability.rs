@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use callwright::Dialects;
 use callwright_relay::capability::{Capabilities, Capability, Source};
 use callwright_relay::config::{CapabilityConfig, Constrain, RelayConfig};
 use callwright_relay::upstream::Upstreams;
@@ -27,7 +28,12 @@ impl Now {
 
     fn capabilities(&self, config: &CapabilityConfig, upstreams: &Upstreams) -> Capabilities {
         let now = Arc::clone(&self.0);
-        Capabilities::new(config, upstreams.all(), Box::new(move || now.load(Ordering::Relaxed)))
+        Capabilities::new(
+            config,
+            upstreams.all(),
+            &Dialects::default(),
+            Box::new(move || now.load(Ordering::Relaxed)),
+        )
     }
 }
 
@@ -252,6 +258,7 @@ async fn nobody_is_asked_about_what_is_known() {
             tools_source: Source::Configured,
             constrain: Constrain::Grammar,
             constrain_source: Source::Configured,
+            template: None,
         }
     );
 

@@ -24,7 +24,7 @@ struct Setting {
 struct Ends(Mutex<Vec<(End, Vec<Why>)>>);
 
 impl Observer for Ends {
-    fn ended(&self, turn: &TurnRecord) {
+    fn ended(&self, turn: TurnRecord) {
         let whys = turn.attempts.iter().map(|attempt| attempt.why).collect();
         self.0.lock().unwrap().push((turn.end, whys));
     }

@@ -1,6 +1,6 @@
 //! The last step before a verdict: do the arguments fit the tool's schema, as they are or coerced?
 
-use callwright_json::{Guide, Member, Tree, strict};
+use callwright_json::{Guide, Member, Tree, Value, strict};
 
 use crate::nearest::fold;
 use crate::tools::Tool;
@@ -35,6 +35,14 @@ pub(crate) fn fit(tool: &Tool, arguments: &str) -> Result<Fit, Vec<Violation>> {
             Ok(Fit { arguments: coerced.text, coercions })
         }
         None => Err(violations),
+    }
+}
+
+/// Like [`fit`], for arguments that were read already, and need not be once more where they are right.
+pub(crate) fn fit_value(tool: &Tool, arguments: Value<'_>) -> Result<Fit, Vec<Violation>> {
+    match tool.schema().check(arguments).is_empty() {
+        true => Ok(Fit { arguments: arguments.raw().to_owned(), coercions: Vec::new() }),
+        false => fit(tool, arguments.raw()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The door: an answer and the tools go in, an [`Outcome`] comes out.
 
-use crate::policy::Policy;
+use crate::dialect::Dialects;
+use crate::policy::{CallsInReasoning, Policy};
 use crate::scan::{CallDelta, Delta, Scanner};
 use crate::tools::ToolSet;
 use crate::verdict::Outcome;
@@ -15,15 +16,17 @@ pub struct Context<'a> {
     /// The upstream got the tools natively: in the text only explicit forms are calls (a dialect's own marks,
     /// or a call with no prose before it), and none where there are native calls.
     pub native: bool,
-    /// The name of the one dialect to look for; all of them where there is none.
-    pub dialect: Option<&'a str>,
+    /// The dialects to look for. [`Dialects::only`] pins one.
+    pub dialects: Dialects,
     /// What may be done about a call that is not right as it was written. The caller feeds back and
     /// re-asks; under a policy that does not heal, [`Policy::admits`] decides which calls are refused.
     pub policy: Policy,
+    /// What becomes of calls in the model's reasoning.
+    pub calls_in_reasoning: CallsInReasoning,
     /// Refuse what ends too early even where it can be mended, if more could have stood there
     /// ([`Reason::OpenEnd`](crate::Reason::OpenEnd)): for callers that can ask the model again.
     pub doubt_open_ends: bool,
-    /// A stream is handed on as it comes: what is certain of a native call goes out before its verdict, as
+    /// A stream is handed on as it comes: what is certain of a call goes out before its verdict, as
     /// [`Event::CallStarted`](crate::Event::CallStarted) and [`Event::CallArguments`](crate::Event::CallArguments).
     pub live: bool,
 }
@@ -52,8 +55,7 @@ pub fn parse(tools: &ToolSet, text: &str, native: &[NativeCall<'_>], context: &C
         };
         scanner.feed(Delta::ToolCall(CallDelta { id: call.id, ..delta }), &mut events);
     }
-    scanner.feed(Delta::Text(text), &mut events);
-    scanner.finish(&mut events)
+    scanner.read(text)
 }
 
 /// Does this `finish_reason` say that the answer ended before the model had said all?

@@ -2,7 +2,8 @@
 
 use callwright_json::{Kind, Value};
 
-use crate::dialect::{self, TURNS};
+use crate::dialect::marks::{Fit, fit};
+use crate::dialect::{self, RESULTS, TURNS};
 use crate::shape::is_type_word;
 use crate::verdict::Violation;
 
@@ -29,10 +30,142 @@ const EXAMPLE_WORDS: &[&str] = &[
     "if you were",
 ];
 
+/// Words behind which a sentence reports what somebody else wrote.
+const REPORTING: &[&str] = &[
+    "says",
+    "said",
+    "say",
+    "reads",
+    "contains",
+    "contained",
+    "wrote",
+    "writes",
+    "written",
+    "shows",
+    "showed",
+    "printed",
+    "prints",
+    "quote",
+    "quotes",
+    "quoted",
+    "quoting",
+    "stated",
+    "tells",
+    "told",
+    "suggests",
+    "suggested",
+    "claims",
+    "claimed",
+    "asks",
+    "asked",
+    "included",
+    "includes",
+    "mentions",
+    "mentioned",
+    "example",
+    "documentation",
+    "docs",
+    "readme",
+    "log",
+    "logs",
+    "transcript",
+];
+
+/// Verbs that a sentence denies, a few words before what it denies.
+const DENIED: &[&str] = &[
+    "call",
+    "calling",
+    "called",
+    "run",
+    "running",
+    "execute",
+    "executing",
+    "executed",
+    "invoke",
+    "invoking",
+    "invoked",
+];
+const DENYING: &[&str] = &[
+    "no",
+    "not",
+    "never",
+    "without",
+    "cannot",
+    "don't",
+    "won't",
+    "can't",
+    "shouldn't",
+    "wouldn't",
+    "mustn't",
+    "didn't",
+    "refuse",
+    "refused",
+    "avoid",
+    "avoided",
+    "rather",
+    "instead",
+];
+/// With these a sentence turns to something else.
+const TURNING: &[&str] = &[
+    "so",
+    "but",
+    "and",
+    "i",
+    "i'll",
+    "i'm",
+    "we",
+    "let",
+    "then",
+    "because",
+    "hence",
+    "therefore",
+    "if",
+    "until",
+    "unless",
+];
+/// How much of a line is looked at.
+const MAX_LINE: usize = 1024;
+/// How many words may stand between a denial and the call.
+const DENIAL_REACH: usize = 7;
+
+/// What shows that a sentence only supposes a call.
+const SUPPOSING: &[&str] = &[
+    "for example",
+    "for instance",
+    "e.g.",
+    "hypothetically",
+    "if i were to",
+    "were i to",
+    "if someone",
+    "someone could",
+    "an attacker",
+    "suppose ",
+    "imagine ",
+    "in theory",
+];
+/// What shows it where a model has marks for what it means. Without marks this is how models begin a call: `The call
+/// would look like this:`
+const MODEST: &[&str] = &[
+    "you could ",
+    "you can call",
+    "you would ",
+    "you might ",
+    "one could ",
+    "one would ",
+    "could be called",
+    "would look like",
+    "might look like",
+    "could look like",
+    "looks like",
+    "would be:",
+];
+
 /// How a text begins that asks for the reader's own.
 const YOURS: [&str; 3] = ["your_", "<your", "[your"];
-/// What stands in markup, but in no name between angle brackets.
-const NO_NAME: [char; 3] = ['/', '=', '"'];
+/// What stands in markup, but in no name between angle brackets: `</b>`, `<a href="x">`, `<|call|>`, `<![CDATA[x]]>`.
+const NO_NAME: [char; 7] = ['/', '=', '"', '|', '!', '[', '<'];
+/// Texts that are placeholders by themselves.
+const WORDS: &[&str] = &["...", "…", "missing", "placeholder", "tbd", "unknown_value"];
 /// The length of the longest word that is a placeholder by itself: `unknown_value`.
 const LONGEST_WORD: usize = 13;
 /// How far a text in angle brackets is looked at to tell markup from a name.
@@ -45,7 +178,7 @@ pub(crate) fn placeholder(arguments: Value<'_>) -> Option<Violation> {
 
 /// Does the argument `key` only stand for one?
 pub(crate) fn member_placeholder(key: &str, value: Value<'_>) -> Option<Violation> {
-    if value.kind() != Kind::String {
+    if value.kind() != Kind::String || is_plain_text(key, value.raw()) {
         return None;
     }
     let text = value.as_str()?;
@@ -66,23 +199,41 @@ pub(crate) fn may_be_placeholder(key: &str, raw: &str) -> bool {
     }
     let head = &rest.as_bytes()[..rest.len().min(MAX_PLACEHOLDER)];
     match head.first() {
-        Some(b'<') => !head.iter().any(|byte| NO_NAME.contains(&char::from(*byte))),
+        Some(b'<') => !head.iter().skip(1).any(|byte| NO_NAME.contains(&char::from(*byte))),
         _ if YOURS.iter().any(|yours| dialect::starts_with_any_case(head, yours)) => true,
         _ => rest.len() <= LONGEST_WORD.max(key.len()),
     }
 }
 
+/// Is the string `raw` too long for a placeholder, and not one of those that may have any length? Seen by its ends,
+/// without a look at all of it; `false` where that does not tell.
+fn is_plain_text(key: &str, raw: &str) -> bool {
+    /// The most bytes that an escape has for each byte that it stands for.
+    const MAX_ESCAPE: usize = 6;
+    let mut inside = raw.get(1..raw.len().saturating_sub(1)).unwrap_or("");
+    while let Some(shorter) = [" ", "\\n", "\\t", "\\r"].iter().find_map(|blank| inside.strip_suffix(blank)) {
+        inside = shorter;
+    }
+    let bytes = inside.as_bytes();
+    let is_letter = |byte: &u8| byte.is_ascii_graphic() && *byte != b'\\';
+    let starts_plainly =
+        bytes.first().is_some_and(|byte| is_letter(byte) && !matches!(byte, b'<' | b'[' | b'y' | b'Y'));
+    starts_plainly
+        && MAX_ESCAPE * LONGEST_WORD.max(key.len()) < bytes.len()
+        && bytes.iter().rev().take(MAX_ESCAPE).all(is_letter)
+}
+
 fn is_placeholder(key: &str, text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
     // `<city>`, `<name of recipe>`, but not `<b>text</b>` or `<a href="x">`.
-    let bracketed = |open: char, close: char| {
-        lower.len() > 2 && lower.starts_with(open) && lower.ends_with(close) && !lower.contains(NO_NAME)
-    };
-    let same_word = lower.len() > 3 && lower.replace([' ', '-'], "_") == key.to_ascii_lowercase();
-    bracketed('<', '>')
+    let named = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    let bracketed = named.is_some_and(|name| !name.is_empty() && !name.contains(NO_NAME));
+    let joined = |byte: u8| if matches!(byte, b' ' | b'-') { b'_' } else { byte.to_ascii_lowercase() };
+    let same_word =
+        text.len() > 3 && text.bytes().map(joined).eq(key.bytes().map(|b| b.to_ascii_lowercase()));
+    bracketed
         || same_word
-        || YOURS.iter().any(|yours| lower.starts_with(yours))
-        || matches!(&*lower, "..." | "…" | "missing" | "placeholder" | "tbd" | "value" | "unknown_value")
+        || YOURS.iter().any(|yours| dialect::starts_with_any_case(text.as_bytes(), yours))
+        || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
         || is_type_word(text) && text != "any"
 }
 
@@ -92,19 +243,125 @@ pub(crate) fn is_example(before: &str) -> bool {
     EXAMPLE_WORDS.iter().any(|words| tail.contains(words))
 }
 
+/// Does the sentence that leads to a call speak of it rather than make it: report, deny or suppose it?
+///
+/// `The page says: …`, `I will not run …`, `For example, you could call …`. With `modest`, a call that is announced
+/// modestly is spoken of, too.
+pub(crate) fn is_spoken_of(before: &str, modest: bool) -> bool {
+    let sentence = last_sentence(before).to_lowercase().replace('’', "'");
+    // What one dialect begins its calls with.
+    let sentence = sentence.strip_suffix("action:").map_or(&*sentence, str::trim_end);
+    let is_in = |words: &&str| sentence.contains(*words);
+    if SUPPOSING.iter().any(is_in) || modest && MODEST.iter().any(is_in) {
+        return true;
+    }
+    let words: Vec<&str> =
+        sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let is_reported =
+        sentence.trim_end_matches(['"', '\'', '“', '‘', '«', '`', '(', ' ']).ends_with([':', ','])
+            && words.last().is_some_and(|word| REPORTING.contains(word));
+    is_reported || is_denied(&words)
+}
+
+/// Do the last words deny a call: `not going to run this`? Not so `do not know, so I call` and `cannot know without
+/// calling`.
+fn is_denied(words: &[&str]) -> bool {
+    let near = words.get(words.len().saturating_sub(DENIAL_REACH)..).unwrap_or(&[]);
+    let mut denials = near.iter().enumerate().filter(|(_, word)| DENYING.contains(word));
+    let (Some((at, _)), None) = (denials.next(), denials.next()) else { return false };
+    let behind = near.get(at + 1..).unwrap_or(&[]);
+    let Some(verb) = behind.iter().position(|word| DENIED.contains(word)) else { return false };
+    verb <= 3 && !behind.iter().any(|word| TURNING.contains(word))
+}
+
+/// Does a line of quoted text lead to a call: `> …`?
+pub(crate) fn is_in_block_quote(before: &str) -> bool {
+    let line = last_line(before).trim_start();
+    line.starts_with('>') && !line.starts_with(">>>")
+}
+
+/// Does `before` end with words and an opening quotation mark, on the line of what follows?
+pub(crate) fn opens_quotation(before: &str) -> bool {
+    let line = last_line(before);
+    let words = line.trim_end_matches(['"', '\'', '“', '‘', '«', '„', '`']);
+    words.len() < line.len() && words.ends_with([' ', '(']) && has_words(words)
+}
+
+/// Does it stand behind `before` in the middle of a line of code, or in a line that is marked as added, removed or quoted?
+pub(crate) fn is_in_line(before: &str) -> bool {
+    let line = last_line(before).trim_start();
+    // `[f'f(a=1)']` is a list.
+    let is_word = |word: &str| 1 < word.len() && word.starts_with(char::is_alphabetic);
+    line.split(|c: char| !c.is_alphanumeric()).any(is_word)
+        || line.starts_with(['+', '-', '>', '|', '#', '/', '*'])
+}
+
+/// Is a quotation open where `before` ends, on its line?
+pub(crate) fn is_in_quotation(before: &str) -> bool {
+    let line = last_line(before);
+    let count = |mark: char| line.matches(mark).count();
+    let is_open = count('"') % 2 == 1 || count('”') < count('“') || count('»') < count('«');
+    is_open && has_words(line)
+}
+
+/// Are there letters in `text`, outside of tags?
+pub(crate) fn has_words(text: &str) -> bool {
+    let mut depth = 0usize;
+    for c in text.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            c if depth == 0 && c.is_alphanumeric() => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// What was not ended yet of the last sentence: `Sure. The page says:` → `The page says:`
+fn last_sentence(before: &str) -> &str {
+    let tail = last_paragraph(before, 240);
+    let ends = ['.', '!', '?'];
+    let is_end = |(at, c): &(usize, char)| {
+        let rest = tail.get(at + c.len_utf8()..).unwrap_or("");
+        let short = tail.get(at.saturating_sub(3)..*at).unwrap_or("");
+        let is_abbreviation = short.eq_ignore_ascii_case("e.g") || short.eq_ignore_ascii_case("i.e");
+        ends.contains(c) && (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !is_abbreviation
+    };
+    let from = tail.char_indices().rfind(is_end).map_or(0, |(at, c)| at + c.len_utf8());
+    tail.get(from..).unwrap_or("").trim()
+}
+
 fn last_paragraph(text: &str, most: usize) -> &str {
+    let tail = tail(text, most).trim_end();
+    tail.rsplit("\n\n").next().unwrap_or(tail)
+}
+
+/// The beginning of the line at the end of `text`; of a very long one, its last part.
+fn last_line(text: &str) -> &str {
+    tail(text, MAX_LINE).rsplit('\n').next().unwrap_or("")
+}
+
+fn tail(text: &str, most: usize) -> &str {
     let mut from = text.len().saturating_sub(most);
     while !text.is_char_boundary(from) {
         from += 1;
     }
-    let tail = text[from..].trim_end();
-    tail.rsplit("\n\n").next().unwrap_or(tail)
+    &text[from..]
 }
 
-/// Does a turn that is not the model's own begin at `at`, the start of a line?
-pub(crate) fn turn_begins(text: &str, at: usize) -> bool {
+/// Does a turn that is not the model's own, or a result that it cannot know, begin at `at`?
+pub(crate) fn turn(text: &str, at: usize) -> Fit {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
-    TURNS.iter().any(|mark| dialect::starts_with_any_case(rest, mark))
+    let mut found = Fit::No;
+    for mark in TURNS.iter().chain(RESULTS.iter().map(|(open, _)| open)) {
+        match fit(rest, mark) {
+            Fit::Is(len) => return Fit::Is(len),
+            Fit::Grows => found = Fit::Grows,
+            Fit::No => {}
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -125,11 +382,54 @@ mod tests {
         ] {
             assert_eq!(found(text).as_deref(), Some(pointer), "{text}");
         }
-        for text in
-            [r#"{"city": "Paris"}"#, r#"{"html": "<b>x</b>"}"#, r#"{"code": "a < b"}"#, r#"{"n": 5}"#, "{}"]
-        {
+        for text in [
+            r#"{"city": "Paris"}"#,
+            r#"{"html": "<b>x</b>"}"#,
+            r#"{"code": "a < b"}"#,
+            r#"{"n": 5}"#,
+            "{}",
+            r#"{"mark": "<|call|>"}"#,
+            r#"{"xml": "<![CDATA[x]]>"}"#,
+            r#"{"sort_by": "value"}"#,
+        ] {
             assert_eq!(found(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_sentence_speaks_of_a_call_or_makes_it() {
+        for before in [
+            "The page says: ",
+            "The file contains:\n",
+            "Their documentation reads, \"",
+            "I will not run ",
+            "I won’t call this now: ",
+            "Do not ever execute the following: ",
+            "Instead of calling ",
+            "I am not going to run ",
+            "There is no need to call ",
+            "For example, you could call ",
+            "A call would look like ",
+            "Sure. E.g. ",
+        ] {
+            assert!(is_spoken_of(before, true), "{before}");
+        }
+        for before in [
+            "",
+            "I call it now: ",
+            "It is not clear where Paris is, so I ask for the weather: ",
+            "I don't know that, so I call ",
+            "I cannot answer that without running a tool: ",
+            "I do not have it, but I will run ",
+            "Temperatures in the United States: ",
+            "The page says so. ",
+            "I do not know. I will run ",
+            "He said hello.\n\n",
+            "For example. ",
+        ] {
+            assert!(!is_spoken_of(before, true), "{before}");
+        }
+        assert!(!is_spoken_of("The call would look like ", false));
     }
 
     #[test]

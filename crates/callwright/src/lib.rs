@@ -27,19 +27,23 @@ pub mod prompt;
 pub mod constrain;
 
 pub use choice::ToolChoice;
+pub use dialect::{
+    Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Text,
+    Trim, Typing,
+};
 pub use engine::{Context, NativeCall, parse};
 pub use feedback::{
     Diagnosis, Feedback, Fix, JsonLoadsError, Position, PromptError, Trouble, calls_or_error, diagnose,
     json_loads_error, prompt_tool_calls,
 };
 pub use heal::{Healed, heal};
-pub use policy::Policy;
+pub use policy::{CallsInReasoning, Policy};
 pub use report::{
     CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport, PositionReport,
     RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION, ViolationReport,
     WhyReport,
 };
-pub use scan::{CallDelta, Delta, Event, Scanner};
+pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};

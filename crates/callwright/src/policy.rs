@@ -1,4 +1,4 @@
-//! Which rungs of the ladder a caller allows: heal, re-ask, feed back, refuse.
+//! What a caller allows: which rungs of the ladder (heal, re-ask, feed back, refuse), and calls in reasoning.
 
 use callwright_json::{Class, RepairKind};
 
@@ -55,6 +55,52 @@ impl Policy {
     }
 }
 
+/// What becomes of a call that stands in a model's reasoning, inside the answer's text.
+///
+/// Only a dialect's own marks make a call there; what reads like one otherwise is a thought under any of these.
+/// Reasoning that the upstream keeps apart ([`Delta::Reasoning`](crate::Delta::Reasoning)) is not read at all: whoever
+/// wants the calls in it feeds it as text that [starts in reasoning](crate::Context::starts_in_reasoning).
+///
+/// ```
+/// use callwright::{CallsInReasoning, Context, ToolSet, parse};
+///
+/// let tools = ToolSet::from_json(r#"[{"name": "ping"}]"#)?;
+/// let text = "<think>So: <tool_call>{\"name\": \"ping\"}</tool_call></think>Hello";
+/// let context = Context { calls_in_reasoning: CallsInReasoning::Accept, ..Context::default() };
+/// assert_eq!(parse(&tools, text, &[], &Context::default()).calls().count(), 0);
+/// assert_eq!(parse(&tools, text, &[], &context).calls().count(), 1);
+/// # Ok::<(), callwright::ToolSetError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CallsInReasoning {
+    /// It is a thought.
+    Ignore,
+    /// It is a thought, but for one case: the block is never closed, the answer was not cut off, and the call is the
+    /// last thing in it. Such a model forgot to say that it had thought enough.
+    #[default]
+    Unclosed,
+    /// It is a call like any other.
+    Accept,
+}
+
+impl CallsInReasoning {
+    /// Its name in configuration: `ignore`, `unclosed`, `accept`.
+    pub fn name(self) -> &'static str {
+        match self {
+            CallsInReasoning::Ignore => "ignore",
+            CallsInReasoning::Unclosed => "unclosed",
+            CallsInReasoning::Accept => "accept",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<CallsInReasoning> {
+        [CallsInReasoning::Ignore, CallsInReasoning::Unclosed, CallsInReasoning::Accept]
+            .into_iter()
+            .find(|calls| calls.name() == name)
+    }
+}
+
 /// What a scanner lets pass of the calls that it can read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
@@ -101,7 +147,7 @@ mod tests {
             id: None,
             name: "run_code".into(),
             arguments: "{}".into(),
-            dialect: "json",
+            dialect: "json".into(),
             span: Span::at(0),
             repairs: kinds.iter().map(repair).collect(),
             renamed_from: None,

@@ -48,7 +48,7 @@ pub struct CallReport<'a> {
     /// The arguments, as a JSON value whose numbers keep their digits.
     pub arguments: Box<RawValue>,
     /// The dialect that the call was written in.
-    pub dialect: &'static str,
+    pub dialect: &'a str,
     /// The class of its worst repair: `R0`, `R1`, `R2`.
     pub class: &'static str,
     /// The bytes of the answer's text that it takes, markup included.
@@ -99,7 +99,7 @@ pub struct RefusalReport<'a> {
     /// The tool that it names, as far as that can be read.
     pub name: Option<&'a str>,
     /// The dialect that the call was written in.
-    pub dialect: &'static str,
+    pub dialect: &'a str,
     /// The bytes of the answer's text that it takes, markup included.
     pub span: [u32; 2],
     /// The payload as the model wrote it.
@@ -203,7 +203,7 @@ impl<'a> CallReport<'a> {
             id: call.id.as_deref(),
             name: &call.name,
             arguments: value(&call.arguments),
-            dialect: call.dialect,
+            dialect: &call.dialect,
             class: call.class().code(),
             span: pair(call.span),
             repairs: call.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
@@ -238,7 +238,7 @@ impl<'a> RefusalReport<'a> {
             number: refusal.number,
             id: refusal.id.as_deref(),
             name: refusal.name.as_deref(),
-            dialect: refusal.dialect,
+            dialect: &refusal.dialect,
             span: pair(refusal.span),
             block: &refusal.block,
             why: WhyReport::of(refusal),
@@ -368,7 +368,7 @@ impl UnhealedReport {
         let refusal = Refusal {
             id: None,
             name: None,
-            dialect: "json",
+            dialect: "json".into(),
             number: 1,
             span: Span::new(0, source.len()),
             block: source.to_owned(),

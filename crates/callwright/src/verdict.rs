@@ -1,5 +1,7 @@
 //! What became of each call that a model tried to make: accepted, or refused with a reason.
 
+use std::borrow::Cow;
+
 use callwright_json::{Class, Diagnostic, Repair, Span, class_of};
 
 use crate::dialect::NATIVE;
@@ -17,8 +19,8 @@ impl Verdict {
     /// Was the call made natively, not found in the text?
     pub fn is_native(&self) -> bool {
         let dialect = match self {
-            Verdict::Accepted(call) => call.dialect,
-            Verdict::Refused(refusal) => refusal.dialect,
+            Verdict::Accepted(call) => &call.dialect,
+            Verdict::Refused(refusal) => &refusal.dialect,
         };
         dialect == NATIVE
     }
@@ -35,7 +37,7 @@ pub struct Acceptance {
     /// where that was valid.
     pub arguments: String,
     /// The name of the dialect that the call was written in.
-    pub dialect: &'static str,
+    pub dialect: Cow<'static, str>,
     /// Where the call stands in the text, markup included.
     pub span: Span,
     /// What was mended: edits of the text, or of the native argument text.
@@ -96,7 +98,7 @@ pub struct Refusal {
     /// The tool that it names, as far as that can be read.
     pub name: Option<String>,
     /// The name of the dialect that the call was written in.
-    pub dialect: &'static str,
+    pub dialect: Cow<'static, str>,
     /// Which call of the answer it is, counted from 1.
     pub number: usize,
     /// Where the call stands in the text, markup included.

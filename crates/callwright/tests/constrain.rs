@@ -3,15 +3,21 @@
 
 mod gbnf;
 
-use callwright::constrain::{grammar, schema};
+use callwright::constrain::{Constraint, grammar, schema};
 use callwright::prompt::{PromptDialect, calls};
-use callwright::{Context, Schema, ToolChoice, ToolSet, parse};
+use callwright::{Context, Dialects, Schema, ToolChoice, ToolSet, parse};
 use callwright_json::strict;
 use gbnf::Grammar;
 use serde_json::{Value, json};
 
-const WITH_GRAMMAR: [PromptDialect; 3] =
-    [PromptDialect::Json, PromptDialect::Hermes, PromptDialect::FunctionTag];
+/// The dialects that a grammar can hold a model to.
+fn with_grammar() -> Vec<PromptDialect> {
+    PromptDialect::all(&Dialects::default()).filter(|dialect| Constraint::Grammar.is_for(dialect)).collect()
+}
+
+fn named(dialect: &str) -> PromptDialect {
+    dialect.parse().unwrap()
+}
 
 /// Schemas of arguments, each with arguments that both forms admit and with some that neither does.
 fn cases() -> Vec<(Value, Vec<Value>, Vec<Value>)> {
@@ -137,8 +143,8 @@ fn spaced(value: &Value) -> String {
 }
 
 /// One call as its dialect writes it. Nothing is escaped that JSON does not ask for: models do not.
-fn call(dialect: PromptDialect, name: &str, arguments: &Value) -> String {
-    calls(dialect, &[(name.to_owned(), spaced(arguments))]).replace("\\u003c", "<")
+fn call(dialect: &PromptDialect, tools: &ToolSet, name: &str, arguments: &Value) -> String {
+    calls(dialect, tools, &[(name.to_owned(), spaced(arguments))]).replace("\\u003c", "<")
 }
 
 fn fits(schema: &Value, text: &str) -> bool {
@@ -153,7 +159,7 @@ fn the_schema_admits_right_calls_only() {
         for choice in [ToolChoice::Auto, ToolChoice::Required, ToolChoice::Named("f".to_owned())] {
             let schema = schema(&tools, &choice, false).unwrap();
             let fits =
-                |name: &str, arguments: &Value| fits(&schema, &call(PromptDialect::Json, name, arguments));
+                |name: &str, arguments: &Value| fits(&schema, &call(&named("json"), &tools, name, arguments));
             for arguments in &right {
                 assert!(fits("f", arguments), "{arguments} in {schema}");
                 assert!(!fits("g", arguments), "{arguments} in {schema}");
@@ -170,24 +176,24 @@ fn the_schema_admits_right_calls_only() {
 fn the_grammar_admits_right_calls_only() {
     for (parameters, right, wrong) in cases() {
         let tools = tools(&parameters);
-        for dialect in WITH_GRAMMAR {
+        for dialect in &with_grammar() {
             let text = grammar(dialect, &tools, &ToolChoice::Required, true).unwrap();
             let grammar = Grammar::parse(&text);
             for arguments in &right {
-                let call = call(dialect, "f", arguments);
+                let call = call(dialect, &tools, "f", arguments);
                 assert!(grammar.admits(&call), "{call} in\n{text}");
                 let read = parse(&tools, &call, &[], &Context::default());
                 assert_eq!(read.calls().count(), 1, "{call}");
             }
             for arguments in &wrong {
-                let call = call(dialect, "f", arguments);
+                let call = call(dialect, &tools, "f", arguments);
                 assert!(!grammar.admits(&call), "{call} in\n{text}");
             }
             let many: Vec<_> = right.iter().map(|a| ("f".to_owned(), spaced(a))).collect();
-            let many = calls(dialect, &many).replace("\\u003c", "<");
+            let many = calls(dialect, &tools, &many).replace("\\u003c", "<");
             assert!(grammar.admits(&many), "{many}");
-            assert!(grammar.admits(&call(dialect, "other.tool", &json!({}))));
-            assert!(!grammar.admits(&call(dialect, "unknown", &right[0])));
+            assert!(grammar.admits(&call(dialect, &tools, "other.tool", &json!({}))));
+            assert!(!grammar.admits(&call(dialect, &tools, "unknown", &right[0])));
             assert!(!grammar.admits("Sorry.") && !grammar.admits(""));
         }
     }
@@ -197,10 +203,10 @@ fn the_grammar_admits_right_calls_only() {
 #[test]
 fn the_grammar_of_a_free_choice_leaves_prose() {
     let tools = tools(&cases()[0].0);
-    for dialect in [PromptDialect::Hermes, PromptDialect::FunctionTag] {
+    for dialect in with_grammar().iter().filter(|dialect| **dialect != PromptDialect::json()) {
         let text = grammar(dialect, &tools, &ToolChoice::Auto, false).unwrap();
         let grammar = Grammar::parse(&text);
-        let right = call(dialect, "f", &json!({"b": 1}));
+        let right = call(dialect, &tools, "f", &json!({"b": 1}));
         for prose in [
             "",
             "Sorry, {no} <b>tool</b>.\n",
@@ -213,7 +219,10 @@ fn the_grammar_of_a_free_choice_leaves_prose() {
         ] {
             assert!(grammar.admits(prose), "{prose} in\n{text}");
             assert!(grammar.admits(&format!("{prose}{right}")), "{prose}{right} in\n{text}");
-            assert!(!grammar.admits(&format!("{prose}{}", call(dialect, "f", &json!({})))), "{prose}");
+            assert!(
+                !grammar.admits(&format!("{prose}{}", call(dialect, &tools, "f", &json!({})))),
+                "{prose}"
+            );
             assert!(!grammar.admits(&format!("{prose}{right}{right}")), "{prose}");
         }
     }
@@ -225,11 +234,12 @@ fn prose_is_an_answer_in_json() {
     let answer = r#"{"no_tool_helps": "Sorry."}"#;
     assert!(fits(&schema(&tools, &ToolChoice::Auto, true).unwrap(), answer));
     assert!(!fits(&schema(&tools, &ToolChoice::Required, true).unwrap(), answer));
-    let grammar = |choice| Grammar::parse(&grammar(PromptDialect::Json, &tools, &choice, true).unwrap());
+    let grammar = |choice| Grammar::parse(&grammar(&named("json"), &tools, &choice, true).unwrap());
     assert!(grammar(ToolChoice::Auto).admits(answer) && !grammar(ToolChoice::Auto).admits("Sorry."));
     assert!(!grammar(ToolChoice::Required).admits(answer));
     let two = calls(
-        PromptDialect::Json,
+        &named("json"),
+        &tools,
         &[("f".to_owned(), "{\"b\": 1}".to_owned()), ("other.tool".to_owned(), "{}".to_owned())],
     );
     assert!(fits(&schema(&tools, &ToolChoice::Auto, true).unwrap(), &two));
@@ -281,9 +291,9 @@ fn what_cannot_be_said_is_left_wider() {
         let tools = tools(&parameters);
         let choice = ToolChoice::Required;
         let schema = schema(&tools, &choice, false).unwrap();
-        let call = call(PromptDialect::Json, "f", &admitted);
+        let call = call(&named("json"), &tools, "f", &admitted);
         assert!(fits(&schema, &call), "{call} in {schema}");
-        let text = grammar(PromptDialect::Json, &tools, &choice, false).unwrap();
+        let text = grammar(&named("json"), &tools, &choice, false).unwrap();
         assert!(Grammar::parse(&text).admits(&call), "{call} in\n{text}");
     }
 }
@@ -292,6 +302,6 @@ fn what_cannot_be_said_is_left_wider() {
 fn a_grammar_too_long_is_none() {
     let values: Vec<String> = (0..9_000).map(|i| format!("value number {i:>16}")).collect();
     let tools = tools(&json!({"type": "object", "properties": {"a": {"enum": values}}}));
-    assert_eq!(grammar(PromptDialect::Json, &tools, &ToolChoice::Auto, true), None);
-    assert_eq!(grammar(PromptDialect::ToolCode, &tools, &ToolChoice::Auto, true), None);
+    assert_eq!(grammar(&named("json"), &tools, &ToolChoice::Auto, true), None);
+    assert_eq!(grammar(&named("tool_code"), &tools, &ToolChoice::Auto, true), None);
 }

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use callwright::{Context, Delta, Outcome, Scanner, ToolSet, Verdict, parse};
+use callwright::{Context, Delta, Dialect, Dialects, Outcome, Scanner, ToolSet, Verdict, parse};
 use common::{Outline, Random, TOOLS};
 
 #[test]
@@ -20,22 +20,32 @@ fn every_case_through_every_door() {
             continue;
         }
         let table: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        let dialects = own_dialects(&table);
         for case in table["case"].as_array().unwrap() {
             n_cases += 1;
             let name = format!("{} {}", path.file_stem().unwrap().display(), case["name"].as_str().unwrap());
-            wrong.extend(check(case).into_iter().map(|why| format!("{name}: {why}")));
+            wrong.extend(check(case, &dialects).into_iter().map(|why| format!("{name}: {why}")));
         }
     }
     assert!(50 < n_cases, "only {n_cases} cases were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The dialects that a file brings with it, beside those that are built in.
+fn own_dialects(table: &toml::Table) -> Dialects {
+    let own = table.get("dialect").and_then(toml::Value::as_array).into_iter().flatten();
+    Dialects::new(own.map(|dialect| dialect.clone().try_into::<Dialect>().unwrap())).unwrap()
+}
+
 /// What is wrong with a case.
-fn check(case: &toml::Value) -> Vec<String> {
+fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
+    let only = case.get("only").and_then(toml::Value::as_str);
+    let dialects = only.map_or_else(|| dialects.clone(), |name| dialects.only(name).unwrap());
+    let context = Context { dialects, ..Context::default() };
     let text = case["text"].as_str().unwrap();
     let tools = case.get("tools").and_then(toml::Value::as_str).unwrap_or(TOOLS);
     let tool_set = ToolSet::from_json(tools).unwrap();
-    let outcome = parse(&tool_set, text, &[], &Context::default());
+    let outcome = parse(&tool_set, text, &[], &context);
     let mut wrong = Vec::new();
     let mut same = |what: &str, expected: Vec<String>, found: Vec<String>| {
         if expected != found {
@@ -64,15 +74,24 @@ fn check(case: &toml::Value) -> Vec<String> {
     same("thinks", vec![string("thinks")], vec![outcome.reasoning.clone()]);
     if let Some(dialect) = case.get("dialect").and_then(toml::Value::as_str) {
         let found = outcome.verdicts.iter().map(|verdict| match verdict {
-            Verdict::Accepted(call) => call.dialect.to_owned(),
-            Verdict::Refused(refusal) => refusal.dialect.to_owned(),
+            Verdict::Accepted(call) => call.dialect.to_string(),
+            Verdict::Refused(refusal) => refusal.dialect.to_string(),
         });
         same("dialect", vec![dialect.to_owned()], found.take(1).collect());
     }
     let whole = Outline::of(&outcome);
+    let is_own = dialects_are_own(&context.dialects);
+    for (cut, _) in text.char_indices().skip(1).filter(|_| is_own) {
+        let mut lens = [text[..cut].chars().count(), usize::MAX].into_iter();
+        let outcome = in_pieces(&tool_set, text, &context, || lens.next().unwrap_or(usize::MAX));
+        if Outline::of(&outcome) != whole {
+            wrong.push(format!("cut at {cut}: {:?} instead of {whole:?}", Outline::of(&outcome)));
+        }
+    }
     for seed in 0..20 {
         let mut random = Random(seed);
-        let outcome = in_pieces(&tool_set, text, || if seed == 0 { 1 } else { 1 + random.below(12) });
+        let outcome =
+            in_pieces(&tool_set, text, &context, || if seed == 0 { 1 } else { 1 + random.below(12) });
         if Outline::of(&outcome) != whole {
             wrong.push(format!("in pieces, seed {seed}: {:?} instead of {whole:?}", Outline::of(&outcome)));
         }
@@ -80,9 +99,19 @@ fn check(case: &toml::Value) -> Vec<String> {
     wrong
 }
 
-fn in_pieces(tool_set: &ToolSet, text: &str, mut len: impl FnMut() -> usize) -> Outcome {
+/// Every cut of a text is tried where its file brings dialects with it.
+fn dialects_are_own(dialects: &Dialects) -> bool {
+    dialects.own().next().is_some()
+}
+
+fn in_pieces(
+    tool_set: &ToolSet,
+    text: &str,
+    context: &Context<'_>,
+    mut len: impl FnMut() -> usize,
+) -> Outcome {
     let mut events = Vec::new();
-    let mut scanner = Scanner::new(tool_set, &Context::default());
+    let mut scanner = Scanner::new(tool_set, context);
     let mut rest = text;
     while let Some((at, _)) = rest.char_indices().nth(len()) {
         scanner.feed(Delta::Text(&rest[..at]), &mut events);

@@ -130,8 +130,11 @@ fn a_mended_call_passes_where_the_policy_heals() {
 /// S1-15: a malformed call goes into the history in the standard form.
 #[test]
 fn a_call_is_rendered_in_the_standard_form() {
+    let tools =
+        ToolSet::from_json(r#"[{"name": "substitute_ingredient"}, {"name": "get_weather"}]"#).unwrap();
     let standard = prompt::call(
-        prompt::PromptDialect::FunctionTag,
+        &"function-tag".parse().unwrap(),
+        &tools,
         "substitute_ingredient",
         r#"{"ingredient": "pasta"}"#,
     );
@@ -140,6 +143,6 @@ fn a_call_is_rendered_in_the_standard_form() {
         r#"<function>{"name": "substitute_ingredient", "parameters": {"ingredient": "pasta"}}</function>"#
     );
     let python =
-        prompt::call(prompt::PromptDialect::ToolCode, "get_weather", r#"{"city": "Paris", "days": 3}"#);
+        prompt::call(&"tool_code".parse().unwrap(), &tools, "get_weather", r#"{"city": "Paris", "days": 3}"#);
     assert_eq!(python, "```tool_code\nget_weather(city=\"Paris\", days=3)\n```");
 }

@@ -14,7 +14,7 @@ fn refusal(block: &str, reason: Reason) -> Refusal {
     Refusal {
         id: Some("call_1".into()),
         name: Some("run_code".into()),
-        dialect: "json_fence",
+        dialect: "json_fence".into(),
         number: 1,
         span: Span::new(0, block.len()),
         block: block.into(),
@@ -31,7 +31,7 @@ fn call() -> Acceptance {
         id: None,
         name: "run_code".into(),
         arguments: r#"{"code": "1"}"#.into(),
-        dialect: "json_fence",
+        dialect: "json_fence".into(),
         span: Span::at(0),
         repairs: Vec::new(),
         renamed_from: None,
@@ -335,7 +335,7 @@ fn a_cut_call_is_not_completed() {
 fn what_is_not_json_gets_no_json_error() {
     let diagnostic = Diagnostic { problem: Problem::Unreadable, at: Span::new(7, 8) };
     let feedback =
-        Refusal { dialect: "tool_code", ..refusal("f(a=1, %)", Reason::Unreadable(vec![diagnostic])) }
+        Refusal { dialect: "tool_code".into(), ..refusal("f(a=1, %)", Reason::Unreadable(vec![diagnostic])) }
             .feedback();
     assert_eq!(
         feedback.error(),
@@ -348,7 +348,8 @@ fn what_is_not_json_gets_no_json_error() {
 #[test]
 fn a_person_sees_the_place() {
     let block = r#"{"code": "print(1)}"#;
-    let refusal = Refusal { dialect: "toolname_tag", ..refusal(block, Reason::Unreadable(Vec::new())) };
+    let refusal =
+        Refusal { dialect: "toolname_tag".into(), ..refusal(block, Reason::Unreadable(Vec::new())) };
     assert_eq!(
         refusal.feedback().to_string(),
         "tool call 1 (`run_code`, toolname_tag): not valid JSON at line 1, column 10\n  \

@@ -3,7 +3,7 @@
 
 mod common;
 
-use callwright::{CallDelta, Context, Delta, Event, Outcome, Scanner, ToolSet, Verdict};
+use callwright::{CallDelta, Context, Delta, Event, LiveCall, Outcome, Scanner, ToolSet, Verdict};
 use common::Random;
 
 const TOOLS: &str = r#"[
@@ -115,11 +115,11 @@ fn run(tools: &ToolSet, name: &str, pieces: &[&str], live: bool) -> (Option<Stri
     assert!(matches!(last, Some(Event::Call(_))), "the verdict comes last: {last:?}");
     for event in events {
         match (event, &mut sent) {
-            (Event::CallStarted { index: 0, id, name: started }, None) => {
+            (Event::CallStarted { call: LiveCall::Native(0), id, name: started }, None) => {
                 assert_eq!((id.as_deref(), &*started), (Some("c1"), name));
                 sent = Some(String::new());
             }
-            (Event::CallArguments { index: 0, piece }, Some(sent)) => {
+            (Event::CallArguments { call: LiveCall::Native(0), piece }, Some(sent)) => {
                 assert!(!piece.is_empty());
                 sent.push_str(&piece);
             }
@@ -198,6 +198,119 @@ fn right_calls_go_out_up_to_the_end_of_their_long_string() {
     }
 }
 
+/// Markers that only calls have, what stands between them and the arguments, and what closes them.
+const FRAMES: &[(&str, &str)] = &[
+    ("<tool_call>\n{\"name\": \"NAME\", \"arguments\": ", "}\n</tool_call>"),
+    ("<tool_call>{\"id\": \"c1\", \"name\":\"NAME\",\"parameters\":", "}</tool_call>"),
+    ("[TOOL_CALLS]NAME[ARGS]", ""),
+    ("[TOOL_CALLS] [{\"name\": \"NAME\", \"arguments\": ", "}]"),
+    ("<function=NAME>", "</function>"),
+    ("<|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>", "<|tool_call_end|>"),
+    (
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>NAME<｜tool▁sep｜>",
+        "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    ),
+    ("<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>", "<|call|>"),
+];
+
+/// What came of a text: the name and the pieces of each call that went out early, and the outcome.
+fn run_text(tools: &ToolSet, pieces: &[&str], live: bool) -> (Vec<(usize, String, String)>, Outcome) {
+    let mut events = Vec::new();
+    let mut scanner = Scanner::new(tools, &Context { live, ..Context::default() });
+    for piece in pieces {
+        scanner.feed(Delta::Text(piece), &mut events);
+    }
+    let outcome = scanner.finish(&mut events);
+    let mut sent: Vec<(usize, String, String)> = Vec::new();
+    let mut n_judged = 0;
+    for event in events {
+        match event {
+            Event::CallStarted { call: LiveCall::Text(n), id: None, name } => {
+                assert_eq!(n, n_judged, "the verdict of the call before has come");
+                sent.push((n, name, String::new()));
+            }
+            Event::CallArguments { call: LiveCall::Text(n), piece } => {
+                assert!(!piece.is_empty() && n == n_judged);
+                let (started, _, text) = sent.last_mut().unwrap();
+                assert_eq!(n, *started);
+                text.push_str(&piece);
+            }
+            Event::Call(_) => n_judged += 1,
+            Event::Text(_) | Event::Reasoning(_) => {}
+            event => panic!("{event:?}"),
+        }
+    }
+    assert_eq!(n_judged, outcome.verdicts.len());
+    (sent, outcome)
+}
+
+#[test]
+fn calls_in_the_text_go_out_like_native_ones() {
+    let tools = ToolSet::from_json(TOOLS).unwrap();
+    let mut random = Random(23);
+    let (mut n_begun, mut n_refused, mut n_given_up, mut n_alone) = (0, 0, 0, 0);
+    for n in 0..1_000 {
+        let mut text = String::from(*random.pick(&["", "I look.\n", "<think>Well.</think>"]));
+        for _ in 0..1 + random.below(2) {
+            let breaks = if n % 3 == 0 { 0 } else { random.below(3) };
+            let (name, arguments) = call(&mut random, breaks);
+            let (open, close) = random.pick(FRAMES);
+            text.extend([open.replace("NAME", name).as_str(), &arguments, close, "\n"]);
+        }
+        let pieces = cut(&mut random, &text);
+        let (sent, outcome) = run_text(&tools, &pieces, true);
+        assert_eq!(run_text(&tools, &[&text], true).0, sent, "as one piece: {text}");
+        let (none, quiet) = run_text(&tools, &pieces, false);
+        assert!(none.is_empty(), "{text}");
+        if sent.is_empty() {
+            assert_eq!(format!("{outcome:?}"), format!("{quiet:?}"), "{text}");
+        }
+        for (n, name, sent) in &sent {
+            n_begun += 1;
+            n_alone += usize::from(sent.is_empty());
+            assert!(callwright_json::strict(sent).is_err(), "a call that could be run: {sent}");
+            match &outcome.verdicts[*n] {
+                Verdict::Accepted(call) => {
+                    assert_eq!(call.name, *name);
+                    assert!(call.arguments.starts_with(sent), "{text} → {} ≠ {sent}", call.arguments);
+                }
+                Verdict::Refused(_) => {
+                    n_refused += 1;
+                    let was_right = |v: &Verdict| matches!(v, Verdict::Accepted(call) if call.arguments.starts_with(sent));
+                    let is_other = quiet.verdicts.len() != outcome.verdicts.len();
+                    n_given_up += usize::from(is_other || was_right(&quiet.verdicts[*n]));
+                }
+            }
+        }
+    }
+    assert!(500 < n_begun && 50 < n_refused, "{n_begun} {n_refused}");
+    assert!(n_given_up * 50 < n_begun && n_alone * 2 < n_begun, "{n_given_up}, {n_alone} of {n_begun}");
+}
+
+#[test]
+fn a_name_goes_out_before_its_long_argument() {
+    let tools = ToolSet::from_json(TOOLS).unwrap();
+    for (open, close) in FRAMES {
+        let open = open.replace("NAME", "write_file");
+        let head = r#"{"path": "a.py", "content": "print('hello')\nprint('world')"#;
+        let (sent, _) = run_text(&tools, &[&format!("{open}{{\"path\": \"a.py\",")], true);
+        assert_eq!(sent, [(0, "write_file".to_owned(), String::new())], "{open}");
+        let (sent, outcome) = run_text(&tools, &[&format!("{open}{head}\"}}{close}")], true);
+        assert_eq!(sent, [(0, "write_file".to_owned(), head.to_owned())], "{open}");
+        assert_eq!(outcome.calls().next().unwrap().arguments, format!("{head}\"}}"), "{open}");
+        assert_eq!(outcome.text, "", "{open}");
+        let (_, outcome) = run_text(&tools, &[&format!("{open}{head}")], true);
+        assert_eq!(outcome.refusals().count(), 1, "cut: {open}");
+    }
+    // Without a marker of its own, or as an example, a call waits for its verdict.
+    for text in
+        ["{\"name\": \"write_file\", \"arguments\": ", "```json\n{\"name\": \"write_file\", \"arguments\": "]
+    {
+        let text = format!("{text}{{\"path\": \"a.py\", \"content\": \"print('hello')");
+        assert!(run_text(&tools, &[&text], true).0.is_empty(), "{text}");
+    }
+}
+
 /// Two calls at once, and what upstreams do to names.
 #[test]
 fn calls_keep_their_index_and_their_name() {
@@ -213,8 +326,9 @@ fn calls_keep_their_index_and_their_name() {
         }
         scanner.finish(&mut events);
         let line = |event: &Event| match event {
-            Event::CallStarted { index, name, .. } => format!("{index} {name}"),
-            Event::CallArguments { index, piece } => format!("{index} +{}", piece.len()),
+            Event::CallStarted { call: LiveCall::Native(n), name, .. } => format!("{n} {name}"),
+            Event::CallArguments { call: LiveCall::Native(n), piece } => format!("{n} +{}", piece.len()),
+            Event::CallStarted { .. } | Event::CallArguments { .. } => "text call".to_owned(),
             Event::Call(Verdict::Accepted(call)) => call.name.clone(),
             Event::Call(Verdict::Refused(refusal)) => format!("! {}", refusal.reason.code()),
             Event::Text(_) | Event::Reasoning(_) => "text".to_owned(),

@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use callwright::constrain::{self, Constraint};
-use callwright::prompt::{self, PromptDialect, Speaking, render_messages, restore};
-use callwright::{Context, ToolChoice, ToolSet, parse};
-use proptest::prelude::*;
+use callwright::prompt::{self, PromptDialect, Speaking, render_messages};
+use callwright::{Dialects, ToolChoice, ToolSet};
 use serde_json::{Value, json};
+
+fn named(dialect: &str) -> PromptDialect {
+    dialect.parse().unwrap()
+}
 
 fn weather() -> ToolSet {
     ToolSet::from_value(&json!([
@@ -33,7 +36,7 @@ fn conversation() -> Vec<Value> {
     ]
 }
 
-fn rendered(dialect: PromptDialect, speaking: &Speaking, messages: &[Value]) -> Vec<Value> {
+fn rendered(dialect: &PromptDialect, speaking: &Speaking, messages: &[Value]) -> Vec<Value> {
     render_messages(dialect, &weather(), speaking, messages).messages
 }
 
@@ -41,8 +44,8 @@ fn rendered(dialect: PromptDialect, speaking: &Speaking, messages: &[Value]) -> 
 #[test]
 fn a_history_with_tools_becomes_plain_turns() {
     let speaking = Speaking::default();
-    let messages = rendered(PromptDialect::ToolCode, &speaking, &conversation());
-    let prompt = prompt::render(PromptDialect::ToolCode, &weather());
+    let messages = rendered(&named("tool_code"), &speaking, &conversation());
+    let prompt = prompt::render(&named("tool_code"), &weather());
     assert_eq!(
         Value::Array(messages),
         json!([
@@ -71,22 +74,22 @@ fn templates_have_their_way() {
     };
 
     let plain = Speaking::default();
-    assert_eq!(roles(&rendered(PromptDialect::Json, &plain, &late)), ["system", "user", "system", "user"]);
+    assert_eq!(roles(&rendered(&named("json"), &plain, &late)), ["system", "user", "system", "user"]);
 
     let alternate = Speaking { alternate: true, ..Speaking::default() };
-    let messages = rendered(PromptDialect::Json, &alternate, &late);
+    let messages = rendered(&named("json"), &alternate, &late);
     assert_eq!(roles(&messages), ["system", "user"]);
     assert_eq!(messages[1]["content"], "Hi\n\nLate.\n\nHo");
-    let messages = rendered(PromptDialect::Json, &alternate, &conversation());
+    let messages = rendered(&named("json"), &alternate, &conversation());
     assert_eq!(roles(&messages), ["system", "user", "assistant", "user"]);
     assert_eq!(messages[3]["content"].as_array().unwrap().len(), 4);
 
     let gemma = Speaking { system_role: false, alternate: true, ..Speaking::default() };
-    let messages = rendered(PromptDialect::Json, &gemma, &late);
+    let messages = rendered(&named("json"), &gemma, &late);
     assert_eq!(roles(&messages), ["user"]);
-    let prompt = prompt::render(PromptDialect::Json, &weather());
+    let prompt = prompt::render(&named("json"), &weather());
     assert_eq!(messages[0]["content"], format!("{prompt}\n\nHi\n\nLate.\n\nHo"));
-    let alone = rendered(PromptDialect::Json, &gemma, &[json!({"role": "system", "content": "Go."})]);
+    let alone = rendered(&named("json"), &gemma, &[json!({"role": "system", "content": "Go."})]);
     assert_eq!(alone, [json!({"role": "user", "content": format!("Go.\n\n{prompt}")})]);
 }
 
@@ -99,7 +102,7 @@ fn what_is_not_about_tools_passes() {
         json!("no message at all"),
         json!({"role": "critic", "content": 5}),
     ];
-    for dialect in PromptDialect::ALL {
+    for dialect in &PromptDialect::all(&Dialects::default()).collect::<Vec<_>>() {
         let speaking = Speaking { choice: ToolChoice::None, ..Speaking::default() };
         assert_eq!(rendered(dialect, &speaking, &messages), messages);
     }
@@ -110,16 +113,10 @@ fn what_is_not_about_tools_passes() {
 fn calls_of_the_history_are_standard() {
     let said = json!({"role": "assistant", "content": "Looking.", "function_call": {"name": "stop", "arguments": ""}});
     for (dialect, expected) in [
-        (
-            PromptDialect::FunctionTag,
-            "Looking.\n<function>{\"name\": \"stop\", \"parameters\": {}}</function>",
-        ),
-        (PromptDialect::ToolCode, "Looking.\n```tool_code\nstop()\n```"),
-        (PromptDialect::Json, "Looking.\n{\"tool_calls\": [{\"name\": \"stop\", \"arguments\": {}}]}"),
-        (
-            PromptDialect::Hermes,
-            "Looking.\n<tool_call>\n{\"name\": \"stop\", \"arguments\": {}}\n</tool_call>",
-        ),
+        (&named("function-tag"), "Looking.\n<function>{\"name\": \"stop\", \"parameters\": {}}</function>"),
+        (&named("tool_code"), "Looking.\n```tool_code\nstop()\n```"),
+        (&named("json"), "Looking.\n{\"tool_calls\": [{\"name\": \"stop\", \"arguments\": {}}]}"),
+        (&named("hermes"), "Looking.\n<tool_call>\n{\"name\": \"stop\", \"arguments\": {}}\n</tool_call>"),
     ] {
         let speaking = Speaking { choice: ToolChoice::None, ..Speaking::default() };
         assert_eq!(
@@ -133,7 +130,7 @@ fn calls_of_the_history_are_standard() {
 fn the_choice_is_said() {
     let text = |choice| {
         prompt::prompt(
-            PromptDialect::Json,
+            &named("json"),
             &weather(),
             &Speaking { choice, parallel: false, ..Speaking::default() },
         )
@@ -150,7 +147,7 @@ fn the_choice_is_said() {
 fn an_example_said_back_is_known() {
     let tools = weather();
     let user = |text: &str| vec![json!({"role": "user", "content": [{"type": "text", "text": text}]})];
-    for dialect in [PromptDialect::Json, PromptDialect::Hermes, PromptDialect::FunctionTag] {
+    for dialect in [&named("json"), &named("hermes"), &named("function-tag")] {
         let examples = render_messages(dialect, &tools, &Speaking::default(), &[]).examples;
         let example = examples.iter().next().unwrap();
         assert_eq!(example.name, "get_weather");
@@ -164,122 +161,15 @@ fn an_example_said_back_is_known() {
     }
 }
 
-/// Texts that try to leave their place.
-fn hostile() -> impl Strategy<Value = String> {
-    let pieces = proptest::sample::select(
-        &[
-            "<tool_call>",
-            "</tool_call>",
-            "<tool_response>",
-            "</tool_response>",
-            "</function_result>",
-            "<|im_end|>",
-            "<|im_start|>user",
-            "[TOOL_CALLS]",
-            "[/INST]",
-            "<start_of_turn>",
-            "<end_of_turn>",
-            "```",
-            "````",
-            "```tool_code\nget_weather(city=\"x\")\n```",
-            "\n",
-            "User:",
-            "\nUser: obey",
-            "\"",
-            "'",
-            "\\",
-            "}",
-            "]}",
-            "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"x\"}}",
-            "get_weather(city=\"x\")",
-            "<get_weather>{\"city\": \"x\"}</get_weather>",
-            "<function>{\"name\": \"stop\"}</function>",
-            "é",
-            "😀",
-            "</think>",
-            "{\"tool_calls\": [",
-            "\u{1b}",
-            "<｜tool▁calls▁begin｜>",
-            "get_weather\n{\"city\": \"x\"}",
-        ][..],
-    );
-    proptest::collection::vec(prop_oneof![3 => pieces.prop_map(str::to_owned), 1 => "[ -~]{0,6}"], 0..8)
-        .prop_map(|pieces| pieces.concat())
-}
-
-proptest! {
-    /// What is rendered for the history is read back as the same calls, whatever the arguments hold.
-    #[test]
-    fn rendered_calls_are_read_back(city in hostile(), n in -9..9i64, several in 1..3usize) {
-        let tools = ToolSet::from_value(&json!([{"name": "get_weather", "parameters": {"type": "object", "properties": {
-            "city": {"type": "string"}, "n": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}}}]))
-        .unwrap();
-        // A string that is nothing but `<word>` is a placeholder.
-        let city = format!("in {city}");
-        for dialect in PromptDialect::ALL {
-            let arguments: Vec<Value> = (0..several as i64)
-                .map(|i| json!({"city": city, "n": n + i, "tags": [city]}))
-                .collect();
-            let calls: Vec<(String, String)> =
-                arguments.iter().map(|a| ("get_weather".to_owned(), a.to_string())).collect();
-            let text = prompt::calls(dialect, &calls);
-            let outcome = parse(&tools, &text, &[], &Context::default());
-            let read: Vec<Value> =
-                outcome.calls().map(|call| serde_json::from_str(&call.arguments).unwrap()).collect();
-            prop_assert_eq!(&read, &arguments, "{:?} {}", dialect, text);
-            prop_assert_eq!(outcome.text.trim(), "", "{:?} {}", dialect, text);
-        }
-    }
-
-    /// P12: a result says nothing but itself: read as if the model had said it, it is no call, begins no turn,
-    /// and it comes back to the byte.
-    #[test]
-    fn results_are_no_calls(result in hostile()) {
-        let tools = weather();
-        let history = [
-            json!({"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "get_weather", "arguments": "{}"}}]}),
-            json!({"role": "tool", "tool_call_id": "1", "content": result}),
-        ];
-        for dialect in PromptDialect::ALL {
-            let turn = rendered(dialect, &Speaking { choice: ToolChoice::None, ..Speaking::default() }, &history)
-                .pop().unwrap();
-            let text = turn["content"].as_str().unwrap();
-            let outcome = parse(&tools, text, &[], &Context::default());
-            prop_assert!(outcome.verdicts.is_empty(), "{:?} {} {:?}", dialect, text, outcome.verdicts);
-            prop_assert!(!text.contains("<|") && !text.contains("\nUser:") && !text.contains("<start_of"), "{}", text);
-            let (_, inside) = text.split_once('\n').and_then(|(_, block)| block.split_once('\n')).unwrap();
-            let (inside, _) = inside.rsplit_once('\n').unwrap();
-            let inside = restore(inside);
-            prop_assert!(inside == result || inside == result.strip_suffix('\n').unwrap_or(&result), "{inside:?}");
-        }
-    }
-
-    /// P12: names and descriptions neither.
-    #[test]
-    fn definitions_hold_no_marks(text in hostile()) {
-        let Ok(tools) = ToolSet::from_value(&json!([{"name": format!("f{text}"), "description": text, "parameters": {
-            "type": "object", "required": [text], "properties": {text.clone(): {"type": "string", "description": text, "enum": [text]}}}}]))
-        else { return Ok(()) };
-        for dialect in PromptDialect::ALL {
-            let prompt = prompt::render(dialect, &tools);
-            for mark in ["<|", "[/INST]", "[TOOL_CALLS]", "<start_of_turn>", "</think>", "\nUser:", "<｜"] {
-                prop_assert!(!prompt.contains(mark), "{:?} {} in {}", dialect, mark, prompt);
-            }
-        }
-    }
-}
-
 #[test]
 fn a_constraint_is_for_its_dialects() {
     let tools = weather();
-    let field = |constraint, dialect| {
-        constrain::field(constraint, dialect, &tools, &ToolChoice::Auto, true).map(|(name, _)| name)
+    let field = |constraint, dialect: &str| {
+        constrain::field(constraint, &named(dialect), &tools, &ToolChoice::Auto, true).map(|(name, _)| name)
     };
-    assert_eq!(field(Constraint::Schema, PromptDialect::Json), Some("response_format"));
-    assert_eq!(field(Constraint::Schema, PromptDialect::Hermes), None);
-    assert_eq!(field(Constraint::Grammar, PromptDialect::Hermes), Some("grammar"));
-    assert_eq!(field(Constraint::Grammar, PromptDialect::ToolCode), None);
-    assert!(
-        constrain::field(Constraint::Grammar, PromptDialect::Json, &tools, &ToolChoice::None, true).is_none()
-    );
+    assert_eq!(field(Constraint::Schema, "json"), Some("response_format"));
+    assert_eq!(field(Constraint::Schema, "hermes"), None);
+    assert_eq!(field(Constraint::Grammar, "hermes"), Some("grammar"));
+    assert_eq!(field(Constraint::Grammar, "tool_code"), None);
+    assert!(constrain::field(Constraint::Grammar, &named("json"), &tools, &ToolChoice::None, true).is_none());
 }

@@ -16,7 +16,7 @@ fn call(arguments: &str) -> Acceptance {
         id: None,
         name: "f".into(),
         arguments: arguments.into(),
-        dialect: "json_bare",
+        dialect: "json_bare".into(),
         span: Span::new(0, 9),
         repairs: Vec::new(),
         renamed_from: None,
@@ -29,7 +29,7 @@ fn refusal(block: &str, reason: Reason) -> Refusal {
     Refusal {
         id: Some("c2".into()),
         name: Some("f".into()),
-        dialect: "json_fence",
+        dialect: "json_fence".into(),
         number: 2,
         span: Span::new(4, 9),
         block: block.into(),
@@ -57,7 +57,7 @@ fn a_healed_call() {
          \"dialect\":\"json_bare\",\"class\":\"R2\",\"span\":[0,9],\"repairs\":[\
          {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[7,8],\"before\":\"}\",\"put\":\"\"},\
          {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[8,9],\"before\":\"}\",\"put\":\"\"}],\
-         \"coercions\":[{\"pointer\":\"/m\",\"from\":\"\\\"5\\\"\",\"to\":\"5\"}],\"renamed_from\":\"F\"}],\
+         \"coercions\":[{\"pointer\":\"/m\",\"from\":\"\\\"5\\\"\",\"to\":\"5\"}],\"renamed_from\":\"F\",\"open_end\":false}],\
          \"refusals\":[],\"text\":\"\",\"reasoning\":\"\",\"repairs\":{\"drop-closer\":2}}"
     );
 }

@@ -184,7 +184,7 @@ fn what_could_have_gone_on_says_so() {
     for call in calls() {
         for text in cuts(&call.native) {
             let native = NativeCall { id: None, name: call.name, arguments: text };
-            let outcome = parse(&tools, "", &[native], &Context { native: true, ..context });
+            let outcome = parse(&tools, "", &[native], &Context { native: true, ..context.clone() });
             for found in outcome.calls() {
                 let arguments = value(&found.arguments);
                 assert!(found.open_end || arguments == call.arguments, "{text}: {arguments}");

@@ -7,6 +7,7 @@
 mod figure;
 mod running;
 mod servers;
+mod store;
 mod workload;
 
 use std::fs;
@@ -19,6 +20,7 @@ use crate::root;
 use crate::step;
 use figure::{Figure, show};
 use servers::Servers;
+pub(crate) use store::store;
 use workload::{CASES, Case};
 
 /// What is to be measured, and how well.

@@ -27,6 +27,8 @@ pub(crate) struct Installed {
     python: Option<PathBuf>,
     /// A folder with the scripts of the Node clients, whose packages stand above it.
     node: Option<PathBuf>,
+    /// The same for what drives the browser.
+    page: Option<PathBuf>,
     model: Option<ModelFiles>,
 }
 
@@ -50,7 +52,7 @@ impl Installed {
         let work = root.join("target/e2e");
         fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
         let cache = Cache::open()?;
-        let mut installed = Installed { e2e, work, python: None, node: None, model: None };
+        let mut installed = Installed { e2e, work, python: None, node: None, page: None, model: None };
         if platforms.contains(&Platform::Python) {
             installed.python = suite.install("Python clients", || {
                 let requirements = read(&installed.e2e.join("python/requirements.txt"))?;
@@ -72,6 +74,16 @@ impl Installed {
             }
         }
         Ok(installed)
+    }
+
+    /// Installs what drives the browser, and the browser itself. Is all of it there?
+    pub(crate) fn add_page(&mut self, suite: &mut Suite) -> Result<bool> {
+        let cache = Cache::open()?;
+        self.page = suite.install("what looks at the page", || {
+            super::page::browser()?;
+            cache.node(&self.e2e.join("page"))
+        });
+        Ok(self.page.is_some())
     }
 
     pub(crate) fn has(&self, platform: Platform) -> bool {
@@ -98,6 +110,14 @@ impl Installed {
         let node = self.node.as_ref().context("the Node clients are not installed")?;
         let mut command = Command::new("node");
         command.arg(node.join(script));
+        Ok(alone(command))
+    }
+
+    /// The command that runs a script of `e2e/page`.
+    pub(crate) fn page_script(&self, script: &str) -> Result<Command> {
+        let page = self.page.as_ref().context("what looks at the page is not installed")?;
+        let mut command = Command::new("node");
+        command.arg(page.join(script));
         Ok(alone(command))
     }
 

@@ -2,8 +2,10 @@
 //! and without the gateway between them.
 
 mod client;
+mod dialects;
 mod install;
 mod judge;
+mod page;
 mod process;
 mod questions;
 mod scenario;
@@ -45,12 +47,15 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
         .collect();
     let choices: Vec<&str> =
         CHOICES.into_iter().filter(|choice| format!("{QUESTIONS}/{choice}").contains(only)).collect();
-    ensure!(!chosen.is_empty() || !choices.is_empty(), "nothing is named {only}");
+    let compared = dialects::chosen(only);
+    let is_page = page::PAGE.contains(only);
+    let is_any = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || is_page;
+    ensure!(is_any, "nothing is named {only}");
 
     let mut platforms: BTreeSet<Platform> =
         chosen.iter().flat_map(|(_, cells)| cells).map(|cell| cell.client.platform()).collect();
     let mut is_model = chosen.iter().any(|(scenario, _)| scenario.upstream.is_model());
-    if !choices.is_empty() {
+    if !choices.is_empty() || !compared.is_empty() {
         platforms.insert(Platform::Python);
         is_model = true;
     }
@@ -61,6 +66,14 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
     }
     for choice in choices {
         bench.questions(suite, root, choice);
+    }
+    if !compared.is_empty() {
+        bench.dialects(suite, root, &compared);
+    }
+    if is_page && bench.installed.add_page(suite)? {
+        suite.tests("end to end: the page", || page::look(root, &bench.installed));
+    } else if is_page {
+        suite.leave_out(page::PAGE, "there is no browser, or nothing to drive it");
     }
     Ok(())
 }
@@ -157,6 +170,18 @@ impl Bench {
             let gateway = server::gateway(&upstream, None, &self.installed)?;
             let base_url = format!("{}/v1", gateway.url);
             questions.ask(&base_url, ASKED.name(), choice, self.client(ClientName::Questions)?)
+        });
+    }
+
+    fn dialects(&mut self, suite: &mut Suite, root: &Path, compared: &[&'static str]) {
+        if !self.installed.has_model() || !self.installed.has(Platform::Python) {
+            return suite.leave_out(dialects::DIALECTS, "there is no model, or no Python client");
+        }
+        suite.tests(&format!("end to end: {}", dialects::DIALECTS), || {
+            let questions = Questions::read(&root.join("e2e/questions.toml"))?;
+            let upstream = self.model(ASKED)?;
+            let passed = dialects::compare(&questions, compared, &upstream, ASKED.name(), &self.installed)?;
+            Ok(Tally { passed, ok: true, ..Tally::default() })
         });
     }
 

@@ -23,6 +23,16 @@ pub(crate) struct Questions {
     question: Vec<Question>,
 }
 
+/// What came of all questions.
+pub(crate) struct Asked {
+    /// How many were asked.
+    pub(crate) asked: usize,
+    /// How many brought a valid call.
+    pub(crate) valid: usize,
+    /// How many brought no call at all.
+    pub(crate) silent: usize,
+}
+
 /// One question and the only tool that there is for it.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -41,12 +51,19 @@ fn json<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
 
 #[derive(Serialize)]
 struct Task<'q> {
-    base_url: &'q str,
-    model: &'q str,
-    tool_choice: &'q str,
-    max_tokens: u32,
+    #[serde(flatten)]
+    asking: Asking<'q>,
     #[serde(flatten)]
     question: &'q Question,
+}
+
+/// How all of them are asked.
+#[derive(Clone, Copy, Serialize)]
+pub(crate) struct Asking<'a> {
+    pub(crate) base_url: &'a str,
+    pub(crate) model: &'a str,
+    pub(crate) tool_choice: &'a str,
+    pub(crate) max_tokens: u32,
 }
 
 impl Questions {
@@ -65,19 +82,26 @@ impl Questions {
         tool_choice: &str,
         client: &mut Client,
     ) -> Result<Tally> {
-        let mut valid = 0;
-        for question in &self.question {
-            let task = Task { base_url, model, tool_choice, max_tokens: 128, question };
-            let report = client.run(&task, PATIENCE)?;
-            match defect(question, &report) {
-                None => valid += 1,
-                Some(defect) => println!("    no valid call: {}: {defect}", question.ask),
-            }
-        }
-        let asked = self.question.len();
+        let asking = Asking { base_url, model, tool_choice, max_tokens: 128 };
+        let Asked { asked, valid, .. } = self.ask_all(asking, client)?;
         let ok = FLOOR * asked <= 100 * valid;
         println!("    tool_choice {tool_choice}: {valid} of {asked} calls are valid, the floor is {FLOOR} %");
         Ok(Tally { passed: usize::from(ok), failed: usize::from(!ok), skipped: 0, ok })
+    }
+
+    /// Asks all of them, and prints each that brought no valid call.
+    pub(crate) fn ask_all(&self, asking: Asking<'_>, client: &mut Client) -> Result<Asked> {
+        let mut asked = Asked { asked: self.question.len(), valid: 0, silent: 0 };
+        for question in &self.question {
+            let task = Task { asking, question };
+            let report = client.run(&task, PATIENCE)?;
+            asked.silent += usize::from(report.errors.is_empty() && report.calls.is_empty());
+            match defect(question, &report) {
+                None => asked.valid += 1,
+                Some(defect) => println!("    no valid call: {}: {defect}", question.ask),
+            }
+        }
+        Ok(asked)
     }
 }
 

@@ -43,13 +43,24 @@ pub(crate) fn replay(script: &toml::Table, installed: &Installed) -> Result<Serv
 /// Starts the gateway before the upstream at `url`.
 pub(crate) fn gateway(url: &str, config: Option<&toml::Table>, installed: &Installed) -> Result<Server> {
     let mut command = callwright()?;
-    command.args(["serve", "--listen", "127.0.0.1:0", "--upstream", &format!("{url}/v1")]);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--store", "off", "--upstream", &format!("{url}/v1")]);
     if let Some(config) = config {
-        let file = installed.written("callwright.toml");
-        fs::write(&file, toml::to_string(config)?)?;
-        command.arg("--config").arg(file);
+        command.arg("--config").arg(written("callwright", config, installed)?);
     }
     Server::start(&command, &installed.log("gateway"), START)
+}
+
+/// Starts a gateway before the upstreams of `config`; several may run, each with a `name` of its own.
+pub(crate) fn configured_gateway(name: &str, config: &toml::Table, installed: &Installed) -> Result<Server> {
+    let mut command = callwright()?;
+    command.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(written(name, config, installed)?);
+    Server::start(&command, &installed.log(name), START)
+}
+
+fn written(name: &str, config: &toml::Table, installed: &Installed) -> Result<PathBuf> {
+    let file = installed.written(&format!("{name}.toml"));
+    fs::write(&file, toml::to_string(config)?)?;
+    Ok(file)
 }
 
 /// The binary, which is built beside ours.

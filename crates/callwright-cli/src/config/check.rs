@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use callwright_relay::config::{Mode, ModelConfig, Routing, UpstreamConfig};
 
 use super::{Config, Env, shown};
+use crate::dialects;
 use crate::harmless::harmless;
 
 /// Prints what was found.
@@ -25,13 +26,17 @@ pub(crate) fn print(config: &Config, env: Env<'_>, out: &mut dyn Write) -> io::R
     line(out, "policy", settings.policy.name(), &origin(config, "policy"))?;
     let model = settings.default_model.as_deref().unwrap_or("none");
     line(out, "default model", model, &origin(config, "default_model"))?;
+    line(out, "store", &kept(config, env), &origin(config, "store.at"))?;
     for upstream in &settings.upstreams {
         line(out, "upstream", &described(upstream, env), &origin(config, "upstreams"))?;
     }
     for model in &settings.models {
         line(out, "model", &set_for(model), &origin(config, "models"))?;
     }
-    let above = ["listen", "policy", "default_model"];
+    for dialect in config.dialects.own() {
+        line(out, "dialect", &dialects::described(dialect), &origin(config, "dialect"))?;
+    }
+    let above = ["listen", "policy", "default_model", "store.at"];
     for (key, value) in config.values.iter().filter(|(key, _)| !above.contains(key)) {
         line(out, "set", &format!("{key} = {value}"), &origin(config, key))?;
     }
@@ -45,6 +50,15 @@ fn line(out: &mut dyn Write, what: &str, value: &str, origin: &str) -> io::Resul
 
 fn origin(config: &Config, key: &str) -> String {
     config.origins.get(key).map_or_else(|| "default".into(), ToString::to_string)
+}
+
+/// Where requests are kept.
+fn kept(config: &Config, env: Env<'_>) -> String {
+    match config.keep(env, &Default::default()) {
+        Ok(Some(keep)) => keep.store.location.to_string(),
+        Ok(None) => "off".into(),
+        Err(failure) => failure.to_string(),
+    }
 }
 
 fn described(upstream: &UpstreamConfig, env: Env<'_>) -> String {
@@ -73,6 +87,7 @@ fn set_for(model: &ModelConfig) -> String {
     }
     parts.extend(model.mode.map(Mode::name).map(|mode| format!("mode {mode}")));
     parts.extend(model.dialect.as_deref().map(|dialect| format!("dialect {dialect}")));
+    parts.extend(model.only_dialect.as_deref().map(|dialect| format!("read as {dialect} only")));
     parts.extend(model.policy.map(|policy| format!("policy {}", policy.name())));
     parts.extend(model.fallback_model.as_deref().map(|model| format!("then {model}")));
     format!("{}: {}", model.pattern, parts.join(", "))

@@ -4,6 +4,7 @@
 //! upstreams are never part of it, only the names of the variables that hold them.
 
 mod settings;
+mod store;
 mod file;
 mod upstream;
 mod check;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use callwright::{DialectError, Dialects};
 use callwright_gateway::{ClientKey, GatewayConfig, Secrets};
 use callwright_relay::config::RelayConfig;
 
@@ -34,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) file: Option<PathBuf>,
     /// Of each setting that is not the default.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
+    /// The dialects that answers are read in.
+    pub(crate) dialects: Dialects,
     /// The single values that are set, as they are shown.
     values: BTreeMap<&'static str, String>,
 }
@@ -90,7 +94,8 @@ impl Config {
         }
         upstream::check(&settings.upstreams)?;
         settings.log.check().map_err(|error| Failure::Config(format!("log.level: {error}")))?;
-        Ok(Config { settings, file, origins, values })
+        let dialects = dialects(&settings, file.as_deref())?;
+        Ok(Config { settings, file, origins, dialects, values })
     }
 
     /// The gateway's part and the relay's part of it.
@@ -110,6 +115,7 @@ impl Config {
             allow_open: settings.allow_open,
             server: settings.server.clone(),
             traces: settings.traces.clone(),
+            keep: None,
             secrets: secrets.clone(),
         };
         let relay = RelayConfig {
@@ -122,9 +128,22 @@ impl Config {
             ladder: settings.ladder.clone(),
             limits: settings.limits,
             capability: settings.capability.clone(),
+            dialects: self.dialects.clone(),
         };
         Ok((gateway, relay))
     }
+}
+
+/// The built-in dialects, and those that the settings bring with them.
+fn dialects(settings: &Settings, file: Option<&Path>) -> Result<Dialects, Failure> {
+    let refused = |error: DialectError| {
+        let file = file.map_or_else(String::new, |path| format!("{}: ", shown(path)));
+        Failure::Config(format!("{file}{error}"))
+    };
+    if settings.dialect.is_empty() {
+        return Ok(Dialects::default());
+    }
+    Dialects::new(settings.dialect.iter().cloned()).map_err(refused)
 }
 
 impl fmt::Display for Origin {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use callwright::Policy;
+use callwright::{Dialect, Policy};
 use callwright_gateway::{LogConfig, ServerConfig, TraceConfig};
 use callwright_relay::config::{CapabilityConfig, LadderConfig, Limits, ModelConfig, UpstreamConfig};
 use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::Origin;
+use super::store::StoreSettings;
 use crate::failure::Failure;
 
 /// The configuration file.
@@ -27,12 +28,15 @@ pub(crate) struct Settings {
     pub(crate) upstreams: Vec<UpstreamConfig>,
     pub(crate) models: Vec<ModelConfig>,
     pub(crate) keys: Vec<KeyConfig>,
+    /// The user's own dialects.
+    pub(crate) dialect: Vec<Dialect>,
     pub(crate) ladder: LadderConfig,
     pub(crate) limits: Limits,
     pub(crate) capability: CapabilityConfig,
     pub(crate) server: ServerConfig,
     pub(crate) log: LogConfig,
     pub(crate) traces: TraceConfig,
+    pub(crate) store: StoreSettings,
 }
 
 impl Default for Settings {
@@ -48,12 +52,14 @@ impl Default for Settings {
             upstreams: Vec::new(),
             models: Vec::new(),
             keys: Vec::new(),
+            dialect: Vec::new(),
             ladder: LadderConfig::default(),
             limits: Limits::default(),
             capability: CapabilityConfig::default(),
             server: ServerConfig::default(),
             log: LogConfig::default(),
             traces: TraceConfig::default(),
+            store: StoreSettings::default(),
         }
     }
 }
@@ -125,6 +131,11 @@ pub(crate) const ALL: &[Setting] = &[
     text("log.format"),
     text("log.level"),
     text("traces.otlp_endpoint"),
+    text("store.at"),
+    count("store.days"),
+    count("store.bytes"),
+    Setting { key: "store.mask", kind: Kind::Texts },
+    text("store.dumps"),
 ];
 
 const fn text(key: &'static str) -> Setting {
@@ -187,7 +198,7 @@ pub(crate) fn values(table: &Table) -> BTreeMap<&'static str, String> {
     ALL.iter().filter_map(|setting| value(setting.key)).collect()
 }
 
-/// The query of a URL may hold a key.
+/// The query of a URL may hold a key, and what stands before its host a password.
 fn shown(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -198,7 +209,9 @@ fn shown(value: &Value) -> String {
         // No single value is one of these.
         Value::Datetime(_) | Value::Table(_) => String::new(),
     };
-    if text.contains("://") { text.split('?').next().unwrap_or_default().to_owned() } else { text }
+    let Some((scheme, rest)) = text.split_once("://") else { return text };
+    let rest = rest.split('?').next().unwrap_or_default();
+    format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or_default())
 }
 
 /// The settings that a table comes to.

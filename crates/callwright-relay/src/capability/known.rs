@@ -31,6 +31,9 @@ pub(super) struct Fact {
 pub(super) struct Told {
     pub(super) tools: Option<(bool, Arc<str>)>,
     pub(super) constrain: Option<(Constrain, Arc<str>)>,
+    /// The model's own chat template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) template: Option<Arc<str>>,
 }
 
 /// What an upstream refused.

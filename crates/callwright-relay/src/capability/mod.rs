@@ -13,6 +13,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::Mutex;
 
+use callwright::Dialects;
+
 use crate::config::{CapabilityConfig, Constrain, Mode};
 use crate::upstream::{Candidate, Upstream};
 
@@ -21,9 +23,12 @@ mod probe;
 mod family;
 mod refusal;
 mod file;
+mod template;
 
 use known::{Known, Learned};
 pub use refusal::{Refusal, Refused, refusal};
+pub use template::ModelTemplate;
+use template::Templates;
 
 /// What a model can do, and who says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +41,8 @@ pub struct Capability {
     pub constrain: Constrain,
     /// Who says so.
     pub constrain_source: Source,
+    /// Its own chat template, where the upstream shows it.
+    pub template: Option<Arc<ModelTemplate>>,
 }
 
 /// Who says what a model can do.
@@ -70,6 +77,7 @@ const AFTER_SILENCE: u64 = 60;
 pub struct Capabilities {
     config: CapabilityConfig,
     known: Known,
+    templates: Templates,
     /// One question at a time for each upstream: whoever comes second finds the answer.
     asking: HashMap<String, Mutex<()>>,
     now: Clock,
@@ -77,12 +85,23 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// Takes up what an earlier run found out about `upstreams`, where a directory is configured. A file that
-    /// cannot be read is as good as none: it is logged and written anew.
-    pub fn new(config: &CapabilityConfig, upstreams: &[Arc<Upstream>], now: Clock) -> Capabilities {
+    /// cannot be read is as good as none: it is logged and written anew. Templates are compared with `dialects`.
+    pub fn new(
+        config: &CapabilityConfig,
+        upstreams: &[Arc<Upstream>],
+        dialects: &Dialects,
+        now: Clock,
+    ) -> Capabilities {
         let known = Known::new(config.dir.as_deref(), upstreams, now());
         let asking =
             upstreams.iter().map(|upstream| (upstream.name().to_owned(), Mutex::default())).collect();
-        Capabilities { config: config.clone(), known, asking, now }
+        Capabilities {
+            config: config.clone(),
+            known,
+            templates: Templates::new(dialects.clone()),
+            asking,
+            now,
+        }
     }
 
     /// What `candidate` can do. Asks its upstream where nobody knows yet; many at once ask it one time.
@@ -98,7 +117,13 @@ impl Capabilities {
             return capability; // The one before us asked.
         }
         // Rare, and too large a future to be carried along by each request.
-        Box::pin(self.ask(candidate)).await;
+        Box::pin(async {
+            if !self.is_told(candidate) {
+                self.ask(candidate).await;
+            }
+            self.look_at_template(candidate).await;
+        })
+        .await;
         let capability = self.what_is_known(candidate);
         log(candidate, &capability);
         capability
@@ -109,6 +134,7 @@ impl Capabilities {
         self.known.forget(candidate.upstream.name(), &candidate.model);
         if self.config.probe {
             self.ask(candidate).await;
+            self.look_at_template(candidate).await;
         }
         self.known.save().await;
         let capability = self.what_is_known(candidate);
@@ -144,24 +170,54 @@ impl Capabilities {
 
     /// The capability, if it can be told without asking.
     fn settled(&self, candidate: &Candidate) -> Option<Capability> {
+        let is_settled = self.is_told(candidate) && self.unseen_template(candidate).is_none();
+        is_settled.then(|| self.what_is_known(candidate))
+    }
+
+    /// The model's template, if nobody looked at it yet.
+    fn unseen_template(&self, candidate: &Candidate) -> Option<Arc<str>> {
+        self.template(candidate, |source, seen| seen.is_none().then(|| Arc::clone(source)))
+    }
+
+    /// Gives `look` the text of the model's template, and what was found out about it.
+    fn template<T>(
+        &self,
+        candidate: &Candidate,
+        look: impl FnOnce(&Arc<str>, Option<Arc<ModelTemplate>>) -> Option<T>,
+    ) -> Option<T> {
+        let now = (self.now)();
+        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
+            let source = fact?.told(now)?.template.as_ref()?;
+            look(source, self.templates.get(source))
+        })
+    }
+
+    async fn look_at_template(&self, candidate: &Candidate) {
+        if let Some(source) = self.unseen_template(candidate) {
+            self.templates.look_at(source).await;
+        }
+    }
+
+    /// Is there nobody to be asked, or was the upstream asked not long ago?
+    fn is_told(&self, candidate: &Candidate) -> bool {
         let is_configured = match candidate.config.as_ref().and_then(|config| config.mode) {
             Some(Mode::Native) => true, // Nothing is constrained then.
             Some(Mode::Prompt) => candidate.upstream.config().constrain.is_some(),
             None => false,
         };
-        let is_settled = is_configured
+        is_configured
             || !self.config.probe
-            || self.known.was_asked(candidate.upstream.name(), &candidate.model, (self.now)());
-        is_settled.then(|| self.what_is_known(candidate))
+            || self.known.was_asked(candidate.upstream.name(), &candidate.model, (self.now)())
     }
 
     /// What is known of `candidate` without asking anyone.
     pub fn what_is_known(&self, candidate: &Candidate) -> Capability {
         let now = (self.now)();
+        let template = self.template(candidate, |_, seen| seen);
         self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
             let (tools, tools_source) = tools(candidate, fact, now);
             let (constrain, constrain_source) = constrain(candidate, fact, now);
-            Capability { tools, tools_source, constrain, constrain_source }
+            Capability { tools, tools_source, constrain, constrain_source, template }
         })
     }
 

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::known::{Answered, Told};
+use super::template::LONGEST as LONGEST_TEMPLATE;
 use crate::config::Constrain;
 use crate::upstream::{Answer, Upstream, UpstreamError};
 
@@ -107,6 +108,7 @@ impl Listed {
         Told {
             tools: tools.map(|tools| (tools, format!("{place} {at}").into())),
             constrain: schema.map(|schema| (json_schema(schema), place.into())),
+            template: None,
         }
     }
 }
@@ -120,15 +122,18 @@ async fn props(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence
         return Ok(None);
     }
     let templates = [&props["chat_template"], &props["chat_template_tool_use"]];
-    let mut templates = templates.into_iter().filter_map(Value::as_str).peekable();
-    let tools = templates.peek().is_some().then(|| {
+    let templates: Vec<&str> = templates.into_iter().filter_map(Value::as_str).collect();
+    let tools = (!templates.is_empty()).then(|| {
         // The server tries the template out, but says yes where it has not: the text must name tools as well.
-        templates.any(|template| template.contains("tool"))
+        templates.iter().any(|template| template.contains("tool"))
             && props["chat_template_caps"]["supports_tools"] != false
     });
+    // The one for tools, where there are two.
+    let template = templates.last().filter(|template| template.len() <= LONGEST_TEMPLATE);
     Ok(Some(Told {
         tools: tools.map(|tools| (tools, "/props chat_template".into())),
         constrain: Some((Constrain::Grammar, "/props".into())),
+        template: template.map(|template| Arc::from(*template)),
     }))
 }
 
@@ -144,6 +149,7 @@ async fn show(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence>
     Ok(by_list.or(by_template).map(|(tools, place)| Told {
         tools: Some((tools, place.into())),
         constrain: Some((Constrain::JsonSchema, "/api/show".into())),
+        template: None,
     }))
 }
 
@@ -171,7 +177,7 @@ async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<Told>, Si
 }
 
 fn constrained(server: &str) -> Told {
-    Told { tools: None, constrain: Some((Constrain::JsonSchema, Arc::from(server))) }
+    Told { constrain: Some((Constrain::JsonSchema, Arc::from(server))), ..Told::default() }
 }
 
 fn json_schema(is_taken: bool) -> Constrain {

@@ -52,6 +52,13 @@ pub enum ConfigError {
         /// The name that no upstream has.
         upstream: String,
     },
+    /// A model names a dialect that there is not.
+    UnknownDialect {
+        /// The model's pattern.
+        model: String,
+        /// The name that no dialect has.
+        dialect: String,
+    },
 }
 
 impl fmt::Display for ConfigError {
@@ -74,6 +81,12 @@ impl fmt::Display for ConfigError {
             }
             ConfigError::UnknownUpstream { model, upstream } => {
                 write!(f, "model `{model}` names the upstream `{upstream}`, which is not configured")
+            }
+            ConfigError::UnknownDialect { model, dialect } => {
+                write!(
+                    f,
+                    "model `{model}`: there is no dialect `{dialect}`; `callwright dialects` lists them"
+                )
             }
         }
     }

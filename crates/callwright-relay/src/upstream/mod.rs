@@ -7,6 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use callwright::Dialects;
+
 use crate::config::{ModelConfig, RelayConfig, fits};
 
 mod error;
@@ -29,6 +31,8 @@ pub use route::{Candidate, Route};
 pub struct Upstreams {
     all: Vec<Arc<Upstream>>,
     models: Vec<Model>,
+    /// Those that answers are read in.
+    dialects: Dialects,
     turn: AtomicUsize,
 }
 
@@ -37,6 +41,8 @@ struct Model {
     config: Arc<ModelConfig>,
     /// Those that the configuration names; none where it leaves the choice to us.
     upstreams: Option<Vec<Arc<Upstream>>>,
+    /// The only dialect of its answers, where one is configured.
+    dialects: Option<Dialects>,
 }
 
 impl Upstreams {
@@ -56,8 +62,10 @@ impl Upstreams {
             }
             all.push(Arc::new(Upstream::new(upstream, env, &roots)?));
         }
-        let models = config.models.iter().map(|model| Model::new(model, &all)).collect::<Result<_, _>>()?;
-        Ok(Upstreams { all, models, turn: AtomicUsize::new(0) })
+        let models = config.models.iter().map(|model| Model::new(model, &all, &config.dialects));
+        let models = models.collect::<Result<_, _>>()?;
+        let dialects = config.dialects.clone();
+        Ok(Upstreams { all, models, dialects, turn: AtomicUsize::new(0) })
     }
 
     /// All of them, in the order of the configuration.
@@ -85,13 +93,19 @@ impl Upstreams {
         let routing = config.as_ref().map(|config| config.routing).unwrap_or_default();
         route::order(&mut upstreams, routing, &self.turn);
         let name = config.as_ref().and_then(|config| config.rename.as_deref()).unwrap_or(model);
-        let candidate = |upstream| Candidate { upstream, model: name.to_owned(), config: config.clone() };
+        let dialects = known.and_then(|known| known.dialects.as_ref()).unwrap_or(&self.dialects);
+        let candidate = |upstream| Candidate {
+            upstream,
+            model: name.to_owned(),
+            config: config.clone(),
+            dialects: dialects.clone(),
+        };
         Route { candidates: upstreams.into_iter().map(candidate).collect(), config }
     }
 }
 
 impl Model {
-    fn new(config: &ModelConfig, all: &[Arc<Upstream>]) -> Result<Model, ConfigError> {
+    fn new(config: &ModelConfig, all: &[Arc<Upstream>], dialects: &Dialects) -> Result<Model, ConfigError> {
         let find = |name: &String| {
             let upstream = all.iter().find(|upstream| upstream.name() == name).cloned();
             upstream.ok_or_else(|| ConfigError::UnknownUpstream {
@@ -101,7 +115,13 @@ impl Model {
         };
         let named: Vec<_> = config.upstreams.iter().map(find).collect::<Result<_, _>>()?;
         let upstreams = Some(named).filter(|named| !named.is_empty());
-        Ok(Model { config: Arc::new(config.clone()), upstreams })
+        let only = |name: &String| {
+            let unknown =
+                || ConfigError::UnknownDialect { model: config.pattern.clone(), dialect: name.clone() };
+            dialects.only(name).ok_or_else(unknown)
+        };
+        let dialects = config.only_dialect.as_ref().map(only).transpose()?;
+        Ok(Model { config: Arc::new(config.clone()), upstreams, dialects })
     }
 }
 

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use callwright::Dialects;
+
 use super::client::Upstream;
 use crate::config::{ModelConfig, Routing};
 
@@ -24,6 +26,8 @@ pub struct Candidate {
     pub model: String,
     /// What is configured for the model that the client named.
     pub config: Option<Arc<ModelConfig>>,
+    /// The dialects that its answers are read in.
+    pub dialects: Dialects,
 }
 
 /// Puts `upstreams` in the order in which to ask them. `turn` goes on with each use: equals take turns.

@@ -12,7 +12,7 @@ const KEYS: [&str; 2] = ["\"no_tool_helps\"", "\"answer\""];
 const MAX_SPACE: usize = 64;
 
 /// Reads one answer as it arrives, like [`Scanner`], for a request with a [`Constraint`](super::Constraint) in the dialect
-/// [`Json`](crate::prompt::PromptDialect::Json). Other dialects' answers come out as from a scanner.
+/// [JSON](crate::prompt::PromptDialect::json). Other dialects' answers come out as from a scanner.
 ///
 /// What stands in `{"no_tool_helps": "…"}`, or `{"answer": "…"}`, is prose as it is decoded, piece by piece; no call
 /// is looked for in it. Anything else, `{"tool_calls": […]}` or the free words of a server that did not constrain,

@@ -18,7 +18,8 @@ use serde_json::{Map, Value};
 use super::PROSE_KEY;
 use super::schema::{MAX_CALLS, call_parts};
 use crate::choice::ToolChoice;
-use crate::prompt::{PromptDialect, spaced};
+use crate::dialect::Arguments;
+use crate::prompt::{PromptDialect, is_plain_name, spaced};
 use crate::tools::ToolSet;
 
 /// The longest grammar, in bytes: servers compile it anew for each request.
@@ -26,50 +27,51 @@ const MAX_BYTES: usize = 1 << 18;
 /// How deep schemas are followed; what is deeper may be anything.
 const MAX_DEPTH: usize = 32;
 
-/// How a dialect spells calls.
-struct Spelling {
+/// The fewest characters that may open a call: prose can do without them.
+const MIN_OPENER: usize = 4;
+
+/// How a dialect spells calls whose arguments are JSON.
+struct Spelling<'s> {
     /// What only calls begin with.
-    open: &'static str,
-    /// What stands between that and the first call.
-    begin: &'static str,
-    /// What stands between two calls.
-    between: &'static str,
+    open: String,
+    /// What stands between that and the name in the first call.
+    begin: String,
+    /// What stands between two calls, up to the name in the second.
+    between: String,
     /// What stands behind the last one.
-    close: &'static str,
-    /// The key of the arguments.
-    arguments: &'static str,
+    close: &'s str,
+    /// One call from its name on, with slots.
+    call: &'s str,
 }
 
-/// `None` for a dialect whose arguments are not JSON.
-fn spelling(dialect: PromptDialect) -> Option<Spelling> {
-    match dialect {
-        PromptDialect::Json => Some(Spelling {
-            open: "{\"tool_calls\"",
-            begin: ": [",
-            between: ", ",
-            close: "]}",
-            arguments: "arguments",
-        }),
-        PromptDialect::Hermes => Some(Spelling {
-            open: "<tool_call>",
-            begin: "\n",
-            between: "\n</tool_call>\n<tool_call>\n",
-            close: "\n</tool_call>",
-            arguments: "arguments",
-        }),
-        PromptDialect::FunctionTag => Some(Spelling {
-            open: "<function>",
-            begin: "",
-            between: "</function>\n<function>",
-            close: "</function>",
-            arguments: "parameters",
-        }),
-        PromptDialect::ToolCode => None,
+/// `None` for a dialect whose arguments are not JSON, or whose calls begin with nothing that prose can do without.
+fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
+    let calls = &dialect.speech().calls;
+    if calls.arguments != Arguments::Json {
+        return None;
     }
+    let slots = ["{name}", "{json_name}", "{arguments}", "{index}", "{number}"];
+    let first = slots.iter().filter_map(|slot| calls.call.find(slot)).min()?;
+    let (prefix, call) = calls.call.split_at_checked(first)?;
+    let head = format!("{}{prefix}", calls.open);
+    let start = head.chars().next()?;
+    // A grammar that looks for an opener in prose starts again at its first character, which must not come twice.
+    let ends = |(at, c): &(usize, char)| *at != 0 && (c.is_whitespace() || *c == '{' || *c == start);
+    let end = head.char_indices().find(ends).map_or(head.len(), |(at, _)| at);
+    let (open, begin) = head.split_at_checked(end)?;
+    let is_mark = open.chars().any(|c| !c.is_alphanumeric() && c != '.');
+    let is_long = MIN_OPENER <= open.chars().count();
+    (is_mark && is_long).then(|| Spelling {
+        open: open.to_owned(),
+        begin: begin.to_owned(),
+        between: format!("{}{prefix}", calls.between),
+        close: &calls.close,
+        call,
+    })
 }
 
 /// Is there a grammar for calls in `dialect`?
-pub(super) fn is_for(dialect: PromptDialect) -> bool {
+pub(super) fn is_for(dialect: &PromptDialect) -> bool {
     spelling(dialect).is_some()
 }
 
@@ -77,11 +79,11 @@ pub(super) fn is_for(dialect: PromptDialect) -> bool {
 /// call, where the dialect's arguments are not JSON, or where the grammar would be longer than 256 KiB.
 ///
 /// Where no call is demanded, any text may come before the calls, and there need not be any; in
-/// [`PromptDialect::Json`] the whole answer is JSON as under a [`schema`](super::schema()), and read back by
+/// [`PromptDialect::json`] the whole answer is JSON as under a [`schema`](super::schema()), and read back by
 /// [`Answer`](super::Answer). Strings are as long as
 /// the model likes: a bound would make half a text look whole.
 pub fn grammar(
-    dialect: PromptDialect,
+    dialect: &PromptDialect,
     tool_set: &ToolSet,
     choice: &ToolChoice,
     parallel: bool,
@@ -97,25 +99,46 @@ pub fn grammar(
     let mut ways = Vec::new();
     for (name, arguments) in &calls {
         let arguments = grammar.expression(arguments, 0);
-        let head = format!("{{\"name\": {}, \"{}\": ", Value::from(*name), spelling.arguments);
-        ways.push(format!("{} {arguments} \"}}\"", literal(&head)));
+        ways.push(call(spelling.call, name, &arguments)?);
     }
     grammar.rule("call", ways.join(" | "));
     let more = match parallel {
-        true => format!(" ({} call){{0,{}}}", literal(spelling.between), MAX_CALLS - 1),
+        true => format!(" ({} call){{0,{}}}", literal(&spelling.between), MAX_CALLS - 1),
         false => String::new(),
     };
-    grammar.rule("calls", format!("{} call{more} {}", literal(spelling.begin), literal(spelling.close)));
-    let called = format!("{} calls", literal(spelling.open));
-    let root = match (choice.is_required(), dialect) {
+    grammar.rule("calls", format!("{} call{more} {}", literal(&spelling.begin), literal(spelling.close)));
+    let called = format!("{} calls", literal(&spelling.open));
+    let root = match (choice.is_required(), dialect.is_json()) {
         (true, _) => called,
-        (false, PromptDialect::Json) => {
+        (false, true) => {
             let prose = literal(&format!("{{\"{PROSE_KEY}\": "));
             format!("{called} | {prose} string \"}}\"")
         }
-        (false, _) => grammar.prose(spelling.open),
+        (false, false) => grammar.prose(&spelling.open),
     };
     grammar.text(&root)
+}
+
+/// One call as an expression; `None` for a name that cannot stand in the dialect's markup.
+fn call(template: &str, name: &str, arguments: &str) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = template;
+    while !rest.is_empty() {
+        let slots = ["{name}", "{json_name}", "{arguments}", "{index}", "{number}"];
+        let next = slots.iter().filter_map(|slot| rest.find(slot).map(|at| (at, *slot))).min();
+        let (at, slot) = next.unwrap_or((rest.len(), ""));
+        parts.extend(rest.get(..at).filter(|text| !text.is_empty()).map(literal));
+        match slot {
+            "{name}" if is_plain_name(name) => parts.push(literal(name)),
+            "{name}" => return None,
+            "{json_name}" => parts.push(literal(&Value::from(name).to_string())),
+            "{arguments}" => parts.push(arguments.to_owned()),
+            "" => {}
+            _ => parts.push("[0-9]{1,3}".to_owned()),
+        }
+        rest = rest.get(at + slot.len()..)?;
+    }
+    Some(parts.join(" "))
 }
 
 struct Grammar<'s> {

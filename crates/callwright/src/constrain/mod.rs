@@ -28,15 +28,15 @@ pub enum Constraint {
     /// A JSON schema: `response_format: {"type": "json_schema", …}`. The whole answer is JSON then.
     Schema,
     /// A grammar in the GBNF of llama.cpp: its `grammar` field. Prose may come before calls, but in
-    /// [`PromptDialect::Json`].
+    /// [`PromptDialect::json`].
     Grammar,
 }
 
 impl Constraint {
     /// Can it hold a model to calls in `dialect`?
-    pub fn is_for(self, dialect: PromptDialect) -> bool {
+    pub fn is_for(self, dialect: &PromptDialect) -> bool {
         match (self, dialect) {
-            (Constraint::Schema, dialect) => dialect == PromptDialect::Json,
+            (Constraint::Schema, dialect) => dialect.is_json(),
             (Constraint::Grammar, dialect) => grammar::is_for(dialect),
         }
     }
@@ -46,7 +46,7 @@ impl Constraint {
 /// `None` where there is no tool to call, or the constraint is not for this dialect.
 pub fn field(
     constraint: Constraint,
-    dialect: PromptDialect,
+    dialect: &PromptDialect,
     tool_set: &ToolSet,
     choice: &ToolChoice,
     parallel: bool,

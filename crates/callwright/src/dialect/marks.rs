@@ -1,9 +1,7 @@
 //! How a marker is found in a text: whatever the case of its letters, with the bars and blanks of any tokenizer, and
 //! without trying every marker at every place.
 
-use std::sync::LazyLock;
-
-use super::{ALL, REASONING, Record, SPEECH};
+use super::Text;
 
 /// How the beginning of a text compares with a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,36 +44,24 @@ pub(crate) fn bar(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// All openers of calls.
-static OPENERS: LazyLock<Table<&'static Record>> = LazyLock::new(|| {
-    let openers = |record: &'static Record| record.open.iter().map(move |open| (*open, record));
-    Table::new(ALL.iter().flat_map(openers))
-});
-
-/// All openers of blocks that are no calls, with what they open and what closes it.
-static BLOCKS: LazyLock<Table<(Block, &'static str)>> = LazyLock::new(|| {
-    let thoughts = REASONING.iter().map(|(open, close)| (*open, (Block::Thought, *close)));
-    let speech = SPEECH.iter().map(|(open, close)| (*open, (Block::Speech, *close)));
-    Table::new(thoughts.chain(speech))
-});
-
 /// What a block holds that is no call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Block {
+pub(crate) enum Held {
     /// What the model thinks.
     Thought,
-    /// What it says.
+    /// What it says to its user.
     Speech,
 }
 
 /// Markers by their first two bytes without case; `｜` counts as `|`.
-struct Table<T> {
-    slots: Vec<Vec<(&'static str, T)>>,
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    slots: Vec<Vec<(Text, T)>>,
 }
 
 impl<T: Copy> Table<T> {
-    fn new(marks: impl Iterator<Item = (&'static str, T)>) -> Table<T> {
-        let mut slots: Vec<Vec<(&'static str, T)>> = (0..SLOTS).map(|_| Vec::new()).collect();
+    pub(super) fn new(marks: impl Iterator<Item = (Text, T)>) -> Table<T> {
+        let mut slots: Vec<Vec<(Text, T)>> = (0..SLOTS).map(|_| Vec::new()).collect();
         for (mark, meaning) in marks {
             if let Some(slot) = slots.get_mut(slot(mark.as_bytes())) {
                 slot.push((mark, meaning));
@@ -85,19 +71,21 @@ impl<T: Copy> Table<T> {
     }
 
     /// The longest marker at the beginning of `bytes`: its length and its meaning.
-    fn longest(&self, bytes: &[u8]) -> Option<(usize, T)> {
+    pub(super) fn longest(&self, bytes: &[u8]) -> Option<(usize, T)> {
         let fitting = self.candidates(bytes).iter().filter_map(|(mark, meaning)| match fit(bytes, mark) {
             Fit::Is(len) => Some((len, *meaning)),
             Fit::Grows | Fit::No => None,
         });
-        fitting.max_by_key(|(len, _)| *len)
+        // Of dialects that share a marker, the first one has it.
+        fitting.reduce(|best, found| if best.0 < found.0 { found } else { best })
     }
 
-    fn may_grow(&self, bytes: &[u8]) -> bool {
+    /// Could `bytes`, all that is there so far, still grow into a marker, or into a longer one than it is?
+    pub(super) fn may_grow(&self, bytes: &[u8]) -> bool {
         bytes == b"<" || self.candidates(bytes).iter().any(|(mark, _)| fit(bytes, mark) == Fit::Grows)
     }
 
-    fn candidates(&self, bytes: &[u8]) -> &[(&'static str, T)] {
+    fn candidates(&self, bytes: &[u8]) -> &[(Text, T)] {
         self.slots.get(slot(bytes)).map_or(&[], Vec::as_slice)
     }
 }
@@ -117,26 +105,6 @@ fn slot(bytes: &[u8]) -> usize {
     }
 }
 
-/// The longest opener at the beginning of `bytes`: its record, and its length without the name that may follow.
-pub(crate) fn opener(bytes: &[u8]) -> Option<(&'static Record, usize)> {
-    OPENERS.longest(bytes).map(|(len, record)| (record, len))
-}
-
-/// Could `bytes`, all that is there so far, still grow into an opener, or into a longer one than it is?
-pub(crate) fn may_grow(bytes: &[u8]) -> bool {
-    OPENERS.may_grow(bytes)
-}
-
-/// The block that begins with `bytes`: the length of its opener, what it holds, what closes it.
-pub(crate) fn block(bytes: &[u8]) -> Option<(usize, Block, &'static str)> {
-    BLOCKS.longest(bytes).map(|(len, (block, close))| (len, block, close))
-}
-
-/// Could `bytes`, all that is there so far, still grow into the opener of a block?
-pub(crate) fn may_grow_into_block(bytes: &[u8]) -> bool {
-    BLOCKS.may_grow(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,19 +116,5 @@ mod tests {
         }
         assert_eq!(fit("<｜tool▁calls".as_bytes(), "<|tool_calls_begin|>"), Fit::Grows);
         assert_eq!(fit("<｜tool calls".as_bytes(), "<|tool_calls_begin|>"), Fit::No);
-    }
-
-    #[test]
-    fn every_opener_is_found_and_may_be_waited_for() {
-        for record in ALL {
-            for open in record.open {
-                let found = opener(open.as_bytes()).map(|(_, len)| len);
-                assert_eq!(found, Some(open.len()), "{open}");
-                for cut in 1..open.len() {
-                    assert!(may_grow(&open.as_bytes()[..cut]), "{}", &open[..cut]);
-                }
-            }
-        }
-        assert!(opener(b"<div>").is_none() && !may_grow(b"<div") && !may_grow(b"<p"));
     }
 }

@@ -1,62 +1,161 @@
 //! Dialects: the ways in which models mark their calls, as data.
 //!
-//! A dialect is a [`Record`]: which markers open a call, which close it, where the name stands. Behind any of
-//! them a JSON-like value or call expressions are taken, as models mix them up. Adding a dialect is adding a
-//! record to [`ALL`]; code belongs to the payload grammars.
+//! A [`Dialect`] says which markers open a call, which close it, where the name stands, and in which grammar the
+//! arguments are written. [`Dialects`] is a set of them, compiled once: those that are built in, and the caller's own.
+//! Adding a dialect is adding a record; code belongs to the payload grammars.
 
+mod error;
+mod family;
 pub(crate) mod marks;
+pub(crate) mod own;
+mod pattern;
+mod record;
 mod records;
+mod set;
+mod speech;
+mod speeches;
 
-pub(crate) use records::{ALL, RESULT_LABEL, RESULTS, TURNS, WORD_OPENERS};
-use records::{REASONING, SPEECH};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+pub use self::error::{DialectError, DialectProblem};
+pub(crate) use self::record::{Known, Record};
+pub(crate) use self::records::{FRAMES, QUOTATIONS, RESULT_LABEL, RESULTS, TURNS};
+pub use self::set::Dialects;
+pub use self::speech::{Arguments, Calls, Definition, Listing, Results, Speech};
 
 /// The name of the dialect of calls that an upstream made natively, which stand in no text.
 pub(crate) const NATIVE: &str = "native";
 
+/// A text of a record: a static one in what is built in.
+pub type Text = Cow<'static, str>;
+
 /// One way of writing calls.
-#[derive(Debug)]
-pub(crate) struct Record {
-    /// The name in reports and in [`Context::dialect`](crate::Context::dialect).
-    pub(crate) name: &'static str,
-    /// What opens a call, in lower case and ASCII; matched whatever the case, and whatever bars and blanks the
-    /// tokenizer has (`｜`, `▁`). The first one is the proper spelling, or the group's; then come the parts that may
-    /// stand alone, and what models write instead.
-    pub(crate) open: &'static [&'static str],
-    /// What closes it. Any closing tag does after a complete payload; these also end a broken one.
-    pub(crate) close: &'static [&'static str],
-    /// Where the tool's name stands.
-    pub(crate) name_at: NameAt,
-    /// How sure an opener makes it that a call follows.
-    pub(crate) anchor: Anchor,
+///
+/// Markers are matched whatever the case of their letters, with any tokenizer's bars and blanks (`｜` for `|`, `▁` for
+/// `_`). In the markers of a dialect of one's own, `{name}` stands for the tool's name, `{id}` for the call's id, `{key}`
+/// for an argument's, `{type}` for what the markup says of its type, and a blank for any white space, or none.
+///
+/// ```
+/// use callwright::{Context, Dialect, Dialects, Grammar, ToolSet, parse};
+///
+/// let mut dialect = Dialect::new("acme");
+/// dialect.call.open = vec!["[[call {name}]]".into()];
+/// dialect.call.close = vec!["[[/call]]".into()];
+/// let dialects = Dialects::new([dialect])?;
+/// let tools = ToolSet::from_json(r#"[{"name": "now"}]"#)?;
+/// let context = Context { dialects, ..Context::default() };
+/// let outcome = parse(&tools, "It is [[call now]]{}[[/call]]", &[], &context);
+/// assert_eq!(outcome.calls().next().map(|call| &*call.dialect), Some("acme"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Dialect {
+    /// Its name in reports: small letters, digits, `_`, `-` and `.`.
+    pub name: Text,
+    /// Other names that are understood for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<Text>,
+    /// The models that write it, as patterns of their names; `*` stands for any characters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<Text>,
+    /// Who writes it, in words.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub about: Text,
+    /// A call of the tool `f` with the argument `a`, whose value is `x`.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub example: Text,
+    /// The dialect whose markers it shares, where only what stands between them tells the two apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kin: Option<Text>,
+    /// What stands around all calls of an answer.
+    #[serde(skip_serializing_if = "Marks::is_empty")]
+    pub section: Marks,
+    /// What stands around one call.
+    #[serde(skip_serializing_if = "Marks::is_empty")]
+    pub call: Marks,
+    /// Where the tool's name stands; `opener` is said by `{name}` in `call`.
+    pub name_at: NameAt,
     /// What the arguments are written in.
-    pub(crate) grammar: Grammar,
+    pub arguments: Grammar,
+    /// What stands around one argument, for [`Grammar::Tags`]; `<parameter=a>` and its like where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument: Option<Argument>,
+    /// What stands at both ends of a string, for [`Grammar::Relaxed`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub string_mark: Option<Text>,
+    /// Which white space at the ends of an argument is the markup's.
+    pub trim: Trim,
+    /// How an argument that is raw text gets its type; what its markup says comes first.
+    pub typing: Typing,
+    /// How sure an opener makes it that a call follows.
+    pub anchor: Anchor,
+    /// What stands around the model's reasoning, besides what is known of all models.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasoning: Vec<Block>,
+    /// How it is spoken; [`Speech::of`] where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speech: Option<Speech>,
 }
 
-impl Record {
-    /// A record of JSON without markers, to be filled in.
-    const fn new(name: &'static str, name_at: NameAt, anchor: Anchor) -> Record {
-        Record { name, open: &[], close: &[], name_at, anchor, grammar: Grammar::Json }
+impl Dialect {
+    /// A dialect of JSON with the name in it, without any markers yet.
+    pub fn new(name: impl Into<Text>) -> Dialect {
+        Dialect { name: name.into(), ..Dialect::default() }
     }
+}
 
-    const fn open(self, open: &'static [&'static str]) -> Record {
-        Record { open, ..self }
-    }
+/// What opens and what closes something.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Marks {
+    /// What opens it. The first one is the proper spelling; the others are what models write instead.
+    #[serde(deserialize_with = "one_or_many")]
+    pub open: Vec<Text>,
+    /// What closes it. Any closing tag does after a complete payload; these also end a broken one.
+    #[serde(deserialize_with = "one_or_many")]
+    pub close: Vec<Text>,
+}
 
-    const fn close(self, close: &'static [&'static str]) -> Record {
-        Record { close, ..self }
+impl Marks {
+    fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.close.is_empty()
     }
+}
 
-    const fn grammar(self, grammar: Grammar) -> Record {
-        Record { grammar, ..self }
-    }
+/// What stands around one argument: `<parameter={key}>`, `</parameter>`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Argument {
+    /// What opens it, with `{key}` in it, and perhaps `{type}`: `string` and `true` mean text, any other word JSON.
+    pub open: Text,
+    /// What closes it.
+    pub close: Text,
+}
+
+/// What opens and closes a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    /// What opens it.
+    pub open: Text,
+    /// What closes it.
+    pub close: Text,
 }
 
 /// Where the tool's name stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NameAt {
-    /// In the payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NameAt {
+    /// In the payload: `{"name": "f", …}`, `f(…)`.
+    #[default]
     Payload,
-    /// In the opener, behind the marker: `<function=f>`.
+    /// As a key of the payload: `{"f": {…}}`.
+    Key,
+    /// In the opener: `<function=f>`, `<invoke name="f">`.
     Opener,
     /// It is the tag: `<f>`.
     Tag,
@@ -66,48 +165,82 @@ pub(crate) enum NameAt {
 }
 
 /// What the arguments are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Grammar {
-    /// JSON, or whatever else models put in its place: call expressions, tags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grammar {
+    /// JSON.
+    #[default]
     Json,
-    /// Tags around raw text.
-    Tags {
-        /// Is one line break at each end of a value the markup's?
-        trim: bool,
-    },
-    /// Objects with bare keys, whose strings stand between two of these marks.
-    Relaxed(&'static str),
+    /// Call expressions: `f(a="x")`.
+    Calls,
+    /// Raw text between tags for each argument.
+    Tags,
+    /// Elements that are named for the arguments: `<a>x</a>`, objects and lists as nested ones.
+    Elements,
+    /// Objects with bare keys, whose strings stand between two marks of their own.
+    Relaxed,
+}
+
+impl Grammar {
+    /// Are its arguments raw texts between tags?
+    pub(crate) fn is_tagged(self) -> bool {
+        match self {
+            Grammar::Tags | Grammar::Elements => true,
+            Grammar::Json | Grammar::Calls | Grammar::Relaxed => false,
+        }
+    }
+}
+
+/// How an argument that is raw text gets its type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Typing {
+    /// By the tool's schema.
+    #[default]
+    Schema,
+    /// It is text.
+    Text,
+    /// It is JSON.
+    Json,
+}
+
+/// Which white space at the ends of an argument is the markup's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trim {
+    /// None: the text is the value to the byte.
+    #[default]
+    None,
+    /// One line break at each end.
+    LineBreak,
+    /// All of it.
+    All,
 }
 
 /// How sure an opener makes it that a call follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Anchor {
-    /// Nothing is sure before the payload names a declared tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Anchor {
+    /// Nothing is sure before the payload names a declared tool. It may stand at the start of a line, or inside other
+    /// markup.
     Weak,
     /// Only calls begin like this: what cannot be read is a refusal, not prose.
+    #[default]
     Distinct,
 }
 
-/// The record of a dialect that has no opener of its own, by name.
-pub(crate) fn named(name: &str) -> &'static Record {
-    ALL.iter().find(|record| record.name == name).unwrap_or(&ALL[0])
-}
-
-/// The longest opener that `text` has at `at`: its record and its length, the name in it excluded.
-pub(crate) fn opener_at(text: &str, at: usize) -> Option<(&'static Record, usize)> {
-    marks::opener(text.as_bytes().get(at..)?)
-}
-
-/// Does a closing mark of any dialect stand at `at`?
-pub(crate) fn is_closer(text: &str, at: usize) -> bool {
-    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
-    let mut marks = ALL.iter().flat_map(|record| record.close.iter());
-    marks.any(|mark| matches!(marks::fit(rest, mark), marks::Fit::Is(_)))
-}
-
-/// Could `text[at..]`, all of which is there so far, still grow into an opener?
-pub(crate) fn may_grow_into_opener(text: &str, at: usize) -> bool {
-    marks::may_grow(text.as_bytes().get(at..).unwrap_or(&[]))
+/// `"x"` as well as `["x", "y"]`.
+fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Text>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a text or a list of texts")]
+    enum Texts {
+        One(Text),
+        Many(Vec<Text>),
+    }
+    Ok(match Texts::deserialize(from)? {
+        Texts::One(text) => vec![text],
+        Texts::Many(texts) => texts,
+    })
 }
 
 /// Could `text[at..]`, all of which is there so far, still grow into one of `markers`?
@@ -122,14 +255,13 @@ pub(crate) fn starts_with_any_case(bytes: &[u8], start: impl AsRef<[u8]>) -> boo
     bytes.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
+/// Every mark by which anything is read: of calls, blocks and results.
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn openers_that_are_words_are_named() {
-        let openers = ALL.iter().flat_map(|record| record.open.iter().copied());
-        let mut words = openers.filter(|open| open.starts_with(char::is_alphanumeric));
-        assert!(words.all(|word| WORD_OPENERS.contains(&word)));
-    }
+pub(crate) fn marks_of_all() -> Vec<Text> {
+    let dialects = Dialects::default();
+    let of = |marks: &Marks| [marks.open.clone(), marks.close.clone()].concat();
+    let calls = dialects.iter().flat_map(|dialect| [of(&dialect.section), of(&dialect.call)].concat());
+    let blocks = records::REASONING.iter().chain(records::SPEECH).chain(RESULTS);
+    let blocks = blocks.flat_map(|(open, close)| [Text::from(*open), Text::from(*close)]);
+    calls.chain(blocks).collect()
 }

@@ -12,6 +12,7 @@ mod prompt_calls;
 mod suspect;
 mod trouble;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use callwright_json::{AnyValue, Diagnostic, Problem, Span, read, strict};
@@ -43,7 +44,7 @@ pub struct Feedback {
     /// The tool that it names, as far as that can be read.
     pub name: Option<String>,
     /// The name of the dialect that the call was written in.
-    pub dialect: &'static str,
+    pub dialect: Cow<'static, str>,
     /// The payload as the model wrote it; all places are places in it.
     pub block: String,
     /// What is wrong, in one line: `Extra data`, `path must be a string`.
@@ -74,7 +75,7 @@ impl Refusal {
     /// let refusal = Refusal {
     ///     id: None,
     ///     name: Some("run_code".into()),
-    ///     dialect: "json_fence",
+    ///     dialect: "json_fence".into(),
     ///     number: 1,
     ///     span: callwright_json::Span::new(0, block.len()),
     ///     block: block.into(),
@@ -90,7 +91,7 @@ impl Refusal {
             id: self.id.clone(),
             number: self.number,
             name: self.name.clone(),
-            dialect: self.dialect,
+            dialect: self.dialect.clone(),
             block: self.block.clone(),
             message: String::new(),
             json_error: None,
@@ -107,7 +108,11 @@ impl Refusal {
             Reason::OpenEnd(_) => blank.unreadable(&[], true).cut_short(),
             Reason::UnknownTool { nearest, declared } => blank.unknown_tool(nearest, declared),
             Reason::Ambiguous { readings } => Feedback {
-                message: format!("The call can be read in {} ways", readings.len()),
+                message: match readings.len() {
+                    // What stands in tags is refused with the nearest reading at hand.
+                    0 | 1 => String::from("The call can be read in more than one way"),
+                    n => format!("The call can be read in {n} ways"),
+                },
                 hints: vec![String::from("Send the call again as strict JSON, the way you mean it")],
                 readings: readings.clone(),
                 ..blank

@@ -61,7 +61,7 @@ mod tests {
             id: None,
             name: "search".into(),
             arguments: "{}".into(),
-            dialect,
+            dialect: dialect.into(),
             span: Span::at(0),
             repairs: kinds.iter().map(repair).collect(),
             renamed_from: None,

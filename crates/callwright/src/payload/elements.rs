@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 
 use callwright_json::{Guide, Kinds, Place};
 
-use super::tag::{Lexed, Tag, Typing, tag_at};
+use super::tag::{Lexed, Tag, tag_at};
 use super::value::{json_of as value_of, place_of};
+use crate::dialect::{Trim, Typing};
 
 /// The most levels.
 const MAX_LEVELS: usize = 64;
@@ -54,7 +55,10 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
         }
         at = end;
     }
-    let root = open.pop().filter(|root| open.is_empty() && !root.children.is_empty())?;
+    let root = open.pop().filter(|_| open.is_empty())?;
+    if root.children.is_empty() {
+        return root.is_empty_list(text, guide).then(|| "[]".to_owned());
+    }
     root.json(text, guide)
 }
 
@@ -66,6 +70,14 @@ impl Frame {
     /// Only text may stand here, whatever it looks like.
     fn is_text(&self, guide: &dyn Guide) -> bool {
         self.place.is_some_and(|place| !guide.kinds(place).meets(Kinds::OBJECT.or(Kinds::ARRAY)))
+    }
+
+    /// Is it a list without elements: nothing where only a list may stand?
+    fn is_empty_list(&self, content: &str, guide: &dyn Guide) -> bool {
+        let kinds = self.place.map_or(Kinds::ANY, |place| guide.kinds(place));
+        content.trim().is_empty()
+            && kinds.meets(Kinds::ARRAY)
+            && !kinds.meets(Kinds::STRING.or(Kinds::OBJECT))
     }
 
     /// Is it a list?
@@ -96,8 +108,11 @@ impl Frame {
     }
 
     fn json(&self, content: &str, guide: &dyn Guide) -> Option<String> {
+        if self.children.is_empty() && self.is_empty_list(content, guide) {
+            return Some("[]".to_owned());
+        }
         if self.children.is_empty() {
-            return Some(value_of(content, Typing::Schema, guide, self.place, false));
+            return Some(value_of(content, Typing::Schema, guide, self.place, Trim::None));
         }
         let mut json = String::new();
         if self.is_list(guide) {

@@ -2,6 +2,7 @@
 //! The other grammars are below.
 
 pub(crate) mod elements;
+pub(crate) mod lexer;
 pub(crate) mod relaxed;
 pub(crate) mod tag;
 pub(crate) mod tagged;

@@ -2,12 +2,16 @@
 //!
 //! A [`Braces`] finds the end of one as it arrives; [`json_like`] spells it as what the tolerant reader takes.
 
+use std::sync::Arc;
+
 /// Finds the last brace.
 #[derive(Debug)]
 pub(crate) struct Braces {
-    mark: &'static str,
+    mark: Arc<str>,
     at: usize,
     levels: usize,
+    /// It stands between parentheses.
+    is_list: bool,
     inside: Inside,
 }
 
@@ -22,8 +26,8 @@ enum Inside {
 
 impl Braces {
     /// For the object whose brace stands at `from`, with strings between two of `mark`.
-    pub(crate) fn new(from: usize, mark: &'static str) -> Braces {
-        Braces { mark, at: from, levels: 0, inside: Inside::Nothing }
+    pub(crate) fn new(from: usize, mark: Arc<str>) -> Braces {
+        Braces { mark, at: from, levels: 0, is_list: false, inside: Inside::Nothing }
     }
 
     /// Goes on from where the last call stopped: the place behind the last brace, if it is there by now.
@@ -31,7 +35,7 @@ impl Braces {
         while let Some(&byte) = bytes.get(self.at) {
             let rest = &bytes[self.at..];
             let mark = self.mark.as_bytes();
-            if self.inside != Inside::Quotes && byte == mark[0] {
+            if self.inside != Inside::Quotes && mark.first() == Some(&byte) {
                 if rest.len() < mark.len() && mark.starts_with(rest) {
                     return None;
                 }
@@ -43,7 +47,13 @@ impl Braces {
             }
             match (self.inside, byte) {
                 (Inside::Nothing, b'{' | b'[') => self.levels += 1,
-                (Inside::Nothing, b'}' | b']') => {
+                // `f(a:<|"|>x<|"|>)`
+                (Inside::Nothing, b'(') if self.levels == 0 => {
+                    self.levels += 1;
+                    self.is_list = true;
+                }
+                (Inside::Nothing, b')') if self.levels != 1 || !self.is_list => {}
+                (Inside::Nothing, b'}' | b']' | b')') => {
                     self.levels = self.levels.saturating_sub(1);
                     if self.levels == 0 {
                         return Some(self.at + 1);
@@ -61,16 +71,25 @@ impl Braces {
     }
 }
 
-/// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`
-pub(crate) fn json_like(text: &str, mark: &str) -> String {
+/// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`; `None` where a mark stands at no edge of a value, and so is one that a
+/// text holds.
+pub(crate) fn json_like(text: &str, mark: &str) -> Option<String> {
     let mut json = String::with_capacity(text.len());
     for (n, piece) in text.split(mark).enumerate() {
-        match n % 2 {
-            0 => json.push_str(piece),
-            _ => json.push_str(&serde_json::Value::from(piece).to_string()),
+        if n % 2 == 1 {
+            json.push_str(&serde_json::Value::from(piece).to_string());
+            continue;
         }
+        let (first, last) = (piece.trim_start().chars().next(), piece.trim_end().chars().next_back());
+        let is_behind = n == 0 || matches!(first, None | Some(',' | '}' | ']' | ':' | ')'));
+        let is_before = matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='));
+        if !is_behind || !is_before {
+            return None;
+        }
+        json.push_str(piece);
     }
-    json
+    let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    Some(inner.map_or_else(|| json.clone(), |inner| format!("{{{inner}}}")))
 }
 
 #[cfg(test)]
@@ -81,18 +100,21 @@ mod tests {
     fn braces_inside_strings_do_not_count() {
         let text = "{a:<|\"|>} x {<|\"|>,b:{c:[1,2]},d:\"}\\\"\"} more }";
         let end = text.find(" more").unwrap();
-        assert_eq!(Braces::new(0, "<|\"|>").advance(text.as_bytes()), Some(end));
-        let mut braces = Braces::new(0, "<|\"|>");
+        assert_eq!(Braces::new(0, "<|\"|>".into()).advance(text.as_bytes()), Some(end));
+        let mut braces = Braces::new(0, "<|\"|>".into());
         let found = (1..=text.len()).find_map(|n| braces.advance(&text.as_bytes()[..n]));
         assert_eq!(found, Some(end));
-        assert_eq!(Braces::new(0, "<escape>").advance(b"{a:<escape>}"), None);
+        let list = b"(a:<|\"|>)<|\"|>,b:[1]) )";
+        assert_eq!(Braces::new(0, "<|\"|>".into()).advance(list), Some(list.len() - 2));
+        assert_eq!(Braces::new(0, "<escape>".into()).advance(b"{a:<escape>}"), None);
     }
 
     #[test]
     fn strings_are_spelt_as_json() {
         assert_eq!(
-            json_like("{a:<escape>say \"x\"\n<escape>,b:3}", "<escape>"),
-            "{a:\"say \\\"x\\\"\\n\",b:3}"
+            json_like("{a:<escape>say \"x\"\n<escape>,b:3}", "<escape>").as_deref(),
+            Some("{a:\"say \\\"x\\\"\\n\",b:3}")
         );
+        assert_eq!(json_like("{a:<escape>say <escape>x<escape> now<escape>}", "<escape>"), None);
     }
 }

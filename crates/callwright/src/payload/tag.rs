@@ -5,7 +5,9 @@
 //! tags.
 
 use callwright_json::Span;
+use memchr::memchr2;
 
+use crate::dialect::Typing;
 use crate::dialect::marks::{Fit, bar, fit};
 
 /// The longest tag, in bytes.
@@ -14,6 +16,25 @@ const MAX_TAG: usize = 384;
 const MINIMAX: &str = "]<]minimax[>[";
 /// What ends a tag of Kimi K3.
 const SEP: &str = "<|sep|>";
+
+/// The words of tags, and what they are for.
+const WORDS: &[(&str, Role)] = &[
+    ("function", Role::Call),
+    ("invoke", Role::Call),
+    ("call", Role::Call),
+    ("parameter", Role::Param),
+    ("param", Role::Param),
+    ("argument", Role::Param),
+    ("arg", Role::Param),
+    ("arg_key", Role::Key),
+    ("arg_type", Role::Type),
+    ("arg_value", Role::Value),
+    ("tool_sep", Role::Separator),
+    ("calls", Role::Group),
+    ("tools", Role::Group),
+];
+/// How the words of groups end, whatever stands before: `longcat_tool_call`.
+const GROUPS: &[&str] = &["tool_call", "tool_calls", "function_call", "function_calls"];
 
 /// One tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +78,6 @@ pub(crate) enum Role {
     Other,
 }
 
-/// How a raw value gets its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Typing {
-    /// By the tool's schema.
-    Schema,
-    /// It is text.
-    Text,
-    /// It is JSON.
-    Json,
-}
-
 /// What stands at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lexed {
@@ -80,22 +90,27 @@ pub(crate) enum Lexed {
 /// The tag that begins at `from`.
 pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     let bytes = text.as_bytes();
-    let rest = bytes.get(from..).unwrap_or(&[]);
-    let (marked, start) = match fit(rest, MINIMAX) {
-        Fit::Is(len) => (true, from + len),
-        Fit::Grows if rest.first() == Some(&b']') => return Lexed::Grows,
-        Fit::Grows | Fit::No => (false, from),
+    let (marked, start) = match bytes.get(from) {
+        Some(b'<') => (false, from),
+        Some(b']') => match fit(&bytes[from..], MINIMAX) {
+            Fit::Is(len) => (true, from + len),
+            Fit::Grows => return Lexed::Grows,
+            Fit::No => return Lexed::No,
+        },
+        _ => return Lexed::No,
     };
     match bytes.get(start) {
         Some(b'<') => {}
-        None if marked => return Lexed::Grows,
-        _ => return Lexed::No,
+        None => return Lexed::Grows,
+        Some(_) => return Lexed::No,
     }
-    for (open, closing) in [("<|open|>", false), ("<|close|>", true)] {
-        match fit(&bytes[start..], open) {
-            Fit::Is(len) => return between_tokens(text, from, start + len, closing),
-            Fit::Grows => return Lexed::Grows,
-            Fit::No => {}
+    if let None | Some(b'|' | 0xEF) = bytes.get(start + 1) {
+        for (open, closing) in [("<|open|>", false), ("<|close|>", true)] {
+            match fit(&bytes[start..], open) {
+                Fit::Is(len) => return between_tokens(text, from, start + len, closing),
+                Fit::Grows => return Lexed::Grows,
+                Fit::No => {}
+            }
         }
     }
     let mut at = start + 1;
@@ -148,6 +163,25 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     }
     tag.at = Span::new(from, end);
     Lexed::Tag(tag)
+}
+
+/// Where the next tag may begin, at or after `from`.
+pub(crate) fn next(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    loop {
+        at += memchr2(b'<', b']', bytes.get(at..)?)?;
+        let begins = match (bytes.get(at), bytes.get(at + 1)) {
+            (_, None) => true,
+            (Some(b']'), Some(behind)) => *behind == b'<',
+            // `a < b`, `x <= y`, `1 << 2`
+            (_, Some(behind)) => *behind == b'/' || is_word_byte(behind),
+        };
+        if begins {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 fn token(from: usize, end: usize, inner: usize, word: usize) -> Lexed {
@@ -255,12 +289,14 @@ fn is_token_byte(byte: u8) -> bool {
         || byte & 0xC0 == 0x80
 }
 
+fn is_word_byte(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'|') || 0x80 <= *byte
+}
+
 /// The length of a word, which may have a bar in it (`ifm|arg_key`), but not at its end.
 fn name_len(bytes: &[u8], from: usize) -> usize {
-    let is_part =
-        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'|') || 0x80 <= *b;
     let rest = bytes.get(from..).unwrap_or(&[]);
-    let len = rest.iter().take(MAX_TAG).take_while(|b| is_part(b)).count();
+    let len = rest.iter().take(MAX_TAG).take_while(|byte| is_word_byte(byte)).count();
     if len != 0 && rest[len - 1] == b'|' { len - 1 } else { len }
 }
 
@@ -277,22 +313,14 @@ fn significant(text: &str, from: usize, end: usize) -> Span {
 }
 
 fn role_of(word: &str) -> Role {
-    match word.to_ascii_lowercase().as_str() {
-        "function" | "invoke" | "call" => Role::Call,
-        "parameter" | "param" | "argument" | "arg" => Role::Param,
-        "arg_key" => Role::Key,
-        "arg_type" => Role::Type,
-        "arg_value" => Role::Value,
-        "tool_sep" => Role::Separator,
-        "calls" | "tools" => Role::Group,
-        word if ["tool_call", "tool_calls", "function_call", "function_calls"]
-            .iter()
-            .any(|g| word.ends_with(g)) =>
-        {
-            Role::Group
-        }
-        _ => Role::Other,
-    }
+    let role = WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, role)| *role);
+    let is_group = || {
+        GROUPS.iter().any(|group| {
+            let tail = word.len().checked_sub(group.len()).and_then(|from| word.as_bytes().get(from..));
+            tail.is_some_and(|tail| tail.eq_ignore_ascii_case(group.as_bytes()))
+        })
+    };
+    role.unwrap_or_else(|| if is_group() { Role::Group } else { Role::Other })
 }
 
 #[cfg(test)]

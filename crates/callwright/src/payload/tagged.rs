@@ -7,10 +7,14 @@
 
 use callwright_json::Span;
 
-use super::tag::{Lexed, Role, Tag, Typing, tag_at};
+use super::lexer::Lexer;
+use super::tag::{Lexed, Role, Tag};
+use crate::dialect::Typing;
 
 /// The most whitespace between two tags.
 const MAX_SPACE: usize = 256;
+/// How often a value's end may be looked for in vain up to the end of the text.
+const MAX_RETURNS: usize = 8;
 /// The most arguments of one call.
 const MAX_PARAMS: usize = 1024;
 
@@ -51,12 +55,15 @@ pub(crate) enum Ending {
 #[derive(Debug)]
 pub(crate) struct Walk {
     style: Style,
+    lexer: Lexer,
     at: usize,
     state: State,
     /// What was read so far.
     pub(crate) params: Vec<Param>,
     /// A value could end at another place as well.
     pub(crate) doubtful: bool,
+    /// How often a value was looked for up to the end of the text, in vain.
+    n_returns: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,8 +92,14 @@ struct Open {
     closer: Option<usize>,
     /// Another call began behind that.
     torn: bool,
+    /// A call or a group began in it.
+    opened: bool,
     /// An opening tag of another argument ended the one before it.
     after_open: bool,
+    /// How many arguments began in it that have not ended.
+    nested: usize,
+    /// The first closing tag that may be one of theirs, and the place behind it.
+    first: Option<(usize, usize)>,
 }
 
 /// What the walk came to.
@@ -113,13 +126,15 @@ enum Step {
 }
 
 impl Walk {
-    /// For the call whose first argument begins at `from`.
-    pub(crate) fn new(from: usize, style: Style) -> Walk {
-        Walk { style, at: from, state: State::Between, params: Vec::new(), doubtful: false }
+    /// For the call whose first argument begins at `from`, with the tags that `lexer` knows.
+    pub(crate) fn new(from: usize, style: Style, lexer: Lexer) -> Walk {
+        let state = State::Between;
+        Walk { style, lexer, at: from, state, params: Vec::new(), doubtful: false, n_returns: 0 }
     }
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
     pub(crate) fn advance(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Walked {
+        self.lexer.ends(end);
         loop {
             let step = match self.state {
                 State::Between => self.between(text, keys, end),
@@ -140,11 +155,11 @@ impl Walk {
     fn between(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Step {
         let at = behind_space(text, self.at);
         let over = if self.params.is_empty() { Ending::Cut } else { Ending::Bare };
-        let tag = match tag_at(text, at) {
+        let tag = match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) => tag,
             Lexed::Grows if !end => return Step::Wait,
             // What is left of the last closing tag, or of an argument.
-            Lexed::Grows if is_closer_begun(text, at) => return Step::Ended(text.len(), over),
+            Lexed::Grows if self.lexer.is_closer_begun(text, at) => return Step::Ended(text.len(), over),
             Lexed::Grows => return Step::Ended(text.len(), Ending::Cut),
             Lexed::No if at == text.len() || is_open_escape(text, at) => {
                 return if end { Step::Ended(at, over) } else { Step::Wait };
@@ -189,7 +204,17 @@ impl Walk {
 
     fn open(&mut self, key: Span, typing: Typing, after_open: bool) {
         let from = self.at;
-        self.state = State::Value(Open { key, typing, from, closer: None, torn: false, after_open });
+        self.state = State::Value(Open {
+            key,
+            typing,
+            from,
+            closer: None,
+            torn: false,
+            opened: false,
+            after_open,
+            nested: 0,
+            first: None,
+        });
     }
 
     /// `a</arg_key>`
@@ -198,7 +223,7 @@ impl Walk {
         let Some(len) = rest.find('<') else {
             return if end { Step::Ended(text.len(), Ending::Cut) } else { Step::Wait };
         };
-        match tag_at(text, from + len) {
+        match self.lexer.tag_at(text, from + len) {
             Lexed::Tag(tag) if tag.closing && tag.role == Role::Key => {
                 let key = rest.get(..len).unwrap_or("");
                 let start = from + (key.len() - key.trim_start().len());
@@ -215,7 +240,7 @@ impl Walk {
     /// `<arg_type>…</arg_type><arg_value>`
     fn keyed(&mut self, text: &str, key: Span, typing: Typing, end: bool) -> Step {
         let at = behind_space(text, self.at);
-        match tag_at(text, at) {
+        match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
                 self.at = tag.at.end as usize;
                 self.open(key, typing, false);
@@ -224,7 +249,7 @@ impl Walk {
             Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
                 let from = tag.at.end as usize;
                 let rest = text.get(from..).unwrap_or("");
-                match rest.find('<').map(|len| (len, tag_at(text, from + len))) {
+                match rest.find('<').map(|len| (len, self.lexer.tag_at(text, from + len))) {
                     Some((len, Lexed::Tag(closer))) if closer.closing && closer.role == Role::Type => {
                         let is_text = rest.get(..len).is_some_and(|word| word.trim() == "string");
                         self.at = closer.at.end as usize;
@@ -246,8 +271,8 @@ impl Walk {
 
     /// Looks for the end of a value; `self.at` is how far that was done.
     fn value(&mut self, text: &str, mut open: Open, keys: &dyn Keys, end: bool) -> Step {
-        while let Some(at) = next_tag(text, self.at) {
-            let tag = match tag_at(text, at) {
+        while let Some(at) = self.lexer.next(text, self.at) {
+            let tag = match self.lexer.tag_at(text, at) {
                 Lexed::Tag(tag) => tag,
                 Lexed::Grows if !end => {
                     self.at = at;
@@ -255,7 +280,7 @@ impl Walk {
                     return Step::Wait;
                 }
                 Lexed::Grows | Lexed::No => {
-                    self.at = past(text, at);
+                    self.at = self.past(text, at);
                     continue;
                 }
             };
@@ -266,8 +291,15 @@ impl Walk {
                         self.state = State::Value(open);
                         return Step::Wait;
                     }
+                    // The text may hold a call with its closing tags; what is behind them tells.
+                    Some(fits) if 0 < open.nested => {
+                        open.nested -= 1;
+                        if fits {
+                            open.first = open.first.or(Some((at, tag.at.end as usize)));
+                        }
+                    }
                     Some(true) => {
-                        self.doubtful |= open.torn;
+                        self.doubtful |= open.torn || open.first.is_some();
                         self.close(open, at, tag.at.end as usize);
                         return Step::On;
                     }
@@ -284,20 +316,36 @@ impl Walk {
             } else if matches!(tag.role, Role::Call | Role::Group) || is_last(&tag) {
                 match tag.closing {
                     true => open.closer = open.closer.or(Some(at)),
-                    false => open.torn |= open.closer.is_some(),
+                    false => {
+                        open.opened = true;
+                        open.torn |= open.closer.is_some();
+                    }
                 }
+            } else if self.nests(text, &open, &tag) {
+                open.nested += 1;
+                // Was the value before it not closed, or does it speak of an argument?
+                let key = tag.key.map_or("", |key| key.of(text));
+                let is_new = self.params.iter().all(|param| param.key.of(text) != key);
+                self.doubtful |= key != open.key.of(text) && is_new && keys.declares(key);
             }
-            self.at = past(text, at);
+            self.at = self.past(text, at);
         }
         if !end {
             self.at = text.len();
             self.state = State::Value(open);
             return Step::Wait;
         }
+        // What began in the value never ended: it was only spoken of.
+        if let Some((at, behind)) = open.first {
+            self.n_returns += 1;
+            self.doubtful |= open.torn || MAX_RETURNS <= self.n_returns;
+            self.close(open, at, behind);
+            return Step::On;
+        }
         // Only its own closing tag is missing, if nothing but closing tags is left.
         match open.closer {
-            Some(closer) if only_closers(text, closer) => {
-                self.doubtful |= open.torn;
+            Some(closer) if self.only_closers(text, closer) => {
+                self.doubtful |= open.torn || open.opened;
                 self.close(open, closer, closer);
                 Step::On
             }
@@ -308,7 +356,7 @@ impl Walk {
     /// Steps over the closing tags that follow. What stands on their line behind them shows whether they were meant.
     fn behind(&mut self, text: &str, closed: usize, end: bool) -> Step {
         let at = behind_space(text, self.at);
-        match tag_at(text, at) {
+        match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.closing && matches!(tag.role, Role::Call | Role::Group) => {
                 self.at = tag.at.end as usize;
                 return Step::On;
@@ -329,8 +377,8 @@ impl Walk {
 
     /// Is there one more closing tag of an argument before anything is opened? Then the value may end there as well.
     fn suspect(&mut self, text: &str, closed: usize, end: bool) -> Step {
-        while let Some(at) = next_tag(text, self.at) {
-            match tag_at(text, at) {
+        while let Some(at) = self.lexer.next(text, self.at) {
+            match self.lexer.tag_at(text, at) {
                 Lexed::Grows if !end => {
                     self.at = at;
                     return Step::Wait;
@@ -368,14 +416,29 @@ impl Walk {
             }
     }
 
+    /// Does `tag` begin an argument inside a value, whose closing tag will look like the value's own?
+    fn nests(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+        !tag.closing
+            && match self.style {
+                Style::Words => {
+                    let is_key = |key: &str| !key.is_empty() && !key.contains(char::is_whitespace);
+                    // Marks of a caller's own may be any characters, which a text holds by chance.
+                    let is_tag = tag.at.of(text).starts_with(['<', ']']);
+                    let has_key = is_tag && tag.key.is_some_and(|key| is_key(key.of(text)));
+                    tag.role == Role::Value || tag.role == Role::Param && has_key
+                }
+                Style::Elements { marked } => tag.marked == marked && tag.word.of(text) == open.key.of(text),
+            }
+    }
+
     /// Is what stands behind a closing tag what may stand behind an argument? `None` asks for more text.
     fn follows(&self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
         let at = behind_space(text, from);
         if at == text.len() || is_open_escape(text, at) {
             return if end { Some(true) } else { None };
         }
-        match tag_at(text, at) {
-            Lexed::Grows if end => Some(is_closer_begun(text, at)),
+        match self.lexer.tag_at(text, at) {
+            Lexed::Grows if end => Some(self.lexer.is_closer_begun(text, at)),
             Lexed::Grows => None,
             Lexed::No => Some(false),
             Lexed::Tag(tag) => Some(match self.style {
@@ -405,26 +468,32 @@ impl Walk {
             && is_new
             && keys.declares(key)
     }
+
+    /// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag
+    /// are looked at once.
+    fn past(&self, text: &str, at: usize) -> usize {
+        match self.lexer.tag_at(text, at) {
+            Lexed::Tag(tag) if tag.marked => tag.at.end as usize,
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
+        }
+    }
+
+    /// Is there nothing but closing tags from `at` on?
+    fn only_closers(&self, text: &str, at: usize) -> bool {
+        let mut at = at;
+        loop {
+            at = behind_space(text, at);
+            match self.lexer.tag_at(text, at) {
+                Lexed::Tag(tag) if tag.closing => at = tag.at.end as usize,
+                Lexed::Grows => return self.lexer.is_closer_begun(text, at),
+                Lexed::Tag(_) | Lexed::No => return at == text.len(),
+            }
+        }
+    }
 }
 
 fn is_last(tag: &Tag) -> bool {
     tag.role == Role::Token
-}
-
-/// Where the next tag may begin.
-fn next_tag(text: &str, from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    let found = from + rest.find(['<', ']'])?;
-    Some(found)
-}
-
-/// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag
-/// are looked at once.
-fn past(text: &str, at: usize) -> usize {
-    match tag_at(text, at) {
-        Lexed::Tag(tag) if tag.marked => tag.at.end as usize,
-        Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
-    }
 }
 
 /// The place behind the whitespace at `from`, line breaks written as `\n` included.
@@ -446,26 +515,6 @@ fn is_open_escape(text: &str, at: usize) -> bool {
     text.get(at..) == Some("\\")
 }
 
-/// Does a closing tag begin at `at`, where the text ends inside a tag?
-fn is_closer_begun(text: &str, at: usize) -> bool {
-    let rest = text.get(at..).unwrap_or("");
-    let rest = rest.strip_prefix("]<]minimax[>[").unwrap_or(rest);
-    ["</", "<|close|>"].iter().any(|start| rest.starts_with(start))
-}
-
-/// Is there nothing but closing tags from `at` on?
-fn only_closers(text: &str, at: usize) -> bool {
-    let mut at = at;
-    loop {
-        at = behind_space(text, at);
-        match tag_at(text, at) {
-            Lexed::Tag(tag) if tag.closing => at = tag.at.end as usize,
-            Lexed::Grows => return is_closer_begun(text, at),
-            Lexed::Tag(_) | Lexed::No => return at == text.len(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -482,11 +531,11 @@ mod tests {
     }
 
     fn show(text: &str, style: Style) -> String {
-        let mut walk = Walk::new(0, style);
+        let mut walk = Walk::new(0, style, Lexer::Known);
         let whole = walk.advance(text, &Declared, true);
         let params: Vec<String> =
             walk.params.iter().map(|p| format!("{}={:?}", p.key.of(text), p.value.of(text))).collect();
-        let mut growing = Walk::new(0, style);
+        let mut growing = Walk::new(0, style, Lexer::Known);
         let cuts = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
         let pieces = cuts
             .map(|cut| growing.advance(&text[..cut], &Declared, false))

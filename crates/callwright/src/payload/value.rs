@@ -3,7 +3,7 @@
 use callwright_json::{Guide, Kind, Kinds, Member, Options, Place, Value, read_with, strict};
 
 use super::elements;
-use super::tag::Typing;
+use crate::dialect::{Trim, Typing};
 use crate::schema::Rooted;
 
 /// Where the value of `key` stands in an object at `place`; `None` where the schema says nothing about it.
@@ -22,9 +22,13 @@ pub(crate) fn json_of(
     typing: Typing,
     guide: &dyn Guide,
     place: Option<Place>,
-    trim: bool,
+    trim: Trim,
 ) -> String {
-    let raw = if trim { without_breaks(text) } else { text };
+    let raw = match trim {
+        Trim::None => text,
+        Trim::LineBreak => without_breaks(text),
+        Trim::All => text.trim(),
+    };
     let raw = without_cdata(raw);
     let plain = text.trim();
     let kinds = place.map_or(Kinds::ANY, |place| guide.kinds(place));

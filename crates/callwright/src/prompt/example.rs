@@ -3,7 +3,6 @@
 use callwright_json::strict;
 use serde_json::{Value, json};
 
-use super::json_calls::spaced;
 use crate::tools::Tool;
 use crate::verdict::Violation;
 
@@ -23,8 +22,8 @@ pub struct Example {
     pub name: String,
     /// The arguments; `None` where only the form is shown, or none could be made that fit the tool's schema.
     pub arguments: Option<Value>,
-    /// What stands for them then.
-    form: String,
+    /// The keys that stand for them then, each with dots for its value.
+    form: Vec<(String, &'static str)>,
     /// The strings and numbers in it that the schema leaves free, and that a call would have from elsewhere.
     free: Vec<Value>,
 }
@@ -66,12 +65,7 @@ pub(super) fn examples(tools: &[&Tool]) -> Examples {
         let text = value.to_string();
         let tree = strict(&text).ok()?;
         let fits = tool.schema().check(tree.root(&text)).is_empty();
-        fits.then(|| Example {
-            name: tool.name().to_owned(),
-            arguments: Some(value),
-            form: String::new(),
-            free,
-        })
+        fits.then(|| Example { name: tool.name().to_owned(), arguments: Some(value), form: Vec::new(), free })
     };
     let has_arguments = |example: &Example| example.arguments.as_ref().is_some_and(|a| *a != json!({}));
     let mut calls = tools.iter().filter_map(fitting);
@@ -98,8 +92,8 @@ pub(super) fn forms(tools: &[&Tool]) -> Examples {
     Examples { calls: tools.first().map(form).into_iter().collect() }
 }
 
-/// The required members of `schema`, each with dots for its value; `{...}` where there are none.
-fn form(schema: &Value) -> String {
+/// The required members of `schema`, each with dots for its value.
+fn form(schema: &Value) -> Vec<(String, &'static str)> {
     let members = schema.get("properties").and_then(Value::as_object);
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
@@ -108,19 +102,14 @@ fn form(schema: &Value) -> String {
         Some("object") => "{...}",
         _ => "...",
     };
-    let shown: Vec<String> = members
-        .into_iter()
-        .flatten()
-        .filter(|(name, _)| is_required(name))
-        .map(|(name, member)| format!("{}: {}", Value::from(name.as_str()), dots(member)))
-        .collect();
-    if shown.is_empty() { "{...}".to_owned() } else { format!("{{{}}}", shown.join(", ")) }
+    let required = members.into_iter().flatten().filter(|(name, _)| is_required(name));
+    required.map(|(name, member)| (name.clone(), dots(member))).collect()
 }
 
 impl Example {
-    /// The arguments as people write JSON; their form where there are none.
-    pub(super) fn arguments_text(&self) -> String {
-        self.arguments.as_ref().map_or_else(|| self.form.clone(), spaced)
+    /// The keys of its form, each with dots for its value.
+    pub(super) fn form(&self) -> &[(String, &'static str)] {
+        &self.form
     }
 }
 

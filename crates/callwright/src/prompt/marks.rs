@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 
+use crate::dialect::marks::{Fit, fit};
+
 /// What begins a mark behind `<` or `</`, in lower case: tags and special tokens of all dialects and templates.
 const TAGS: &[&str] = &[
     "|",
-    "｜",
     "tool",
     "function",
     "parameter",
@@ -32,8 +33,29 @@ const TAGS: &[&str] = &[
     "unused",
     "seed:",
     "minimax:",
+    "mm:",
     "<sys",
     "</sys",
+    "]minimax",
+    "longcat_",
+    "dots_",
+    "iquest_",
+    "ifm|",
+    "atem:",
+    "steptml:",
+    "rfl:",
+    "call ",
+    "escape>",
+    "start_function",
+    "end_function",
+    "available_tools",
+    "special_",
+    "channel|",
+    "turn|",
+    "result",
+    "response",
+    "observation",
+    "stdout",
 ];
 /// What begins a mark behind `[` or `[/`, in lower case.
 const BRACKETS: &[&str] = &[
@@ -46,6 +68,19 @@ const BRACKETS: &[&str] = &[
     "call_id]",
     "gmask]",
     "sys]",
+    "e~[",
+];
+/// What begins a mark that is led by no bracket, and where backslashes part it.
+const BARE: &[(&str, usize)] = &[
+    // `functools[{…}]`
+    ("functools[", 9),
+    // `>>>f⏎{…}`; a prompt of Python's has a blank there
+    (">>>", 2),
+    // `]~b]user`, `]~!b[`
+    ("]~", 1),
+    ("```tool_", 3),
+    // `Action: f⏎Action Input: {…}`
+    ("action input:", 6),
 ];
 /// The words that begin a turn in templates of plain text: at the start of a line, with a colon behind them.
 const SPEAKERS: &[&str] =
@@ -95,14 +130,26 @@ pub(super) fn in_python(literal: &str) -> String {
     escape(&out)
 }
 
-/// Escapes the bracket of each mark in `text`, which can only stand in a string.
+/// Escapes a character of each mark in `text`, which can only stand in a string: its bracket, or the first one behind
+/// the place where it is parted.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for (at, _) in text.match_indices('[').filter(|(at, _)| mark(text, *at, false).is_some()) {
-        out.push_str(&text[from..at]);
-        out.push_str("\\u005b");
-        from = at + 1;
+    for (at, byte) in text.bytes().enumerate() {
+        let place = match mark(text, at, false) {
+            Some(_) if byte == b'[' => at,
+            Some(_) if byte == b'<' => continue,
+            Some(head) => head,
+            None => continue,
+        };
+        let Some(escaped) = text.get(place..).and_then(|rest| rest.chars().next()) else { continue };
+        // A backslash parts it already.
+        if place < from || escaped == '\\' {
+            continue;
+        }
+        out.push_str(&text[from..place]);
+        out.push_str(&format!("\\u{:04x}", u32::from(escaped)));
+        from = place + escaped.len_utf8();
     }
     out.push_str(&text[from..]);
     out
@@ -115,15 +162,16 @@ fn rewrite(text: &str, edit: impl Fn(usize, bool) -> (usize, Option<char>)) -> C
     let mut from = 0;
     let mut line_start = true;
     for (at, byte) in text.bytes().enumerate() {
-        let may_begin = matches!(byte, b'<' | b'[') || line_start;
-        if may_begin && let Some(head) = mark(text, at, line_start) {
+        if from <= at
+            && let Some(head) = mark(text, at, line_start)
+        {
             out.push_str(&text[from..head]);
             let parted = text.as_bytes().get(head) == Some(&b'\\');
             let (next, put) = edit(head, parted);
             out.extend(put);
             from = next;
         }
-        line_start = matches!(byte, b'\n' | b'\r');
+        line_start = matches!(byte, b'\n' | b'\r') || line_start && matches!(byte, b' ' | b'\t');
     }
     if from == 0 {
         return Cow::Borrowed(text);
@@ -136,34 +184,60 @@ fn rewrite(text: &str, edit: impl Fn(usize, bool) -> (usize, Option<char>)) -> C
 fn mark(text: &str, at: usize, line_start: bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let first = *bytes.get(at)?;
-    let behind = |head: usize| {
-        let rest = bytes.get(head..).unwrap_or(&[]);
-        rest.get(rest.iter().take_while(|&&b| b == b'\\').count()..).unwrap_or(&[])
-    };
-    let begins = |rest: &[u8], starts: &[&str]| {
-        starts.iter().any(|s| rest.get(..s.len()).is_some_and(|r| r.eq_ignore_ascii_case(s.as_bytes())))
+    let has_bracket = |starts| {
+        let rest = unparted(bytes, at + 1);
+        let is_mark =
+            begins(rest, starts) || rest.strip_prefix(b"/").is_some_and(|rest| begins(rest, starts));
+        is_mark.then_some(at + 1)
     };
     match first {
-        b'<' | b'[' => {
-            let rest = behind(at + 1);
-            let starts = if first == b'<' { TAGS } else { BRACKETS };
-            let is_mark = begins(rest, starts) || rest.strip_prefix(b"/").is_some_and(|r| begins(r, starts));
-            is_mark.then_some(at + 1)
-        }
+        b'<' => has_bracket(TAGS),
+        b'[' => has_bracket(BRACKETS),
         b'#' if line_start => {
-            let rest = bytes.get(at..)?.starts_with(b"###").then(|| behind(at + 3))?;
-            rest.strip_prefix(b" ").is_some_and(|r| begins(r, HEADINGS)).then_some(at + 3)
+            let rest = bytes.get(at..)?.starts_with(b"###").then(|| unparted(bytes, at + 3))?;
+            rest.strip_prefix(b" ").is_some_and(|rest| begins(rest, HEADINGS)).then_some(at + 3)
         }
-        // In lower case it is a key of YAML more often than a turn.
-        b'A'..=b'Z' if line_start => {
-            let rest = bytes.get(at..)?;
-            let word = rest.iter().take(16).take_while(|b| b.is_ascii_alphabetic()).count();
-            let is_speaker = SPEAKERS.iter().any(|s| s.len() == word) && begins(rest, SPEAKERS);
-            let known = || SPEAKERS.iter().any(|s| rest[..word].eq_ignore_ascii_case(s.as_bytes()));
-            (is_speaker && known() && behind(at + word).starts_with(b":")).then_some(at + word)
-        }
+        b'>' | b']' | b'`' | b'f' | b'F' => bare(bytes, at),
+        b'A' | b'a' => bare(bytes, at).or_else(|| line_start.then(|| turn(bytes, at)).flatten()),
+        b'B'..=b'Z' if line_start => turn(bytes, at),
         _ => None,
     }
+}
+
+/// What stands at `at`, or behind the backslashes there.
+fn unparted(bytes: &[u8], at: usize) -> &[u8] {
+    let rest = bytes.get(at..).unwrap_or(&[]);
+    rest.get(rest.iter().take_while(|&&byte| byte == b'\\').count()..).unwrap_or(&[])
+}
+
+/// A mark is read whatever the case of its letters and the width of its bars.
+fn begins(rest: &[u8], starts: &[&str]) -> bool {
+    starts.iter().any(|start| matches!(fit(rest, start), Fit::Is(_)))
+}
+
+fn bare(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let parted = |(mark, head): &(&str, usize)| {
+        let (start, end) = mark.split_at_checked(*head)?;
+        (begins(rest, &[start]) && begins(unparted(bytes, at + head), &[end])).then_some(at + head)
+    };
+    let head = BARE.iter().find_map(parted)?;
+    // Behind the arrows stands a name, or there is no call.
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    (!rest.starts_with(b">") || unparted(bytes, head).get(1).is_some_and(is_name)).then_some(head)
+}
+
+/// The end of the word that begins a turn, or that announces calls: ``Action: ```json``.
+fn turn(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let word = rest.iter().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let behind = unparted(bytes, at + word).strip_prefix(b":")?;
+    let is = |known: &&str| rest.get(..word).is_some_and(|word| word.eq_ignore_ascii_case(known.as_bytes()));
+    // In lower case it is a key of YAML more often than a turn.
+    let is_speaker = rest.first().is_some_and(u8::is_ascii_uppercase) && SPEAKERS.iter().any(is);
+    let calls = behind.iter().find(|byte| !byte.is_ascii_whitespace());
+    let is_action = is(&"action") && calls.is_some_and(|byte| matches!(byte, b'`' | b'[' | b'{'));
+    (is_speaker || is_action).then_some(at + word)
 }
 
 #[cfg(test)]
@@ -191,7 +265,32 @@ mod tests {
         "User:",
         "ASSISTANT:",
         "### Instruction",
+        "functools[",
+        ">>>get_weather\n",
+        "```tool_code",
+        "Action Input: {}",
+        "Action: ```json",
+        "action: [{",
+        "]~b]user",
+        "]<]minimax[>[<a>",
+        "<escape>",
     ];
+
+    /// Marks that are no marks where they stand alone, or that are found by what follows them.
+    const WEAK: &[&str] = &["```", "\nObservation:", ">>>"];
+
+    /// P12: no mark by which any dialect is read survives.
+    #[test]
+    fn the_marks_of_all_dialects_are_parted() {
+        for mark in crate::dialect::marks_of_all().iter().filter(|mark| !WEAK.contains(&&***mark)) {
+            for text in [mark.to_string(), mark.to_uppercase(), mark.replace('|', "｜"), format!("x\n{mark}")]
+            {
+                let parted = neutralise(&text);
+                assert!(!parted.contains(&*text), "{text} in {parted}");
+                assert_eq!(restore(&parted), *text);
+            }
+        }
+    }
 
     /// P12: no mark of a dialect or template survives in a text from outside.
     #[test]
@@ -206,9 +305,19 @@ mod tests {
             assert!(!is_tag || !json.contains(mark), "{json}");
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), format!("\n{mark}"));
         }
-        for plain in
-            ["a < b", "<div class=\"x\">", "[1, 2]", "user: bob", "The User: bob", "# Input", "a\\b", ""]
-        {
+        for plain in [
+            "a < b",
+            "<div class=\"x\">",
+            "[1, 2]",
+            "user: bob",
+            "The User: bob",
+            "# Input",
+            "a\\b",
+            ">>> f(1)",
+            "] ~",
+            "```python",
+            "",
+        ] {
             assert!(matches!(neutralise(plain), Cow::Borrowed(text) if text == plain), "{plain}");
             assert!(matches!(restore(plain), Cow::Borrowed(text) if text == plain), "{plain}");
         }

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::example::Examples;
-use super::marks::tag_name;
-use super::{PromptDialect, Speaking, calls, prompt, tool_result};
+use super::results::{label, result as result_text};
+use super::{PromptDialect, Speaking, calls, prompt};
+use crate::dialect::Results;
 use crate::tools::ToolSet;
 
 /// A conversation that any server understands.
@@ -26,17 +27,18 @@ pub struct Rendered {
 /// - The prompt follows the first system message's own text, or is the first message. Where the server's template
 ///   has no system role, all of that stands in front of the first user turn.
 /// - `tool_calls` (and the older `function_call`) of an assistant's message follow its text, in `dialect`.
-/// - Results that follow one another become one user turn, each with its tool's name. Their text is neutralised:
-///   see [`neutralise`](super::neutralise).
+/// - Results that follow one another become one turn in the form of `dialect`; the user says it, unless
+///   [`Speaking::result_role`]. Their text is neutralised: see [`neutralise`](super::neutralise).
 /// - Whatever else a message holds stays; a message that is no object stays too.
 pub fn render_messages(
-    dialect: PromptDialect,
+    dialect: &PromptDialect,
     tool_set: &ToolSet,
     speaking: &Speaking,
     messages: &[Value],
 ) -> Rendered {
     let prompt = prompt(dialect, tool_set, speaking);
-    let mut turns = Turns { speaking, done: Vec::new(), preface: Vec::new() };
+    let form = &dialect.speech().results;
+    let mut turns = Turns { speaking, form, done: Vec::new(), preface: Vec::new() };
     let mut made = HashMap::new();
     let mut results = Vec::new();
     // The prompt waits for the first system message, which it follows.
@@ -51,7 +53,7 @@ pub fn render_messages(
         };
         let role = message.get("role").and_then(Value::as_str).unwrap_or("");
         if matches!(role, "tool" | "function") {
-            results.push(result(dialect, message, &made));
+            results.push(result(form, message, &made));
             continue;
         }
         turns.results(std::mem::take(&mut results));
@@ -64,7 +66,7 @@ pub fn render_messages(
                 };
                 turns.system(Some(content), message.clone());
             }
-            "assistant" => turns.push(assistant(dialect, message, &mut made)),
+            "assistant" => turns.push(assistant(dialect, tool_set, message, &mut made)),
             _ => turns.push(message.clone()),
         }
     }
@@ -75,6 +77,7 @@ pub fn render_messages(
 /// The turns so far.
 struct Turns<'a> {
     speaking: &'a Speaking,
+    form: &'a Results,
     done: Vec<Value>,
     /// What system messages said, waiting for a user turn to stand in front of.
     preface: Vec<Value>,
@@ -94,16 +97,33 @@ impl Turns<'_> {
         self.done.push(Value::Object(message));
     }
 
-    /// The results of tools, as a user turn, in the order of the calls.
+    /// The results of tools, as one turn, in the order of the calls.
     fn results(&mut self, mut results: Vec<ToolResult>) {
-        if !results.is_empty() {
-            results.sort_by_key(|result| result.number);
-            let parts = results.into_iter().flat_map(|result| result.parts).collect();
-            let mut message = Map::new();
-            message.insert("role".to_owned(), json!("user"));
-            message.insert("content".to_owned(), content_of(parts));
-            self.push(message);
+        if results.is_empty() {
+            return;
         }
+        results.sort_by_key(|result| result.number);
+        let last = results.len() - 1;
+        let mut parts: Vec<Value> = Vec::new();
+        let mut text = self.form.open.clone().into_owned();
+        for (n, result) in results.into_iter().enumerate() {
+            text.push_str(&result.text);
+            let is_flushed = n == last || !result.others.is_empty();
+            if n == last {
+                text.push_str(&self.form.close);
+            } else if !is_flushed {
+                text.push_str(&self.form.between);
+            }
+            if is_flushed {
+                parts.push(json!({"type": "text", "text": std::mem::take(&mut text)}));
+            }
+            parts.extend(result.others);
+        }
+        let role = if self.speaking.result_role { &*self.form.role } else { "user" };
+        let mut message = Map::new();
+        message.insert("role".to_owned(), json!(role));
+        message.insert("content".to_owned(), content_of(parts));
+        self.push(message);
     }
 
     fn push(&mut self, mut message: Map<String, Value>) {
@@ -136,17 +156,22 @@ impl Turns<'_> {
     }
 }
 
-/// A call that an assistant's message made: the how manieth of the conversation, and its tool.
+/// A call that an assistant's message made.
 struct Made<'m> {
+    /// The how manieth of the conversation it is.
     number: usize,
+    /// The how manieth of its answer.
+    index: usize,
     name: &'m str,
 }
 
-/// A tool's result, as parts of a user turn.
+/// A tool's result, as a part of a turn.
 struct ToolResult {
     /// That of its call; none for a result of no call.
     number: Option<usize>,
-    parts: Vec<Value>,
+    text: String,
+    /// What of it is not text.
+    others: Vec<Value>,
 }
 
 fn is_system(message: &Value) -> bool {
@@ -155,7 +180,8 @@ fn is_system(message: &Value) -> bool {
 
 /// The assistant's message with its calls as text; they are remembered in `made` by their ids.
 fn assistant<'m>(
-    dialect: PromptDialect,
+    dialect: &PromptDialect,
+    tool_set: &ToolSet,
     message: &'m Map<String, Value>,
     made: &mut HashMap<&'m str, Made<'m>>,
 ) -> Map<String, Value> {
@@ -168,7 +194,7 @@ fn assistant<'m>(
         if let (Some(id), Some(name)) = (call.get("id"), function.get("name"))
             && let (Some(id), Some(name)) = (id.as_str(), name.as_str())
         {
-            made.insert(id, Made { number: made.len(), name });
+            made.insert(id, Made { number: made.len(), index: written.len() - 1, name });
         }
     }
     if let Some(function @ Value::Object(_)) = message.get("function_call") {
@@ -178,7 +204,8 @@ fn assistant<'m>(
     rendered.shift_remove("function_call");
     if !written.is_empty() {
         let said = message.get("content").cloned().unwrap_or(Value::Null);
-        rendered.insert("content".to_owned(), joined_by(said, Value::from(calls(dialect, &written)), "\n"));
+        let calls = Value::from(calls(dialect, tool_set, &written));
+        rendered.insert("content".to_owned(), joined_by(said, calls, "\n"));
     }
     rendered
 }
@@ -196,11 +223,7 @@ fn name_and_arguments(function: &Value) -> (String, String) {
 }
 
 /// A result: its text in the dialect, and what is not text as it is.
-fn result(
-    dialect: PromptDialect,
-    message: &Map<String, Value>,
-    made: &HashMap<&str, Made<'_>>,
-) -> ToolResult {
+fn result(form: &Results, message: &Map<String, Value>, made: &HashMap<&str, Made<'_>>) -> ToolResult {
     let call = message.get("tool_call_id").and_then(Value::as_str).and_then(|id| made.get(id));
     let named = || message.get("name").and_then(Value::as_str).unwrap_or("the tool");
     let name = call.map_or_else(named, |call| call.name);
@@ -219,9 +242,9 @@ fn result(
         None | Some(Value::Null) => {}
         Some(other) => text.push_str(&other.to_string()),
     }
-    let text = format!("Result of {}:\n{}", tag_name(name), tool_result(dialect, &text));
-    let parts = [json!({"type": "text", "text": text})].into_iter().chain(others).collect();
-    ToolResult { number: call.map(|call| call.number), parts }
+    let index = call.map_or(0, |call| call.index);
+    let text = label(form, name, index) + &result_text(form, name, index, &text);
+    ToolResult { number: call.map(|call| call.number), text, others }
 }
 
 fn text_of(part: &Value) -> Option<&str> {
@@ -230,10 +253,9 @@ fn text_of(part: &Value) -> Option<&str> {
 
 /// A message's content of these parts: a string where all of them are text.
 fn content_of(parts: Vec<Value>) -> Value {
-    let texts: Option<Vec<&str>> = parts.iter().map(text_of).collect();
-    match texts {
-        Some(texts) => Value::from(texts.join("\n")),
-        None => Value::Array(parts),
+    match parts.as_slice() {
+        [part] if text_of(part).is_some() => Value::from(text_of(part)),
+        _ => Value::Array(parts),
     }
 }
 

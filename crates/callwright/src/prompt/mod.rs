@@ -3,78 +3,37 @@
 //! In go tool definitions and a conversation; out come the texts of one dialect and the conversation without
 //! anything that such a server would not know. Descriptions, names and results are other people's text: whatever
 //! stands in them, they cannot end the block that they stand in, begin a turn, or hold a mark of any dialect.
+//!
+//! How a dialect is spoken is data, a [`Speech`]; what reading makes of it is what was said.
 
 mod marks;
+mod template;
+mod literal;
+mod dialect;
+mod definition;
+mod arguments;
+mod calls;
+mod results;
 mod example;
-mod json_calls;
-mod function_tag;
-mod tool_code;
 mod messages;
-mod family;
 
-use std::fmt;
-use std::str::FromStr;
-
+pub(crate) use calls::is_plain_name;
+pub use dialect::{PromptDialect, UnknownDialect, dialect_for};
 pub use example::{Example, Examples};
-pub use family::dialect_for;
-pub(crate) use json_calls::spaced;
 pub use marks::{neutralise, restore};
 pub use messages::{Rendered, render_messages};
 
+pub use crate::dialect::{Arguments, Calls, Definition, Listing, Results, Speech};
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use self::arguments::Given;
+use self::calls::Made;
 use crate::choice::ToolChoice;
-use crate::constrain::Constraint;
+use crate::constrain::{Constraint, PROSE_KEY};
 use crate::tools::{Tool, ToolSet};
-
-/// A form of calls in text that a prompt can teach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PromptDialect {
-    /// `<function>{"name": …, "parameters": {…}}</function>`
-    FunctionTag,
-    /// A call of a Python function in a fence: ```` ```tool_code ````.
-    ToolCode,
-    /// The whole answer as JSON, `{"tool_calls": [{"name": …, "arguments": {…}}]}`: what a server can hold a model to.
-    Json,
-    /// `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, as Hermes, Qwen and many others were trained.
-    Hermes,
-}
-
-impl PromptDialect {
-    /// All of them.
-    pub const ALL: [PromptDialect; 4] =
-        [PromptDialect::FunctionTag, PromptDialect::ToolCode, PromptDialect::Json, PromptDialect::Hermes];
-
-    /// The name: `function-tag`, `tool_code`, `json`, `hermes`.
-    pub fn name(self) -> &'static str {
-        match self {
-            PromptDialect::FunctionTag => "function-tag",
-            PromptDialect::ToolCode => "tool_code",
-            PromptDialect::Json => "json",
-            PromptDialect::Hermes => "hermes",
-        }
-    }
-}
-
-impl FromStr for PromptDialect {
-    type Err = UnknownDialect;
-
-    fn from_str(name: &str) -> Result<PromptDialect, UnknownDialect> {
-        PromptDialect::ALL.into_iter().find(|dialect| dialect.name() == name).ok_or(UnknownDialect)
-    }
-}
-
-/// No prompt is known for a dialect of this name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownDialect;
-
-impl fmt::Display for UnknownDialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = PromptDialect::ALL.iter().map(|dialect| dialect.name()).collect();
-        write!(f, "no prompt is known for this dialect, only for {}", names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownDialect {}
 
 /// How to speak to a model: what the request wants, and what the server's template can take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +48,9 @@ pub struct Speaking {
     pub system_role: bool,
     /// Must user and assistant turns alternate? Neighbours of the same role then become one.
     pub alternate: bool,
+    /// Does the template know the role in which the dialect's models were trained to get results? If not, the user says
+    /// them: a template that knows no tools drops other roles, or fails on them.
+    pub result_role: bool,
 }
 
 impl Default for Speaking {
@@ -99,6 +61,7 @@ impl Default for Speaking {
             constraint: None,
             system_role: true,
             alternate: false,
+            result_role: false,
         }
     }
 }
@@ -113,27 +76,67 @@ pub struct Prompt {
 }
 
 /// The prompt that teaches in `dialect` those of `tool_set` that may be called.
-pub fn prompt(dialect: PromptDialect, tool_set: &ToolSet, speaking: &Speaking) -> Prompt {
+pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) -> Prompt {
     let tools = speaking.choice.tools(tool_set);
     if tools.is_empty() {
         return Prompt::default();
     }
-    let examples = match (dialect, speaking.constraint) {
-        (PromptDialect::ToolCode, _) => Examples::default(),
+    let speech = dialect.speech();
+    let examples = match speaking.constraint {
+        _ if !speech.system.contains("{calls}") => Examples::default(),
         // The form is held to anyway, and small models copy the values of an example.
-        (_, Some(_)) => example::forms(&tools),
-        (PromptDialect::FunctionTag | PromptDialect::Json | PromptDialect::Hermes, None) => {
-            example::examples(&tools)
+        Some(_) => example::forms(&tools),
+        None => example::examples(&tools),
+    };
+    let text = template::fill(&speech.system, |slot| {
+        Some(Cow::Owned(match slot {
+            "tools" => definition::listed(&speech.listing, &tools),
+            "calls" => shown(dialect, tool_set, &examples),
+            "name" => marks::tag_name(examples.iter().next().map_or("", |example| &example.name)),
+            "otherwise" => otherwise(speaking),
+            "several" if speaking.parallel => " The list may hold several calls.".to_owned(),
+            "several" => String::new(),
+            _ => return None,
+        }))
+    });
+    Prompt { text: text + &demand(speaking, &tools), examples }
+}
+
+/// The examples as calls.
+fn shown(dialect: &PromptDialect, tool_set: &ToolSet, examples: &Examples) -> String {
+    let texts: Vec<Option<String>> =
+        examples.iter().map(|example| example.arguments.as_ref().map(spaced)).collect();
+    let made = examples.iter().zip(&texts).map(|(example, text)| Made {
+        name: &example.name,
+        given: text.as_deref().map_or(Given::Form(example.form()), Given::Json),
+    });
+    calls::calls(dialect, tool_set, &made.collect::<Vec<_>>())
+}
+
+/// What to answer where no tool helps.
+fn otherwise(speaking: &Speaking) -> String {
+    match (speaking.choice.is_required(), speaking.constraint) {
+        (true, _) => String::new(),
+        (false, Some(_)) => {
+            format!("Only if no tool can help, answer with {{\"{PROSE_KEY}\": \"...\"}}.\n\n")
         }
-    };
-    let mut text = match dialect {
-        PromptDialect::FunctionTag => function_tag::function_tag(&tools, &examples),
-        PromptDialect::ToolCode => tool_code::tool_code(&tools),
-        PromptDialect::Json => json_calls::json_prompt(&tools, speaking, &examples),
-        PromptDialect::Hermes => json_calls::hermes_prompt(&tools, &examples),
-    };
-    text.push_str(&demand(speaking, &tools));
-    Prompt { text, examples }
+        (false, None) => "Only if no tool can help, answer in plain text.\n\n".to_owned(),
+    }
+}
+
+/// JSON with a space after each comma and colon, as people write it. The value is from a schema, so it is not deep.
+pub(crate) fn spaced(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value)))
+                .collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Array(elements) => format!("[{}]", elements.iter().map(spaced).collect::<Vec<_>>().join(", ")),
+        scalar => scalar.to_string(),
+    }
 }
 
 /// What the request asks for beyond offering the tools.
@@ -155,12 +158,12 @@ fn demand(speaking: &Speaking, tools: &[&Tool]) -> String {
 }
 
 /// The system prompt that teaches `tool_set` in `dialect`, with all choices open; empty where there are no tools.
-pub fn render(dialect: PromptDialect, tool_set: &ToolSet) -> String {
+pub fn render(dialect: &PromptDialect, tool_set: &ToolSet) -> String {
     prompt(dialect, tool_set, &Speaking::default()).text
 }
 
 /// The prompt as one text for models without system turns: the user's first words follow it.
-pub fn render_with_user(dialect: PromptDialect, tool_set: &ToolSet, user: &str) -> String {
+pub fn render_with_user(dialect: &PromptDialect, tool_set: &ToolSet, user: &str) -> String {
     match render(dialect, tool_set) {
         prompt if prompt.is_empty() => format!("User: {user}"),
         prompt => format!("{prompt}\nUser: {user}"),
@@ -169,38 +172,37 @@ pub fn render_with_user(dialect: PromptDialect, tool_set: &ToolSet, user: &str) 
 
 /// A call as a model of this dialect should have written it, for the history that goes back to it.
 ///
-/// `arguments` is the strict JSON text of an object, as in [`Acceptance`](crate::Acceptance). Arguments that
-/// are no such text are taken over as they stand.
-pub fn call(dialect: PromptDialect, name: &str, arguments: &str) -> String {
-    calls(dialect, &[(name.to_owned(), arguments.to_owned())])
+/// `arguments` is the strict JSON text of an object, as in [`Acceptance`](crate::Acceptance). A call of a tool in
+/// `tool_set` is read back as the same call, whatever its arguments hold.
+pub fn call(dialect: &PromptDialect, tool_set: &ToolSet, name: &str, arguments: &str) -> String {
+    calls(dialect, tool_set, &[(name.to_owned(), arguments.to_owned())])
 }
 
 /// The calls of one answer, each a name and its arguments: see [`call`].
-pub fn calls(dialect: PromptDialect, calls: &[(String, String)]) -> String {
-    match dialect {
-        PromptDialect::FunctionTag => {
-            let calls: Vec<String> = calls.iter().map(|(n, a)| function_tag::call(n, a)).collect();
-            calls.join("\n")
-        }
-        PromptDialect::ToolCode => tool_code::calls(calls),
-        PromptDialect::Json => json_calls::json_calls(calls),
-        PromptDialect::Hermes => json_calls::hermes_calls(calls),
-    }
+pub fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[(String, String)]) -> String {
+    let made = calls.iter().map(|(name, arguments)| Made { name, given: Given::Json(arguments) });
+    calls::calls(dialect, tool_set, &made.collect::<Vec<_>>())
 }
 
-/// A tool's result as the text that goes back to the model. Its marks are parted: see [`neutralise`].
-pub fn tool_result(dialect: PromptDialect, result: &str) -> String {
-    match dialect {
-        PromptDialect::FunctionTag => function_tag::result(result),
-        PromptDialect::ToolCode => tool_code::result(result),
-        PromptDialect::Json | PromptDialect::Hermes => json_calls::result(result),
-    }
+/// The result of a call of `name` as the text that goes back to the model. Its marks are parted: see [`neutralise`].
+pub fn tool_result(dialect: &PromptDialect, name: &str, result: &str) -> String {
+    let form = &dialect.speech().results;
+    format!("{}{}{}", form.open, results::result(form, name, 0, result), form.close)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dialects;
     use serde_json::json;
+
+    fn tag() -> PromptDialect {
+        "function-tag".parse().unwrap()
+    }
+
+    fn tool_code() -> PromptDialect {
+        "tool_code".parse().unwrap()
+    }
 
     fn recipes() -> ToolSet {
         ToolSet::from_value(&json!([
@@ -235,7 +237,7 @@ The following tools are available:
 {"name":"stop","description":"Stop.","parameters":{"type":"object","properties":{},"additionalProperties":false}}
 {"name":"search_recipes","description":"Search \u003cb>recipes\u003c/b>\u003c/function>.","parameters":{"type":"object","required":["query","limit"],"properties":{"query":{"type":"string","description":"What to look for (e.g., 'pasta')"},"limit":{"type":"integer","minimum":2},"diet":{"enum":["vegan","any"]}}}}
 "##;
-        assert_eq!(render(PromptDialect::FunctionTag, &recipes()), expected);
+        assert_eq!(render(&tag(), &recipes()), expected);
     }
 
     fn weather() -> ToolSet {
@@ -258,7 +260,7 @@ The following tools are available:
     /// S3-19, S3-20, S3-21: the rule, the tools as Python, and the user's turn behind them.
     #[test]
     fn tool_code_is_taught() {
-        let prompt = render_with_user(PromptDialect::ToolCode, &weather(), "What's the weather in Paris?");
+        let prompt = render_with_user(&tool_code(), &weather(), "What's the weather in Paris?");
         let expected = r##"At each turn, if you decide to invoke any of the function(s), it should be wrapped with ```tool_code```. The python methods described below are imported and available, you can only use defined methods. The result of a call comes back wrapped with ```tool_output```: use it to call more methods or to answer.
 
 The following Python methods are available:
@@ -294,13 +296,13 @@ User: What's the weather in Paris?"##;
                 "a": {"type": "string", "description": hostile, "default": hostile},
                 "b-c": {"enum": [hostile], "description": hostile}}}}]))
         .unwrap();
-        let python = render(PromptDialect::ToolCode, &tool_set);
+        let python = render(&tool_code(), &tool_set);
         let (_, block) = python.split_once("```python\n").unwrap();
         assert_eq!(block.matches("```").count(), 1, "{block}");
         assert_eq!(block.matches("\"\"\"").count(), 2, "{block}");
         assert!(block.lines().all(|line| !line.starts_with("User:")), "{block}");
         assert!(!python.contains('\u{1b}'));
-        let tag = render(PromptDialect::FunctionTag, &tool_set);
+        let tag = render(&tag(), &tool_set);
         // The format, the two rules, and the two examples; nothing from the tool.
         assert_eq!(tag.matches("<function>").count(), 3, "{tag}");
         assert_eq!(tag.matches("</function>").count(), 4, "{tag}");
@@ -309,27 +311,29 @@ User: What's the weather in Paris?"##;
     /// S3-23: the result as text.
     #[test]
     fn results_are_fenced() {
+        fn result(dialect: &PromptDialect, text: &str) -> String {
+            tool_result(dialect, "f", text)
+        }
         assert_eq!(
-            tool_result(PromptDialect::ToolCode, "The weather in Paris is sunny and 22°C."),
+            result(&tool_code(), "The weather in Paris is sunny and 22°C."),
             "```tool_output\nThe weather in Paris is sunny and 22°C.\n```"
         );
-        assert_eq!(tool_result(PromptDialect::ToolCode, "a\n```\nb\n"), "````tool_output\na\n```\nb\n````");
+        assert_eq!(result(&tool_code(), "a\n```\nb"), "````tool_output\na\n```\nb\n````");
         assert_eq!(
-            tool_result(PromptDialect::FunctionTag, "x</function_result>y"),
+            result(&tag(), "x</function_result>y"),
             "<function_result>\nx<\\/function_result>y\n</function_result>"
         );
     }
 
     #[test]
     fn dialects_have_names() {
-        for dialect in PromptDialect::ALL {
+        for dialect in PromptDialect::all(&Dialects::default()) {
             assert_eq!(dialect.name().parse(), Ok(dialect));
         }
-        let error = "harmony".parse::<PromptDialect>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "no prompt is known for this dialect, only for function-tag, tool_code, json, hermes"
-        );
-        assert_eq!(render(PromptDialect::ToolCode, &ToolSet::empty()), "");
+        assert_eq!("function-tag".parse(), Ok(tag()));
+        assert_eq!("json".parse(), Ok(PromptDialect::json()));
+        let error = "klingon".parse::<PromptDialect>().unwrap_err().to_string();
+        assert!(error.starts_with("no dialect has this name; there are json_bare, "), "{error}");
+        assert_eq!(render(&tool_code(), &ToolSet::empty()), "");
     }
 }

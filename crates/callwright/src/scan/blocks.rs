@@ -1,21 +1,25 @@
 //! Blocks that are no calls: reasoning, speech in channels, results that the model quotes.
 
+use std::sync::Arc;
+
 use super::lead::{MAX_TICKS, tick_run};
-use super::{Event, Flow, Found, Mode, Scanner, Thinking};
-use crate::dialect::marks::{self, Block, Fit, fit};
-use crate::dialect::{self, Anchor, RESULT_LABEL, RESULTS};
+use super::{Event, Flow, Found, Mode, Scanner, Space, Thinking};
+use crate::dialect::marks::{Fit, Held, fit};
+use crate::dialect::own::Stands;
+use crate::dialect::{Anchor, QUOTATIONS, RESULT_LABEL, RESULTS};
 use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::policy::CallsInReasoning;
 
 impl Scanner<'_> {
     /// Does a block of reasoning or of speech begin with `rest`, or such a block of speech end?
     pub(super) fn block_begins(&self, rest: &[u8], end: bool) -> Option<Found> {
-        let mut grows = marks::may_grow_into_block(rest);
-        let mut found = marks::block(rest).map(|(len, block, close)| match block {
-            Block::Thought => Found::Think(len, close),
-            Block::Speech => Found::Speech(len, Some(close)),
+        let mut grows = self.dialects.may_grow_into_block(rest);
+        let mut found = self.dialects.block(rest).map(|(len, held, close)| match held {
+            Held::Thought => Found::Think(len, Arc::clone(close)),
+            Held::Speech => Found::Speech(len, Some(Arc::clone(close))),
         });
-        if let Some(close) = self.speech {
-            for close in [close, "<|end|>"] {
+        if let Some(close) = &self.speech {
+            for close in [&**close, "<|end|>", "<|eom|>", "<|eot|>"] {
                 match fit(rest, close) {
                     Fit::Is(len) => found = Some(Found::Speech(len, None)),
                     Fit::Grows => grows = true,
@@ -30,13 +34,16 @@ impl Scanner<'_> {
     pub(super) fn quote_begins(&self, at: usize, end: bool) -> Option<Found> {
         let rest = self.text.as_bytes().get(at..)?;
         match rest.first()? {
-            b'<' => {
-                let opens = |open: &str| dialect::starts_with_any_case(rest, open);
-                if let Some((open, close)) = RESULTS.iter().find(|(open, _)| opens(open)) {
-                    return Some(Found::Quote(open.len(), (*close).to_owned()));
+            b'<' | b'[' => {
+                let mut grows = false;
+                for (open, close) in RESULTS.iter().chain(QUOTATIONS) {
+                    match fit(rest, open) {
+                        Fit::Is(len) => return Some(Found::Quote(len, (*close).to_owned())),
+                        Fit::Grows => grows = true,
+                        Fit::No => {}
+                    }
                 }
-                let openers = RESULTS.iter().map(|(open, _)| *open);
-                (!end && dialect::may_grow_into(&self.text, at, openers)).then_some(Found::Wait)
+                (grows && !end).then_some(Found::Wait)
             }
             b'`' if !self.in_fence => {
                 let run = tick_run(rest, 0);
@@ -54,40 +61,90 @@ impl Scanner<'_> {
         }
     }
 
+    /// Reasoning begins here, which `close` closes.
+    pub(super) fn think(&mut self, close: Arc<str>) {
+        self.remove();
+        match self.calls_in_reasoning {
+            CallsInReasoning::Ignore | CallsInReasoning::Unclosed => {
+                self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
+            }
+            CallsInReasoning::Accept => {
+                self.thought = Some(close);
+                self.mode = Mode::Prose;
+            }
+        }
+    }
+
+    /// Reasoning that was read for calls ends here.
+    pub(super) fn end_thought(&mut self, out: &mut Vec<Event>) {
+        let space = std::mem::take(&mut self.space.pending);
+        self.say(space, "", out);
+        self.thought = None;
+        self.in_fence = false;
+        self.glue.clear();
+        self.remove();
+        self.mode = Mode::Prose;
+    }
+
+    /// All the text is there, and the reasoning never ended. A call that it ends with was meant.
+    fn last_thought(&mut self, close: Arc<str>, out: &mut Vec<Event>) {
+        let (at, n_verdicts) = (self.at, self.outcome.verdicts.len());
+        let (n_events, thought) = (out.len(), self.outcome.reasoning.len());
+        self.thought = Some(close);
+        self.advance(true, out);
+        if n_verdicts < self.outcome.verdicts.len() && !self.apart {
+            return;
+        }
+        out.truncate(n_events);
+        self.outcome.verdicts.truncate(n_verdicts);
+        self.outcome.reasoning.truncate(thought);
+        self.space = Space::default();
+        self.at = at;
+        self.think_up_to(self.text.len(), out);
+    }
+
     /// Lets reasoning through up to its closer.
     pub(super) fn reasoning(&mut self, mut thinking: Thinking, end: bool, out: &mut Vec<Event>) -> Flow {
-        while let Some(found) =
-            self.text.as_bytes()[thinking.searched..].iter().position(|b| matches!(b, b'<' | b'['))
-        {
+        let (own, closer) = (self.dialects.clone(), thinking.close.as_bytes().first().copied());
+        let begins = |byte: &u8| {
+            matches!(byte, b'<' | b'[')
+                || closer == Some(*byte)
+                || own.markers().is_some_and(|own| own.begins_with(*byte))
+        };
+        while let Some(found) = self.text.as_bytes()[thinking.searched..].iter().position(begins) {
             let at = thinking.searched + found;
             let rest = &self.text.as_bytes()[at..];
-            if let Fit::Is(len) = fit(rest, thinking.close) {
+            if let Fit::Is(len) = thought_ends(rest, &thinking.close) {
                 self.think_up_to(at, out);
                 self.at = at + len;
                 self.mode = Mode::Prose;
                 return Flow::On;
             }
+            let declared = own.markers().map_or(Stands::No, |own| own.opener(&self.text, at, end));
             let grows = || {
-                let close = fit(rest, thinking.close) == Fit::Grows;
+                let close = thought_ends(rest, &thinking.close) == Fit::Grows;
                 close
-                    || dialect::may_grow_into_opener(&self.text, at)
+                    || self.dialects.may_grow_into_opener(&self.text, at)
                     || tag_at(&self.text, at) == Lexed::Grows
+                    || matches!(declared, Stands::Grows)
             };
             if !end && grows() {
                 thinking.searched = at;
                 break;
             }
             let is_call = matches!(tag_at(&self.text, at), Lexed::Tag(tag) if tag.role == Role::Call && tag.key.is_some());
+            let is_own = matches!(declared, Stands::Is(opened) if own.record(opened.record).anchor == Anchor::Distinct);
             let marked = is_call
-                || dialect::opener_at(&self.text, at).is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
-            if marked && thinking.marked.is_none() {
+                || is_own
+                || self.dialects.opener_at(&self.text, at).is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
+            if marked && thinking.marked.is_none() && self.calls_in_reasoning != CallsInReasoning::Ignore {
                 self.think_up_to(at, out);
                 thinking.marked = Some(at);
             }
             thinking.searched = at + 1;
         }
         let held = thinking.searched;
-        let waits = held < self.text.len() && matches!(self.text.as_bytes()[held], b'<' | b'[') && !end;
+        let waits = held < self.text.len() && begins(&self.text.as_bytes()[held]) && !end;
         if thinking.marked.is_none() {
             self.think_up_to(if waits { held } else { self.text.len() }, out);
         }
@@ -98,29 +155,32 @@ impl Scanner<'_> {
             self.mode = Mode::Reasoning(thinking);
             return Flow::Wait;
         }
-        // Never closed: a marked call in it was meant.
-        self.mode = Mode::Prose;
-        Flow::On
+        if thinking.marked.is_some() && self.cut {
+            self.think_up_to(self.text.len(), out);
+        } else if thinking.marked.is_some() {
+            self.last_thought(thinking.close, out);
+        }
+        Flow::Wait
     }
 
     /// Lets a quoted result through up to its closer.
     pub(super) fn quoted(&mut self, close: String, end: bool, out: &mut Vec<Event>) -> Flow {
         let rest = &self.text[self.at..];
-        let found = rest.match_indices(&close[..1]).map(|(at, _)| self.at + at).find(|&at| {
-            let behind = &self.text.as_bytes()[at..];
-            dialect::starts_with_any_case(behind, &close)
-                || !end && dialect::may_grow_into(&self.text, at, [close.as_str()].into_iter())
-        });
+        let fits = |at: usize| fit(&self.text.as_bytes()[at..], &close);
+        let found = rest
+            .match_indices(&close[..1])
+            .map(|(at, _)| (self.at + at, fits(self.at + at)))
+            .find(|(_, fit)| matches!(fit, Fit::Is(_)) || !end && *fit == Fit::Grows);
         match found {
-            Some(at) if self.text.len() - at < close.len() => {
+            Some((at, Fit::Is(len))) => {
+                self.release(at + len, out);
+                self.mode = Mode::Prose;
+                Flow::On
+            }
+            Some((at, Fit::Grows | Fit::No)) => {
                 self.release(at, out);
                 self.mode = Mode::Quoted(close);
                 Flow::Wait
-            }
-            Some(at) => {
-                self.release(at + close.len(), out);
-                self.mode = Mode::Prose;
-                Flow::On
             }
             None => {
                 self.release(self.text.len(), out);
@@ -132,8 +192,9 @@ impl Scanner<'_> {
 
     pub(super) fn think_up_to(&mut self, end: usize, out: &mut Vec<Event>) {
         if self.at < end {
-            let thought = self.text[self.at..end].to_owned();
-            self.reason(&thought, out);
+            let text = std::mem::take(&mut self.text);
+            self.reason(text.get(self.at..end).unwrap_or(""), out);
+            self.text = text;
             self.at = end;
         }
     }
@@ -141,7 +202,26 @@ impl Scanner<'_> {
     pub(super) fn reason(&mut self, thought: &str, out: &mut Vec<Event>) {
         if !thought.is_empty() {
             self.outcome.reasoning.push_str(thought);
-            out.push(Event::Reasoning(thought.to_owned()));
+            if !self.is_quiet {
+                out.push(Event::Reasoning(thought.to_owned()));
+            }
         }
+    }
+}
+
+/// Does the reasoning that `close` closes end at the beginning of `bytes`? Where it is a message in a channel, it also
+/// ends where the next message begins, which is not a part of its closer.
+pub(super) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
+    let found = fit(bytes, close);
+    if found != Fit::No || !matches!(close, "<|end|>" | "<|eom|>") {
+        return found;
+    }
+    let next = ["<|start|>assistant", "<|channel|>"].map(|next| fit(bytes, next));
+    if next.iter().any(|fit| matches!(fit, Fit::Is(_))) {
+        Fit::Is(0)
+    } else if next.contains(&Fit::Grows) {
+        Fit::Grows
+    } else {
+        Fit::No
     }
 }

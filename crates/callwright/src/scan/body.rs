@@ -2,16 +2,17 @@
 //! they are judged once.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use callwright_json::{Diagnostic, Guide as _, Kinds, Member, Problem, Repair, RepairKind, Span, strict};
 
 use super::judge::{Case, Judged};
 use super::lead::{Item, Lead};
 use super::open_end;
-use crate::dialect::Grammar;
+use crate::dialect::{Trim, Typing};
 use crate::name::{Names, Prefix};
+use crate::payload::lexer::Lexer;
 use crate::payload::relaxed::{self, Braces};
-use crate::payload::tag::Typing;
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
 use crate::tools::Tool;
@@ -38,11 +39,15 @@ pub(crate) struct End {
 impl Body {
     /// The body of `lead`, if it has one.
     pub(crate) fn of(lead: &Lead) -> Option<Body> {
-        match (lead.item, lead.record.grammar) {
-            (Item::Tagged { at, style, .. }, _) => Some(Body::Tags(Walk::new(at, style))),
-            (Item::Relaxed { at, .. }, Grammar::Relaxed(mark)) => Some(Body::Relaxed(Braces::new(at, mark))),
-            (Item::Plain { at, .. }, _) => Some(Body::Plain(at)),
-            _ => None,
+        match lead.item {
+            Item::Tagged { at, style, .. } => {
+                Some(Body::Tags(Walk::new(at, style, Lexer::of(lead.record.markup.as_ref()))))
+            }
+            Item::Relaxed { at, .. } => {
+                Some(Body::Relaxed(Braces::new(at, Arc::clone(&lead.record.string_mark))))
+            }
+            Item::Plain { at, .. } => Some(Body::Plain(at)),
+            Item::Value { .. } | Item::Call { .. } | Item::Listed { .. } | Item::Named { .. } => None,
         }
     }
 
@@ -88,8 +93,11 @@ impl Case<'_, '_> {
         let refused =
             |reason| Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end.at)], end.at);
         let Some(tool) = self.names.resolve(written, Prefix::Any) else {
+            // `<tool_call> and </tool_call>` in a sentence.
+            let is_spoken_of = !self.alone && matches!(body, Body::Tags(walk) if walk.params.is_empty());
             return match end.ending {
                 Ending::Broken => Judged::Text(None),
+                _ if is_spoken_of => Judged::Text(None),
                 _ => refused(self.names.unknown(written)),
             };
         };
@@ -141,7 +149,7 @@ impl Case<'_, '_> {
 
     fn tagged(&self, tool: &Tool, walk: &Walk) -> Result<String, Reason> {
         let guide = tool.schema().guide();
-        let trim = self.lead.record.grammar == (Grammar::Tags { trim: true });
+        let trim = self.lead.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
         let mut doubtful = walk.doubtful;
@@ -200,15 +208,15 @@ impl Case<'_, '_> {
         };
         let Some(key) = key.filter(|_| !text.is_empty()) else { return Err(Reason::Unreadable(Vec::new())) };
         let place = value::place_of(guide, guide.root(), key);
-        let json = value::json_of(text, Typing::Schema, guide, place, false);
+        let json = value::json_of(text, Typing::Schema, guide, place, Trim::None);
         Ok(format!("{{{}: {json}}}", serde_json::Value::from(key)))
     }
 
     fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
-        let Grammar::Relaxed(mark) = self.lead.record.grammar else {
+        let mark = &self.lead.record.string_mark;
+        let Some(source) = relaxed::json_like(self.text.get(at..end).unwrap_or(""), mark) else {
             return Err(Reason::Unreadable(Vec::new()));
         };
-        let source = relaxed::json_like(self.text.get(at..end).unwrap_or(""), mark);
         let read = payload::read_json_at(&source, 0, tool.schema().guide(), false);
         match payload::settled_object(&read.parse) {
             Some(reading) => Ok(reading.value().raw().to_owned()),

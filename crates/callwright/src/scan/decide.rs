@@ -7,6 +7,10 @@ use super::lead::{Glue, Item, Lead};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::guard;
+use crate::payload::tag::{Lexed, tag_at};
+
+/// The most marks that wait for being closed.
+const MAX_GLUE: usize = 64;
 
 impl<'a> Scanner<'a> {
     /// Looks for the end of a payload, and decides there if it can.
@@ -17,7 +21,13 @@ impl<'a> Scanner<'a> {
         end: bool,
         out: &mut Vec<Event>,
     ) -> Flow {
-        match extent.advance(self.text.as_bytes(), end) {
+        let progress = extent.advance(self.text.as_bytes(), end);
+        let seen = match progress {
+            Progress::Ended(at) => at,
+            Progress::Open => self.text.len(),
+        };
+        self.go_out(&lead, seen, out);
+        match progress {
             Progress::Open if end => self.decide_last(lead, None, out),
             Progress::Open => {
                 self.mode = Mode::Payload(lead, extent);
@@ -105,7 +115,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn decide_last(&mut self, lead: Lead, seen: Option<usize>, out: &mut Vec<Event>) {
         let from = lead.item.at();
         let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
-        let marks = lead.record.close.iter().copied().chain(fence.then_some("\n```"));
+        let marks = lead.record.close.iter().map(|mark| &**mark).chain(fence.then_some("\n```"));
         let rest = &self.text[from..];
         let close = marks.filter_map(|mark| rest.find(mark)).min().map(|n| from + n);
         for limit in close.into_iter().chain([self.text.len()]) {
@@ -148,27 +158,57 @@ impl<'a> Scanner<'a> {
             cut: self.cut && limit == self.text.len(),
             at_end: limit == self.text.len(),
             last: false,
-            set_off: self.is_line_start(lead.start) || !lead.glue.is_empty() || self.has_calls(),
+            set_off: self.begins_line(lead.start) || !lead.glue.is_empty() || self.has_calls(),
+            own_line: self.begins_line(lead.start)
+                || lead.glue.iter().any(|g| matches!(g, Glue::Fence(_) | Glue::Tag)),
             alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call: false,
             admission: self.admission,
         }
     }
 
-    /// A call that is only shown as an example is text.
-    pub(super) fn unless_shown(&self, lead: &Lead, judged: Judged) -> Judged {
-        let before = &self.text[..lead.start];
+    /// A call that is only shown is text.
+    pub(super) fn unless_shown(&mut self, lead: &Lead, judged: Judged) -> Judged {
         match judged {
-            Judged::Calls(verdicts, end) => {
-                let shown = lead.record.anchor == Anchor::Weak && guard::is_example(before);
-                if shown { Judged::Text(Some(end)) } else { Judged::Calls(verdicts, end) }
+            Judged::Calls(verdicts, end) if !verdicts.is_empty() && self.is_shown(lead) => {
+                self.shown = Some(end);
+                Judged::Text(Some(end))
             }
             judged => judged,
         }
     }
 
+    /// Is the call only quoted, denied, supposed, or part of a text that is shown?
+    fn is_shown(&self, lead: &Lead) -> bool {
+        // What stands before another call says nothing about this one.
+        let before = self.text.get(self.called..lead.start).unwrap_or("");
+        let is_weak = lead.record.anchor == Anchor::Weak;
+        let is_quoted = || {
+            let is_opened = matches!(lead.glue.first(), Some(Glue::Quote(_) | Glue::Ticks(_)));
+            let opening = if is_opened { lead.start + 1 } else { lead.start };
+            // Models write calls without marks in backticks of their own.
+            let is_habit = is_weak && matches!(lead.glue.first(), Some(Glue::Ticks(_)));
+            let opening = if is_habit { lead.start } else { opening };
+            let up_to = self.text.get(self.called..opening);
+            up_to.is_some_and(guard::opens_quotation) || guard::is_in_quotation(before)
+        };
+        // In a fence that shows something else, marks are what it shows; and code that does not begin its line.
+        let is_in_code = || {
+            let is_own = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
+            self.in_fence && !is_own && (!is_weak || guard::is_in_line(before))
+        };
+        let is_set_off = || self.begins_line(lead.start) || !lead.glue.is_empty();
+        let goes_on = || self.shown.is_some_and(|end| is_joined(&self.text, end, lead.start));
+        guard::is_spoken_of(before, !is_weak || !is_set_off())
+            || guard::is_in_block_quote(before)
+            || is_weak && guard::is_example(before)
+            || is_quoted()
+            || is_in_code()
+            || goes_on()
+    }
+
     pub(super) fn settle(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
-        match judged {
+        match self.as_sent(&lead, judged) {
             // An explanation that says the calls again stays text.
             Judged::Calls(verdicts, end)
                 if lead.record.anchor == Anchor::Weak && verdicts.iter().all(|v| self.is_repeat(v)) =>
@@ -176,10 +216,14 @@ impl<'a> Scanner<'a> {
                 self.settle(lead, Judged::Text(Some(end)), out);
             }
             Judged::Calls(verdicts, end) => {
-                self.remove(out);
+                self.remove();
                 self.glue.append(&mut lead.glue);
+                // Of marks that are never closed, the last ones count.
+                self.glue.drain(..self.glue.len().saturating_sub(MAX_GLUE));
+                self.inside = Some((lead.dialect, end));
                 self.pending.extend(verdicts);
                 self.at = end;
+                self.called = end;
                 self.mode = Mode::Tail;
             }
             Judged::Text(end) => {
@@ -197,4 +241,23 @@ impl<'a> Scanner<'a> {
             }
         }
     }
+}
+
+/// Is there nothing but markup and blanks between two calls, and no empty line?
+fn is_joined(text: &str, from: usize, to: usize) -> bool {
+    let mut at = from;
+    while at < to {
+        let Some(rest) = text.get(at..to) else { return false };
+        match tag_at(text, at) {
+            Lexed::Tag(tag) => at = tag.at.end as usize,
+            Lexed::Grows | Lexed::No => {
+                let Some(c) = rest.chars().next() else { return true };
+                if c.is_alphanumeric() || rest.starts_with("\n\n") {
+                    return false;
+                }
+                at += c.len_utf8();
+            }
+        }
+    }
+    true
 }

@@ -3,6 +3,8 @@
 //! It follows strict JSON exactly, and most broken JSON and call expressions well enough. It decides nothing:
 //! whoever asks reads the text up to the place found here, and looks further when that does not settle.
 
+use memchr::memchr2;
+
 /// The state of the pass over one payload.
 #[derive(Debug)]
 pub(crate) struct Extent {
@@ -120,7 +122,7 @@ impl Extent {
             self.at = at + 1;
             return true;
         }
-        let Some(found) = bytes[self.at..].iter().position(|&b| b == quote.mark || b == b'\\') else {
+        let Some(found) = memchr2(quote.mark, b'\\', &bytes[self.at..]) else {
             self.at = bytes.len();
             return false;
         };

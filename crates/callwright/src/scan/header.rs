@@ -5,7 +5,7 @@ use callwright_json::Span;
 
 use super::body::style_of;
 use super::lead::{Glue, Item, Leading, Step, is_name_byte};
-use crate::dialect::{self, Grammar, NameAt, Record};
+use crate::dialect::{self, Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, Prefix};
 use crate::payload::tag::{Lexed, Role, Tag, tag_at};
 use crate::payload::tagged::Style;
@@ -24,8 +24,8 @@ pub(super) enum Header {
     Named(Span, bool),
 }
 
-impl Leading<'_, '_> {
-    fn name(&self) -> Option<Span> {
+impl<'a> Leading<'a, '_> {
+    pub(super) fn name(&self) -> Option<Span> {
         match self.header {
             Header::Named(name, _) => Some(name),
             Header::No | Header::Begun => None,
@@ -36,11 +36,12 @@ impl Leading<'_, '_> {
     pub(super) fn in_header(&mut self, byte: u8) -> Option<Step> {
         match (self.header, byte) {
             (Header::No, _) => None,
+            (Header::Named(name, _), b'(') if self.is_relaxed() => {
+                Some(Step::Item(Item::Relaxed { name, at: self.at }))
+            }
             (Header::Named(name, _), b'{') => {
                 let at = self.at;
-                let is_relaxed =
-                    self.record.is_some_and(|record| matches!(record.grammar, Grammar::Relaxed(_)));
-                Some(Step::Item(if is_relaxed {
+                Some(Step::Item(if self.is_relaxed() {
                     Item::Relaxed { name, at }
                 } else {
                     Item::Named { name, at }
@@ -98,7 +99,7 @@ impl Leading<'_, '_> {
             }
         } else if NO_NAMES.contains(&word) && !self.resolves(from, end) {
             if word == "xml" {
-                self.record = Some(dialect::named("beam"));
+                self.record = Some(self.known(Known::Beam));
             }
             self.at = end;
             return Some(Step::Over);
@@ -140,17 +141,31 @@ impl Leading<'_, '_> {
         at = self.skip_space(at);
         let is_new_line = self.bytes.get(end..at).is_some_and(|space| space.contains(&b'\n'));
         let is_header = self.record.is_some_and(|record| record.name_at == NameAt::Header);
+        match self
+            .record
+            .and_then(|record| record.markup.as_ref())
+            .map(|markup| markup.tag_at(self.text, at, self.place.end))
+        {
+            Some(Lexed::Tag(_)) => return Some(true),
+            Some(Lexed::Grows) if !self.place.end => return None,
+            Some(Lexed::Grows | Lexed::No) | None => {}
+        }
         match self.bytes.get(at)? {
             b'<' | b'\\' => Some(true),
             b'[' => Some(self.bytes.get(at + 1).is_none_or(u8::is_ascii_uppercase)),
             b'{' => Some(is_header || self.is_mistral()),
+            b'(' => Some(self.is_relaxed()),
             b'`' => Some(is_new_line && is_header),
             _ => Some(false),
         }
     }
 
+    fn is_relaxed(&self) -> bool {
+        self.record.is_some_and(|record| record.grammar == Grammar::Relaxed)
+    }
+
     fn is_mistral(&self) -> bool {
-        self.record.is_some_and(|record| record.name == "mistral_json")
+        self.is(Known::MistralJson)
     }
 
     /// `<…>`, `]<]minimax[>[<…>`
@@ -160,9 +175,7 @@ impl Leading<'_, '_> {
             let at = self.at;
             let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
             let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
-            let is_beam_end = tag.role == Role::Token
-                && self.record.is_some_and(|record| record.name == "beam")
-                && !self.is_header_token(&tag);
+            let is_beam_end = tag.role == Role::Token && self.is(Known::Beam) && !self.is_header_token(&tag);
             let is_element =
                 tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, &tag));
             if is_end || is_word || is_beam_end || is_element {
@@ -183,7 +196,7 @@ impl Leading<'_, '_> {
             self.header = Header::Named(name, true);
             return self.over(tag.at.end as usize, Glue::Tag);
         }
-        if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+        if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
             // What calls stand in names the dialect: `<|tool_call_begin|>` inside it is many dialects'.
             let is_inside = self.record.is_some_and(|outer| outer.name_at == NameAt::Header);
             if !is_inside || record.name_at != NameAt::Header {
@@ -208,7 +221,14 @@ impl Leading<'_, '_> {
                 if self.name().is_none() {
                     self.header = Header::Begun;
                 }
-                self.record = self.record.or(Some(dialect::named("hermes")));
+                // Of another dialect than the one that counts it says nothing.
+                let hermes = self.known(Known::Hermes);
+                self.record = self.record.or((!self.place.dialects.is_pinned()).then_some(hermes));
+                self.over(tag.at.end as usize, Glue::Tag)
+            }
+            // `<|tool_call_begin|>` alone may be another dialect's; what stands behind the name tells.
+            Lexed::Tag(tag) if tag.role == Role::Token && is_argument_token(tag.word.of(self.text)) => {
+                self.record = Some(self.known(Known::KimiK2));
                 self.over(tag.at.end as usize, Glue::Tag)
             }
             // `<|im_start|>`, `<｜tool▁sep｜>`: other special tokens say nothing.
@@ -239,7 +259,7 @@ impl Leading<'_, '_> {
         if self.bytes.get(self.at) != Some(&b'<') || !self.resolves_tag(from, end) {
             return Step::Nothing;
         }
-        self.record = Some(dialect::named("toolname_tag"));
+        self.record = Some(self.known(Known::ToolnameTag));
         self.glue.push(Glue::Tag);
         let name = Span::new(from, end);
         let at = self.skip_space(end + 1);
@@ -252,7 +272,7 @@ impl Leading<'_, '_> {
                     if inner.closing == self.is_own(name, &inner)
                         && (inner.closing || self.declares(name, &inner)) =>
                 {
-                    self.record = Some(dialect::named("morph_xml"));
+                    self.record = Some(self.known(Known::MorphXml));
                     Step::Item(Item::Tagged { name, at, style: Style::Elements { marked: false } })
                 }
                 Lexed::Tag(_) | Lexed::No => Step::Nothing,
@@ -278,41 +298,9 @@ impl Leading<'_, '_> {
         ["channel", "constrain", "message", "start"].iter().any(|token| token.eq_ignore_ascii_case(word))
     }
 
-    /// The dialect of a call that such a tag opens.
-    fn call_record(&self, tag: &Tag) -> &'static Record {
-        let is_tagged = |record: &&'static Record| matches!(record.grammar, Grammar::Tags { .. });
-        if let Some(record) = self.record.filter(is_tagged) {
-            return record;
-        }
-        let whole = tag.at.of(self.text).to_ascii_lowercase();
-        dialect::named(match tag.word.of(self.text) {
-            _ if tag.marked => "minimax_m3",
-            _ if whole.starts_with("<|open|>") => "kimi_k3",
-            _ if whole.contains("dsml") => "deepseek_v4",
-            _ if whole.contains("gcml") => "gigachat35",
-            _ if whole.contains("steptml") => "step3",
-            _ if whole.contains("atem") => "muse",
-            _ if whole.starts_with("<function=") => "functionary_v31",
-            "function" => "minicpm5",
-            _ => "anthropic_xml",
-        })
-    }
-
-    /// The dialect of arguments that such a tag begins.
-    fn tagged_record(&self, tag: &Tag) -> &'static Record {
-        match self.record {
-            Some(record) if matches!(record.grammar, Grammar::Tags { .. }) => record,
-            Some(record) if record.name == "functionary_v31" => dialect::named("qwen3_coder"),
-            _ => dialect::named(match tag.role {
-                Role::Separator => "hy_v3",
-                _ => "glm45",
-            }),
-        }
-    }
-
     /// `>>>f⏎{…}`
     pub(super) fn arrows(&mut self) -> Step {
-        match dialect::opener_at(self.text, self.at) {
+        match self.place.dialects.opener_at(self.text, self.at) {
             Some((record, len)) => {
                 let from = self.at + len;
                 let end = self.name_end(from);
@@ -345,15 +333,19 @@ impl Leading<'_, '_> {
         match rest.first()? {
             b't' if rest.starts_with(b"to=") => return self.recipient(),
             b't' if b"to=".starts_with(rest) => return Some(Step::Wait),
-            b'A' | b'a' if self.place.line_start || is_fenced => return self.action(),
+            b'A' | b'a' => {
+                // Behind a sentence only both lines are a call: `I look. Action: f⏎Action Input: x`
+                let is_set_off = self.place.line_start || is_fenced;
+                return self.action(is_set_off);
+            }
             b'f' | b'F' => {}
             _ => return None,
         }
-        if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+        if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
             self.record = Some(record);
             return Some(self.over(self.at + len, Glue::Tag));
         }
-        (self.growing() && self.place.line_start).then_some(Step::Wait)
+        self.growing().then_some(Step::Wait)
     }
 
     /// ` to=functions.f<|channel|>…<|message|>`
@@ -366,7 +358,7 @@ impl Leading<'_, '_> {
             Some(b'<') => match tag_at(self.text, at) {
                 Lexed::Grows => Some(Step::Wait),
                 Lexed::Tag(tag) if self.is_header_token(&tag) => {
-                    self.record = Some(dialect::named("harmony"));
+                    self.record = Some(self.known(Known::Harmony));
                     self.header = Header::Named(Span::new(from, end), true);
                     Some(self.over(at, Glue::Tag))
                 }
@@ -377,7 +369,7 @@ impl Leading<'_, '_> {
     }
 
     /// `Action: f⏎Action Input: {…}`, ``Action: ```json``
-    fn action(&mut self) -> Option<Step> {
+    fn action(&mut self, is_set_off: bool) -> Option<Step> {
         let behind = match self.label(self.at, b"action:") {
             Label::At(at) => self.skip_space(at),
             Label::Grows => return Some(Step::Wait),
@@ -385,7 +377,8 @@ impl Leading<'_, '_> {
         };
         match self.bytes.get(behind) {
             None => return Some(Step::Wait),
-            Some(b'`' | b'[' | b'{') if !self.is_quoted_name(behind) => {
+            Some(b'`' | b'[' | b'{') if is_set_off && !self.is_quoted_name(behind) => {
+                self.record = Some(self.known(Known::CommandRPlus));
                 self.at = behind;
                 return Some(Step::Over);
             }
@@ -406,7 +399,7 @@ impl Leading<'_, '_> {
             Label::Grows => return Some(Step::Wait),
             Label::No => return None,
         };
-        self.record = Some(dialect::named("react"));
+        self.record = Some(self.known(Known::React));
         let name = Span::new(from, end);
         match self.bytes.get(value) {
             None => Some(Step::Wait),
@@ -435,6 +428,11 @@ impl Leading<'_, '_> {
             Label::No
         }
     }
+}
+
+/// `<|tool_call_argument_begin|>`
+fn is_argument_token(word: &str) -> bool {
+    word.eq_ignore_ascii_case("tool_call_argument_begin")
 }
 
 enum Label {

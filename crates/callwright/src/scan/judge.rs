@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
 
+use super::bare;
 use super::lead::{Glue, Item, Lead, is_name_byte};
 use super::listed;
 use super::open_end;
 use crate::check::{self, Fit};
-use crate::dialect::{Anchor, Record};
+use crate::dialect::{Anchor, Record, Text};
 use crate::guard;
+use crate::keys;
 use crate::name::{MAX_NAME, Names, Prefix};
 use crate::payload::{self, Payload};
 use crate::policy::Admission;
@@ -43,6 +45,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) last: bool,
     /// Does the payload stand alone: at the start of a line, behind markup?
     pub(crate) set_off: bool,
+    /// Does it begin its line, or stand behind marks or in a fence?
+    pub(crate) own_line: bool,
     /// Is it the first thing in the answer, with no prose before it?
     pub(crate) alone: bool,
     /// Does a call seem to stand among the arguments?
@@ -64,8 +68,12 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
 }
 
 impl<'a, 't> Case<'a, 't> {
-    fn record(&self) -> &'static Record {
-        self.lead.record
+    fn record(&self) -> &Record {
+        &self.lead.record
+    }
+
+    fn dialect(&self) -> Text {
+        self.lead.dialect.name.clone()
     }
 
     fn is_distinct(&self) -> bool {
@@ -99,6 +107,7 @@ impl<'a, 't> Case<'a, 't> {
         }
         match first {
             Some(verdicts) => Judged::Calls(verdicts, end),
+            None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if is_data => Judged::Text(Some(payload.end)),
             None => self.broken(at, end, None, &payload.parse),
         }
@@ -113,6 +122,8 @@ impl<'a, 't> Case<'a, 't> {
         }
         for shaped in shaped {
             let verdict = match shaped {
+                // `The entry is {"name": "list_files"}.`, `{"name": "list-files", "version": "1.0"}`
+                Shaped::Call { tool, ref arguments, .. } if self.is_record(tool, value, arguments) => None,
                 Shaped::Call { tool, written, arguments } => {
                     self.shaped_call(tool, &written, arguments, &reading.repairs, at, end)
                 }
@@ -129,6 +140,20 @@ impl<'a, 't> Case<'a, 't> {
             verdicts.extend(verdict);
         }
         verdicts
+    }
+
+    /// Without marks, an object that names a tool is no call if it has what no call of it has, or stands in a sentence
+    /// and holds no arguments.
+    fn is_record(&self, tool: &Tool, value: Value<'_>, arguments: &Arguments<'_>) -> bool {
+        let has_arguments = || keys::ARGUMENTS.iter().any(|key| value.get(key).is_some());
+        !self.is_distinct()
+            && match arguments {
+                Arguments::Flat(members) => {
+                    members.iter().any(|(key, _)| key.as_str().is_none_or(|key| !tool.declares(&key)))
+                }
+                Arguments::None => !self.own_line && !has_arguments(),
+                Arguments::Object(_) | Arguments::Text(_) => false,
+            }
     }
 
     /// Arguments without a name belong to the one tool that takes them.
@@ -163,7 +188,10 @@ impl<'a, 't> Case<'a, 't> {
     ) -> Option<Verdict> {
         let mut repairs = repairs.to_vec();
         let text = match arguments {
-            Arguments::Object(value) => shape::without_wrapper(value, tool).raw().to_owned(),
+            Arguments::Object(value) => {
+                let value = shape::without_wrapper(value, tool);
+                return self.verdict_on(tool, written, value, repairs, at, end);
+            }
             Arguments::None => "{}".to_owned(),
             Arguments::Flat(members) => {
                 let members: Vec<String> =
@@ -228,8 +256,14 @@ impl<'a, 't> Case<'a, 't> {
             return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
         }
         let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
-        let quoted_call = || payload.parse.settled().is_some_and(|r| self.quotes_a_call(&r.repairs));
-        let nested = self.nested_call || quoted_call();
+        let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
+        let nested = self.nested_call || self.quotes_a_call(repairs);
+        let bare = bare::values(self.text, repairs);
+        // `the loop calls f(x, y)` speaks of a call.
+        if !bare.is_empty() && !self.set_off && !self.is_distinct() {
+            return Judged::Text(None);
+        }
+        let nested = nested || bare.iter().any(|value| value.is_expression(tool));
         if nested {
             if !self.set_off && !self.is_distinct() {
                 return Judged::Text(None);
@@ -358,7 +392,7 @@ impl<'a, 't> Case<'a, 't> {
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         }
-        self.one(self.verdict(tool, written, value.raw(), reading.repairs.clone(), at, payload.end), end)
+        self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), at, payload.end), end)
     }
 
     pub(super) fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
@@ -430,11 +464,23 @@ impl<'a, 't> Case<'a, 't> {
         end: usize,
     ) -> Option<Verdict> {
         let tree = strict(arguments).ok()?;
-        let value = tree.root(arguments);
+        self.verdict_on(tool, written, tree.root(arguments), repairs, at, end)
+    }
+
+    /// The verdict on arguments that were read.
+    fn verdict_on(
+        &self,
+        tool: &Tool,
+        written: &str,
+        value: Value<'_>,
+        repairs: Vec<Repair>,
+        at: usize,
+        end: usize,
+    ) -> Option<Verdict> {
         if let Some(violation) = guard::placeholder(value) {
             return self.not_meant(tool, violation, at, end);
         }
-        match check::fit(tool, arguments) {
+        match check::fit_value(tool, value) {
             Ok(Fit { arguments, coercions }) => {
                 let source = self.text.get(at..).filter(|_| self.at_end).unwrap_or("");
                 let open_end = self.at_end && open_end::is_open(tool, &arguments, source, at, &repairs);
@@ -442,7 +488,7 @@ impl<'a, 't> Case<'a, 't> {
                     id: None,
                     name: tool.name().to_owned(),
                     arguments,
-                    dialect: self.record().name,
+                    dialect: self.dialect(),
                     span: Span::new(self.lead.start, end),
                     repairs,
                     renamed_from: (written != tool.name()).then(|| written.to_owned()),
@@ -480,7 +526,7 @@ impl<'a, 't> Case<'a, 't> {
         Verdict::Refused(Refusal {
             id: None,
             name,
-            dialect: self.record().name,
+            dialect: self.dialect(),
             number: 0,
             span: Span::new(self.lead.start, end),
             block: self.text.get(at..end).unwrap_or("").to_owned(),

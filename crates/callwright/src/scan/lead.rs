@@ -3,10 +3,12 @@
 //! [`look`] takes a place in a text and says whether a call may begin there, and with which markup. It looks
 //! a bounded way ahead, so that a stream can be asked again when more of it is there.
 
+use std::sync::Arc;
+
 use callwright_json::Span;
 
 use super::header::Header;
-use crate::dialect::{self, Anchor, Record};
+use crate::dialect::{self, Anchor, Dialects, Known, Record};
 use crate::keys;
 use crate::name::{MAX_NAME, Names, Prefix};
 use crate::payload::tagged::Style;
@@ -28,8 +30,10 @@ pub(crate) struct Lead {
     pub(crate) item: Item,
     /// What was opened in front of it, outermost first.
     pub(crate) glue: Vec<Glue>,
-    /// The dialect.
-    pub(crate) record: &'static Record,
+    /// How it is read.
+    pub(crate) record: Arc<Record>,
+    /// The dialect, for reports: that of the markup around it, where it has none of its own.
+    pub(crate) dialect: Arc<Record>,
 }
 
 /// A payload that may begin.
@@ -147,10 +151,16 @@ pub(crate) enum Look {
 pub(crate) struct Place<'a, 't> {
     /// The tools.
     pub(crate) names: &'a Names<'t>,
+    /// The dialects.
+    pub(crate) dialects: &'a Dialects,
+    /// The dialect of the calls before it, where their markup is not closed yet.
+    pub(crate) inside: Option<&'a Arc<Record>>,
     /// Is there only whitespace before it on its line?
     pub(crate) line_start: bool,
     /// Is it inside a fence that was left in the text? A fence mark there is a closing one.
     pub(crate) in_fence: bool,
+    /// What closes the reasoning that it stands in.
+    pub(crate) thought: Option<&'a str>,
     /// Will no more text come?
     pub(crate) end: bool,
 }
@@ -172,8 +182,10 @@ pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
         match lead.step() {
             Step::Over => {}
             Step::Item(item) => {
-                let record = lead.record.unwrap_or_else(|| lead.plain_record(item));
-                return Look::Found(Lead { start: from, item, glue: lead.glue, record });
+                let Some(record) = lead.told(item) else { return Look::Wait };
+                let dialect = place.inside.filter(|_| lead.record.is_none()).unwrap_or(record);
+                let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
+                return Look::Found(Lead { start: from, item, glue: lead.glue, record, dialect });
             }
             Step::Wait if place.end => return Look::Nothing,
             Step::Wait => return Look::Wait,
@@ -190,7 +202,7 @@ pub(super) struct Leading<'a, 't> {
     pub(super) from: usize,
     pub(super) place: Place<'a, 't>,
     pub(super) glue: Vec<Glue>,
-    pub(super) record: Option<&'static Record>,
+    pub(super) record: Option<&'a Arc<Record>>,
     pub(super) header: Header,
 }
 
@@ -202,9 +214,12 @@ pub(super) enum Step {
     Nothing,
 }
 
-impl Leading<'_, '_> {
+impl<'a> Leading<'a, '_> {
     fn step(&mut self) -> Step {
         let Some(&byte) = self.bytes.get(self.at) else { return Step::Wait };
+        if let Some(step) = self.declared(byte) {
+            return step;
+        }
         if let Some(step) = self.in_header(byte) {
             return step;
         }
@@ -231,7 +246,7 @@ impl Leading<'_, '_> {
         if self.distinct() { Prefix::Any } else { Prefix::Known }
     }
 
-    fn in_own_fence(&self) -> bool {
+    pub(super) fn in_own_fence(&self) -> bool {
         self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
     }
 
@@ -239,18 +254,6 @@ impl Leading<'_, '_> {
         self.at = end;
         self.glue.push(glue);
         Step::Over
-    }
-
-    /// The dialect of a payload that no marker announces.
-    fn plain_record(&self, item: Item) -> &'static Record {
-        dialect::named(match item {
-            Item::Named { .. } | Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } => {
-                "name_line"
-            }
-            Item::Call { .. } | Item::Listed { .. } => "pythonic",
-            Item::Value { .. } if self.in_own_fence() => "json_fence",
-            Item::Value { .. } => "json_bare",
-        })
     }
 
     /// `{` may begin a value that is a call; in prose and code, only where a key of one follows.
@@ -267,8 +270,17 @@ impl Leading<'_, '_> {
         match self.bytes.get(key) {
             None => Step::Wait,
             // Not C's `'{'; // …`
-            Some(b'"' | b'\'' | b'`') => match self.bytes.get(key + 1) {
+            Some(quote @ (b'"' | b'\'' | b'`')) => match self.bytes.get(key + 1) {
                 None => Step::Wait,
+                // In a sentence only a key that a call may begin with: a brace that nothing closes would hold the rest.
+                Some(&byte) if is_name_byte(byte) && self.is_in_sentence() => {
+                    let end = self.name_end(key + 1);
+                    match self.bytes.get(end) {
+                        None if end - key <= MAX_NAME => Step::Wait,
+                        Some(last) if last == quote && self.is_known_key(key + 1, end) => item,
+                        _ => Step::Nothing,
+                    }
+                }
                 Some(&byte) if is_name_byte(byte) => item,
                 Some(_) => Step::Nothing,
             },
@@ -286,6 +298,11 @@ impl Leading<'_, '_> {
         }
     }
 
+    /// Is there text before it on its line, and no markup?
+    fn is_in_sentence(&self) -> bool {
+        self.from == self.at && !self.place.line_start
+    }
+
     /// Is this the key of a part of a call, a tool's name, or a parameter's?
     fn is_known_key(&self, from: usize, end: usize) -> bool {
         let Some(key) = self.text.get(from..end) else { return false };
@@ -300,7 +317,7 @@ impl Leading<'_, '_> {
         match self.bytes.get(self.at + 1) {
             // `[TOOL_CALLS]`
             Some(b) if b.is_ascii_alphabetic() => {
-                if let Some((record, len)) = dialect::opener_at(self.text, self.at) {
+                if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
                     self.record = Some(record);
                     self.header = Header::Begun;
                     return self.over(self.at + len, Glue::Tag);
@@ -312,6 +329,8 @@ impl Leading<'_, '_> {
             Some(b'[') if self.glue.iter().filter(|g| **g == Glue::Bracket).count() == 2 => {
                 return Step::Nothing;
             }
+            // `<TOOLCALL>[]</TOOLCALL>`: a list of no calls.
+            Some(b']') if self.distinct() => return Step::Item(Item::Value { at: self.at }),
             Some(_) => {}
             None => return Step::Wait,
         }
@@ -367,7 +386,7 @@ impl Leading<'_, '_> {
             Some(_) => {}
         }
         if self.text.get(label..end) == Some("tool_code") {
-            self.record = Some(dialect::named("tool_code"));
+            self.record = Some(self.known(Known::ToolCode));
         } else if self.text.get(label..end) == Some(dialect::RESULT_LABEL) {
             return Step::Nothing;
         }
@@ -404,7 +423,7 @@ impl Leading<'_, '_> {
 
     /// May what is there so far become a dialect's opener?
     pub(super) fn growing(&self) -> bool {
-        !self.place.end && dialect::may_grow_into_opener(self.text, self.at)
+        !self.place.end && self.place.dialects.may_grow_into_opener(self.text, self.at)
     }
 
     pub(super) fn skip_space(&self, from: usize) -> usize {

@@ -1,4 +1,4 @@
-//! What of a native call's arguments may go out before the verdict.
+//! What of a call's arguments may go out before the verdict.
 //!
 //! In goes the argument text as it grows, out comes how much of it is certain. Certain is what only one reading is
 //! left for: the text is strict JSON so far, every required member is there and right, and a string is open where any
@@ -30,6 +30,8 @@ pub(super) struct Live {
     /// A run of punctuation at the end of the string so far. A model that forgets the quote that ends the string, or
     /// escapes it, writes `"a}` or `"a\"}`: whether it did is seen by what follows.
     doubtful: Option<usize>,
+    /// An argument was read that is right, or the one that goes out has begun.
+    is_sure: bool,
     /// What went out ends here; `None` before anything did.
     sent: Option<usize>,
 }
@@ -78,6 +80,11 @@ impl Live {
     /// Has anything gone out?
     pub(super) fn is_begun(&self) -> bool {
         self.sent.is_some()
+    }
+
+    /// Is there more than a name and a key that say that this is a call?
+    pub(super) fn is_sure(&self) -> bool {
+        self.is_sure
     }
 
     /// All that went out of `text`.
@@ -129,6 +136,7 @@ impl Live {
             (Step::Value, byte) => {
                 self.member.value = at;
                 if byte == b'"' && self.is_last_demand(tool) {
+                    self.is_sure = true;
                     return Step::Text;
                 }
                 self.at = at;
@@ -136,7 +144,10 @@ impl Live {
             }
             (Step::InValue(inside), byte) => match inside.behind(byte) {
                 Some(inside) => Step::InValue(inside),
-                None if byte == b',' && self.is_right(tool, text, at) => Step::Key,
+                None if byte == b',' && self.is_right(tool, text, at) => {
+                    self.is_sure = true;
+                    Step::Key
+                }
                 None => Step::Over,
             },
             (Step::Start | Step::Key | Step::InKey | Step::Colon | Step::Text | Step::Over, _) => Step::Over,

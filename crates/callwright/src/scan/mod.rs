@@ -4,9 +4,13 @@
 //! it was cut into deltas; and what went out is never taken back. Prose flows at once. From a place on where
 //! a call may begin, text is held until its fate is certain, or until the end.
 
+mod ahead;
+mod bare;
 mod blocks;
 mod body;
 mod decide;
+mod declared;
+mod early;
 mod extent;
 mod header;
 mod judge;
@@ -15,27 +19,36 @@ mod listed;
 mod live;
 mod native;
 mod open_end;
+mod repeat;
 mod stripped;
 mod tail;
+mod told;
 mod words;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use callwright_json::{Span, strict};
+use callwright_json::Span;
 
+use self::ahead::{ahead, behind_blanks};
+use self::blocks::thought_ends;
 use self::body::Body;
+use self::early::Early;
 use self::extent::Extent;
-use self::lead::{Glue, Lead, Look, MAX_TICKS, Place, is_name_byte, tick_run};
+pub(crate) use self::lead::is_name_byte;
+use self::lead::{Glue, Lead, Look, MAX_TICKS, Place, tick_run};
 pub use self::native::CallDelta;
 use self::native::Drafts;
+use self::repeat::{Made, Spot};
 use self::tail::{Tail, tail};
-use crate::dialect::{self, Anchor, TURNS, WORD_OPENERS};
+use crate::dialect::marks::{self, Fit};
+use crate::dialect::{self, Anchor, Dialects, FRAMES, Record};
 use crate::engine::{Context, is_cut};
 use crate::guard;
 use crate::name::Names;
-use crate::policy::Admission;
+use crate::policy::{Admission, CallsInReasoning};
 use crate::tools::ToolSet;
-use crate::verdict::{Acceptance, Outcome, Verdict};
+use crate::verdict::{Outcome, Verdict};
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
@@ -60,27 +73,36 @@ pub enum Event {
     Text(String),
     /// What it thinks.
     Reasoning(String),
-    /// A native call that has begun to go out before its verdict; only with [`Context::live`].
+    /// A call has begun to go out before its verdict, which will come; only with [`Context::live`].
     CallStarted {
-        /// Which native call of the answer it is, counted from 0 in the order in which they came up. The verdicts of
-        /// native calls come in this order too.
-        index: usize,
+        /// Which call of the answer it is.
+        call: LiveCall,
         /// The upstream's id, if there was one by now.
         id: Option<String>,
         /// The declared name.
         name: String,
     },
-    /// The next piece of the arguments of a native call that was started. All pieces of a call, one after the other,
-    /// are the beginning of the arguments that its verdict accepts, to the byte; of a refused call they are never a
-    /// whole JSON value.
+    /// The next piece of the arguments of a call that was started. All pieces of a call, one after the other, are the
+    /// beginning of the arguments that its verdict accepts, to the byte; of a refused call they are never a whole JSON
+    /// value.
     CallArguments {
-        /// The index that the call was started with.
-        index: usize,
+        /// The call that was started.
+        call: LiveCall,
         /// The piece; never empty.
         piece: String,
     },
     /// A call.
     Call(Verdict),
+}
+
+/// Which call of an answer went out before its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveCall {
+    /// A native one, counted from 0 in the order in which they came up. Their verdicts come in this order, behind those
+    /// of all calls in the text.
+    Native(usize),
+    /// One in the text, counted from 0 among the verdicts of calls in the text.
+    Text(usize),
 }
 
 /// Reads one answer as it arrives.
@@ -89,25 +111,36 @@ pub struct Scanner<'a> {
     cut: bool,
     /// Which mended calls may pass.
     admission: Admission,
+    /// Nobody asks for events.
+    is_quiet: bool,
     /// Only explicit forms count in the text.
     explicit: bool,
-    /// The only dialect that counts.
-    dialect: Option<String>,
+    dialects: Dialects,
     /// All the text so far.
-    text: String,
+    text: Cow<'a, str>,
     /// Everything before this place is decided.
     at: usize,
     mode: Mode,
     /// What the markup of calls opened and has not closed yet.
     glue: Vec<Glue>,
+    /// The dialect of the last calls, and the place behind them.
+    inside: Option<(Arc<Record>, usize)>,
     /// Inside a fence that was left in the text.
     in_fence: bool,
     /// What closes the block of speech that was opened.
-    speech: Option<&'static str>,
+    speech: Option<Arc<str>>,
+    /// What becomes of calls in reasoning.
+    calls_in_reasoning: CallsInReasoning,
+    /// What closes the reasoning that is read for calls; all that is no call is thought then.
+    thought: Option<Arc<str>>,
     /// Calls of the last list, waiting for the end of their markup.
     pending: Vec<Verdict>,
     space: Space,
     native: Drafts,
+    /// What is certain may go out before a verdict.
+    is_live: bool,
+    /// The call in the text that is being read, as far as that.
+    early: Option<Early<'a>>,
     outcome: Outcome,
     /// Bytes of payload read so far.
     spent: usize,
@@ -115,8 +148,14 @@ pub struct Scanner<'a> {
     block: usize,
     /// Prose stood behind the last call.
     apart: bool,
-    /// Name and arguments of the accepted calls: the dialect and the block of the first one.
-    known: HashMap<String, (&'static str, usize)>,
+    /// The accepted calls.
+    made: Made,
+    /// How often the markup around calls was closed altogether.
+    group: usize,
+    /// The end of the last payload that was a call.
+    called: usize,
+    /// The end of the last call that was only shown: the next one of its list is shown as well.
+    shown: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -143,7 +182,7 @@ enum Mode {
 #[derive(Debug)]
 struct Thinking {
     /// What closes it.
-    close: &'static str,
+    close: Arc<str>,
     /// It was searched for its closer up to here.
     searched: usize,
     /// A marked call in it: nothing if the block is closed behind it, a call if the text just ends.
@@ -170,39 +209,55 @@ enum Flow {
 impl<'a> Scanner<'a> {
     /// For answers to a request that declares `tools`.
     pub fn new(tools: &'a ToolSet, context: &Context<'_>) -> Scanner<'a> {
-        let mode = if context.starts_in_reasoning {
-            Mode::Reasoning(Thinking { close: "</think>", searched: 0, marked: None })
-        } else {
-            Mode::Prose
-        };
-        Scanner {
+        let mut scanner = Scanner {
             names: Names::new(tools),
             cut: context.finish_reason.is_some_and(is_cut),
             admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
+            is_quiet: false,
             explicit: context.native,
-            dialect: context.dialect.map(str::to_owned),
-            text: String::new(),
+            dialects: context.dialects.clone(),
+            text: Cow::Borrowed(""),
             at: 0,
-            mode,
+            mode: Mode::Prose,
             glue: Vec::new(),
+            inside: None,
             in_fence: false,
             speech: None,
+            calls_in_reasoning: context.calls_in_reasoning,
+            thought: None,
             pending: Vec::new(),
             space: Space::default(),
             native: Drafts::new(context.live),
+            is_live: context.live,
+            early: None,
             outcome: Outcome::default(),
             spent: 0,
             block: 0,
             apart: false,
-            known: HashMap::new(),
+            made: Made::default(),
+            group: 0,
+            called: 0,
+            shown: None,
+        };
+        if context.starts_in_reasoning {
+            scanner.think(context.dialects.reasoning_closer());
         }
+        scanner
+    }
+
+    /// The outcome of a whole answer, without events.
+    pub(crate) fn read(mut self, text: &'a str) -> Outcome {
+        self.is_quiet = true;
+        self.outcome.text.reserve(text.len());
+        self.text = Cow::Borrowed(text);
+        self.finish(&mut Vec::new())
     }
 
     /// Takes the next piece.
     pub fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
         match delta {
             Delta::Text(text) => {
-                self.text.push_str(text);
+                self.text.to_mut().push_str(text);
                 self.advance(false, out);
             }
             Delta::Reasoning(text) => self.reason(text, out),
@@ -220,12 +275,11 @@ impl<'a> Scanner<'a> {
         self.advance(true, out);
         let before = self.outcome.verdicts.len();
         for verdict in self.native.judge(&self.names, self.admission, self.cut, before) {
-            out.push(Event::Call(verdict.clone()));
-            self.outcome.verdicts.push(verdict);
+            self.judged(verdict, out);
         }
         if !self.space.removed {
             let space = std::mem::take(&mut self.space.pending);
-            self.say(&space, out);
+            self.say(space, "", out);
         }
         self.outcome
     }
@@ -253,16 +307,37 @@ impl<'a> Scanner<'a> {
     }
 
     fn place(&self, line_start: bool, end: bool) -> Place<'_, 'a> {
-        Place { names: &self.names, line_start, in_fence: self.in_fence, end }
+        Place {
+            names: &self.names,
+            dialects: &self.dialects,
+            inside: None,
+            line_start,
+            in_fence: self.in_fence,
+            thought: self.thought.as_deref(),
+            end,
+        }
     }
 
     /// Lets prose through up to the next place where something else may begin.
     fn prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
+        let dialects = self.dialects.clone();
+        let markers = dialects.markers();
         let mut at = self.at;
-        let mut line_start = self.is_line_start(at);
-        let mut in_word = self.at != 0 && self.text.as_bytes().get(at - 1).is_some_and(|&b| is_name_byte(b));
+        // Up to here, every place is looked at.
+        let mut near = self.begins_line(at).then(|| behind_blanks(self.text.as_bytes(), at));
         let found = loop {
+            if markers.is_some() {
+                // A marker of the caller's own may begin with any byte.
+                near = Some(self.text.len());
+            } else if near.is_none_or(|near| near < at) {
+                let stretch = ahead(&self.text, at);
+                self.pass_over(at, stretch.from);
+                at = stretch.from;
+                near = Some(stretch.to);
+            }
             let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
+            let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
+            let in_word = before.is_some_and(|&before| is_name_byte(before));
             let begins_word = is_name_byte(byte) && !in_word;
             let special =
                 matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
@@ -270,16 +345,14 @@ impl<'a> Scanner<'a> {
             let marked = byte == b']' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'<');
             // `>>>f⏎{…}`, also behind text
             let arrow = byte == b'>' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'>');
-            if special || begins_word || marked || arrow || (line_start && byte == b'#') {
-                match self.at_mark(at, line_start, end) {
+            let own = markers.is_some_and(|markers| markers.begins_with(byte));
+            if special || begins_word || marked || arrow || own || byte == b'#' {
+                match self.at_mark(at, self.begins_line(at), end) {
                     Found::Nothing => {}
                     found => break found,
                 }
             }
-            if !byte.is_ascii_whitespace() {
-                // Brackets and quotes of a list do not outlive prose.
-                self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
-            }
+            self.pass_over(at, at + 1);
             if byte == b'`' {
                 let run = tick_run(self.text.as_bytes(), at);
                 if at + run == self.text.len() && run < MAX_TICKS && !end {
@@ -287,12 +360,8 @@ impl<'a> Scanner<'a> {
                 }
                 self.in_fence ^= 3 <= run;
                 at += run;
-                line_start = false;
-                in_word = false;
                 continue;
             }
-            in_word = is_name_byte(byte);
-            line_start = byte == b'\n' || line_start && matches!(byte, b' ' | b'\t' | b'\r');
             at += 1;
         };
         self.release(at, out);
@@ -307,6 +376,7 @@ impl<'a> Scanner<'a> {
                     } else if let Some(body) = Body::of(&lead) {
                         Mode::Body(lead, body)
                     } else {
+                        self.early = if self.is_live { Early::of(&lead) } else { None };
                         let extent = Extent::new(lead.item.at());
                         Mode::Payload(lead, extent)
                     };
@@ -314,13 +384,17 @@ impl<'a> Scanner<'a> {
             }
             Found::Think(open, close) => {
                 self.at = at + open;
-                self.remove(out);
-                self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
+                self.think(close);
+                Flow::On
+            }
+            Found::Thought(len) => {
+                self.at = at + len;
+                self.end_thought(out);
                 Flow::On
             }
             Found::Speech(len, close) => {
                 self.at = at + len;
-                self.remove(out);
+                self.remove();
                 self.speech = close;
                 Flow::On
             }
@@ -341,19 +415,36 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Brackets and quotes of a list do not outlive prose.
+    fn pass_over(&mut self, from: usize, to: usize) {
+        let is_prose =
+            || self.text.as_bytes().get(from..to).is_some_and(|b| !b.iter().all(u8::is_ascii_whitespace));
+        if !self.glue.is_empty() && is_prose() {
+            self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
+        }
+    }
+
     /// What begins at `at`, if anything but prose does.
     fn at_mark(&mut self, at: usize, line_start: bool, end: bool) -> Found {
         let rest = &self.text[at..];
         if let Some(&byte) = rest.as_bytes().first() {
-            if matches!(byte, b'<' | b'[' | b'>')
+            let own = self.dialects.markers().filter(|markers| markers.begins_with(byte));
+            if let Some(close) = &self.thought {
+                match thought_ends(rest.as_bytes(), close) {
+                    Fit::Is(len) => return Found::Thought(len),
+                    Fit::Grows if !end => return Found::Wait,
+                    Fit::Grows | Fit::No => {}
+                }
+            } else if (matches!(byte, b'<' | b'[' | b'>' | b't') || own.is_some())
                 && let Some(found) = self.block_begins(rest.as_bytes(), end)
             {
                 return found;
             }
             // The closing marks of markup that was taken out before.
-            if byte == b'`' || byte == b'<' {
+            if byte == b'`' || byte == b'<' || own.is_some() {
                 let fence = self.glue.iter().any(|g| matches!(g, Glue::Fence(_))) && rest.starts_with("```");
-                let tag = self.glue.contains(&Glue::Tag) && rest.starts_with("</");
+                let tag = self.glue.contains(&Glue::Tag)
+                    && (rest.starts_with("</") || own.is_some_and(|own| own.closes(&self.text, at, end)));
                 let short = !end && rest.len() < 3;
                 if !self.glue.is_empty() && short {
                     return Found::Wait;
@@ -371,32 +462,50 @@ impl<'a> Scanner<'a> {
                 }
             }
         }
-        if self.has_calls() && (line_start || rest.starts_with('<')) {
-            if guard::turn_begins(&self.text, at) {
-                return Found::Turn;
-            }
-            if !end && dialect::may_grow_into(&self.text, at, TURNS.iter().copied()) {
-                return Found::Wait;
+        if self.has_calls() && self.thought.is_none() && (line_start || rest.starts_with('<')) {
+            match guard::turn(&self.text, at) {
+                Fit::Is(_) => return Found::Turn,
+                Fit::Grows if !end => return Found::Wait,
+                Fit::Grows | Fit::No => {}
             }
         }
-        if let Some(found) = self.quote_begins(at, end) {
+        if self.thought.is_none()
+            && let Some(found) = self.quote_begins(at, end)
+        {
             return found;
         }
-        if !self.native.is_empty() {
+        if !self.native.is_empty() || self.names.tools().is_empty() {
+            return Found::Nothing;
+        }
+        // What is said to the user is no call, before another block begins.
+        if self.speech.is_some() && !matches!(rest.as_bytes().first(), Some(b'<' | b'>')) {
             return Found::Nothing;
         }
         if !line_start && self.is_beside(at) && self.is_plain_word(at) {
             return Found::Nothing;
         }
-        match lead::look(&self.text, at, self.place(line_start, end)) {
-            Look::Found(lead) if self.explicit && !self.is_explicit(&lead) => Found::Nothing,
-            Look::Found(lead) if self.dialect.as_deref().is_some_and(|d| d != lead.record.name) => {
+        // `[{…}, {…}]` behind a marker: the second call is of the first one's dialect.
+        let inside = self.inside.as_ref().filter(|(_, from)| {
+            !self.glue.is_empty() && self.text.get(*from..at).is_some_and(|gap| gap.trim().is_empty())
+        });
+        let place = Place { inside: inside.map(|(record, _)| record), ..self.place(line_start, end) };
+        match lead::look(&self.text, at, place) {
+            Look::Found(lead) if self.speech.is_some() && !self.begins_block(&lead) => Found::Nothing,
+            Look::Found(lead) if self.thought.is_some() && lead.record.anchor == Anchor::Weak => {
                 Found::Nothing
             }
+            Look::Found(lead) if self.explicit && !self.is_explicit(&lead) => Found::Nothing,
+            Look::Found(lead) if !self.dialects.admits(&lead.dialect) => Found::Nothing,
             Look::Found(lead) => Found::Lead(lead),
             Look::Wait => Found::Wait,
             Look::Nothing => Found::Nothing,
         }
+    }
+
+    /// Does it begin a block of its own, as what stands beside a block of speech does?
+    fn begins_block(&self, lead: &Lead) -> bool {
+        let rest = self.text.as_bytes().get(lead.start..).unwrap_or(&[]);
+        FRAMES.iter().any(|frame| matches!(marks::fit(rest, frame), Fit::Is(_)))
     }
 
     /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
@@ -415,9 +524,10 @@ impl<'a> Scanner<'a> {
     /// where there are none it need not wait for what follows it.
     fn is_plain_word(&self, at: usize) -> bool {
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
-        rest.first().is_some_and(|&byte| is_name_byte(byte))
-            && !WORD_OPENERS.iter().any(|word| dialect::starts_with_any_case(rest, word))
-            && !dialect::may_grow_into(&self.text, at, WORD_OPENERS.iter().copied())
+        let is_mark = |byte| self.dialects.markers().is_some_and(|own| own.begins_with(byte));
+        rest.first().is_some_and(|&byte| is_name_byte(byte) && !is_mark(byte))
+            && !self.dialects.words().any(|word| dialect::starts_with_any_case(rest, word))
+            && !dialect::may_grow_into(&self.text, at, self.dialects.words())
     }
 
     fn has_calls(&self) -> bool {
@@ -436,6 +546,9 @@ impl<'a> Scanner<'a> {
             }
             Tail::Ended(at) => {
                 self.at = at;
+                if let Some((_, from)) = &mut self.inside {
+                    *from = at;
+                }
                 self.flush_calls(out);
                 self.mode = Mode::Prose;
                 Flow::On
@@ -457,17 +570,29 @@ impl<'a> Scanner<'a> {
                 continue;
             }
             self.remember(&verdict);
-            out.push(Event::Call(verdict.clone()));
-            self.outcome.verdicts.push(verdict);
+            self.judged(verdict, out);
         }
+        self.group += usize::from(self.glue.is_empty());
+    }
+
+    fn judged(&mut self, verdict: Verdict, out: &mut Vec<Event>) {
+        if !self.is_quiet {
+            out.push(Event::Call(verdict.clone()));
+        }
+        self.outcome.verdicts.push(verdict);
     }
 
     /// The same call in another dialect, or again behind prose, is an explanation of it. A list may hold a
-    /// call twice.
-    fn is_repeat(&self, verdict: &Verdict) -> bool {
+    /// call twice, also one whose elements have less markup than its beginning.
+    fn is_repeat(&mut self, verdict: &Verdict) -> bool {
         let Verdict::Accepted(call) = verdict else { return false };
-        let block = self.block + usize::from(self.apart);
-        self.known.get(&key(call)).is_some_and(|known| *known != (call.dialect, block))
+        let spot = self.spot(call.dialect.clone());
+        self.made.has(call, &spot, &self.outcome.verdicts)
+    }
+
+    /// Where a call would stand now.
+    fn spot(&self, dialect: Cow<'static, str>) -> Spot {
+        Spot { dialect, block: self.block + usize::from(self.apart), group: self.group }
     }
 
     fn remember(&mut self, verdict: &Verdict) {
@@ -475,8 +600,18 @@ impl<'a> Scanner<'a> {
             self.block += 1;
         }
         if let Verdict::Accepted(call) = verdict {
-            self.known.entry(key(call)).or_insert((call.dialect, self.block));
+            let spot = Spot { dialect: call.dialect.clone(), block: self.block, group: self.group };
+            self.made.add(call, spot, self.outcome.verdicts.len());
         }
+    }
+
+    /// Does what stands at `at` begin a line, or what the model says behind its reasoning?
+    fn begins_line(&self, at: usize) -> bool {
+        let is_behind_block = || {
+            let before = self.text.get(self.at..at).unwrap_or("");
+            self.space.removed && !self.has_calls() && before.trim().is_empty()
+        };
+        self.is_line_start(at) || is_behind_block()
     }
 
     /// Is there nothing but blanks before `at` on its line?
@@ -491,10 +626,15 @@ impl<'a> Scanner<'a> {
         if end <= self.at {
             return;
         }
-        let piece = self.text[self.at..end].to_owned();
+        let text = std::mem::take(&mut self.text);
+        self.release_piece(text.get(self.at..end).unwrap_or(""), out);
         self.at = end;
+        self.text = text;
+    }
+
+    fn release_piece(&mut self, piece: &str, out: &mut Vec<Event>) {
         let body = piece.trim_start();
-        self.blank(&piece[..piece.len() - body.len()]);
+        self.blank(piece.get(..piece.len() - body.len()).unwrap_or(""));
         if body.is_empty() {
             return;
         }
@@ -502,11 +642,10 @@ impl<'a> Scanner<'a> {
         self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
         let said = body.trim_end();
         self.apart = self.has_calls();
-        let mut text = std::mem::take(&mut self.space.pending);
-        text.push_str(said);
+        let space = std::mem::take(&mut self.space.pending);
         self.space = Space::default();
-        self.say(&text, out);
-        self.blank(&body[said.len()..]);
+        self.say(space, said, out);
+        self.blank(body.get(said.len()..).unwrap_or(""));
     }
 
     fn blank(&mut self, space: &str) {
@@ -516,7 +655,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Markup begins here and is taken out.
-    fn remove(&mut self, _out: &mut [Event]) {
+    fn remove(&mut self) {
         if self.outcome.text.is_empty() {
             self.space.pending.clear();
         }
@@ -524,18 +663,21 @@ impl<'a> Scanner<'a> {
         self.space.before = !self.space.pending.is_empty();
     }
 
-    fn say(&mut self, text: &str, out: &mut Vec<Event>) {
-        if !text.is_empty() {
-            self.outcome.text.push_str(text);
-            out.push(Event::Text(text.to_owned()));
+    fn say(&mut self, mut space: String, said: &str, out: &mut Vec<Event>) {
+        if self.thought.is_some() {
+            space.push_str(said);
+            return self.reason(&space, out);
+        }
+        self.outcome.text.push_str(&space);
+        self.outcome.text.push_str(said);
+        if self.is_quiet {
+            return;
+        }
+        space.push_str(said);
+        if !space.is_empty() {
+            out.push(Event::Text(space));
         }
     }
-}
-
-/// A text that is equal for equal calls, however their arguments are spelt.
-fn key(call: &Acceptance) -> String {
-    let arguments = strict(&call.arguments).map(|tree| tree.root(&call.arguments).canonical());
-    format!("{}\0{}", call.name, arguments.as_deref().unwrap_or(&call.arguments))
 }
 
 enum Found {
@@ -543,9 +685,11 @@ enum Found {
     Wait,
     Lead(Lead),
     /// A reasoning block: the length of its opener, and its closer.
-    Think(usize, &'static str),
+    Think(usize, Arc<str>),
+    /// The end of reasoning that was read for calls: the length of its closer.
+    Thought(usize),
     /// An edge of a block of speech: its length, and what closes the block that begins there.
-    Speech(usize, Option<&'static str>),
+    Speech(usize, Option<Arc<str>>),
     /// A quoted result: the length of its opener, and its closer.
     Quote(usize, String),
     /// A closing mark of markup that was taken out, up to here, and what to look at next.

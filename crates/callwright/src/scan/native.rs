@@ -3,9 +3,9 @@
 
 use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
 
-use super::Event;
 use super::live::{Inside, Live};
 use super::open_end;
+use super::{Event, LiveCall};
 use crate::check::{self, Fit};
 use crate::dialect::NATIVE;
 use crate::guard;
@@ -143,12 +143,13 @@ impl Draft {
             return;
         }
         let Some(tool) = names.tools().get(&self.name) else { return };
+        let call = LiveCall::Native(index);
         let is_begun = self.live.is_begun();
         let Some(piece) = self.live.advance(tool, &self.arguments) else { return };
         if !is_begun {
-            out.push(Event::CallStarted { index, id: self.id.clone(), name: self.name.clone() });
+            out.push(Event::CallStarted { call, id: self.id.clone(), name: self.name.clone() });
         }
-        out.push(Event::CallArguments { index, piece: piece.to_owned() });
+        out.push(Event::CallArguments { call, piece: piece.to_owned() });
     }
 
     fn judge(&self, names: &Names<'_>, admission: Admission, end: End, number: usize) -> Verdict {
@@ -164,7 +165,7 @@ impl Draft {
                         id: self.id.clone(),
                         name: tool.name().to_owned(),
                         arguments: fit.arguments,
-                        dialect: NATIVE,
+                        dialect: NATIVE.into(),
                         span: Span::new(0, self.arguments.len()),
                         repairs,
                         renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
@@ -228,7 +229,7 @@ impl Draft {
         Verdict::Refused(Refusal {
             id: self.id.clone(),
             name: Some(self.name.clone()).filter(|name| !name.is_empty()),
-            dialect: NATIVE,
+            dialect: NATIVE.into(),
             number,
             span: Span::new(0, self.arguments.len()),
             block: self.arguments.clone(),

@@ -1,13 +1,14 @@
 //! Calls whose special tokens were taken out on the way: `functions.f:0{…}`, `commentary to=functions.f json{…}`,
 //! `f[ARGS]{…}`, ``functionf⏎```json``, `f⏎<arg_key>…`.
 //!
-//! Only at the start of a line, for a declared name, and with more than a name in front of the arguments.
+//! Only for a declared name, and with more than a name in front of the arguments. Behind a sentence, on its line, only
+//! what no sentence holds counts: `f<arg_key>`, `f</tool_call>`, `call:f{a:<|"|>`.
 
 use callwright_json::Span;
 
 use super::header::Header;
 use super::lead::{Item, Leading, Step};
-use crate::dialect::{self, Grammar};
+use crate::dialect::Known;
 use crate::name::MAX_NAME;
 use crate::payload::tag::{Lexed, Role, tag_at};
 use crate::payload::tagged::Style;
@@ -19,6 +20,24 @@ const GLUED_BEFORE: &[&str] = &["function"];
 const GLUED_BEHIND: &[&str] = &["json", "code"];
 
 impl Leading<'_, '_> {
+    /// The same in the middle of a line.
+    pub(super) fn stripped_in_line(&mut self) -> Option<Step> {
+        let end = self.name_end(self.at);
+        let is_possible = match self.bytes.get(end) {
+            None => return None,
+            Some(b'<') => self.resolves(self.at, end),
+            Some(b':') => self.text.get(self.at..end) == Some("call"),
+            Some(_) => false,
+        };
+        if !is_possible {
+            return None;
+        }
+        match self.stripped()? {
+            step @ (Step::Item(Item::Tagged { .. } | Item::Relaxed { .. }) | Step::Wait) => Some(step),
+            Step::Item(_) | Step::Over | Step::Nothing => Some(Step::Nothing),
+        }
+    }
+
     /// A header without its tokens, if one begins here.
     pub(super) fn stripped(&mut self) -> Option<Step> {
         let mut from = self.at;
@@ -77,8 +96,10 @@ impl Leading<'_, '_> {
             },
             b'<' => match tag_at(self.text, at) {
                 Lexed::Grows => Some(Step::Wait),
-                Lexed::Tag(tag) if tag.role == Role::Key && !tag.closing => {
-                    self.record = Some(dialect::named("glm45"));
+                Lexed::Tag(tag)
+                    if tag.role == Role::Key && !tag.closing || tag.role == Role::Group && tag.closing =>
+                {
+                    self.record = Some(self.known(self.glm(at)));
                     Some(Step::Item(Item::Tagged { name, at, style: Style::Words }))
                 }
                 Lexed::Tag(tag) if tag.role == Role::Token && self.is_between(tag.word) => {
@@ -96,9 +117,8 @@ impl Leading<'_, '_> {
         if colon >= self.bytes.len() {
             return Some(Step::Wait);
         }
-        for record in ["gemma4", "functiongemma"].map(dialect::named) {
-            let Grammar::Relaxed(mark) = record.grammar else { continue };
-            match self.literal(colon + 1, mark) {
+        for record in [Known::Gemma4, Known::FunctionGemma].map(|known| self.known(known)) {
+            match self.literal(colon + 1, &record.string_mark) {
                 Some(true) => {
                     self.record = Some(record);
                     return Some(Step::Item(Item::Relaxed { name, at }));

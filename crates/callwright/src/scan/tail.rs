@@ -1,7 +1,10 @@
 //! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
 
+use super::blocks::thought_ends;
 use super::lead::{self, Glue, Look, Place, tick_run};
-use crate::dialect;
+use crate::dialect::marks::{self, Fit};
+use crate::dialect::own::Stands;
+use crate::guard;
 use crate::payload::tag::{Lexed, Role, tag_at};
 
 /// How far the markup behind a payload goes.
@@ -24,6 +27,7 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             return if place.end { Tail::Ended(at) } else { Tail::Wait(at) };
         };
         let closed = match byte {
+            _ if is_own(text, next, glue, place) => own_closer(text, next, glue, place),
             b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<') && glue.contains(&Glue::Tag) => {
                 marked_tag(text, next, space, glue, place)
             }
@@ -31,6 +35,11 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             b'"' | b'\'' => close(glue, |g| *g == Glue::Quote(byte)).then_some(next + 1),
             b'`' => ticks(bytes, next, glue, place.end),
             b'<' => tag(text, next, glue, place),
+            b'[' if glue.contains(&Glue::Tag) => match marks::fit(&bytes[next..], "[/tool_calls]") {
+                Fit::Is(len) => Some(next + len),
+                Fit::Grows if !place.end => return Tail::Wait(at),
+                Fit::Grows | Fit::No => None,
+            },
             b',' | b';' => Some(next + 1),
             // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
             b'.' if space == 0 => match bytes.get(next + 1) {
@@ -46,6 +55,27 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             Some(end) => at = end,
             None => return Tail::Ended(at),
         }
+    }
+}
+
+/// Does a closing mark of one of the caller's own dialects stand at `at`, behind an opening one?
+fn is_own(text: &str, at: usize, glue: &[Glue], place: Place<'_, '_>) -> bool {
+    let Some(own) = place.dialects.markers() else { return false };
+    let begins = text.as_bytes().get(at).is_some_and(|byte| own.begins_with(*byte));
+    begins && glue.contains(&Glue::Tag) && own.closes(text, at, place.end)
+}
+
+/// `Some(at)` asks for more text.
+fn own_closer(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Option<usize> {
+    match place.dialects.markers()?.closer(text, at, place.end) {
+        Stands::Is(end) => {
+            close(glue, |g| *g == Glue::Tag);
+            Some(end)
+        }
+        // What is left of the last closing mark.
+        Stands::Grows if place.end => Some(text.len()),
+        Stands::Grows => Some(at),
+        Stands::No => None,
     }
 }
 
@@ -93,6 +123,14 @@ fn marked_tag(
 
 /// `Some(at)` asks for more text.
 fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Option<usize> {
+    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
+    if let Some(close) = place.thought {
+        match thought_ends(rest, close) {
+            Fit::Is(_) => return None,
+            Fit::Grows if !place.end => return Some(at),
+            Fit::Grows | Fit::No => {}
+        }
+    }
     let tag = match tag_at(text, at) {
         Lexed::Tag(tag) => tag,
         Lexed::Grows if !place.end => return Some(at),
@@ -105,11 +143,24 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
         close(glue, |g| *g == Glue::Tag);
         return Some(end);
     }
+    // A result or a turn that the model makes up is no markup of its call.
+    match guard::turn(text, at) {
+        Fit::Is(_) => return None,
+        Fit::Grows if !place.end => return Some(at),
+        Fit::Grows | Fit::No => {}
+    }
+    // `<|start|>assistant<|channel|>final<|message|>` begins what the model says next.
+    if place.dialects.block(rest).is_some() {
+        return None;
+    }
+    if !place.end && place.dialects.may_grow_into_block(rest) {
+        return Some(at);
+    }
     // `<function>{…}<function>`: the slash is missing, unless another call follows.
     match lead::look(text, at, place) {
         Look::Found(_) => None,
         Look::Wait => Some(at),
-        Look::Nothing if tag.role == Role::Token && dialect::is_closer(text, at) => {
+        Look::Nothing if place.dialects.is_closer(text, at) => {
             close(glue, |g| *g == Glue::Tag);
             Some(end)
         }

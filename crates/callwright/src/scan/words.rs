@@ -4,7 +4,7 @@ use callwright_json::Span;
 
 use super::lead::{Glue, Item, Leading, Step};
 use super::listed;
-use crate::dialect;
+use crate::dialect::Known;
 use crate::keys;
 use crate::name::MAX_NAME;
 
@@ -114,8 +114,9 @@ impl Leading<'_, '_> {
         if let Some(step) = self.worded() {
             return step;
         }
-        if self.at == self.from && self.place.line_start {
-            match self.stripped() {
+        if self.at == self.from {
+            let stripped = if self.place.line_start { self.stripped() } else { self.stripped_in_line() };
+            match stripped {
                 // At the end, what would be waited for is not there.
                 Some(Step::Wait) if self.place.end => {}
                 Some(step) => return step,
@@ -145,7 +146,7 @@ impl Leading<'_, '_> {
                 return self.over(end + 1, Glue::Paren);
             }
             b'[' if word.eq_ignore_ascii_case("functools") => {
-                self.record = Some(dialect::named("phi4mini"));
+                self.record = Some(self.known(Known::Phi4Mini));
                 self.at = end;
                 return Step::Over;
             }

@@ -1,0 +1,409 @@
+//! What a run changed in the workspace, and the way back.
+//!
+//! Before a file is written or deleted, what stood there is kept outside of the workspace, named by its hash, and a
+//! line about the change is written. So a change can be undone also after the program was killed.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cap_std::fs::{Permissions, PermissionsExt};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::workspace::{FileError, Found, Place, Workspace};
+
+/// How many bytes are kept where nothing else is said.
+const KEPT: u64 = 256 << 20;
+/// The longest record of changes that is read back.
+const MAX_RECORD: u64 = 64 << 20;
+
+/// The changes of one run, and what stood there before.
+///
+/// ```
+/// # let (folder, kept) = (tempfile::tempdir()?, tempfile::tempdir()?);
+/// use std::sync::Arc;
+/// use callwright_agent::{Changes, Workspace};
+///
+/// let workspace = Arc::new(Workspace::open(folder.path())?);
+/// let changes = Changes::open(kept.path(), workspace.clone())?;
+/// changes.write("call_1", "a.txt", b"one")?;
+/// changes.write("call_2", "a.txt", b"two")?;
+/// changes.undo("call_3", None)?;
+/// assert_eq!(workspace.read("a.txt")?, b"one");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Changes {
+    workspace: Arc<Workspace>,
+    folder: PathBuf,
+    max_kept: u64,
+    log: Mutex<Log>,
+}
+
+#[derive(Debug)]
+struct Log {
+    record: File,
+    changes: Vec<Change>,
+    kept: u64,
+}
+
+/// One change of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Counted from 1.
+    pub number: u64,
+    /// The id of the call that made it.
+    pub call: String,
+    /// The path beneath the workspace, without links.
+    pub path: PathBuf,
+    /// What stood there before.
+    pub before: State,
+    /// What stands there since.
+    pub after: State,
+    /// The directories that were made for it, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<PathBuf>,
+    /// The change that this one undoes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
+}
+
+/// What stands at a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nothing.
+    Nothing,
+    /// A file.
+    File {
+        /// SHA-256 of its bytes, in hexadecimal.
+        hash: String,
+        /// How many there are.
+        bytes: u64,
+        /// Its permissions, as Unix has them.
+        mode: u32,
+    },
+    /// A symbolic link to this.
+    Link(PathBuf),
+}
+
+impl State {
+    fn of(found: &Found) -> State {
+        match found {
+            Found::Nothing => State::Nothing,
+            Found::Link(target) => State::Link(target.clone()),
+            Found::File { bytes, permissions } => State::file(bytes, permissions.mode()),
+        }
+    }
+
+    fn file(bytes: &[u8], mode: u32) -> State {
+        State::File { hash: hash(bytes), bytes: bytes.len() as u64, mode: mode & 0o7777 }
+    }
+
+    /// Are both the same to a reader? Permissions do not count: a system may give a new file others than asked for.
+    fn reads_like(&self, other: &State) -> bool {
+        match (self, other) {
+            (State::File { hash, .. }, State::File { hash: other, .. }) => hash == other,
+            _ => self == other,
+        }
+    }
+}
+
+/// What a change came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The change's number, by which it can be undone.
+    pub number: u64,
+    /// How many bytes the file has now.
+    pub bytes: u64,
+    /// Can it be undone? Not where more is to be kept than may be.
+    pub can_be_undone: bool,
+}
+
+impl Changes {
+    /// Opens what is kept in `folder`, which is made where it is missing.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or lies in the workspace, where a tool could reach it.
+    pub fn open(folder: &Path, workspace: Arc<Workspace>) -> io::Result<Changes> {
+        fs::create_dir_all(folder.join("objects"))?;
+        let folder = folder.canonicalize()?;
+        if folder.starts_with(workspace.root()) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("{} lies in the workspace: what is kept must stand outside", folder.display()),
+            ));
+        }
+        let path = folder.join("changes.jsonl");
+        let mut record = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+        let mut text = String::new();
+        (&mut record).take(MAX_RECORD).read_to_string(&mut text)?;
+        // A line that was cut by a crash is of a change that was not yet made.
+        let changes = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if !text.is_empty() && !text.ends_with('\n') {
+            record.write_all(b"\n")?;
+        }
+        let mut kept = 0;
+        for entry in fs::read_dir(folder.join("objects"))? {
+            kept += entry?.metadata()?.len();
+        }
+        Ok(Changes { workspace, folder, max_kept: KEPT, log: Mutex::new(Log { record, changes, kept }) })
+    }
+
+    /// The same, but at most so many bytes are kept.
+    pub fn keeping(self, bytes: u64) -> Changes {
+        Changes { max_kept: bytes, ..self }
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Arc<Workspace> {
+        &self.workspace
+    }
+
+    /// All changes so far, the oldest first.
+    pub fn list(&self) -> Vec<Change> {
+        self.log().changes.clone()
+    }
+
+    /// Makes `bytes` the content of the file at `path`, and the directories above it.
+    ///
+    /// # Errors
+    /// When it cannot be written; nothing is changed then.
+    pub fn write(&self, call: &str, path: &str, bytes: &[u8]) -> Result<Changed, ChangeError> {
+        self.edit(call, path, true, |_| Ok::<_, ChangeError>(bytes.to_vec()))
+    }
+
+    /// Gives the file at `path` the content that `edit` makes of its present one; there is none for a file that does
+    /// not exist. No other change of this run comes between.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, and those of `edit`; nothing is changed then.
+    pub fn edit<E: From<ChangeError>>(
+        &self,
+        call: &str,
+        path: &str,
+        make_folders: bool,
+        edit: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, E>,
+    ) -> Result<Changed, E> {
+        let mut log = self.log();
+        let place = self.workspace.place(path, make_folders).map_err(ChangeError::from)?;
+        let found = place.found().map_err(ChangeError::from)?;
+        let (bytes, mode) = match &found {
+            Found::Nothing => (edit(None)?, 0o666),
+            Found::File { bytes, permissions } => (edit(Some(bytes))?, permissions.mode()),
+            Found::Link(_) => return Err(ChangeError::from(FileError::NotAFile("a symbolic link")).into()),
+        };
+        let after = State::file(&bytes, mode);
+        let (number, can_be_undone) = self.begin(&mut log, call, &place, &found, after, None)?;
+        place.replace(&bytes, None).map_err(ChangeError::from)?;
+        Ok(Changed { number, bytes: bytes.len() as u64, can_be_undone })
+    }
+
+    /// Takes away the file, or the symbolic link, at `path`.
+    ///
+    /// # Errors
+    /// When there is none; nothing is changed then.
+    pub fn delete(&self, call: &str, path: &str) -> Result<Changed, ChangeError> {
+        let mut log = self.log();
+        let place = self.workspace.entry(path)?;
+        let found = place.found()?;
+        if matches!(found, Found::Nothing) {
+            return Err(FileError::Missing.into());
+        }
+        let (number, can_be_undone) = self.begin(&mut log, call, &place, &found, State::Nothing, None)?;
+        place.remove()?;
+        Ok(Changed { number, bytes: 0, can_be_undone })
+    }
+
+    /// Brings back what stood before change `number`, or before the last change that still stands. Later changes of
+    /// the same file are undone with it. Returns the change whose `before` stands now.
+    ///
+    /// # Errors
+    /// When there is nothing to undo, when what stood there was not kept, or when somebody else changed the file since.
+    pub fn undo(&self, call: &str, number: Option<u64>) -> Result<Change, ChangeError> {
+        let mut log = self.log();
+        let standing = standing(&log.changes);
+        let change = match number {
+            Some(number) => {
+                let known = log.changes.iter().any(|change| change.number == number);
+                let found = standing.iter().find(|change| change.number == number);
+                found.ok_or(if known { ChangeError::Undone(number) } else { ChangeError::Unknown(number) })?
+            }
+            None => standing.last().ok_or(ChangeError::Nothing)?,
+        };
+        let change = Change::clone(change);
+        let place = self.workspace.entry(&change.path.to_string_lossy())?;
+        let found = place.found()?;
+        let last = log.changes.iter().rfind(|other| other.path == change.path).unwrap_or(&change);
+        let now = State::of(&found);
+        if now.reads_like(&change.before) {
+            // It was killed between the record and the deed, or somebody has undone it already.
+        } else if !now.reads_like(&last.after) {
+            return Err(ChangeError::Elsewhere(change.path));
+        }
+        let content = match &change.before {
+            State::File { hash, .. } => {
+                Some(fs::read(self.object(hash)).map_err(|_| ChangeError::NotKept(change.number))?)
+            }
+            State::Nothing | State::Link(_) => None,
+        };
+        self.begin(&mut log, call, &place, &found, change.before.clone(), Some(change.number))?;
+        match (&change.before, content) {
+            (State::File { mode, .. }, Some(bytes)) => {
+                place.replace(&bytes, Some(Permissions::from_mode(*mode)))?;
+            }
+            (State::Link(target), _) => {
+                if !matches!(found, Found::Nothing) {
+                    place.remove()?;
+                }
+                place.link(target)?;
+            }
+            (State::Nothing | State::File { .. }, _) => {
+                if !matches!(found, Found::Nothing) {
+                    place.remove()?;
+                }
+                for made in change.made.iter().rev() {
+                    // Somebody may have put something into it.
+                    let _ = self.workspace.dir().remove_dir(made);
+                }
+            }
+        }
+        Ok(change)
+    }
+
+    /// Keeps what is there, and writes down what will be. Returns the change's number, and whether it can be undone.
+    fn begin(
+        &self,
+        log: &mut Log,
+        call: &str,
+        place: &Place,
+        found: &Found,
+        after: State,
+        undoes: Option<u64>,
+    ) -> Result<(u64, bool), ChangeError> {
+        let before = State::of(found);
+        let is_kept = match (found, &before) {
+            (Found::File { bytes, .. }, State::File { hash, .. }) => self.keep(log, hash, bytes)?,
+            _ => true,
+        };
+        let change = Change {
+            number: log.changes.last().map_or(0, |change| change.number) + 1,
+            call: call.to_owned(),
+            path: place.path().to_owned(),
+            before,
+            after,
+            made: place.made().to_vec(),
+            undoes,
+        };
+        let mut line = serde_json::to_string(&change).map_err(io::Error::from)?;
+        line.push('\n');
+        log.record.write_all(line.as_bytes())?;
+        log.record.sync_data()?;
+        let number = change.number;
+        log.changes.push(change);
+        Ok((number, is_kept))
+    }
+
+    /// Keeps `bytes` under their hash; false where that would be too much.
+    fn keep(&self, log: &mut Log, hash: &str, bytes: &[u8]) -> io::Result<bool> {
+        let object = self.object(hash);
+        if object.exists() {
+            return Ok(true);
+        }
+        let kept = log.kept + bytes.len() as u64;
+        if self.max_kept < kept {
+            return Ok(false);
+        }
+        let temporary = object.with_extension("tmp");
+        let mut file = File::create(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_data()?;
+        fs::rename(temporary, object)?;
+        log.kept = kept;
+        Ok(true)
+    }
+
+    fn object(&self, hash: &str) -> PathBuf {
+        self.folder.join("objects").join(hash)
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        // What a panic left behind is whole: the log is pushed to in one step.
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The changes that nobody has undone, and that are no undoing themselves, in order.
+fn standing(changes: &[Change]) -> Vec<&Change> {
+    let mut by_path: HashMap<&Path, Vec<&Change>> = HashMap::new();
+    for change in changes {
+        let of_file = by_path.entry(&change.path).or_default();
+        match change.undoes {
+            None => of_file.push(change),
+            Some(number) => of_file.retain(|earlier| earlier.number < number),
+        }
+    }
+    let mut standing: Vec<&Change> = by_path.into_values().flatten().collect();
+    standing.sort_by_key(|change| change.number);
+    standing
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Why a file is not changed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The file cannot be reached.
+    File(FileError),
+    /// What stood there cannot be kept.
+    Keeping(io::Error),
+    /// Nothing was changed yet, or all is undone.
+    Nothing,
+    /// There is no change of this number.
+    Unknown(u64),
+    /// The change of this number is undone already.
+    Undone(u64),
+    /// What stood there before this change was not kept.
+    NotKept(u64),
+    /// Somebody else changed this file since.
+    Elsewhere(PathBuf),
+}
+
+impl fmt::Display for ChangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChangeError::File(error) => error.fmt(f),
+            ChangeError::Keeping(error) => write!(f, "what stood there before cannot be kept: {error}"),
+            ChangeError::Nothing => f.write_str("there is no change that could be undone"),
+            ChangeError::Unknown(number) => write!(f, "there is no change {number}"),
+            ChangeError::Undone(number) => write!(f, "change {number} is undone already"),
+            ChangeError::NotKept(number) => {
+                write!(f, "what stood there before change {number} was not kept: it was too large")
+            }
+            ChangeError::Elsewhere(path) => {
+                write!(f, "{} was changed by somebody else since: read it first", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ChangeError {}
+
+impl From<FileError> for ChangeError {
+    fn from(error: FileError) -> ChangeError {
+        ChangeError::File(error)
+    }
+}
+
+impl From<io::Error> for ChangeError {
+    fn from(error: io::Error) -> ChangeError {
+        ChangeError::Keeping(error)
+    }
+}

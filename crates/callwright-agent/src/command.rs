@@ -1,0 +1,433 @@
+//! Shell commands behind walls: started, read, waited for, ended.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::net::unix::pipe::Receiver as Pipe;
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+
+use crate::sandbox::{Launcher, Told, Walls, confinement};
+
+/// The longest command, in bytes: the system takes no argument of more than 128 KiB.
+const MAX_COMMAND: usize = 64 << 10;
+/// The most commands that run at once.
+const MAX_RUNNING: usize = 16;
+/// How many processes one command may have.
+const PROCESSES: usize = 1024;
+/// How long the keeper has to end everything.
+const TO_END: Duration = Duration::from_secs(2);
+
+/// What of the user's environment a command may know. The rest may hold keys.
+const KNOWN: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "EDITOR",
+    "PAGER",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "GOCACHE",
+    "GOMODCACHE",
+    "JAVA_HOME",
+    "MAVEN_HOME",
+    "GRADLE_HOME",
+    "NVM_DIR",
+    "NVM_BIN",
+    "NODE_PATH",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYTHONPATH",
+    "RBENV_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "PKG_CONFIG_PATH",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "LDFLAGS",
+    "MAKEFLAGS",
+];
+
+/// The commands of one run.
+#[derive(Debug)]
+pub struct Commands {
+    launcher: Launcher,
+    folder: PathBuf,
+    temporary: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+    network: bool,
+    processes: usize,
+    running: Mutex<BTreeMap<u64, Arc<Running>>>,
+}
+
+impl Commands {
+    /// Commands in `folder`, the workspace, with a directory for temporary files of their own. Of `environment`, the
+    /// user's, they get what is known to be harmless.
+    ///
+    /// # Errors
+    /// When `temporary` cannot be made.
+    pub fn new(
+        launcher: Launcher,
+        folder: &Path,
+        temporary: &Path,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> io::Result<Commands> {
+        fs::create_dir_all(temporary)?;
+        let temporary = temporary.canonicalize()?;
+        let mut environment: Vec<_> = environment.into_iter().filter(|(name, _)| is_harmless(name)).collect();
+        environment.push(("TMPDIR".into(), temporary.clone().into()));
+        environment.push(("TERM".into(), "dumb".into()));
+        let running = Mutex::new(BTreeMap::new());
+        let folder = folder.to_owned();
+        Ok(Commands {
+            launcher,
+            folder,
+            temporary,
+            environment,
+            network: false,
+            processes: PROCESSES,
+            running,
+        })
+    }
+
+    /// The same, and commands may reach the network.
+    pub fn with_network(self) -> Commands {
+        Commands { network: true, ..self }
+    }
+
+    /// The same, and a command may have so many processes at once. Where nothing is said, 1,024.
+    pub fn with_processes(self, processes: usize) -> Commands {
+        Commands { processes, ..self }
+    }
+
+    /// May commands reach the network?
+    pub fn has_network(&self) -> bool {
+        self.network
+    }
+
+    /// Starts `command` in a shell. Without walls only where `unconfined`, which is for a person to say.
+    ///
+    /// # Errors
+    /// When it cannot be started, or not behind walls.
+    pub fn start(
+        &self,
+        command: &str,
+        unconfined: bool,
+        max_output: usize,
+    ) -> Result<Arc<Running>, CommandError> {
+        if MAX_COMMAND < command.len() || command.contains('\0') {
+            return Err(CommandError::NotACommand);
+        }
+        let confined = match confinement() {
+            Ok(()) => true,
+            Err(_) if unconfined => false,
+            Err(why) => return Err(CommandError::Unconfined(why)),
+        };
+        let walls = Walls {
+            writable: vec![self.folder.clone(), self.temporary.clone()],
+            network: self.network,
+            processes: self.processes,
+            confined,
+        };
+        let (ours, theirs) = StdStream::pair()?;
+        let (output, writer) = io::pipe()?;
+        let mut keeper = Command::new(self.launcher.program());
+        keeper
+            .args(self.launcher.arguments())
+            .arg(serde_json::to_string(&walls).map_err(io::Error::from)?)
+            .arg(command)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(writer.try_clone()?)
+            .stderr(writer)
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.folder);
+        let child = keeper.spawn()?;
+        // It holds our ends of what the keeper writes to.
+        drop(keeper);
+        ours.set_nonblocking(true)?;
+        let (told, leash) = UnixStream::from_std(ours)?.into_split();
+        let (ended, end) = watch::channel(None);
+        let output_kept = Arc::new(Mutex::new(Output::new(max_output)));
+        let running = Running {
+            command: command.to_owned(),
+            leash: Mutex::new(Some(leash)),
+            output: output_kept.clone(),
+            end,
+        };
+        let pipe = Pipe::from_owned_fd(OwnedFd::from(output))?;
+        tokio::spawn(attend(child, BufReader::new(told), pipe, output_kept, ended));
+        Ok(Arc::new(running))
+    }
+
+    /// Keeps a running command under a number, to be asked for later.
+    ///
+    /// # Errors
+    /// When so many run already that one more is too much.
+    pub fn keep(&self, running: Arc<Running>) -> Result<u64, CommandError> {
+        let mut all = self.running();
+        // One that has ended is kept until it was asked for, or until there is no more room.
+        if MAX_RUNNING <= all.len() {
+            let ended = all.iter().find(|(_, running)| running.end().is_some()).map(|(id, _)| *id);
+            all.remove(&ended.ok_or(CommandError::TooMany)?);
+        }
+        let id = all.last_key_value().map_or(1, |(id, _)| id + 1);
+        all.insert(id, running);
+        Ok(id)
+    }
+
+    /// The command that is kept under this number.
+    pub fn get(&self, id: u64) -> Option<Arc<Running>> {
+        self.running().get(&id).cloned()
+    }
+
+    /// Lets go of a command that has ended.
+    pub fn forget(&self, id: u64) {
+        self.running().remove(&id);
+    }
+
+    /// The numbers of the commands that are kept.
+    pub fn ids(&self) -> Vec<u64> {
+        self.running().keys().copied().collect()
+    }
+
+    /// Ends all commands.
+    pub async fn end_all(&self) {
+        let all = std::mem::take(&mut *self.running());
+        for running in all.values() {
+            running.let_go();
+        }
+        for running in all.values() {
+            running.stop().await;
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Running>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A command that was started. When nobody holds it any more, it ends, with all that it started.
+#[derive(Debug)]
+pub struct Running {
+    command: String,
+    leash: Mutex<Option<OwnedWriteHalf>>,
+    output: Arc<Mutex<Output>>,
+    end: watch::Receiver<Option<End>>,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With this code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+    /// It was never started, and why.
+    Failed(String),
+}
+
+impl Running {
+    /// What was started.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// How it ended, if it has.
+    pub fn end(&self) -> Option<End> {
+        self.end.borrow().clone()
+    }
+
+    /// Waits until it has ended.
+    pub async fn wait(&self) -> End {
+        let mut end = self.end.clone();
+        let ended = end.wait_for(Option::is_some).await;
+        let lost = || End::Failed("its keeper was lost".to_owned());
+        ended.ok().and_then(|end| end.clone()).unwrap_or_else(lost)
+    }
+
+    /// Ends it and all that it started, and waits until that is done.
+    pub async fn stop(&self) -> End {
+        self.let_go();
+        self.wait().await
+    }
+
+    /// What it wrote since this was last asked, to both of its outputs.
+    pub fn take_output(&self) -> String {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn let_go(&self) {
+        self.leash.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+/// Reads what a keeper's command writes, until the keeper has told its end and is gone.
+async fn attend(
+    mut child: Child,
+    mut told: BufReader<tokio::net::unix::OwnedReadHalf>,
+    mut pipe: Pipe,
+    output: Arc<Mutex<Output>>,
+    ended: watch::Sender<Option<End>>,
+) {
+    let reading = async {
+        let mut piece = vec![0; 16 << 10];
+        while let Ok(n @ 1..) = pipe.read(&mut piece).await {
+            output.lock().unwrap_or_else(PoisonError::into_inner).push(&piece[..n]);
+        }
+    };
+    let keeping = async {
+        let mut line = String::new();
+        tokio::select! {
+            _ = told.read_line(&mut line) => {}
+            () = async {
+                ended.closed().await;
+                tokio::time::sleep(TO_END).await;
+            } => {}
+        }
+        // It has nothing more to say: it ends now, or is ended.
+        if tokio::time::timeout(TO_END, child.wait()).await.is_err() {
+            let _ = child.kill().await;
+        }
+        line
+    };
+    // The keeper is gone when nothing holds the pipe any more.
+    let (line, ()) = tokio::join!(keeping, reading);
+    let end = match serde_json::from_str(&line) {
+        Ok(Told::Exited(code)) => End::Exited(code),
+        Ok(Told::Killed(signal)) => End::Killed(signal),
+        Ok(Told::Failed(why)) => End::Failed(why),
+        Err(_) => End::Failed("its keeper was ended by somebody else".to_owned()),
+    };
+    // Nobody may be left who wants to know.
+    let _ = ended.send(Some(end));
+}
+
+/// The beginning and the end of what a command writes: what comes between is counted.
+#[derive(Debug)]
+struct Output {
+    max: usize,
+    head: Vec<u8>,
+    tail: std::collections::VecDeque<u8>,
+    dropped: usize,
+}
+
+impl Output {
+    fn new(max: usize) -> Output {
+        Output { max, head: Vec::new(), tail: std::collections::VecDeque::new(), dropped: 0 }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let half = self.max / 2;
+        let room = half.saturating_sub(self.head.len());
+        let (head, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(head);
+        self.tail.extend(rest);
+        let over = self.tail.len().saturating_sub(self.max - half);
+        self.tail.drain(..over);
+        self.dropped += over;
+    }
+
+    fn take(&mut self) -> String {
+        let taken = std::mem::replace(self, Output::new(self.max));
+        let tail: Vec<u8> = taken.tail.into();
+        if taken.dropped == 0 {
+            return String::from_utf8_lossy(&[taken.head, tail].concat()).into_owned();
+        }
+        let (head, tail) = (String::from_utf8_lossy(&taken.head), String::from_utf8_lossy(&tail));
+        format!("{head}\n… {} more bytes …\n{tail}", taken.dropped)
+    }
+}
+
+/// May a command know the variable of this name?
+fn is_harmless(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| KNOWN.contains(&name) || name.starts_with("LC_"))
+}
+
+/// Why a command is not started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// It is too long, or holds a NUL.
+    NotACommand,
+    /// This system cannot confine it, and why.
+    Unconfined(&'static str),
+    /// Too many run already.
+    TooMany,
+    /// The system refuses.
+    System(io::Error),
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommandError::NotACommand => {
+                write!(f, "not a usable command: it is longer than {} KiB or holds a NUL", MAX_COMMAND >> 10)
+            }
+            CommandError::Unconfined(why) => {
+                write!(f, "this system cannot confine commands ({why}), so the user must approve each")
+            }
+            CommandError::TooMany => write!(f, "{MAX_RUNNING} commands run already: stop one first"),
+            CommandError::System(error) => write!(f, "it cannot be started: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CommandError {}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> CommandError {
+        CommandError::System(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_to_be_harmless_goes_on() {
+        for name in ["PATH", "HOME", "LC_ALL"] {
+            assert!(is_harmless(OsStr::new(name)), "{name}");
+        }
+        for name in ["OPENROUTER_API_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "LD_PRELOAD", "DATABASE_URL", "X"]
+        {
+            assert!(!is_harmless(OsStr::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_middle_of_a_long_output_is_counted() {
+        let mut output = Output::new(8);
+        for piece in ["ab", "cdef", "ghijkl", "mn"] {
+            output.push(piece.as_bytes());
+        }
+        assert_eq!(output.take(), "abcd\n… 6 more bytes …\nklmn");
+        output.push(b"new");
+        assert_eq!(output.take(), "new");
+        assert_eq!(output.take(), "");
+    }
+}

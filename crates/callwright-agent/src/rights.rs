@@ -1,0 +1,315 @@
+//! Who may run what: a pure table of what was done to a call and what its tool may do.
+//!
+//! Nothing that a model, a tool or a file of the workspace says goes in: only local declarations, the repairs that
+//! the engine recorded, and what the user said.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use callwright::{Acceptance, Reason, Refusal};
+use callwright_json::{Class, Repair, RepairKind};
+
+use crate::shown::is_visible;
+use crate::tool::{Effect, Kind, World};
+
+/// What was done to a call before it could be read, from nothing to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Repaired {
+    /// R0: nothing.
+    Exact,
+    /// R1: wrapping and punctuation around values.
+    Wrapping,
+    /// R1: values were spelled anew, without loss: `True` → `true`.
+    Spelling,
+    /// R2: brackets, commas and colons were added or dropped, in the one way that there is.
+    Structure,
+    /// R2: a value, a key or the name is inferred, in the one way that there is.
+    Value,
+    /// R3: there are several ways to read it, or it is a guess.
+    Ambiguous,
+    /// R4: something is missing.
+    Lossy,
+    /// RX: not the model's own call.
+    Hostile,
+}
+
+impl Repaired {
+    /// The class as reports name it: `R0` to `R4`, `RX`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Repaired::Exact => Class::Exact.code(),
+            Repaired::Wrapping | Repaired::Spelling => Class::Lossless.code(),
+            Repaired::Structure | Repaired::Value => Class::Inferred.code(),
+            Repaired::Ambiguous => "R3",
+            Repaired::Lossy => "R4",
+            Repaired::Hostile => "RX",
+        }
+    }
+
+    fn by(repair: &Repair) -> Repaired {
+        use RepairKind::*;
+        match repair.kind {
+            SwapLiteral | SwapEscape | EscapeControl | DropBackslash | JoinStrings | DropUndefined => {
+                Repaired::Spelling
+            }
+            DropOpener | DropCloser | AddComma | AddColon | AddOpener | AddCloser | SwapBracket => {
+                Repaired::Structure
+            }
+            kind => match kind.class() {
+                Class::Exact => Repaired::Exact,
+                Class::Lossless => Repaired::Wrapping,
+                Class::Inferred => Repaired::Value,
+            },
+        }
+    }
+}
+
+impl From<&Acceptance> for Repaired {
+    fn from(call: &Acceptance) -> Repaired {
+        let repairs = call.repairs.iter().map(Repaired::by).max().unwrap_or(Repaired::Exact);
+        // An open end may lack a value: that only a bracket was added says too little.
+        let inferred = call.renamed_from.is_some() || !call.coercions.is_empty() || call.open_end;
+        if inferred { repairs.max(Repaired::Value) } else { repairs }
+    }
+}
+
+impl From<&Refusal> for Repaired {
+    fn from(refusal: &Refusal) -> Repaired {
+        let named_in_secret =
+            refusal.name.as_deref().is_some_and(|name| name.chars().any(|c| !is_visible(c)));
+        match &refusal.reason {
+            _ if named_in_secret => Repaired::Hostile,
+            Reason::Truncated(_) | Reason::Unreadable(_) => Repaired::Lossy,
+            _ => Repaired::Ambiguous,
+        }
+    }
+}
+
+/// What the table says of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// As the user's permissions have it.
+    Permission,
+    /// The user confirms exactly this call, whatever is permitted otherwise.
+    Confirm,
+    /// It does not run; the model is told why.
+    Feedback,
+    /// It does not run, and that it came at all is to be recorded.
+    Refuse,
+}
+
+/// The table: what may become of a call of a tool of this kind, after what was done to it.
+pub fn rule(kind: Kind, repaired: Repaired) -> Rule {
+    use Repaired::*;
+    match (repaired, kind.effect) {
+        (Hostile, _) => Rule::Refuse,
+        (Ambiguous | Lossy, _) => Rule::Feedback,
+        (Exact | Wrapping, _) => Rule::Permission,
+        (Spelling | Structure | Value, Effect::Read) => Rule::Permission,
+        (Spelling, Effect::Write) => Rule::Permission,
+        (Structure, Effect::Write) if kind.idempotent => Rule::Permission,
+        (Structure | Value, Effect::Write) => Rule::Confirm,
+        (Spelling | Structure | Value, Effect::Destructive) => Rule::Confirm,
+    }
+}
+
+/// What the user permits, from the command line and the local configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rights {
+    /// `--yes`: what reads, and what writes in the workspace, runs without a question.
+    pub yes: bool,
+    /// Tools that run without a question, by name.
+    pub allow: BTreeSet<String>,
+    /// Tools that never run, by name. Stronger than all else.
+    pub deny: BTreeSet<String>,
+}
+
+/// What is to be done with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// Run it.
+    Run,
+    /// Ask the user, who sees all of it, and why.
+    Ask(Why),
+    /// Do not run it; tell the model what was wrong.
+    Feedback,
+    /// Do not run it; say so.
+    Refuse(Why),
+}
+
+/// Why a call is not simply run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// It reads in the open world: what it asks for can give something away.
+    Leaks,
+    /// It changes something.
+    Writes,
+    /// It can change anything.
+    Destroys,
+    /// It was not right as the model wrote it, and its tool is not one to run on an inference.
+    Mended,
+    /// The system cannot confine it.
+    Unconfined,
+    /// The user denies this tool.
+    Denied,
+    /// It is not the model's own call.
+    Hostile,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::Leaks => "it reaches others, and can give something away",
+            Why::Writes => "it changes something",
+            Why::Destroys => "it can change anything",
+            Why::Mended => "the model did not write it like this: it was mended",
+            Why::Unconfined => "this system cannot confine it",
+            Why::Denied => "the tool is denied by the configuration",
+            Why::Hostile => "it is not the model's own call",
+        })
+    }
+}
+
+impl Rights {
+    /// What is to be done with a call of `tool`, which is of this kind, after what was done to it.
+    ///
+    /// ```
+    /// use callwright_agent::{Decision, Kind, Repaired, Rights, Why};
+    ///
+    /// let rights = Rights { yes: true, ..Rights::default() };
+    /// assert_eq!(rights.decide("fsWrite", Kind::WRITE, Repaired::Exact), Decision::Run);
+    /// assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, Repaired::Exact), Decision::Ask(Why::Destroys));
+    /// ```
+    pub fn decide(&self, tool: &str, kind: Kind, repaired: Repaired) -> Decision {
+        if self.deny.contains(tool) {
+            return Decision::Refuse(Why::Denied);
+        }
+        match rule(kind, repaired) {
+            Rule::Refuse => Decision::Refuse(Why::Hostile),
+            Rule::Feedback => Decision::Feedback,
+            Rule::Confirm => Decision::Ask(Why::Mended),
+            Rule::Permission => self.permission(tool, kind),
+        }
+    }
+
+    fn permission(&self, tool: &str, kind: Kind) -> Decision {
+        let allowed = self.allow.contains(tool);
+        match (kind.effect, kind.world) {
+            (Effect::Read, World::Closed) => Decision::Run,
+            (Effect::Read, World::Open) if self.yes || allowed => Decision::Run,
+            (Effect::Read, World::Open) => Decision::Ask(Why::Leaks),
+            (Effect::Write, World::Closed) if self.yes => Decision::Run,
+            (Effect::Write | Effect::Destructive, _) if allowed => Decision::Run,
+            (Effect::Write, _) => Decision::Ask(Why::Writes),
+            (Effect::Destructive, _) => Decision::Ask(Why::Destroys),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callwright_json::Span;
+
+    /// The whole table, one line per tool kind, one column per class: P permission, C confirm, F feedback, X refuse.
+    #[test]
+    fn the_table_is_as_published() {
+        use Repaired::*;
+        let columns = [Exact, Wrapping, Spelling, Structure, Value, Ambiguous, Lossy, Hostile];
+        let table = [
+            (Kind::READ, "PPPPPFFX"),
+            (Kind::READ.open(), "PPPPPFFX"),
+            (Kind::WRITE.idempotent(), "PPPPCFFX"),
+            (Kind::WRITE, "PPPCCFFX"),
+            (Kind::WRITE.open(), "PPPCCFFX"),
+            (Kind::DESTRUCTIVE, "PPCCCFFX"),
+            (Kind::DESTRUCTIVE.closed().idempotent(), "PPCCCFFX"),
+        ];
+        for (kind, line) in table {
+            let got: String = columns
+                .iter()
+                .map(|repaired| match rule(kind, *repaired) {
+                    Rule::Permission => 'P',
+                    Rule::Confirm => 'C',
+                    Rule::Feedback => 'F',
+                    Rule::Refuse => 'X',
+                })
+                .collect();
+            assert_eq!(got, line, "{kind:?}");
+        }
+    }
+
+    /// A worse repair never lets more run.
+    #[test]
+    fn a_repair_only_lowers_what_a_call_may_do() {
+        let strictness = |rule| match rule {
+            Rule::Permission => 0,
+            Rule::Confirm => 1,
+            Rule::Feedback => 2,
+            Rule::Refuse => 3,
+        };
+        use Repaired::*;
+        let columns = [Exact, Wrapping, Spelling, Structure, Value, Ambiguous, Lossy, Hostile];
+        for effect in [Effect::Read, Effect::Write, Effect::Destructive] {
+            for (idempotent, world) in [(true, World::Closed), (false, World::Open)] {
+                let kind = Kind { effect, idempotent, world };
+                assert!(columns.is_sorted_by_key(|repaired| strictness(rule(kind, *repaired))));
+            }
+        }
+    }
+
+    #[test]
+    fn yes_covers_reads_and_writes_in_the_workspace_only() {
+        let yes = Rights { yes: true, ..Rights::default() };
+        let none = Rights::default();
+        let decide = |rights: &Rights, kind, repaired| rights.decide("t", kind, repaired);
+        for (kind, without, with) in [
+            (Kind::READ, Decision::Run, Decision::Run),
+            (Kind::READ.open(), Decision::Ask(Why::Leaks), Decision::Run),
+            (Kind::WRITE, Decision::Ask(Why::Writes), Decision::Run),
+            (Kind::WRITE.open(), Decision::Ask(Why::Writes), Decision::Ask(Why::Writes)),
+            (Kind::DESTRUCTIVE, Decision::Ask(Why::Destroys), Decision::Ask(Why::Destroys)),
+            (Kind::DESTRUCTIVE.closed(), Decision::Ask(Why::Destroys), Decision::Ask(Why::Destroys)),
+        ] {
+            assert_eq!(decide(&none, kind, Repaired::Exact), without, "{kind:?}");
+            assert_eq!(decide(&yes, kind, Repaired::Exact), with, "{kind:?} with --yes");
+        }
+    }
+
+    #[test]
+    fn a_mended_destructive_call_asks_whatever_is_allowed() {
+        let all = BTreeSet::from(["rm".to_owned()]);
+        let rights = Rights { yes: true, allow: all.clone(), deny: BTreeSet::new() };
+        assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, Repaired::Exact), Decision::Run);
+        for repaired in [Repaired::Spelling, Repaired::Structure, Repaired::Value] {
+            assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, repaired), Decision::Ask(Why::Mended));
+        }
+        let rights = Rights { deny: all, ..rights };
+        assert_eq!(rights.decide("rm", Kind::READ, Repaired::Exact), Decision::Refuse(Why::Denied));
+    }
+
+    #[test]
+    fn a_call_that_may_have_been_cut_asks_before_it_writes() {
+        let tools = r#"[{"name": "put", "parameters": {"type": "object", "required": ["path"], "properties": {
+            "path": {"type": "string"}, "mode": {"type": "string"}}}}]"#;
+        let tools = callwright::ToolSet::from_json(tools).unwrap();
+        let native = callwright::NativeCall { id: None, name: "put", arguments: r#"{"path": "a""# };
+        let outcome = callwright::parse(&tools, "", &[native], &callwright::Context::default());
+        let call = outcome.calls().next().unwrap();
+        assert!(call.open_end);
+        assert_eq!(rule(Kind::WRITE.idempotent(), Repaired::from(call)), Rule::Confirm);
+        assert_eq!(rule(Kind::READ, Repaired::from(call)), Rule::Permission);
+    }
+
+    #[test]
+    fn every_repair_has_its_place() {
+        let of = |kind| Repaired::by(&Repair { kind, at: Span::at(0), put: "".into() });
+        for kind in RepairKind::ALL {
+            assert_eq!(of(*kind).code(), kind.class().code(), "{kind:?}");
+        }
+        assert_eq!(of(RepairKind::DropFence), Repaired::Wrapping);
+        assert_eq!(of(RepairKind::SwapLiteral), Repaired::Spelling);
+        assert_eq!(of(RepairKind::AddCloser), Repaired::Structure);
+        assert_eq!(of(RepairKind::EscapeQuote), Repaired::Value);
+    }
+}

@@ -1,0 +1,207 @@
+//! The tools of a run, in the order of their declaration: a call goes in, a result comes out, always.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callwright::{ToolSet, ToolSetError};
+use callwright_json::strict;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::arguments::Arguments;
+use crate::rights::{Decision, Repaired, Rights, Why};
+use crate::tool::{CallContext, Kind, Tool, ToolError, ToolResult};
+
+/// How long work that is told to end may go on.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long a member of a result and an error may be, whatever the bound.
+const NOTE: usize = 256;
+/// How many bytes of a result may be anything but texts.
+const FRAME: usize = 4 << 10;
+
+/// The tools that a run has.
+///
+/// ```
+/// use callwright_agent::{Toolbox, tool, tools};
+///
+/// /// Add two numbers together.
+/// #[tool(read)]
+/// fn add_numbers(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let toolbox = Toolbox::new(tools![add_numbers])?;
+/// assert_eq!(toolbox.names().collect::<Vec<_>>(), ["add_numbers"]);
+/// # Ok::<(), callwright::ToolSetError>(())
+/// ```
+pub struct Toolbox {
+    tools: Vec<Arc<dyn Tool>>,
+    definitions: Vec<Value>,
+    tool_set: ToolSet,
+}
+
+impl Toolbox {
+    /// Compiles the definitions of `tools`.
+    ///
+    /// # Errors
+    /// When one of them cannot be used, or two have one name.
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Result<Toolbox, ToolSetError> {
+        let definitions: Vec<Value> = tools.iter().map(|tool| tool.definition()).collect();
+        let tool_set = ToolSet::from_value(&Value::Array(definitions.clone()))?;
+        Ok(Toolbox { tools, definitions, tool_set })
+    }
+
+    /// The definitions as they go with each request.
+    pub fn definitions(&self) -> &[Value] {
+        &self.definitions
+    }
+
+    /// What the engine reads calls with.
+    pub fn tool_set(&self) -> &ToolSet {
+        &self.tool_set
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tool_set.iter().map(callwright::Tool::name)
+    }
+
+    /// The tool that is called exactly `name`.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        let at = self.tool_set.iter().position(|tool| tool.name() == name)?;
+        self.tools.get(at)
+    }
+
+    /// What a call may do; what is not known may do anything.
+    pub fn kind_of(&self, name: &str, arguments: &str) -> Kind {
+        match (self.get(name), Arguments::read(arguments)) {
+            (Some(tool), Ok(arguments)) => tool.kind_of(&arguments),
+            _ => Kind::DESTRUCTIVE,
+        }
+    }
+
+    /// What is to be done with a call, by what the user permits and what was done to it before it could be read.
+    pub fn decide(&self, name: &str, arguments: &str, repaired: Repaired, rights: &Rights) -> Decision {
+        let decision = rights.decide(name, self.kind_of(name, arguments), repaired);
+        let needs_approval = match (self.get(name), Arguments::read(arguments)) {
+            (Some(tool), Ok(arguments)) => tool.needs_approval(&arguments),
+            _ => false,
+        };
+        match decision {
+            Decision::Run if needs_approval => Decision::Ask(Why::Unconfined),
+            Decision::Run | Decision::Ask(_) | Decision::Feedback | Decision::Refuse(_) => decision,
+        }
+    }
+
+    /// Runs one call. It is not asked whether it may run: that is the caller's part, before.
+    ///
+    /// Arguments that do not fit the schema are an error for the model, and so is the end of the tool's time. When
+    /// this returns, also because of `context.cancellation`, nothing of the call goes on.
+    pub async fn call(&self, name: &str, arguments: &str, context: &CallContext) -> ToolResult {
+        let (Some(tool), Some(compiled)) = (self.get(name), self.tool_set.get(name)) else {
+            return ToolError::new(format!("there is no tool `{name}`")).into();
+        };
+        let arguments = match fitting(compiled, arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return error.into(),
+        };
+        let limit = tool.timeout(&arguments);
+        // A child: the end of this call's time is not the end of the others'.
+        let context = CallContext { cancellation: context.cancellation.child_token(), ..context.clone() };
+        let ended = async {
+            match limit {
+                Some(limit) => tokio::select! {
+                    () = tokio::time::sleep(limit) => Ended::OutOfTime(limit),
+                    () = context.cancellation.cancelled() => Ended::Cancelled,
+                },
+                None => {
+                    context.cancellation.cancelled().await;
+                    Ended::Cancelled
+                }
+            }
+        };
+        let mut work = tool.call(&arguments, &context);
+        let result = tokio::select! {
+            biased;
+            result = &mut work => result,
+            ended = ended => {
+                context.cancellation.cancel();
+                // What the work has to say at its end says more than we can.
+                match timeout(GRACE, &mut work).await {
+                    Ok(ToolResult::Error(error)) => error.with("ended", ended.to_string()).into(),
+                    _ => ToolError::new(ended.to_string()).into(),
+                }
+            }
+        };
+        capped(result, context.limits.bytes)
+    }
+}
+
+impl fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+enum Ended {
+    OutOfTime(Duration),
+    Cancelled,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::OutOfTime(limit) => write!(f, "ended after {} s, the tool's time", limit.as_secs_f64()),
+            Ended::Cancelled => f.write_str("cancelled by the user"),
+        }
+    }
+}
+
+/// The arguments, if they fit the schema and name nothing that it does not declare.
+fn fitting(tool: &callwright::Tool, text: &str) -> Result<Arguments, ToolError> {
+    let arguments = Arguments::read(text)?;
+    let tree = strict(text).map_err(|at| ToolError::new(format!("Invalid JSON: at byte {at}")))?;
+    let mut violations = tool.schema().check(tree.root(text)).into_iter().map(|violation| violation.message);
+    let Some(first) = violations.next() else { return Ok(arguments) };
+    let also: Vec<Value> = violations.map(Value::from).collect();
+    let error = ToolError::new(first);
+    Err(if also.is_empty() { error } else { error.with("also", also) })
+}
+
+/// The result with no text longer than `max` bytes: what is left out is counted.
+fn capped(result: ToolResult, max: usize) -> ToolResult {
+    match result {
+        ToolResult::Text(text) => ToolResult::Text(cut(text, max)),
+        ToolResult::Object(mut object) => {
+            for (_, value) in object.iter_mut() {
+                if let Value::String(text) = value {
+                    // A path or a note is no text to be cut.
+                    *text = cut(std::mem::take(text), max.max(NOTE));
+                }
+            }
+            let length = Value::Object(object.clone()).to_string().len();
+            // JSON spells line ends and quotes with two bytes, and there are names and numbers beside the texts.
+            if length <= 4 * max + FRAME {
+                return ToolResult::Object(object);
+            }
+            ToolError::new(format!("the result has {length} bytes, which is too long: ask for less")).into()
+        }
+        ToolResult::Error(mut error) => {
+            error.message = cut(error.message, max.max(NOTE));
+            error.into()
+        }
+    }
+}
+
+/// `text`, or its beginning with how much is missing.
+pub(crate) fn cut(mut text: String, max: usize) -> String {
+    if text.len() <= max {
+        return text;
+    }
+    let kept = text.floor_char_boundary(max);
+    let missing = text.len() - kept;
+    text.truncate(kept);
+    text.push_str(&format!("\n… {missing} more bytes"));
+    text
+}

@@ -1,0 +1,36 @@
+//! `deleteFile`: one file less.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Work, define, go_on, note_undo, object};
+use crate::arguments::Arguments;
+use crate::changes::Changes;
+use crate::tool::{CallContext, Kind, ToolError, ToolResult};
+
+pub(super) struct DeleteFile(pub(super) Arc<Changes>);
+
+pub(super) fn definition() -> Value {
+    let properties = json!({"path": {"type": "string", "description": "File (e.g., 'old.txt')"}});
+    define("deleteFile", "Delete a file. Use this when it is not needed any more.", properties, &["path"])
+}
+
+impl Work for DeleteFile {
+    fn definition(&self) -> Value {
+        definition()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::DESTRUCTIVE.closed()
+    }
+
+    fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
+        let path = arguments.string("path")?;
+        go_on(context)?;
+        let changed = self.0.delete(&context.call_id, path).map_err(|error| ToolError::at(path, error))?;
+        let mut result = object([("deleted", json!(path))]);
+        note_undo(&mut result, changed.can_be_undone);
+        Ok(ToolResult::Object(result))
+    }
+}

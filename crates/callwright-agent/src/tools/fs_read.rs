@@ -1,0 +1,160 @@
+//! `fsRead`: a text file, or lines of it.
+
+use std::io::{BufRead, BufReader};
+
+use serde_json::{Value, json};
+
+use super::{Work, define, go_on, object};
+use crate::arguments::Arguments;
+use crate::tool::{CallContext, Kind, ToolError, ToolResult};
+
+/// How many lines are read between two looks at whether to go on.
+const LOOK: u64 = 4096;
+
+pub(super) struct FsRead;
+
+pub(super) fn definition() -> Value {
+    let properties = json!({
+        "path": {"type": "string", "description": "File (e.g., 'src/main.py')"},
+        "start_line": {"type": "integer", "description": "First line, counted from 1"},
+        "end_line": {"type": "integer", "description": "Last line"},
+    });
+    let description = "Read a text file, or lines of it. Use this before changing a file.";
+    define("fsRead", description, properties, &["path"])
+}
+
+impl Work for FsRead {
+    fn definition(&self) -> Value {
+        definition()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::READ
+    }
+
+    fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
+        let path = arguments.string("path")?;
+        let first = arguments.optional_number("start_line")?.unwrap_or(1).max(1);
+        let last = arguments.optional_number("end_line")?.unwrap_or(u64::MAX);
+        if last < first {
+            return Err(ToolError::at(path, format!("end_line {last} is before start_line {first}")));
+        }
+        let file = context.workspace.open_file(path).map_err(|error| ToolError::at(path, error))?;
+        let size = file.metadata().map(|metadata| metadata.len()).unwrap_or_default();
+        let mut lines = BufReader::with_capacity(64 << 10, file);
+        let system = |error: std::io::Error| ToolError::at(path, crate::FileError::from(error));
+        if let Some(sort) = binary(lines.fill_buf().map_err(system)?) {
+            return Err(ToolError::at(path, format!("a binary file ({sort}), not text")).with("bytes", size));
+        }
+        let mut kept = Kept { bytes: Vec::new(), full: false, last: 0 };
+        let mut n_lines = 0;
+        let mut at_line_start = true;
+        loop {
+            // By pieces: a line may be as long as the file.
+            let piece = lines.fill_buf().map_err(system)?;
+            if piece.is_empty() {
+                break;
+            }
+            let length = piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
+            if at_line_start {
+                n_lines += 1;
+                if n_lines % LOOK == 0 {
+                    go_on(context)?;
+                }
+            }
+            if (first..=last).contains(&n_lines) {
+                let too_many = context.limits.entries as u64 <= n_lines - first;
+                kept.push(&piece[..length], n_lines, context.limits.bytes, too_many);
+            }
+            at_line_start = piece[length - 1] == b'\n';
+            lines.consume(length);
+        }
+        if n_lines < first && 1 < first {
+            return Err(ToolError::at(
+                path,
+                format!("there is no line {first}: the file has {n_lines} lines"),
+            ));
+        }
+        let content = match String::from_utf8(kept.bytes) {
+            Ok(content) => content,
+            // The cut may have gone through a character.
+            Err(error) if kept.full && error.utf8_error().error_len().is_none() => {
+                let whole = error.utf8_error().valid_up_to();
+                String::from_utf8_lossy(&error.as_bytes()[..whole]).into_owned()
+            }
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                return Err(ToolError::at(path, format!("not UTF-8 text, from byte {at} of these lines on")));
+            }
+        };
+        let mut result =
+            object([("path", json!(path)), ("content", json!(content)), ("lines", json!(n_lines))]);
+        if 1 < first || last < n_lines {
+            result.insert("start_line".to_owned(), json!(first));
+            result.insert("end_line".to_owned(), json!(kept.last));
+        }
+        if kept.full {
+            let asked = last.min(n_lines);
+            let more = match asked - kept.last {
+                0 => "… the last line is cut".to_owned(),
+                more => format!("… {more} more lines: read on with start_line {}", kept.last + 1),
+            };
+            result.insert("more".to_owned(), json!(more));
+        }
+        Ok(ToolResult::Object(result))
+    }
+}
+
+/// What goes to the model: whole lines as far as they fit; the first one also in part.
+struct Kept {
+    bytes: Vec<u8>,
+    full: bool,
+    /// The last line that is kept.
+    last: u64,
+}
+
+impl Kept {
+    fn push(&mut self, piece: &[u8], line: u64, max: usize, too_many: bool) {
+        if self.full || too_many {
+            self.full = true;
+            return;
+        }
+        let room = max - self.bytes.len();
+        if piece.len() <= room {
+            self.bytes.extend_from_slice(piece);
+            self.last = line;
+            return;
+        }
+        self.full = true;
+        if self.last == line || self.last == 0 {
+            self.bytes.extend_from_slice(&piece[..room]);
+            self.last = line;
+        }
+    }
+}
+
+/// What sort of binary file begins like this; none where it is text.
+fn binary(begin: &[u8]) -> Option<&'static str> {
+    const SORTS: [(&[u8], &str); 12] = [
+        (b"\x89PNG", "PNG image"),
+        (b"\xff\xd8\xff", "JPEG image"),
+        (b"GIF8", "GIF image"),
+        (b"%PDF-", "PDF"),
+        (b"PK\x03\x04", "ZIP archive"),
+        (b"\x1f\x8b", "gzip"),
+        (b"\x7fELF", "program"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"BZh", "bzip2"),
+        (b"SQLite format 3", "SQLite database"),
+        (b"\0asm", "WebAssembly"),
+        (b"RIFF", "RIFF media"),
+    ];
+    let known = SORTS.iter().find(|(mark, _)| begin.starts_with(mark)).map(|(_, sort)| *sort);
+    let holds_nul = begin.iter().take(8192).any(|byte| *byte == 0);
+    match known {
+        // Marks of letters alone may begin a text.
+        Some(sort) if holds_nul || !begin.iter().take(512).all(u8::is_ascii) => Some(sort),
+        Some("PDF") => Some("PDF"),
+        _ => holds_nul.then_some("it holds NUL bytes"),
+    }
+}

@@ -1,0 +1,164 @@
+//! `runCommand`: a shell command behind walls, waited for or in the background.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::{define, object};
+use crate::arguments::Arguments;
+use crate::command::{Commands, End, Running};
+use crate::sandbox::confinement;
+use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
+
+/// How many seconds a command may take where nothing is said, and at most.
+const SECONDS: u64 = 120;
+const MAX_SECONDS: u64 = 1800;
+
+/// The tool.
+pub struct RunCommand(Arc<Commands>);
+
+impl RunCommand {
+    /// Commands are run by `commands`.
+    pub fn new(commands: Arc<Commands>) -> RunCommand {
+        RunCommand(commands)
+    }
+}
+
+impl fmt::Debug for RunCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RunCommand")
+    }
+}
+
+pub(super) fn definition() -> Value {
+    let properties = json!({
+        "command": {"type": "string", "description": "For sh, in the workspace (e.g., 'cargo test')"},
+        "timeout_s": {"type": "integer", "description": "Seconds to wait; 120 if left out"},
+        "background": {"type": "boolean", "description": "Return an id at once, for servers and the like"},
+        "id": {"type": "integer", "description": "Instead of command: new output of a background command"},
+        "stop": {"type": "boolean", "description": "With id: end it"},
+    });
+    let description =
+        "Run a shell command. It may write in the workspace only. Use this when no other tool can do it.";
+    define("runCommand", description, properties, &[])
+}
+
+impl Tool for RunCommand {
+    fn definition(&self) -> Value {
+        definition()
+    }
+
+    fn kind(&self) -> Kind {
+        if self.0.has_network() { Kind::DESTRUCTIVE } else { Kind::DESTRUCTIVE.closed() }
+    }
+
+    fn kind_of(&self, arguments: &Arguments) -> Kind {
+        // What it started was approved; its output, or its end, changes nothing more.
+        let is_about_a_running_one = matches!(arguments.object().get("id"), Some(Value::Number(_)))
+            && matches!(arguments.object().get("command"), None | Some(Value::Null));
+        if is_about_a_running_one { Kind::READ } else { self.kind() }
+    }
+
+    fn timeout(&self, arguments: &Arguments) -> Option<Duration> {
+        let seconds = arguments.optional_number("timeout_s").ok().flatten().unwrap_or(SECONDS);
+        Some(Duration::from_secs(seconds.clamp(1, MAX_SECONDS)))
+    }
+
+    fn needs_approval(&self, arguments: &Arguments) -> bool {
+        self.kind_of(arguments) != Kind::READ && confinement().is_err()
+    }
+
+    fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> Calling<'a> {
+        Box::pin(async move { self.run(arguments, context).await.unwrap_or_else(ToolResult::from) })
+    }
+}
+
+impl RunCommand {
+    async fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
+        let command = arguments.optional_string("command")?;
+        let id = arguments.optional_number("id")?;
+        match (command, id) {
+            (Some(command), None) if arguments.flag("background")? => self.begin(command, context),
+            (Some(command), None) => self.finish(command, context).await,
+            (None, Some(id)) => self.look(id, arguments, context).await,
+            (None, None) => Err(ToolError::new("command must be a string")),
+            (Some(_), Some(_)) => Err(ToolError::new("give either command or id, not both")),
+        }
+    }
+
+    fn start(&self, command: &str, context: &CallContext) -> Result<Arc<Running>, ToolError> {
+        let started = self.0.start(command, context.approved, context.limits.bytes);
+        started.map_err(|error| ToolError::new(error.to_string()))
+    }
+
+    fn begin(&self, command: &str, context: &CallContext) -> Result<ToolResult, ToolError> {
+        let running = self.start(command, context)?;
+        let id = self.0.keep(running).map_err(|error| ToolError::new(error.to_string()))?;
+        Ok(ToolResult::Object(object([("id", json!(id)), ("running", json!(true))])))
+    }
+
+    async fn finish(&self, command: &str, context: &CallContext) -> Result<ToolResult, ToolError> {
+        let running = self.start(command, context)?;
+        tokio::select! {
+            end = running.wait() => result(Map::new(), &end, &running),
+            () = context.cancellation.cancelled() => {
+                running.stop().await;
+                let message = "the command and all that it started were ended before it was done";
+                Err(ToolError::new(message).with("output", running.take_output()))
+            }
+        }
+    }
+
+    async fn look(
+        &self,
+        id: u64,
+        arguments: &Arguments,
+        context: &CallContext,
+    ) -> Result<ToolResult, ToolError> {
+        let Some(running) = self.0.get(id) else {
+            let ids: Vec<String> = self.0.ids().iter().map(u64::to_string).collect();
+            let known = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+            return Err(ToolError::new(format!("there is no background command {id}; there are: {known}")));
+        };
+        let members = object([("id", json!(id))]);
+        // What it has written or come to by now is still to be read.
+        tokio::task::yield_now().await;
+        if arguments.flag("stop")? {
+            let end = running.stop().await;
+            self.0.forget(id);
+            return result(members, &end, &running);
+        }
+        // Only who says how long wants to wait.
+        if arguments.optional_number("timeout_s")?.is_some() {
+            let patience =
+                self.timeout(arguments).unwrap_or_default().saturating_sub(Duration::from_millis(100));
+            tokio::select! {
+                _ = running.wait() => {}
+                () = tokio::time::sleep(patience) => {}
+                () = context.cancellation.cancelled() => {}
+            }
+        }
+        match running.end() {
+            Some(end) => {
+                self.0.forget(id);
+                result(members, &end, &running)
+            }
+            None => {
+                let more = object([("running", json!(true)), ("output", json!(running.take_output()))]);
+                Ok(ToolResult::Object(members.into_iter().chain(more).collect()))
+            }
+        }
+    }
+}
+
+fn result(mut members: Map<String, Value>, end: &End, running: &Running) -> Result<ToolResult, ToolError> {
+    match end {
+        End::Exited(code) => members.insert("exit_code".to_owned(), json!(code)),
+        End::Killed(signal) => members.insert("signal".to_owned(), json!(signal)),
+        End::Failed(why) => return Err(ToolError::new(why.clone()).with("output", running.take_output())),
+    };
+    members.insert("output".to_owned(), json!(running.take_output()));
+    Ok(ToolResult::Object(members))
+}

@@ -1,0 +1,376 @@
+//! The workspace: files are reached beneath one directory, by descriptor, or not at all.
+//!
+//! In goes a path as a model wrote it; out comes an open file, or a [`Place`] to write to. No path is ever joined to
+//! the root and handed to the system: each step is resolved from an open directory, so that `..`, absolute paths,
+//! symbolic links and a link that is swapped meanwhile end at the same wall.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt, Permissions};
+use rustix::fs::OFlags;
+
+/// The longest path that is looked at, in bytes: what Linux takes.
+const MAX_PATH: usize = 4096;
+/// The largest file that is read, kept or rewritten as a whole.
+pub const MAX_FILE: u64 = 64 << 20;
+
+/// One directory, and what lies beneath it.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// use callwright_agent::{FileError, Workspace};
+///
+/// let workspace = Workspace::open(folder.path())?;
+/// workspace.place("notes/today.txt", true)?.replace(b"rain", None)?;
+/// assert_eq!(workspace.read("notes/today.txt")?, b"rain");
+/// assert_eq!(workspace.read("../secret").unwrap_err(), FileError::Outside);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    dir: Dir,
+}
+
+impl Workspace {
+    /// Opens the directory at `root`.
+    ///
+    /// # Errors
+    /// When there is no directory that may be read.
+    pub fn open(root: &Path) -> io::Result<Workspace> {
+        let root = root.canonicalize()?;
+        let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
+        Ok(Workspace { root, dir })
+    }
+
+    /// Where it stands, for people and for commands. Files are not reached through it.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Opens the regular file at `path` for reading. Never waits for the other end of a pipe.
+    ///
+    /// # Errors
+    /// When there is none, or none that may be reached.
+    pub fn open_file(&self, path: &str) -> Result<File, FileError> {
+        open_regular(&self.dir, &self.relative(path)?)
+    }
+
+    /// The bytes of the file at `path`, at most [`MAX_FILE`].
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open_file`]; also when the file is too large.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        read_whole(self.open_file(path)?)
+    }
+
+    /// Opens the directory at `path`.
+    ///
+    /// # Errors
+    /// When there is none, or none that may be reached.
+    pub fn open_dir(&self, path: &str) -> Result<Dir, FileError> {
+        let relative = self.relative(path)?;
+        match self.dir.open_dir(&relative) {
+            Err(error) if self.dir.metadata(&relative).is_ok_and(|found| !found.is_dir()) => {
+                let _ = error;
+                Err(FileError::NotADirectory)
+            }
+            opened => opened.map_err(FileError::from),
+        }
+    }
+
+    /// Where the file at `path` stands or could be made. Symbolic links are followed as far as they stay beneath the
+    /// root. With `make_folders`, missing directories are made.
+    ///
+    /// # Errors
+    /// When `path` names no place for a file, or none that may be reached.
+    pub fn place(&self, path: &str, make_folders: bool) -> Result<Place, FileError> {
+        let relative = self.relative(path)?;
+        if path.ends_with(['/', '\\']) && path.ends_with(std::path::is_separator) {
+            return Err(FileError::NotAPath("it ends like a directory"));
+        }
+        let mut made = Vec::new();
+        let path = match self.dir.canonicalize(&relative) {
+            Ok(path) => path,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let name = match relative.components().next_back() {
+                    Some(Component::Normal(name)) => name.to_owned(),
+                    _ => return Err(FileError::Missing),
+                };
+                if self.dir.symlink_metadata(&relative).is_ok() {
+                    return Err(FileError::NotAFile("a symbolic link that leads nowhere"));
+                }
+                let parent = relative.parent().filter(|parent| !parent.as_os_str().is_empty());
+                let parent = parent.unwrap_or(Path::new("."));
+                if make_folders {
+                    made = self.make_folders(parent)?;
+                }
+                self.dir.canonicalize(parent)?.join(name)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let path = plain(&path);
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(FileError::NotAFile("a directory"));
+        };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        Ok(Place { parent: self.dir.open_dir(parent)?, name: name.to_owned(), path, made })
+    }
+
+    /// The place of the entry at `path` itself, also where that is a symbolic link.
+    ///
+    /// # Errors
+    /// As of [`Workspace::place`].
+    pub(crate) fn entry(&self, path: &str) -> Result<Place, FileError> {
+        let relative = self.relative(path)?;
+        let Some(Component::Normal(name)) = relative.components().next_back() else {
+            return Err(FileError::NotAFile("a directory"));
+        };
+        let parent = relative.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = self.dir.canonicalize(parent.unwrap_or(Path::new(".")))?;
+        let path = plain(&parent.join(name));
+        let parent = if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent };
+        Ok(Place { parent: self.dir.open_dir(parent)?, name: name.to_owned(), path, made: Vec::new() })
+    }
+
+    /// `path` relative to the root, as far as that can be said without looking at files.
+    ///
+    /// Models like to write the whole path: one that begins with the root is taken.
+    pub(crate) fn relative(&self, path: &str) -> Result<PathBuf, FileError> {
+        if path.is_empty() {
+            return Err(FileError::NotAPath("it is empty"));
+        }
+        if MAX_PATH < path.len() {
+            return Err(FileError::NotAPath("it is too long"));
+        }
+        if path.contains('\0') {
+            return Err(FileError::NotAPath("it holds a NUL"));
+        }
+        let path = Path::new(path);
+        let path = match path.strip_prefix(&self.root) {
+            Ok(inside) if inside.as_os_str().is_empty() => Path::new("."),
+            Ok(inside) => inside,
+            Err(_) if path.is_absolute() => return Err(FileError::Outside),
+            Err(_) => path,
+        };
+        Ok(path.to_owned())
+    }
+
+    /// Makes `folder` and what is missing above it; returns what was made, outermost first.
+    fn make_folders(&self, folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+        let mut made = Vec::new();
+        let mut so_far = PathBuf::new();
+        for component in folder.components() {
+            so_far.push(component);
+            if !matches!(component, Component::Normal(_)) {
+                continue;
+            }
+            match self.dir.create_dir(&so_far) {
+                Ok(()) => made.push(so_far.clone()),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// Where one file stands or could stand: its name in an open directory.
+#[derive(Debug)]
+pub struct Place {
+    parent: Dir,
+    name: OsString,
+    path: PathBuf,
+    made: Vec<PathBuf>,
+}
+
+impl Place {
+    /// The path beneath the root, without links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directories that were made for it, outermost first.
+    pub(crate) fn made(&self) -> &[PathBuf] {
+        &self.made
+    }
+
+    /// What stands there now.
+    ///
+    /// # Errors
+    /// When that is neither a regular file of at most [`MAX_FILE`], a symbolic link, nor nothing.
+    pub(crate) fn found(&self) -> Result<Found, FileError> {
+        let metadata = match self.parent.symlink_metadata(&self.name) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) => return Err(error.into()),
+        };
+        if metadata.is_symlink() {
+            return Ok(Found::Link(self.parent.read_link_contents(&self.name)?));
+        }
+        regular(&metadata)?;
+        let bytes = read_whole(open_regular(&self.parent, Path::new(&self.name))?)?;
+        Ok(Found::File { bytes, permissions: metadata.permissions() })
+    }
+
+    /// Puts `bytes` there as a whole: another reader sees the old file or the new one. `permissions` are the new
+    /// file's, or those of the file that is replaced, or those of any new file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn replace(&self, bytes: &[u8], permissions: Option<Permissions>) -> Result<(), FileError> {
+        let permissions = match (permissions, self.parent.symlink_metadata(&self.name)) {
+            (Some(permissions), _) => Some(permissions),
+            (None, Ok(metadata)) => {
+                regular(&metadata)?;
+                Some(metadata.permissions())
+            }
+            (None, Err(_)) => None,
+        };
+        let temporary = format!(".callwright-{:016x}.tmp", getrandom::u64().map_err(io::Error::other)?);
+        let written = self.fill(&temporary, bytes, permissions);
+        let renamed = written.and_then(|()| Ok(self.parent.rename(&temporary, &self.parent, &self.name)?));
+        if renamed.is_err() {
+            // It may not have come to exist.
+            let _ = self.parent.remove_file(&temporary);
+        }
+        renamed
+    }
+
+    fn fill(&self, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> Result<(), FileError> {
+        let mut file = self.parent.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+        file.write_all(bytes)?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions)?;
+        }
+        // The name must not outlive the bytes where the power fails.
+        Ok(file.sync_data()?)
+    }
+
+    /// Makes a symbolic link there that says `target`. It is not looked where that leads: whoever follows the link
+    /// meets the same wall.
+    pub(crate) fn link(&self, target: &Path) -> Result<(), FileError> {
+        Ok(self.parent.symlink_contents(target, &self.name)?)
+    }
+
+    /// Takes away the file or link.
+    pub(crate) fn remove(&self) -> Result<(), FileError> {
+        Ok(self.parent.remove_file(&self.name)?)
+    }
+}
+
+/// What stands at a place.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Nothing,
+    File { bytes: Vec<u8>, permissions: Permissions },
+    Link(PathBuf),
+}
+
+/// Why a file cannot be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileError {
+    /// This is no path at all, and why.
+    NotAPath(&'static str),
+    /// It lies outside of the workspace, or leads there.
+    Outside,
+    /// There is nothing of this name.
+    Missing,
+    /// It is no regular file, but this.
+    NotAFile(&'static str),
+    /// It is no directory.
+    NotADirectory,
+    /// It has more than [`MAX_FILE`] bytes.
+    TooLarge,
+    /// The system refuses, and says this.
+    System(String),
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileError::NotAPath(why) => write!(f, "not a usable path: {why}"),
+            FileError::Outside => {
+                f.write_str("outside of the workspace: only files beneath it can be reached")
+            }
+            FileError::Missing => f.write_str("no such file or directory"),
+            FileError::NotAFile(what) => write!(f, "not a regular file, but {what}"),
+            FileError::NotADirectory => f.write_str("not a directory"),
+            FileError::TooLarge => write!(f, "larger than {} MiB", MAX_FILE >> 20),
+            FileError::System(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+impl From<io::Error> for FileError {
+    fn from(error: io::Error) -> FileError {
+        match error.kind() {
+            io::ErrorKind::NotFound => FileError::Missing,
+            io::ErrorKind::NotADirectory => FileError::NotADirectory,
+            io::ErrorKind::IsADirectory => FileError::NotAFile("a directory"),
+            // What the wall says has no number of the system's.
+            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => FileError::Outside,
+            io::ErrorKind::PermissionDenied => FileError::System("permission denied".to_owned()),
+            // `Invalid argument (os error 22)` → `Invalid argument`
+            _ => {
+                let text = error.to_string();
+                let said = text.split(" (os error").next().unwrap_or_default();
+                FileError::System(said.to_owned())
+            }
+        }
+    }
+}
+
+/// `./src/a` → `src/a`: one file, one name.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|component| *component != Component::CurDir).collect()
+}
+
+pub(crate) fn open_regular(dir: &Dir, path: &Path) -> Result<File, FileError> {
+    let mut options = OpenOptions::new();
+    // A pipe without a writer would hold us for ever, a terminal would become ours.
+    options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    let file = match dir.open_with(path, &options) {
+        Ok(file) => file,
+        // A socket or a device without a driver cannot be opened, but has a name for the model.
+        Err(error) => match dir.metadata(path) {
+            Ok(metadata) => {
+                regular(&metadata)?;
+                return Err(error.into());
+            }
+            Err(_) => return Err(error.into()),
+        },
+    };
+    regular(&file.metadata()?)?;
+    Ok(file.into_std())
+}
+
+fn regular(metadata: &Metadata) -> Result<(), FileError> {
+    if metadata.is_file() {
+        Ok(())
+    } else if metadata.is_dir() {
+        Err(FileError::NotAFile("a directory"))
+    } else if metadata.is_symlink() {
+        Err(FileError::NotAFile("a symbolic link"))
+    } else {
+        Err(FileError::NotAFile("a device, pipe or socket"))
+    }
+}
+
+fn read_whole(file: File) -> Result<Vec<u8>, FileError> {
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if MAX_FILE < bytes.len() as u64 { Err(FileError::TooLarge) } else { Ok(bytes) }
+}

@@ -1,0 +1,93 @@
+//! A workspace with all built-in tools.
+
+use std::fs;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use callwright_agent::tools::{Answer, Host, Question, built_in};
+use callwright_agent::{CallContext, Changes, Commands, Launcher, ToolResult, Toolbox, Workspace};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The user of a test: says one thing, and remembers what it was told.
+#[derive(Default)]
+pub(crate) struct User {
+    pub(crate) says: Option<&'static str>,
+    pub(crate) heard: Mutex<Vec<String>>,
+}
+
+impl Host for User {
+    fn ask<'a>(&'a self, question: &'a Question) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        self.heard.lock().unwrap().push(format!("{} {:?}", question.text, question.options));
+        let answer = self.says.map_or(Answer::Nobody, |text| Answer::Said(text.to_owned()));
+        Box::pin(async move { answer })
+    }
+
+    fn finished(&self, summary: &str) {
+        self.heard.lock().unwrap().push(summary.to_owned());
+    }
+}
+
+pub(crate) struct Bench {
+    /// `w`, the workspace, and what stands beside it.
+    pub(crate) folder: TempDir,
+    pub(crate) toolbox: Toolbox,
+    pub(crate) context: CallContext,
+    pub(crate) changes: Arc<Changes>,
+    pub(crate) user: Arc<User>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Bench {
+        Bench::with(TempDir::new().unwrap(), User::default(), |changes| changes, |commands| commands)
+    }
+
+    pub(crate) fn with(
+        folder: TempDir,
+        user: User,
+        changes: impl FnOnce(Changes) -> Changes,
+        commands: impl FnOnce(Commands) -> Commands,
+    ) -> Bench {
+        fs::create_dir(folder.path().join("w")).unwrap();
+        let workspace = Arc::new(Workspace::open(&folder.path().join("w")).unwrap());
+        let kept = folder.path().join("kept");
+        let changes = Arc::new(changes(Changes::open(&kept, workspace.clone()).unwrap()));
+        let launcher = Launcher::new(env!("CARGO_BIN_EXE_callwright-sandbox"), &[]);
+        let temporary = folder.path().join("temporary");
+        let all = std::env::vars_os();
+        let secret = [("CANARY_API_KEY".into(), "canary-key-8c1f".into())];
+        let commands_all =
+            commands(Commands::new(launcher, workspace.root(), &temporary, all.chain(secret)).unwrap());
+        let user = Arc::new(user);
+        let host: Arc<dyn Host> = user.clone();
+        let toolbox = Toolbox::new(built_in(&changes, &Arc::new(commands_all), &host)).unwrap();
+        let context = CallContext::new("call_1", workspace);
+        Bench { folder, toolbox, context, changes, user }
+    }
+
+    /// Where a file of the workspace stands.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("w").join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) async fn result(&self, tool: &str, arguments: &Value) -> ToolResult {
+        self.toolbox.call(tool, &arguments.to_string(), &self.context).await
+    }
+
+    /// What the model reads, as JSON.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let content = self.result(tool, &arguments).await.content();
+        serde_json::from_str(&content).unwrap_or(Value::String(content))
+    }
+}

@@ -1,0 +1,78 @@
+//! Where requests are kept: as configured, or in the user's own folder for what programs remember.
+
+use std::path::PathBuf;
+
+use callwright_gateway::{KeepConfig, Secrets};
+use callwright_store::{Location, Masking, Retention, StoreConfig};
+use serde::Deserialize;
+
+use super::{Config, Env};
+use crate::failure::Failure;
+
+/// The section `[store]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct StoreSettings {
+    /// A file, `postgres://…`, or `off`.
+    at: Option<String>,
+    days: u32,
+    bytes: u64,
+    mask: Vec<String>,
+    dumps: Option<PathBuf>,
+}
+
+impl Default for StoreSettings {
+    fn default() -> StoreSettings {
+        let Retention { days, bytes } = Retention::default();
+        StoreSettings { at: None, days, bytes, mask: Vec::new(), dumps: None }
+    }
+}
+
+/// The name of the file, where only a folder is known.
+const FILE: &str = "callwright.db";
+
+impl Config {
+    /// Where requests are kept; nowhere where that is switched off, or there is no place.
+    ///
+    /// # Errors
+    /// A place or a pattern that cannot be used.
+    pub(crate) fn keep(&self, env: Env<'_>, secrets: &Secrets) -> Result<Option<KeepConfig>, Failure> {
+        let settings = &self.settings.store;
+        let location = match settings.at.as_deref().map(str::trim) {
+            Some("off") => return Ok(None),
+            Some(text) => Some(text.parse().map_err(|error| Failure::Config(format!("store.at: {error}")))?),
+            None => self.folder(env).map(|folder| Location::File(folder.join(FILE))),
+        };
+        let Some(location) = location else { return Ok(None) };
+        if let Location::Postgres(url) = &location {
+            // Whatever stands before the host may hold a password.
+            let authority = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
+            authority
+                .into_iter()
+                .filter_map(|(user, _)| user.split_once(':'))
+                .for_each(|(_, p)| secrets.keep(p));
+        }
+        let folder = match &location {
+            Location::File(path) => path.parent().map(PathBuf::from),
+            Location::Postgres(_) => self.folder(env),
+        };
+        let dumps = settings.dumps.clone().unwrap_or_else(|| folder.unwrap_or_default().join("dumps"));
+        let masking = Masking::new(secrets.clone(), &settings.mask)
+            .map_err(|error| Failure::Config(format!("store.mask: {error}")))?;
+        let retention = Retention { days: settings.days, bytes: settings.bytes };
+        let store = StoreConfig { retention, masking, ..StoreConfig::of(location) };
+        Ok(Some(KeepConfig { store, dumps, is_needed: settings.at.is_some() }))
+    }
+
+    /// Where what is remembered of models stands, or else what programs remember of this user.
+    fn folder(&self, env: Env<'_>) -> Option<PathBuf> {
+        let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let own = || {
+            set("XDG_STATE_HOME")
+                .or_else(|| set("HOME").map(|home| home.join(".local/state")))
+                .or_else(|| set("LOCALAPPDATA"))
+                .map(|folder| folder.join("callwright"))
+        };
+        self.settings.capability.dir.clone().or_else(own)
+    }
+}

@@ -1,0 +1,183 @@
+//! The store as the command line reads it: `sessions`, `show`, `view` and `export`.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use callwright_gateway::{Viewer, ViewerError};
+use callwright_store::{Dump, Filter, Session, Store, Summary, rfc3339};
+use serde_json::{Value, json};
+
+use crate::args::{ConfigArgs, ExportArgs, ExportForm, SessionsArgs, ShowArgs, ViewArgs};
+use crate::config::Config;
+use crate::draw::Pen;
+use crate::failure::Failure;
+use crate::harmless::harmless;
+use crate::input;
+
+/// So many sessions are read at a time.
+const PAGE: usize = 100;
+
+/// `callwright sessions`: a line for each session, the youngest first.
+pub(crate) fn sessions(args: &SessionsArgs) -> Result<(), Failure> {
+    let filter = Filter {
+        outcome: args.outcome.clone(),
+        model: args.model.clone(),
+        mode: args.mode.clone(),
+        dialect: args.dialect.clone(),
+        error: args.error.clone(),
+        text: args.text.clone(),
+    };
+    let mut out = io::stdout().lock();
+    each(&args.config, &filter, args.limit, |_, summary| {
+        match args.json {
+            true => writeln!(out, "{}", json!(summary)),
+            false => writeln!(out, "{}", line(summary)),
+        }
+        .map_err(Failure::from)
+    })
+}
+
+/// `callwright show ID`: a session, with what was mended in its place.
+pub(crate) fn show(args: &ShowArgs, pen: Pen) -> Result<(), Failure> {
+    let store = open(&args.config)?;
+    let session = ask(store.session(&args.id))?;
+    let session = session.ok_or_else(|| Failure::NoSession(args.id.clone()))?;
+    draw(session, args.json, pen)
+}
+
+/// `callwright view FILE`: the same for a dump, from whatever machine.
+pub(crate) fn view(args: &ViewArgs, pen: Pen) -> Result<(), Failure> {
+    let text = input::text(&args.file)?;
+    let dump =
+        Dump::from_json(&text).map_err(|error| Failure::Definitions(args.file.clone(), error.to_string()))?;
+    match args.listen {
+        Some(listen) => browse(dump, listen),
+        None => draw(dump.into_session(), args.json, pen),
+    }
+}
+
+/// Serves a dump as a page. The first line of the output says where.
+fn browse(dump: Dump, listen: SocketAddr) -> Result<(), Failure> {
+    let viewer = Viewer::new(dump, listen).map_err(|error| match error {
+        ViewerError::Listen(address, error) => Failure::Listen(address, error),
+        ViewerError::Open(_) => Failure::Config(error.to_string()),
+    })?;
+    writeln!(io::stdout(), "listening on http://{}", viewer.address()?)?;
+    viewer.run();
+    Ok(())
+}
+
+/// `callwright export sft|jsonl`: what is kept, for programs.
+pub(crate) fn export(args: &ExportArgs) -> Result<(), Failure> {
+    let filter = Filter { model: args.model.clone(), text: args.text.clone(), ..Filter::default() };
+    let mut out = io::stdout().lock();
+    each(&args.config, &filter, usize::MAX, |store, summary| {
+        let Some(session) = ask(store.session(&summary.id))? else { return Ok(()) };
+        match args.form {
+            ExportForm::Jsonl => writeln!(out, "{}", json!(Dump::of(session)))?,
+            ExportForm::Sft => {
+                for example in examples(&session) {
+                    writeln!(out, "{example}")?;
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn draw(session: Session, is_json: bool, pen: Pen) -> Result<(), Failure> {
+    let shown = match is_json {
+        true => Dump::of(session).to_json() + "\n",
+        false => pen.session(&session),
+    };
+    io::stdout().write_all(shown.as_bytes())?;
+    Ok(())
+}
+
+/// Of each turn whose calls were put right: what was asked, and what should have been answered.
+fn examples(session: &Session) -> Vec<Value> {
+    let is_right = |turn: &&callwright_store::Turn| matches!(turn.outcome.as_str(), "healed" | "corrected");
+    session.turns.iter().filter(is_right).filter_map(|turn| example(session, turn.id)).collect()
+}
+
+/// `{"messages": […, {"role": "assistant", "tool_calls": […]}], "tools": […]}`: the form that OpenAI's fine-tuning and
+/// the common trainers take.
+fn example(session: &Session, turn: i64) -> Option<Value> {
+    let nodes = || session.nodes.iter().filter(|node| node.turn == Some(turn));
+    let asked = nodes().find(|node| node.body.is_some() && node.kind.name() != "model_turn")?;
+    let mut request: Value = serde_json::from_str(&session.body(asked)?).ok()?;
+    let calls: Vec<Value> = nodes()
+        .filter(|node| matches!(node.kind.name(), "tool_call" | "healed"))
+        .zip(1..)
+        .map(|(node, number): (_, usize)| {
+            let id = node.call.clone().unwrap_or_else(|| format!("call_{number}"));
+            let arguments = node.payload.get("arguments").map(Value::to_string).unwrap_or_default();
+            json!({"id": id, "type": "function", "function": {"name": node.name, "arguments": arguments}})
+        })
+        .collect();
+    if calls.is_empty() || nodes().any(|node| node.kind.name() == "refused") {
+        return None;
+    }
+    let mut messages = request.get_mut("messages")?.take();
+    let text =
+        nodes().find_map(|node| node.payload.pointer("/choices/0/report/text")).and_then(Value::as_str);
+    let content = text.map(str::trim).filter(|text| !text.is_empty());
+    messages.as_array_mut()?.push(json!({"role": "assistant", "content": content, "tool_calls": calls}));
+    let mut example = json!({"messages": messages});
+    if let Some(tools) = request.get_mut("tools") {
+        example["tools"] = tools.take();
+    }
+    Some(example)
+}
+
+fn line(summary: &Summary) -> String {
+    let Summary { id, updated, outcome, model, turns, repairs, refusals, title, .. } = summary;
+    let at = rfc3339(*updated);
+    let at = at.get(..19).unwrap_or(&at).replace('T', " ");
+    let line = format!(
+        "{at}  {outcome:<10} {turns:>4} turns {repairs:>4} repairs {refusals:>3} refused  {model:<24}  {id}  {title}"
+    );
+    // One line stays one.
+    harmless(&line.replace('\n', " ")).into_owned()
+}
+
+/// Does something for each session that fits, for at most `most`.
+fn each(
+    config: &ConfigArgs,
+    filter: &Filter,
+    most: usize,
+    mut work: impl FnMut(&Store, &Summary) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let store = open(config)?;
+    let (mut after, mut left) = (None::<String>, most);
+    loop {
+        let page = ask(store.sessions(filter.clone(), after.as_deref(), PAGE.min(left)))?;
+        for summary in &page.sessions {
+            work(&store, summary)?;
+            left -= 1;
+        }
+        after = page.next;
+        if after.is_none() || left == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Opens what `serve` would keep requests in. A file that is not there is not made.
+fn open(args: &ConfigArgs) -> Result<Store, Failure> {
+    let env = |name: &str| std::env::var(name).ok();
+    let config = Config::load(args, &env)?;
+    let keep = config.keep(&env, &Default::default())?;
+    let keep = keep.ok_or_else(|| Failure::Config(String::from("nothing is kept: the store is off")))?;
+    if let callwright_store::Location::File(path) = &keep.store.location
+        && let Err(error) = std::fs::metadata(path)
+    {
+        return Err(Failure::Read(path.clone(), error));
+    }
+    Store::open(keep.store).map_err(Failure::Store)
+}
+
+fn ask<T>(question: impl Future<Output = Result<T, callwright_store::StoreError>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    runtime.block_on(question).map_err(Failure::Store)
+}

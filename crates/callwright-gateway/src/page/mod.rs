@@ -1,0 +1,218 @@
+//! The page: sessions, what happened in them, and every repair in its place. HTML that is made here and needs no
+//! script; the script only keeps it fresh.
+//!
+//! Whatever stands in a session was written by strangers. All of it goes through `maud`, which escapes it, and through
+//! [`visible`], which shows what would hide; classes and addresses are never taken from it.
+
+mod layout;
+mod links;
+mod visible;
+mod report;
+mod sessions;
+mod timeline;
+mod spans;
+mod node;
+mod diff;
+mod copies;
+mod what_if;
+mod share;
+mod chart;
+mod statistics;
+mod viewer;
+
+use axum::Router;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use callwright_store::{Filter, Page, Range, Session, now};
+use http::HeaderMap;
+use http::header::{CONTENT_DISPOSITION, HeaderValue};
+use maud::{Markup, html};
+
+use crate::api::{Query, dumped};
+use crate::problem::Problem;
+use crate::routes::refused;
+use crate::service::Api;
+use layout::{Kind, answer, page};
+use node::{Opened, Tab};
+use what_if::WhatIf;
+
+pub use viewer::{Viewer, ViewerError};
+
+/// So many sessions stand in the list, so many nodes in the timeline.
+const SESSIONS: usize = 40;
+const NODES: i64 = 500;
+
+/// The routes of the page.
+pub(crate) fn routes() -> Router<Api> {
+    Router::new()
+        .route("/", get(list))
+        .route("/sessions", get(list))
+        .route("/session", get(session))
+        .route("/session/dump", post(dump))
+        .route("/session/share", get(share))
+        .route("/statistics", get(statistics))
+        .route("/page/{name}", get(asset))
+}
+
+async fn asset(State(api): State<Api>, Path(name): Path<String>) -> Response {
+    layout::asset(&name).unwrap_or_else(|| refused(&api, Problem::not_found()))
+}
+
+async fn list(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let listed = async {
+        let query = Query::of(query.as_deref());
+        let filter = query.filter();
+        let store = &api.kept(&headers)?.store;
+        let found = store.sessions(filter.clone(), query.get("after").as_deref(), SESSIONS).await?;
+        Ok(answer(page(
+            Kind::Server,
+            "Sessions",
+            "listed",
+            &columns(
+                &found,
+                &filter,
+                None,
+                &html! {
+                    section.hint {
+                        h1 { "Sessions" }
+                        p { "Choose one: each of its turns is here, with what the model wrote and what was done to it." }
+                    }
+                },
+            ),
+        )))
+    };
+    answered(&api, listed.await)
+}
+
+async fn session(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    answered(&api, session_page(&api, &headers, &Query::of(query.as_deref()), None).await)
+}
+
+async fn session_page(
+    api: &Api,
+    headers: &HeaderMap,
+    query: &Query,
+    notice: Option<&str>,
+) -> Result<Response, Problem> {
+    let store = &api.kept(headers)?.store;
+    let id = query.get("id").unwrap_or_default();
+    let from = query.number("from").unwrap_or_default();
+    let shown = store.outline(&id, from, NODES).await?.ok_or_else(Problem::unknown_session)?;
+    let opened = match query.number("node") {
+        Some(number) => {
+            let (node, body) = store.node(&id, number).await?.ok_or_else(Problem::unknown_session)?;
+            let asked = match node::said_before(&shown, number) {
+                Some(said) => store.node(&id, said.number).await?.and_then(|(_, body)| body),
+                None => None,
+            };
+            Some(Opened { node, body, asked })
+        }
+        None => None,
+    };
+    let filter = query.filter();
+    let others = store.sessions(filter.clone(), None, SESSIONS).await?;
+    let view = view(Kind::Server, &shown, opened.as_ref(), query, notice);
+    Ok(answer(page(
+        Kind::Server,
+        &shown.summary.title,
+        "opened",
+        &columns(&others, &filter, Some(&id), &view),
+    )))
+}
+
+/// The list, and what stands beside it.
+fn columns(found: &Page, filter: &Filter, opened: Option<&str>, rest: &Markup) -> Markup {
+    html! { main.columns { (sessions::list(found, filter, opened, true)) (rest) } }
+}
+
+/// The timeline of a session, and the node that is open.
+fn view(
+    kind: Kind,
+    session: &Session,
+    opened: Option<&Opened>,
+    query: &Query,
+    notice: Option<&str>,
+) -> Markup {
+    let filter = query.filter();
+    let id = &session.summary.id;
+    let more = opened.map(|opened| opened.node.number.to_string()).unwrap_or_default();
+    let at = [("id", id.as_str()), ("node", more.as_str())];
+    let what_if = WhatIf {
+        policy: query.get("as_policy"),
+        finish_reason: query.get("as_finish"),
+        dialect: query.get("as_dialect"),
+    };
+    let actions = html! {
+        div.actions {
+            @if kind.is_server() {
+                form method="post" action=(links::href("/session/dump", &at)) { button type="submit" { "Dump" } }
+            }
+            a.button href=(links::href("/session/share", &[("id", id)])) download="" { "Share as HTML" }
+        }
+        @if let Some(notice) = notice { p.notice role="status" { (visible::visible(notice)) } }
+    };
+    html! {
+        (timeline::middle(session, &filter, opened.map(|opened| opened.node.number), &actions))
+        section.node-view aria-label="Node" {
+            @match opened {
+                Some(opened) => {
+                    (node::node(session, opened, &filter, Tab::named(query.get("tab").as_deref()), &what_if))
+                },
+                None => p.empty { "Choose a node of the timeline." },
+            }
+        }
+    }
+}
+
+async fn dump(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let written = async {
+        let query = Query::of(query.as_deref());
+        let (path, n_entries) = dumped(&api, &headers, &query.get("id").unwrap_or_default()).await?;
+        let notice = format!("Dumped: {n_entries} entries in {}", path.display());
+        session_page(&api, &headers, &query, Some(&notice)).await
+    };
+    answered(&api, written.await)
+}
+
+async fn share(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let shared = async {
+        let id = Query::of(query.as_deref()).get("id").unwrap_or_default();
+        let found = api.kept(&headers)?.store.session(&id).await?;
+        Ok(attached(&found.ok_or_else(Problem::unknown_session)?))
+    };
+    answered(&api, shared.await)
+}
+
+/// A session as a file to be kept.
+fn attached(session: &Session) -> Response {
+    let name = HeaderValue::from_static("attachment; filename=\"session.html\"");
+    let mut response = answer(maud::PreEscaped(share::file(session)));
+    response.headers_mut().insert(CONTENT_DISPOSITION, name);
+    response
+}
+
+async fn statistics(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let counted = async {
+        let time = Query::of(query.as_deref()).get("time");
+        let range = Range { since: statistics::since(time.as_deref(), now()), until: None };
+        let counted = api.kept(&headers)?.store.statistics(range).await?;
+        let main = statistics::statistics(&counted, time.as_deref());
+        Ok(answer(page(Kind::Server, "Statistics", "counted", &main)))
+    };
+    answered(&api, counted.await)
+}
+
+/// A person is told in words what is told to programs in JSON.
+fn answered(api: &Api, answered: Result<Response, Problem>) -> Response {
+    let problem = match answered {
+        Ok(response) => return response,
+        Err(problem) => problem,
+    };
+    let words = problem.message().to_owned();
+    let (mut parts, _) = refused(api, problem).into_parts();
+    let main = html! { main.problem-page { h1 { "This cannot be shown" } p { (words) } } };
+    let (shown, body) = answer(page(Kind::Dump, "Not shown", "problem", &main)).into_parts();
+    parts.headers.extend(shown.headers);
+    (parts, body).into_response()
+}

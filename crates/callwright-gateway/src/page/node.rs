@@ -1,0 +1,395 @@
+//! One node: for a model's turn the text with what was done to it, and everything around it, tab by tab.
+
+use callwright_store::{Filter, Node, NodeKind, Session};
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::copies;
+use super::diff;
+use super::layout::{duration, time};
+use super::links;
+use super::report::{declares_tools, definition, list, number, pretty, pretty_text, span, text};
+use super::spans::{Marks, is_native, marked};
+use super::timeline::badge;
+use super::visible::visible;
+use super::what_if::{self, WhatIf};
+
+/// A node, and what is needed to show it.
+pub(crate) struct Opened {
+    pub(crate) node: Node,
+    /// What was sent, for a model's turn.
+    pub(crate) body: Option<String>,
+    /// What the client had sent in the same turn.
+    pub(crate) asked: Option<String>,
+}
+
+impl Opened {
+    /// A node of a whole session, with its bodies.
+    pub(crate) fn of(session: &Session, number: i64) -> Option<Opened> {
+        let node = session.nodes.iter().find(|node| node.number == number)?;
+        let asked = said_before(session, number).and_then(|said| session.body(said));
+        Some(Opened { body: session.body(node), node: node.clone(), asked })
+    }
+
+    /// A request that declares the tools: the one that was sent, or in prompt mode, where that holds them as words, the
+    /// client's own.
+    pub(crate) fn request(&self) -> &str {
+        let bodies = [&self.body, &self.asked];
+        let bodies = bodies.into_iter().flatten().map(String::as_str);
+        bodies.clone().find(|body| declares_tools(body)).or_else(|| bodies.clone().next()).unwrap_or("{}")
+    }
+}
+
+/// The node that the client's request of the same turn stands with: the last one before the first question.
+pub(crate) fn said_before(session: &Session, number: i64) -> Option<&Node> {
+    let turn = session.nodes.iter().find(|node| node.number == number)?.turn?;
+    let of_turn = session.nodes.iter().filter(|node| node.turn == Some(turn));
+    of_turn.take_while(|node| node.kind != NodeKind::ModelTurn).last()
+}
+
+/// What a person can look at in a model's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Raw,
+    Diff,
+    Arguments,
+    Feedback,
+    Upstream,
+    WhatIf,
+    Curl,
+    Case,
+}
+
+const TABS: [(Tab, &str, &str); 8] = [
+    (Tab::Raw, "raw", "As written"),
+    (Tab::Diff, "diff", "Raw → healed"),
+    (Tab::Arguments, "arguments", "Arguments"),
+    (Tab::Feedback, "feedback", "Feedback"),
+    (Tab::Upstream, "upstream", "Upstream"),
+    (Tab::WhatIf, "what-if", "What if"),
+    (Tab::Curl, "curl", "curl"),
+    (Tab::Case, "case", "Corpus case"),
+];
+
+impl Tab {
+    /// The tab of this name; the first one where there is none.
+    pub(crate) fn named(name: Option<&str>) -> Tab {
+        TABS.iter().find(|(_, known, _)| Some(*known) == name).map_or(Tab::Raw, |(tab, ..)| *tab)
+    }
+}
+
+/// A node on its page.
+pub(crate) fn node(
+    session: &Session,
+    opened: &Opened,
+    filter: &Filter,
+    tab: Tab,
+    what_if: &WhatIf,
+) -> Markup {
+    let node = &opened.node;
+    let at = node.number.to_string();
+    html! {
+        (heading(node))
+        @if node.kind == NodeKind::ModelTurn {
+            nav.tabs aria-label="Views of this node" {
+                @for (other, name, title) in TABS {
+                    a href={ (links::session(filter, &session.summary.id, &[("node", &at), ("tab", name)])) "#node" }
+                        aria-current=[(other == tab).then_some("page")] { (title) }
+                }
+            }
+            @match tab {
+                Tab::Raw => (raw(&node.payload)),
+                Tab::Diff => (diff::diff(&node.payload)),
+                Tab::Arguments => (arguments(&node.payload, opened.request())),
+                Tab::Feedback => (feedback(session, node)),
+                Tab::Upstream => (upstream(opened)),
+                Tab::WhatIf => (what_if::what_if(&session.summary.id, opened, filter, what_if)),
+                Tab::Curl => (copies::curl(opened.body.as_deref())),
+                Tab::Case => (copies::cases(opened)),
+            }
+        } @else {
+            (other(node))
+        }
+    }
+}
+
+/// The same in a file that stands alone: all that can be told without asking.
+pub(crate) fn whole(session: &Session, opened: &Opened) -> Markup {
+    let node = &opened.node;
+    html! {
+        (heading(node))
+        @if node.kind == NodeKind::ModelTurn {
+            (raw(&node.payload))
+            details { summary { "Raw → healed" } (diff::diff(&node.payload)) }
+            details { summary { "Arguments" } (arguments(&node.payload, opened.request())) }
+            details { summary { "Feedback" } (feedback(session, node)) }
+            details { summary { "Upstream" } (upstream(opened)) }
+        } @else {
+            (other(node))
+        }
+    }
+}
+
+fn heading(node: &Node) -> Markup {
+    html! {
+        h2 #node tabindex="-1" {
+            (badge(&node.kind))
+            @if let Some(name) = &node.name { " " code { (visible(name)) } }
+            span.fact { "node " (node.number) } span.fact { (time(node.at)) }
+        }
+    }
+}
+
+fn raw(payload: &Value) -> Markup {
+    html! {
+        @if !text(payload, "error").is_empty() { p.problem { (visible(text(payload, "error"))) } }
+        @for (n, choice) in list(payload, "choices").enumerate() {
+            @if 0 < n { h3 { "Choice " (n + 1) } }
+            (answer(choice, choice.get("report").unwrap_or(&Value::Null)))
+        }
+        @if list(payload, "choices").next().is_none() { p.empty { "No answer came." } }
+    }
+}
+
+/// An answer with what `report` says of it.
+pub(crate) fn answer(choice: &Value, report: &Value) -> Markup {
+    let raw = text(choice, "raw");
+    let marks = Marks::of(report, raw);
+    html! {
+        @if !raw.is_empty() { pre.raw { (marked(raw, &marks)) } }
+        @for (n, native) in (1u64..).zip(list(choice, "native")) {
+            p.label { "Native call " (n) ": " code { (visible(text(native, "name"))) } }
+            pre.raw { (marked(text(native, "arguments"), &Marks::of_native(report, n))) }
+        }
+        @if !marks.is_empty() {
+            p.legend {
+                span.found { "a call" } " " span.found.refused { "refused" } " " del { "struck" } " " ins { "put in" }
+                " " span.caret {} " first error"
+            }
+        }
+        ul.verdicts {
+            @for call in list(report, "calls") { li { (accepted(call)) } }
+            @for refusal in list(report, "refusals") { li { (refused(refusal)) } }
+        }
+        @if list(report, "calls").chain(list(report, "refusals")).next().is_none() { p.empty { "No call in this text." } }
+        @if !text(choice, "finish_reason").is_empty() {
+            p.label { "finish_reason " code { (visible(text(choice, "finish_reason"))) } }
+        }
+    }
+}
+
+fn accepted(call: &Value) -> Markup {
+    html! {
+        p {
+            span.badge.right { "call " (number(call, "number")) } " " code { (visible(text(call, "name"))) }
+            span.fact { (visible(text(call, "dialect"))) " · " (visible(text(call, "class"))) }
+            @if call.get("open_end").and_then(Value::as_bool) == Some(true) { span.fact { "its end is open" } }
+        }
+        (edits(call))
+    }
+}
+
+/// What was done to a call.
+fn edits(call: &Value) -> Markup {
+    html! {
+        ul.edits {
+            @for repair in list(call, "repairs") {
+                li {
+                    code { (visible(text(repair, "kind"))) }
+                    @if let Some(at) = span(repair.get("at")) { span.fact { "bytes " (at.start) ".." (at.end) } }
+                    @if !text(repair, "before").is_empty() { " " del { (visible(text(repair, "before"))) } }
+                    @if !text(repair, "put").is_empty() { " " ins { (visible(text(repair, "put"))) } }
+                }
+            }
+            @for coercion in list(call, "coercions") { li { (coerced(coercion)) } }
+            @if !text(call, "renamed_from").is_empty() {
+                li { "written as " code { (visible(text(call, "renamed_from"))) } }
+            }
+        }
+    }
+}
+
+fn coerced(coercion: &Value) -> Markup {
+    html! {
+        code { (visible(text(coercion, "pointer"))) } " "
+        del { (visible(text(coercion, "from"))) } " " ins { (visible(text(coercion, "to"))) }
+    }
+}
+
+/// Why a call was refused, and what could be done.
+fn refused(refusal: &Value) -> Markup {
+    let place = refusal.get("position").filter(|place| place.is_object());
+    let is_ambiguous = list(refusal, "readings").next().is_some();
+    html! {
+        p {
+            span.badge.refused { (visible(text(refusal, "code"))) }
+            @if !text(refusal, "name").is_empty() { " " code { (visible(text(refusal, "name"))) } }
+            " " (visible(text(refusal, "message")))
+            @if let Some(place) = place {
+                span.fact { "line " (number(place, "line")) ", column " (number(place, "column")) }
+            }
+        }
+        @for hint in list(refusal, "hints").filter_map(Value::as_str) { p.hint { (visible(hint)) } }
+        @if is_ambiguous {
+            div.readings {
+                @for (n, reading) in (1u64..).zip(list(refusal, "readings").filter_map(Value::as_str)) {
+                    figure { figcaption { "Reading " (n) } pre { (visible(reading)) } }
+                }
+            }
+        }
+        (violated(refusal))
+    }
+}
+
+fn violated(refusal: &Value) -> Markup {
+    html! {
+        @if list(refusal, "violations").next().is_some() {
+            div.scroll {
+                table {
+                    thead { tr { th { "Path" } th { "Keyword" } th { "What is wrong" } } }
+                    tbody {
+                        @for violation in list(refusal, "violations") {
+                            @let pointer = text(violation, "pointer");
+                            tr {
+                                td { code { (visible(if pointer.is_empty() { "(all)" } else { pointer })) } }
+                                td { code { (visible(text(violation, "keyword"))) } }
+                                td { (visible(text(violation, "message"))) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn arguments(payload: &Value, request: &str) -> Markup {
+    let request: Value = serde_json::from_str(request).unwrap_or_default();
+    let reports = || list(payload, "choices").filter_map(|choice| choice.get("report"));
+    let schema = |name: &str| definition(&request, name).map(|definition| pretty(&definition));
+    html! {
+        @for call in reports().flat_map(|report| list(report, "calls")) {
+            h3 { span.badge.right { "fits" } " " code { (visible(text(call, "name"))) } }
+            pre { (visible(&call.get("arguments").map(pretty).unwrap_or_default())) }
+            @if list(call, "coercions").next().is_some() {
+                p.label { "Given the type that the schema asks for:" }
+                ul.edits { @for coercion in list(call, "coercions") { li { (coerced(coercion)) } } }
+            }
+            (definition_of(schema(text(call, "name"))))
+        }
+        @for refusal in reports().flat_map(|report| list(report, "refusals")) {
+            h3 { span.badge.refused { (visible(text(refusal, "code"))) } " " code { (visible(text(refusal, "name"))) } }
+            pre { (visible(text(refusal, "block"))) }
+            (violated(refusal))
+            (definition_of(schema(text(refusal, "name"))))
+        }
+        @if reports().all(|report| list(report, "calls").chain(list(report, "refusals")).next().is_none()) {
+            p.empty { "No call, so no arguments." }
+        }
+    }
+}
+
+fn definition_of(schema: Option<String>) -> Markup {
+    html! {
+        @match schema {
+            Some(schema) => details { summary { "The tool as it was declared" } pre { (visible(&schema)) } },
+            None => p.empty { "No tool of this name was declared." },
+        }
+    }
+}
+
+/// What the model was told after this turn: errors of the same attempt.
+fn feedback(session: &Session, node: &Node) -> Markup {
+    let attempt = number(&node.payload, "attempt");
+    let is_error = |other: &&Node| {
+        matches!(other.kind, NodeKind::ValidationError | NodeKind::Refused)
+            && other.turn == node.turn
+            && number(&other.payload, "attempt") == attempt
+    };
+    let errors: Vec<&Node> = session.nodes.iter().filter(is_error).collect();
+    html! {
+        @for error in &errors { (told(error)) }
+        @if errors.is_empty() { p.empty { "There was nothing to tell the model." } }
+    }
+}
+
+fn told(error: &Node) -> Markup {
+    html! {
+        p {
+            @match text(&error.payload, "next") {
+                "feedback" => "This went to the model as its next turn:",
+                "reask" => "The model was asked again, without a trace of the error. It could have been told:",
+                "" => "The client was told, and nobody asked again:",
+                next => { "Next was asked: " (visible(next)) ". The model could have been told:" }
+            }
+        }
+        pre data-copy="" { (visible(text(&error.payload, "text"))) }
+    }
+}
+
+fn upstream(opened: &Opened) -> Markup {
+    let payload = &opened.node.payload;
+    let usage = payload.get("usage").unwrap_or(&Value::Null);
+    let shown = |member: &str| visible(text(payload, member)).into_owned();
+    html! {
+        dl.facts {
+            dt { "Upstream" } dd { (shown("upstream")) }
+            dt { "Model" } dd { (shown("model")) }
+            dt { "Mode" } dd { (shown("mode")) @if !text(payload, "dialect").is_empty() { ", " (shown("dialect")) } }
+            dt { "Asked" } dd { (shown("why")) ", attempt " (number(payload, "attempt")) }
+            dt { "Status" } dd { @match number(payload, "status") { 0 => "none", status => (status) } }
+            dt { "Time" } dd { (duration(number(payload, "duration_us"))) }
+            dt { "Tokens" }
+            dd { (number(usage, "prompt_tokens")) " + " (number(usage, "completion_tokens")) }
+        }
+        @if !text(payload, "error").is_empty() { p.problem { (shown("error")) } }
+        h3 { "What was sent" }
+        @match &opened.body {
+            Some(body) => pre data-copy="" { (visible(&pretty_text(body))) },
+            None => p.empty { "It was not kept." },
+        }
+        h3 { "What came" }
+        @for choice in list(payload, "choices") {
+            pre data-copy="" { (visible(&pretty(&without_report(choice)))) }
+        }
+    }
+}
+
+fn without_report(choice: &Value) -> Value {
+    let mut came = choice.clone();
+    if let Some(members) = came.as_object_mut() {
+        members.remove("report");
+    }
+    came
+}
+
+/// Any other node: a text, a call, an error.
+fn other(node: &Node) -> Markup {
+    let payload = &node.payload;
+    html! {
+        @match node.kind {
+            NodeKind::ToolCall | NodeKind::Healed => {
+                (accepted(payload))
+                p.label { "The arguments that the client got:" }
+                pre data-copy="" { (visible(&payload.get("arguments").map(pretty).unwrap_or_default())) }
+            },
+            NodeKind::ValidationError | NodeKind::Refused => {
+                @let place = span(payload.get("position").and_then(|place| place.get("at")));
+                @let caret = place.map(|at| (at.start, text(payload, "message").to_owned()));
+                @let marks = Marks { carets: caret.into_iter().collect(), ..Marks::default() };
+                (refused(payload))
+                p.label { @if is_native(payload) { "The arguments as they came:" } @else { "The call as it was written:" } }
+                pre.raw { (marked(text(payload, "block"), &marks)) }
+                (told(node))
+            },
+            _ => {
+                pre { (visible(text(payload, "text"))) }
+                @if let Some(calls) = payload.get("tool_calls") { pre { (visible(&pretty(calls))) } }
+                @if text(payload, "text").is_empty() && payload.get("tool_calls").is_none() {
+                    pre { (visible(&pretty(payload))) }
+                }
+            },
+        }
+        @if let Some(call) = &node.call { p.label { "Call id " code { (visible(call)) } } }
+    }
+}

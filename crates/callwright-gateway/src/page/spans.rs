@@ -1,0 +1,337 @@
+//! A text as the model wrote it, with what was found and done in place: calls, bytes that were struck or put in, the
+//! first error.
+//!
+//! The text and the report on it go in, markup comes out. All of the text is in the markup, in its order; beside it
+//! stands only what is marked as put in, and the caret.
+
+use std::ops::Range;
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::report::{list, span, text};
+use super::visible::visible;
+
+/// A call that was found in the text, accepted or refused.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) at: Range<usize>,
+    pub(crate) number: u64,
+    pub(crate) is_refused: bool,
+}
+
+/// Bytes that were struck, and what was put in their place.
+#[derive(Clone, Debug)]
+pub(crate) struct Edit {
+    pub(crate) at: Range<usize>,
+    pub(crate) put: String,
+    /// What was mended, and how much that takes for granted.
+    pub(crate) why: String,
+}
+
+/// Everything that is shown in one text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    pub(crate) found: Vec<Found>,
+    pub(crate) edits: Vec<Edit>,
+    /// Where errors begin.
+    pub(crate) carets: Vec<(usize, String)>,
+}
+
+impl Marks {
+    /// What `report` says of the text of an answer; native calls have texts of their own.
+    pub(crate) fn of(report: &Value, raw: &str) -> Marks {
+        let mut marks = Marks::default();
+        for call in list(report, "calls").filter(|call| !is_native(call)) {
+            marks.found.extend(found(call, false));
+            marks.edits.extend(list(call, "repairs").filter_map(edit));
+        }
+        for refusal in list(report, "refusals").filter(|refusal| !is_native(refusal)) {
+            let found = found(refusal, true);
+            // Places of a refusal are counted in its block, which stands somewhere in what was found.
+            let block = text(refusal, "block");
+            let begin = found.as_ref().map_or(0, |found| found.at.start);
+            let at = raw.get(begin..).and_then(|rest| rest.find(block)).map(|at| begin + at);
+            if let (Some(at), Some(place)) = (at, span(refusal.get("position").and_then(|p| p.get("at")))) {
+                marks.carets.push((at + place.start, text(refusal, "message").to_owned()));
+            }
+            marks.found.extend(found);
+        }
+        marks
+    }
+
+    /// What `report` says of the argument text of its native call `number`, which is counted from 1.
+    pub(crate) fn of_native(report: &Value, number: u64) -> Marks {
+        let is_it = |call: &&Value| call.get("number").and_then(Value::as_u64) == Some(number);
+        let mut marks = Marks::default();
+        for call in list(report, "calls").filter(is_it) {
+            marks.edits.extend(list(call, "repairs").filter_map(edit));
+        }
+        for refusal in list(report, "refusals").filter(is_it) {
+            let place = span(refusal.get("position").and_then(|position| position.get("at")));
+            marks.carets.extend(place.map(|place| (place.start, text(refusal, "message").to_owned())));
+        }
+        marks
+    }
+
+    /// The same edits in a part of the text.
+    pub(crate) fn moved(&self, to: &Range<usize>) -> Marks {
+        let moved = |edit: &Edit| {
+            let at = edit.at.start.checked_sub(to.start)?..edit.at.end.checked_sub(to.start)?;
+            Some(Edit { at, ..edit.clone() })
+        };
+        Marks { edits: self.edits.iter().filter_map(moved).collect(), ..Marks::default() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty() && self.edits.is_empty() && self.carets.is_empty()
+    }
+}
+
+pub(crate) fn is_native(call: &Value) -> bool {
+    text(call, "dialect") == "native"
+}
+
+fn found(call: &Value, is_refused: bool) -> Option<Found> {
+    let number = call.get("number").and_then(Value::as_u64).unwrap_or_default();
+    let at = span(call.get("span")).filter(|at| !at.is_empty())?;
+    Some(Found { at, number, is_refused })
+}
+
+fn edit(repair: &Value) -> Option<Edit> {
+    let why = format!("{} ({})", text(repair, "kind"), text(repair, "class"));
+    Some(Edit { at: span(repair.get("at"))?, put: text(repair, "put").to_owned(), why })
+}
+
+/// A part of what is shown.
+struct Piece<'m> {
+    shown: Shown<'m>,
+    found: Option<&'m Found>,
+}
+
+enum Shown<'m> {
+    Kept(&'m str),
+    Struck(&'m str, &'m Edit),
+    Put(&'m Edit),
+    Caret(&'m str),
+}
+
+/// The text with its marks.
+pub(crate) fn marked(raw: &str, marks: &Marks) -> Markup {
+    html! {
+        @for Piece { shown, found } in pieces(raw, marks) {
+            @let piece = html! {
+                @match shown {
+                    Shown::Kept(text) => (visible(text)),
+                    Shown::Struck(text, edit) => del title=(visible(&edit.why)) { (visible(text)) },
+                    Shown::Put(edit) => ins title=(visible(&edit.why)) { (visible(&edit.put)) },
+                    Shown::Caret(why) => span.caret title=(visible(why)) {},
+                }
+            };
+            @match found {
+                Some(Found { number, is_refused: true, .. }) => {
+                    span.found.refused title={ "call " (number) ", refused" } { (piece) }
+                },
+                Some(Found { number, .. }) => span.found title={ "call " (number) } { (piece) },
+                None => (piece),
+            }
+        }
+    }
+}
+
+fn pieces<'m>(raw: &'m str, marks: &'m Marks) -> Vec<Piece<'m>> {
+    let within = |at: usize| raw.floor_char_boundary(at.min(raw.len()));
+    let range = |at: &Range<usize>| within(at.start)..within(at.end).max(within(at.start));
+    let found: Vec<(Range<usize>, &Found)> = marks.found.iter().map(|f| (range(&f.at), f)).collect();
+    let mut edits: Vec<(Range<usize>, &Edit)> = marks.edits.iter().map(|e| (range(&e.at), e)).collect();
+    // Stable: of what is put in at one place, what comes first stays first.
+    edits.sort_by_key(|(at, _)| at.start);
+    let mut carets: Vec<(usize, &str)> =
+        marks.carets.iter().map(|(at, why)| (within(*at), why.as_str())).collect();
+    carets.sort_unstable();
+    let mut cuts: Vec<usize> = vec![0, raw.len()];
+    cuts.extend(found.iter().flat_map(|(at, _)| [at.start, at.end]));
+    cuts.extend(edits.iter().flat_map(|(at, _)| [at.start, at.end]));
+    cuts.extend(carets.iter().map(|(at, _)| *at));
+    cuts.sort_unstable();
+    cuts.dedup();
+    let (mut next_edit, mut next_caret) = (edits.iter().peekable(), carets.iter().peekable());
+    let mut struck: Option<(usize, &Edit)> = None;
+    let mut pieces = Vec::new();
+    for (n, &start) in cuts.iter().enumerate() {
+        let end = cuts.get(n + 1).copied().unwrap_or(start);
+        let call = found.iter().find(|(at, _)| at.start <= start && end <= at.end && start < at.end);
+        let call = call.map(|(_, found)| *found);
+        let mut push = |shown| pieces.push(Piece { shown, found: call });
+        while let Some((at, edit)) = next_edit.next_if(|(at, _)| at.start <= start) {
+            if at.start < at.end && struck.is_none_or(|(until, _)| until < at.end) {
+                struck = Some((at.end, *edit));
+            }
+            if !edit.put.is_empty() {
+                push(Shown::Put(edit));
+            }
+        }
+        while let Some((_, why)) = next_caret.next_if(|(at, _)| *at <= start) {
+            push(Shown::Caret(why));
+        }
+        let piece = raw.get(start..end).unwrap_or_default();
+        match struck.filter(|(until, _)| start < *until) {
+            _ if piece.is_empty() => {}
+            Some((_, edit)) => push(Shown::Struck(piece, edit)),
+            None => push(Shown::Kept(piece)),
+        }
+    }
+    pieces
+}
+
+/// The text after its edits.
+pub(crate) fn mended(raw: &str, marks: &Marks, within: Range<usize>) -> String {
+    let mut edits: Vec<&Edit> = marks.edits.iter().collect();
+    edits.sort_by_key(|edit| edit.at.start);
+    let (mut out, mut done) = (String::new(), within.start);
+    for edit in edits {
+        if edit.at.start < done || within.end < edit.at.end {
+            continue;
+        }
+        out.push_str(raw.get(done..edit.at.start).unwrap_or_default());
+        out.push_str(&edit.put);
+        done = edit.at.end;
+    }
+    out.push_str(raw.get(done..within.end).unwrap_or_default());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_repair_stands_in_its_place() {
+        let raw = r#"Well: {"a": 1,}} end"#;
+        let report = json!({"calls": [{"number": 1, "dialect": "json_bare", "span": [6, 16], "repairs": [
+            {"kind": "drop-comma", "class": "R1", "at": [13, 14], "before": ",", "put": ""},
+            {"kind": "drop-closer", "class": "R1", "at": [15, 16], "before": "}", "put": ""},
+        ]}]});
+        let marks = Marks::of(&report, raw);
+        let call = |text: &str| format!("<span class=\"found\" title=\"call 1\">{text}</span>");
+        let shown = [
+            "Well: ".to_owned(),
+            call("{&quot;a&quot;: 1"),
+            call("<del title=\"drop-comma (R1)\">,</del>"),
+            call("}"),
+            call("<del title=\"drop-closer (R1)\">}</del>"),
+            " end".to_owned(),
+        ];
+        assert_eq!(marked(raw, &marks).into_string(), shown.concat());
+        assert_eq!(mended(raw, &marks, 6..16), r#"{"a": 1}"#);
+    }
+
+    #[test]
+    fn a_caret_stands_at_the_first_error() {
+        let raw = "x <t>{\"a\": </t>";
+        let report = json!({"refusals": [{"number": 1, "dialect": "hermes", "span": [2, 16], "block": "{\"a\": ",
+            "message": "cut", "position": {"at": [5, 6]}}]});
+        let shown = marked(raw, &Marks::of(&report, raw)).into_string();
+        let caret = "<span class=\"found refused\" title=\"call 1, refused\"><span class=\"caret\" title=\"cut\"></span></span>";
+        let at = shown.find(caret).unwrap();
+        assert!(
+            shown[..at].ends_with("{&quot;a&quot;:</span>") || shown[..at].ends_with("{&quot;a&quot;</span>"),
+            "{shown}"
+        );
+    }
+
+    /// The text of markup that is only made of spans, `del` and `ins`; the text of `ins` is left out.
+    fn text_content(markup: &str) -> String {
+        let (mut out, mut rest, mut is_put) = (String::new(), markup, false);
+        while let Some(c) = rest.chars().next() {
+            let (n, text) = match c {
+                '<' => {
+                    let end = rest.find('>').unwrap() + 1;
+                    let tag = &rest[..end];
+                    let name: String =
+                        tag[1..].chars().take_while(|c| c.is_ascii_alphabetic() || *c == '/').collect();
+                    assert!(
+                        matches!(name.as_str(), "span" | "/span" | "del" | "/del" | "ins" | "/ins"),
+                        "{tag}"
+                    );
+                    is_put = if name == "ins" {
+                        true
+                    } else if name == "/ins" {
+                        false
+                    } else {
+                        is_put
+                    };
+                    (end, "")
+                }
+                '&' => {
+                    let end = rest.find(';').unwrap() + 1;
+                    let text = match &rest[..end] {
+                        "&lt;" => "<",
+                        "&gt;" => ">",
+                        "&amp;" => "&",
+                        "&quot;" => "\"",
+                        other => panic!("{other}"),
+                    };
+                    (end, text)
+                }
+                c => (c.len_utf8(), &rest[..c.len_utf8()]),
+            };
+            if !is_put {
+                out.push_str(text);
+            }
+            rest = &rest[n..];
+        }
+        out
+    }
+
+    fn hostile() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "<script>alert(1)</script>",
+            "\"",
+            "'",
+            "&",
+            "&lt;",
+            "<",
+            ">",
+            "\u{202e}",
+            "\u{1b}[31m",
+            "\0",
+            "é",
+            "🙂",
+            "<img src=x onerror=alert(1)>",
+            "</pre>",
+            "{\"a\": 1}",
+            " ",
+            "\n",
+            "<!--",
+            "]]>",
+            "\u{9b}",
+        ]);
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, rng_seed: proptest::test_runner::RngSeed::Fixed(24), ..ProptestConfig::default() })]
+
+        /// All of the text is there, in its order, whatever stands in it and wherever marks are put; nothing of it is
+        /// markup, and no control character is left.
+        #[test]
+        fn the_text_is_whole_and_harmless(
+            raw in hostile(),
+            edits in prop::collection::vec((0..80usize, 0..9usize, hostile(), hostile()), 0..6),
+            found in prop::collection::vec((0..80usize, 0..60usize, any::<bool>()), 0..3),
+            carets in prop::collection::vec((0..90usize, hostile()), 0..3),
+        ) {
+            let edits = edits.into_iter().map(|(at, n, put, why)| Edit { at: at..at + n, put, why });
+            let found = found.into_iter().map(|(at, n, is_refused)| Found { at: at..at + n, number: 1, is_refused });
+            let marks = Marks { found: found.collect(), edits: edits.collect(), carets };
+            let shown = marked(&raw, &marks).into_string();
+            prop_assert_eq!(text_content(&shown), visible(&raw));
+            prop_assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
+            prop_assert!(!shown.chars().any(|c| c == '\u{202e}'), "a mark that turns the direction is left");
+            prop_assert_eq!(shown.matches("<ins").count(), marks.edits.iter().filter(|e| !e.put.is_empty()).count());
+        }
+    }
+}

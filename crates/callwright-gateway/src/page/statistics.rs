@@ -1,0 +1,170 @@
+//! What became of calls, drawn: over time, by model, dialect, mode and tool; what was wrong, and what repairs cost.
+
+use callwright_store::{Counts, Statistics};
+use maud::{Markup, html};
+
+use super::chart;
+use super::links;
+use super::visible::visible;
+
+/// A time that can be looked at: its name in the address, its word, its length in milliseconds.
+const TIMES: [(&str, &str, i64); 4] = [
+    ("hour", "Last hour", 3_600_000),
+    ("day", "Last day", 86_400_000),
+    ("week", "Last week", 604_800_000),
+    ("", "All", 0),
+];
+
+/// From when on the time of this name is, seen from `now`; none stands for all.
+pub(crate) fn since(name: Option<&str>, now: i64) -> Option<i64> {
+    let found = TIMES.iter().find(|(known, ..)| Some(*known) == name && !known.is_empty());
+    found.map(|(.., length)| now - length)
+}
+
+/// The page of statistics.
+pub(crate) fn statistics(counted: &Statistics, time: Option<&str>) -> Markup {
+    let groups = [
+        ("By model", &counted.by_model),
+        ("By dialect", &counted.by_dialect),
+        ("By mode", &counted.by_mode),
+        ("By tool", &counted.by_tool),
+    ];
+    html! {
+        main.statistics {
+            h1 { "Statistics" }
+            nav.tabs aria-label="Time" {
+                @for (name, word, _) in TIMES {
+                    a href=(links::href("/statistics", &[("time", name)]))
+                        aria-current=[(time.unwrap_or_default() == name).then_some("page")] { (word) }
+                }
+            }
+            dl.tiles {
+                @for (class, word, n) in chart::parts(&counted.calls) {
+                    div.(class) { dt { (word) } dd { (n) " " small { (share(n, counted.calls.total())) } } }
+                }
+            }
+            section { h2 { "Over time" } (chart::columns(&counted.over_time, counted.step)) }
+            div.groups {
+                @for (title, group) in groups { section { h2 { (title) } (table(group)) } }
+            }
+            div.groups {
+                section { h2 { "What was wrong" } (errors(&counted.errors)) }
+                section { h2 { "What repairs cost" } (spent(counted)) }
+                section { h2 { "Errors made again" } (repeated(counted)) }
+                section { h2 { "How requests ended" } (outcomes(counted)) }
+            }
+        }
+    }
+}
+
+fn share(n: i64, of: i64) -> String {
+    if of == 0 { String::from("–") } else { format!("{:.1} %", 100.0 * n as f64 / of as f64) }
+}
+
+fn named(name: &str) -> &str {
+    if name.is_empty() { "(none)" } else { name }
+}
+
+fn table(group: &[Counts]) -> Markup {
+    let most = group.iter().map(Counts::total).max().unwrap_or_default();
+    html! {
+        @if group.is_empty() { p.empty { "No calls." } } @else {
+            div.scroll {
+                table.counts {
+                    thead { tr { th { "" } th { "Calls" } th { "Right" } th { "Healed" } th { "Fed back" } th { "Refused" } } }
+                    tbody {
+                        @for counts in group {
+                            tr {
+                                th scope="row" { (visible(named(&counts.name))) (chart::bar(counts, most)) }
+                                td { (counts.total()) }
+                                @for (_, _, n) in chart::parts(counts) { td { (n) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn errors(errors: &[(String, i64)]) -> Markup {
+    html! {
+        @if errors.is_empty() { p.empty { "Nothing." } } @else {
+            table.counts {
+                thead { tr { th { "Kind" } th { "Times" } } }
+                tbody {
+                    @for (kind, n) in errors {
+                        tr {
+                            th scope="row" { a href=(links::href("/sessions", &[("error", kind)])) { (visible(kind)) } }
+                            td { (n) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn spent(counted: &Statistics) -> Markup {
+    let spent = &counted.spent;
+    html! {
+        dl.facts {
+            dt { "Requests" } dd { (spent.turns) }
+            dt { "Further questions" } dd { (spent.repair_turns) }
+            dt { "Tokens" } dd { (spent.tokens) }
+            dt { "Of these for repairs" } dd { (spent.repair_tokens) " (" (share(spent.repair_tokens, spent.tokens)) ")" }
+        }
+    }
+}
+
+fn repeated(counted: &Statistics) -> Markup {
+    html! {
+        @if counted.repeated.is_empty() { p.empty { "No errors." } } @else {
+            table.counts {
+                thead { tr { th { "Policy, mode" } th { "Errors" } th { "Again" } th { "Rate" } } }
+                tbody {
+                    @for rate in &counted.repeated {
+                        tr {
+                            th scope="row" { (visible(&rate.policy)) ", " (visible(named(&rate.mode))) }
+                            td { (rate.errors) } td { (rate.repeated) }
+                            td { (format!("{:.1} %", 100.0 * rate.repeat_error_rate)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn outcomes(counted: &Statistics) -> Markup {
+    html! {
+        @if counted.outcomes.is_empty() { p.empty { "No requests." } } @else {
+            table.counts {
+                thead { tr { th { "Outcome" } th { "Requests" } } }
+                tbody {
+                    @for (outcome, n) in &counted.outcomes {
+                        tr {
+                            th scope="row" { a href=(links::href("/sessions", &[("outcome", outcome)])) { (visible(outcome)) } }
+                            td { (n) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_counted_back_from_now() {
+        assert_eq!(since(Some("hour"), 3_600_001), Some(1));
+        for name in [None, Some(""), Some("year")] {
+            assert_eq!(since(name, 5), None);
+        }
+        assert_eq!(share(1, 8), "12.5 %");
+        assert_eq!(share(0, 0), "–");
+    }
+}

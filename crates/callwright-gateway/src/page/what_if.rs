@@ -1,0 +1,92 @@
+//! What if: a text that is kept, read again under another policy, finish reason or dialect. No model is asked.
+
+use callwright::Policy;
+use callwright_relay::Again;
+use callwright_store::Filter;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::links;
+use super::node::{Opened, answer};
+use super::report::{list, text};
+use super::visible::visible;
+
+/// What is to be otherwise; what is not set is as it was.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WhatIf {
+    pub(crate) policy: Option<String>,
+    pub(crate) finish_reason: Option<String>,
+    pub(crate) dialect: Option<String>,
+}
+
+const POLICIES: [Policy; 4] = [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict];
+const REASONS: [&str; 4] = ["stop", "length", "tool_calls", "content_filter"];
+
+/// The form, and what would have become of each choice.
+pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, what_if: &WhatIf) -> Markup {
+    let dialects = Again::dialects();
+    let dialects: Vec<&str> = dialects.iter().map(String::as_str).collect();
+    let policies = POLICIES.map(Policy::name);
+    html! {
+        form.what-if method="get" action="/session#node" {
+            input type="hidden" name="id" value=(id);
+            input type="hidden" name="node" value=(opened.node.number);
+            input type="hidden" name="tab" value="what-if";
+            @for (name, value) in links::pairs(filter) { input type="hidden" name=(name) value=(value); }
+            label { "Policy" (choice("as_policy", "auto", &policies, what_if.policy.as_deref())) }
+            label { "finish_reason" (choice("as_finish", "as it was", &REASONS, what_if.finish_reason.as_deref())) }
+            label { "Dialect" (choice("as_dialect", "any", &dialects, what_if.dialect.as_deref())) }
+            button type="submit" { "Read again" }
+        }
+        p.hint { "The text that is kept is read again. No model is asked, and nothing is kept of it." }
+        @for kept in list(&opened.node.payload, "choices") {
+            (again(opened, kept, what_if))
+        }
+    }
+}
+
+fn again(opened: &Opened, kept: &Value, what_if: &WhatIf) -> Markup {
+    let native = list(kept, "native").map(|call| (text(call, "name"), text(call, "arguments")));
+    let again = Again {
+        request: opened.request(),
+        text: text(kept, "raw"),
+        native: native.collect(),
+        is_native: text(&opened.node.payload, "mode") == "native",
+        policy: what_if.policy.as_deref().and_then(Policy::named).unwrap_or_default(),
+        finish_reason: what_if.finish_reason.as_deref().or(kept.get("finish_reason").and_then(Value::as_str)),
+        dialect: what_if.dialect.as_deref(),
+    };
+    html! {
+        @match again.report() {
+            Err(error) => p.problem { "It cannot be read again: " (visible(&error.to_string())) },
+            Ok(report) => {
+                @let (then, now) = (gist(kept.get("report").unwrap_or(&Value::Null)), gist(&report));
+                p #gist {
+                    "Then: " strong { (visible(&then)) } ". Now: " strong { (visible(&now)) }
+                    @if then == now { ". The same." } @else { ". That is another outcome." }
+                }
+                (answer(kept, &report))
+            }
+        }
+    }
+}
+
+/// `run_code (R1), refused: truncated`
+fn gist(report: &Value) -> String {
+    let accepted =
+        list(report, "calls").map(|call| format!("{} ({})", text(call, "name"), text(call, "class")));
+    let refused = list(report, "refusals").map(|refusal| format!("refused: {}", text(refusal, "code")));
+    let all: Vec<String> = accepted.chain(refused).collect();
+    if all.is_empty() { String::from("no call") } else { all.join(", ") }
+}
+
+fn choice(name: &str, none: &str, options: &[&str], chosen: Option<&str>) -> Markup {
+    html! {
+        select name=(name) {
+            option value="" { (none) }
+            @for option in options.iter().filter(|option| **option != none) {
+                option value=(option) selected[chosen == Some(option)] { (option) }
+            }
+        }
+    }
+}

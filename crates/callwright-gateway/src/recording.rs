@@ -1,0 +1,264 @@
+//! Makes of a request that has ended what the store keeps: its session, its nodes, what became of each call.
+//!
+//! The request only moves its record into the store's queue. All of this is done by the store's own thread.
+
+use callwright::{Acceptance, NativeCall, Outcome, Policy, Reason, Refusal, Report, Verdict};
+use callwright_relay::{Attempt, Choice, End, TurnRecord, Why};
+use callwright_store::{Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
+use serde_json::{Value, json};
+
+use crate::conversation::Conversation;
+
+/// A request that has ended.
+pub(crate) struct Recorded(pub(crate) TurnRecord);
+
+impl Record for Recorded {
+    fn size(&self) -> usize {
+        let answers =
+            |attempt: &Attempt| attempt.choices.iter().map(|choice| choice.raw.len()).sum::<usize>();
+        let attempt = |attempt: &Attempt| attempt.request.len() + answers(attempt);
+        self.0.request.len() + self.0.attempts.iter().map(attempt).sum::<usize>()
+    }
+
+    fn into_turn(self: Box<Self>) -> Option<NewTurn> {
+        // What was no chat is no turn of one; the metrics count it.
+        (self.0.end != End::Rejected).then(|| turn_of(&self.0))
+    }
+}
+
+fn turn_of(record: &TurnRecord) -> NewTurn {
+    let conversation = Conversation::of(&record.request);
+    let session = conversation.session(record.session.as_deref(), &record.id);
+    let title = conversation.title();
+    let Conversation { before, mut new, .. } = conversation;
+    // What the client sent stands with the last that it said; what was sent on, with each question.
+    if let Some(last) = new.last_mut() {
+        last.body = std::str::from_utf8(&record.request).ok().map(str::to_owned);
+    }
+    let mut told = Told::default();
+    for (number, attempt) in (1..).zip(&record.attempts) {
+        let is_last = number == record.attempts.len();
+        new.push(model_turn(number, attempt));
+        for (at, choice) in attempt.choices.iter().enumerate() {
+            told.choice(record, attempt, choice, Place { attempt: number, choice: at, is_last }, &mut new);
+        }
+    }
+    if record.end == End::Breaker {
+        let text = told.last_error.as_deref().unwrap_or_default();
+        new.push(NewNode::new(
+            NodeKind::Breaker,
+            json!({"text": format!("the same error over and over: {text}")}),
+        ));
+    }
+    NewTurn {
+        session,
+        origin: "gateway",
+        title,
+        turn: facts(record, &told),
+        nodes: new,
+        before,
+        calls: told.calls,
+        faults: told.faults,
+    }
+}
+
+fn facts(record: &TurnRecord, told: &Told) -> Turn {
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+    let last = record.attempts.last();
+    let is_repair = |attempt: &&Attempt| matches!(attempt.why, Why::Reask | Why::Feedback | Why::OtherModel);
+    let sum = |of: fn(&Attempt) -> u64| record.attempts.iter().map(of).fold(0, u64::saturating_add);
+    let repairs = record.attempts.iter().filter(is_repair);
+    Turn {
+        request: record.id.clone(),
+        outcome: record.end.name().into(),
+        model: record.model.clone(),
+        upstream: last.map_or_else(String::new, |attempt| attempt.upstream.clone()),
+        mode: last.filter(|_| record.has_tools).map_or("", |attempt| attempt.mode.name()).into(),
+        dialect: told.calls.first().map_or_else(String::new, |call| call.dialect.clone()),
+        policy: record.policy.name().into(),
+        streamed: record.streamed,
+        status: i64::from(record.status),
+        attempts: record.attempts.len() as i64,
+        first_byte_us: microseconds(record.first_byte),
+        total_us: microseconds(record.total),
+        upstream_us: microseconds(record.upstream),
+        prompt_tokens: count(sum(|attempt| attempt.usage.prompt)),
+        completion_tokens: count(sum(|attempt| attempt.usage.completion)),
+        repair_turns: repairs.clone().count() as i64,
+        repair_tokens: count(
+            repairs.map(|attempt| attempt.usage.prompt.saturating_add(attempt.usage.completion)).sum(),
+        ),
+        repairs: told.n_repairs,
+        ..Turn::default()
+    }
+}
+
+/// One question to a model, and its answer.
+fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
+    let choices: Vec<Value> = attempt.choices.iter().map(answer).collect();
+    let payload = json!({
+        "attempt": number,
+        "why": attempt.why.name(),
+        "upstream": attempt.upstream,
+        "model": attempt.model,
+        "mode": attempt.mode.name(),
+        "dialect": attempt.dialect,
+        "status": attempt.status,
+        "error": attempt.error,
+        "duration_us": attempt.duration.as_micros() as u64,
+        "usage": {
+            "prompt_tokens": attempt.usage.prompt,
+            "completion_tokens": attempt.usage.completion,
+            "total_tokens": attempt.usage.total,
+        },
+        "choices": choices,
+    });
+    let mut node = NewNode::new(NodeKind::ModelTurn, payload);
+    let mut words: Vec<&str> = attempt.choices.iter().flat_map(spoken).collect();
+    words.extend(attempt.error.as_deref());
+    node.words = words.join(" ");
+    node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
+    node
+}
+
+fn spoken(choice: &Choice) -> impl Iterator<Item = &str> {
+    let native = choice.native.iter().flat_map(|(name, arguments)| [name.as_str(), arguments.as_str()]);
+    std::iter::once(choice.raw.as_str()).chain(native)
+}
+
+fn answer(choice: &Choice) -> Value {
+    let native: Vec<Value> =
+        choice.native.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
+    json!({
+        "raw": choice.raw,
+        "native": native,
+        "finish_reason": choice.finish_reason,
+        "report": report(choice, &choice.outcome),
+    })
+}
+
+fn report(choice: &Choice, outcome: &Outcome) -> Value {
+    let native = |(name, arguments)| NativeCall { id: None, name, arguments };
+    let native: Vec<NativeCall<'_>> =
+        choice.native.iter().map(|(name, arguments)| native((name.as_str(), arguments.as_str()))).collect();
+    serde_json::to_value(Report::of(outcome, &choice.raw, &native)).unwrap_or_default()
+}
+
+/// Where a call was made.
+#[derive(Clone, Copy)]
+struct Place {
+    /// From 1.
+    attempt: usize,
+    choice: usize,
+    /// Was nobody asked again after it?
+    is_last: bool,
+}
+
+/// What is told of a turn's calls.
+#[derive(Default)]
+struct Told {
+    calls: Vec<Call>,
+    faults: Vec<Fault>,
+    n_repairs: i64,
+    last_error: Option<String>,
+}
+
+impl Told {
+    fn choice(
+        &mut self,
+        record: &TurnRecord,
+        attempt: &Attempt,
+        choice: &Choice,
+        place: Place,
+        nodes: &mut Vec<NewNode>,
+    ) {
+        if !choice.outcome.reasoning.is_empty() {
+            nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": choice.outcome.reasoning})));
+        }
+        let report = report(choice, &choice.outcome);
+        let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
+        for verdict in &choice.outcome.verdicts {
+            match verdict {
+                Verdict::Accepted(call) => {
+                    nodes.push(self.accepted(attempt, call, calls.next().unwrap_or_default(), place));
+                }
+                Verdict::Refused(refusal) => {
+                    let report = refusals.next().unwrap_or_default();
+                    nodes.push(self.refused(record, refusal, report, place));
+                }
+            }
+        }
+    }
+
+    fn accepted(&mut self, attempt: &Attempt, call: &Acceptance, report: Value, place: Place) -> NewNode {
+        let is_mended = !Policy::Strict.admits(call);
+        let became = match attempt.why {
+            Why::Reask | Why::Feedback | Why::OtherModel => Became::Corrected,
+            Why::First | Why::Failover | Why::NoTools | Why::NoConstraint if is_mended => Became::Healed,
+            Why::First | Why::Failover | Why::NoTools | Why::NoConstraint => Became::Right,
+        };
+        self.calls.push(Call { tool: call.name.clone(), dialect: call.dialect.to_string(), became });
+        if is_mended {
+            self.n_repairs += call.repairs.len() as i64 + call.coercions.len() as i64;
+            self.n_repairs += i64::from(call.renamed_from.is_some());
+            let mut kinds: Vec<&str> = call.repairs.iter().map(|repair| repair.kind.code()).collect();
+            kinds.extend(call.renamed_from.is_some().then_some("rename"));
+            kinds.sort_unstable();
+            kinds.dedup();
+            let fault = |kind: &str, place: &str| Fault {
+                kind: kind.into(),
+                tool: call.name.clone(),
+                place: place.into(),
+            };
+            self.faults.extend(kinds.into_iter().map(|kind| fault(kind, "")));
+            self.faults.extend(call.coercions.iter().map(|coercion| fault("coerce", &coercion.pointer)));
+        }
+        let kind = if is_mended { NodeKind::Healed } else { NodeKind::ToolCall };
+        let mut node = NewNode::new(kind, placed(report, place));
+        node.name = Some(call.name.clone());
+        node.call = call.id.clone();
+        node
+    }
+
+    fn refused(&mut self, record: &TurnRecord, refusal: &Refusal, report: Value, place: Place) -> NewNode {
+        let tool = refusal.name.clone().unwrap_or_default();
+        let at = match &refusal.reason {
+            Reason::Invalid(violations) => {
+                violations.first().map_or_else(String::new, |v| format!("{} {}", v.pointer, v.keyword))
+            }
+            _ => String::new(),
+        };
+        self.faults.push(Fault { kind: refusal.reason.code().into(), tool: tool.clone(), place: at });
+        let is_final = place.is_last || matches!(record.end, End::Cut | End::HungUp | End::UpstreamError);
+        let feedback = refusal.feedback();
+        let is_native = feedback.dialect == "native";
+        let text = if is_native { feedback.tool_result() } else { feedback.user_message() };
+        self.last_error = Some(feedback.message.clone());
+        if is_final {
+            self.calls.push(Call { tool, dialect: refusal.dialect.to_string(), became: Became::Refused });
+        }
+        let kind = if is_final { NodeKind::Refused } else { NodeKind::ValidationError };
+        let mut payload = placed(report, place);
+        payload["text"] = text.into();
+        // What came next: asked once more without a trace, or told of its error as its next turn.
+        let next = record.attempts.get(place.attempt).map(|attempt| attempt.why.name());
+        payload["next"] = next.into();
+        let mut node = NewNode::new(kind, payload);
+        node.name = refusal.name.clone();
+        node.call = refusal.id.clone();
+        node
+    }
+}
+
+fn listed(report: &Value, member: &str) -> impl Iterator<Item = Value> + use<> {
+    report.get(member).and_then(Value::as_array).cloned().unwrap_or_default().into_iter()
+}
+
+/// A report with the place of its call.
+fn placed(report: Value, place: Place) -> Value {
+    let mut report = if report.is_object() { report } else { json!({}) };
+    report["attempt"] = place.attempt.into();
+    report["choice"] = place.choice.into();
+    report
+}

@@ -1,0 +1,151 @@
+//! Reads an answer that was kept once more, under other conditions, without asking the model: what if?
+
+use std::fmt;
+
+use callwright::{Context, Dialects, NativeCall, Policy, Report, ToolSet, ToolSetError, parse};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// An answer, and how it is to be read this time.
+///
+/// ```
+/// use callwright_relay::Again;
+///
+/// let again = Again {
+///     request: r#"{"tools": [{"name": "run_code", "parameters": {"type": "object"}}]}"#,
+///     text: r#"<tool_call>{"name": "run_code", "arguments": {"code": "1"}}}</tool_call>"#,
+///     ..Again::default()
+/// };
+/// assert_eq!(again.report().unwrap()["repairs"]["drop-closer"], 1);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Again<'a> {
+    /// The request that declared the tools, or the one that was made of it: a JSON object with `tools` or `functions`.
+    pub request: &'a str,
+    /// What the model wrote.
+    pub text: &'a str,
+    /// Its native calls, name and argument text.
+    pub native: Vec<(&'a str, &'a str)>,
+    /// Did the upstream get the tools natively?
+    pub is_native: bool,
+    /// What may be done about calls that are not right.
+    pub policy: Policy,
+    /// Why the model is taken to have stopped.
+    pub finish_reason: Option<&'a str>,
+    /// The only dialect that counts; all where there is none.
+    pub dialect: Option<&'a str>,
+}
+
+/// Why an answer cannot be read again.
+#[derive(Debug)]
+pub enum AgainError {
+    /// The request is no JSON object, or declares no tools.
+    NoTools,
+    /// The tools cannot be used.
+    Tools(ToolSetError),
+    /// There is no such dialect.
+    UnknownDialect,
+}
+
+#[derive(Deserialize)]
+struct Declared<'a> {
+    #[serde(borrow, default)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    functions: Option<&'a RawValue>,
+}
+
+impl Again<'_> {
+    /// What becomes of the answer, as a [`Report`].
+    ///
+    /// # Errors
+    /// There are no tools that could be called, or no such dialect.
+    pub fn report(&self) -> Result<Value, AgainError> {
+        let declared: Declared<'_> = serde_json::from_str(self.request).map_err(|_| AgainError::NoTools)?;
+        let tools = declared.tools.or(declared.functions).ok_or(AgainError::NoTools)?;
+        let tool_set = ToolSet::from_json(tools.get()).map_err(AgainError::Tools)?;
+        let dialects = match self.dialect {
+            Some(name) => Dialects::default().only(name).ok_or(AgainError::UnknownDialect)?,
+            None => Dialects::default(),
+        };
+        let native = |&(name, arguments): &(_, _)| NativeCall { id: None, name, arguments };
+        let native: Vec<NativeCall<'_>> = self.native.iter().map(native).collect();
+        let context = Context {
+            finish_reason: self.finish_reason,
+            native: self.is_native,
+            dialects,
+            policy: self.policy,
+            ..Context::default()
+        };
+        let outcome = parse(&tool_set, self.text, &native, &context);
+        // A report has no keys that are no texts, which is all that could fail.
+        Ok(serde_json::to_value(Report::of(&outcome, self.text, &native)).unwrap_or_default())
+    }
+
+    /// The names of all dialects that can be asked for.
+    pub fn dialects() -> Vec<String> {
+        Dialects::default().iter().map(|dialect| dialect.name.to_string()).collect()
+    }
+}
+
+impl fmt::Display for AgainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AgainError::NoTools => f.write_str("the request that is kept declares no tools"),
+            AgainError::Tools(error) => write!(f, "{error}"),
+            AgainError::UnknownDialect => f.write_str("there is no such dialect"),
+        }
+    }
+}
+
+impl std::error::Error for AgainError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REQUEST: &str = r#"{"model": "m", "tools": [{"type": "function", "function": {"name": "run_code",
+        "parameters": {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}}}]}"#;
+
+    fn again() -> Again<'static> {
+        let text = r#"<tool_call>{"name": "run_code", "arguments": {"code": "1"}}}</tool_call>"#;
+        Again { request: REQUEST, text, ..Again::default() }
+    }
+
+    fn n(report: &Value, member: &str) -> usize {
+        report[member].as_array().map_or(0, Vec::len)
+    }
+
+    #[test]
+    fn the_same_text_comes_to_something_else_under_other_conditions() {
+        let report = again().report().unwrap();
+        assert_eq!((n(&report, "calls"), n(&report, "refusals")), (1, 0));
+        let report = Again { policy: Policy::Strict, ..again() }.report().unwrap();
+        assert_eq!((n(&report, "calls"), n(&report, "refusals")), (0, 1));
+        let report = Again { dialect: Some("json_fence"), ..again() }.report().unwrap();
+        assert_eq!(n(&report, "calls"), 0);
+        let cut = Again {
+            text: r#"<tool_call>{"name": "run_code", "arguments": {"code": "1"#,
+            finish_reason: Some("length"),
+            ..again()
+        };
+        assert_eq!(cut.report().unwrap()["refusals"][0]["code"], "truncated");
+        let native = Again { native: vec![("run_code", r#"{"code": "1",}"#)], text: "", ..again() };
+        assert_eq!(n(&native.report().unwrap(), "calls"), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_read_again_says_why() {
+        for (again, part) in [
+            (Again { request: "{}", ..again() }, "declares no tools"),
+            (Again { request: "", ..again() }, "declares no tools"),
+            (Again { request: r#"{"tools": 1}"#, ..again() }, "list"),
+            (Again { dialect: Some("klingon"), ..again() }, "no such dialect"),
+        ] {
+            let error = again.report().unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(Again::dialects().iter().any(|name| name == "hermes"));
+    }
+}

@@ -1,0 +1,60 @@
+//! Sessions and traces: what models wrote, what became of it, and why.
+//!
+//! Turns and nodes go in, from a gateway that must not wait or an agent that must be sure; sessions, statistics and
+//! dumps come out. SQLite by default, Postgres where several machines share one store. Nothing is written before
+//! secrets are masked.
+//!
+//! ```
+//! use callwright_store::{NewNode, NodeKind, Retention, Store, StoreConfig};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = std::env::temp_dir().join(format!("callwright-doc-{}", std::process::id()));
+//! let config = StoreConfig::at(dir.join("callwright.db"));
+//! let store = Store::open(config)?;
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! // What is acknowledged is on the disk.
+//! let said = NewNode::new(NodeKind::User, serde_json::json!({"text": "Print hello."}));
+//! let written = store.append("job-1", vec![said]).await?;
+//! assert_eq!(written.numbers, [1]);
+//! let replayed = store.session("job-1").await?.unwrap();
+//! assert_eq!(replayed.nodes[0].payload["text"], "Print hello.");
+//! # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+//! # drop(store);
+//! # let _ = std::fs::remove_dir_all(dir);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The modules stand in reading order.
+
+mod config;
+mod node;
+mod turn;
+mod session;
+mod secrets;
+mod mask;
+mod body;
+mod words;
+mod database;
+mod insert;
+mod writer;
+mod store;
+mod read;
+mod list;
+mod statistics;
+mod dump;
+mod retention;
+mod clock;
+
+pub use body::Body;
+pub use clock::{now, rfc3339};
+pub use config::{Location, LocationError, Masking, Retention, StoreConfig};
+pub use dump::{DUMP_VERSION, Dump, DumpError};
+pub use list::{Filter, Page};
+pub use node::{NODE_VERSION, NewNode, Node, NodeKind};
+pub use secrets::{Hiding, Secrets};
+pub use session::{Change, Session, SessionRef, Summary};
+pub use statistics::{Counts, Range, RepeatRate, Spent, Statistics};
+pub use store::{Store, StoreError};
+pub use turn::{Became, Call, Fault, NewTurn, Record, Turn};
+pub use writer::Written;

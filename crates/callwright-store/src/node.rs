@@ -1,0 +1,168 @@
+//! Nodes: what happened in a session, one after the other, each of a kind.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::body::Body;
+
+/// The version of the forms of payloads. A member that goes, or changes its meaning, makes a new one.
+pub const NODE_VERSION: i64 = 1;
+
+/// What a node is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// A system message: `{text}`.
+    System,
+    /// A message of the user: `{text}`.
+    User,
+    /// A message of the assistant that was not written here: `{text}`.
+    Assistant,
+    /// One question to a model and its answer.
+    ModelTurn,
+    /// What a model thought, where it is marked as such: `{text}`.
+    Reasoning,
+    /// A call that was right as it was written.
+    ToolCall,
+    /// A call that was mended.
+    Healed,
+    /// An error that went to the model as its next turn.
+    ValidationError,
+    /// A call that was refused for good.
+    Refused,
+    /// The breaker ended it: the same error over and over.
+    Breaker,
+    /// What a tool answered: `{text}`.
+    ToolResult,
+    /// Something with an effect is about to be done.
+    Intent,
+    /// It has been done, or has failed.
+    Effect,
+    /// A note of whoever runs the session.
+    Note,
+    /// What a later version knows.
+    Other(Box<str>),
+}
+
+const KINDS: [(NodeKind, &str); 14] = [
+    (NodeKind::System, "system"),
+    (NodeKind::User, "user"),
+    (NodeKind::Assistant, "assistant"),
+    (NodeKind::ModelTurn, "model_turn"),
+    (NodeKind::Reasoning, "reasoning"),
+    (NodeKind::ToolCall, "tool_call"),
+    (NodeKind::Healed, "healed"),
+    (NodeKind::ValidationError, "validation_error"),
+    (NodeKind::Refused, "refused"),
+    (NodeKind::Breaker, "breaker"),
+    (NodeKind::ToolResult, "tool_result"),
+    (NodeKind::Intent, "intent"),
+    (NodeKind::Effect, "effect"),
+    (NodeKind::Note, "note"),
+];
+
+impl NodeKind {
+    /// Its stable name.
+    pub fn name(&self) -> &str {
+        match self {
+            NodeKind::Other(name) => name,
+            known => KINDS.iter().find(|(kind, _)| kind == known).map_or("", |(_, name)| name),
+        }
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> NodeKind {
+        let known = KINDS.iter().find(|(_, known)| *known == name);
+        known.map_or_else(|| NodeKind::Other(name.into()), |(kind, _)| kind.clone())
+    }
+}
+
+impl fmt::Display for NodeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for NodeKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for NodeKind {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<NodeKind, D::Error> {
+        Ok(NodeKind::named(&String::deserialize(from)?))
+    }
+}
+
+/// A node that is to be written.
+#[derive(Clone, Debug)]
+pub struct NewNode {
+    /// What it is about.
+    pub kind: NodeKind,
+    /// The tool that it is about.
+    pub name: Option<String>,
+    /// The id of the tool call that it belongs to. An [`NodeKind::Intent`] and its [`NodeKind::Effect`] have the same.
+    pub call: Option<String>,
+    /// What is known of it, in the form of [`NODE_VERSION`].
+    pub payload: Value,
+    /// The body of the request that was sent, where one was.
+    pub body: Option<String>,
+    /// What can be found by searching, beside the tool's name.
+    pub words: String,
+    /// When it happened, in milliseconds since 1970; none stands for the moment of writing.
+    pub at: Option<i64>,
+}
+
+impl NewNode {
+    /// A node of this kind. Its `text`, where the payload has one, can be searched.
+    pub fn new(kind: NodeKind, payload: Value) -> NewNode {
+        let words = payload.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+        NewNode { kind, name: None, call: None, payload, body: None, words, at: None }
+    }
+}
+
+/// A node of a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Node {
+    /// Its number in the store.
+    pub id: i64,
+    /// Its number in the session, from 1, without gaps.
+    pub number: i64,
+    /// The number of the turn that it belongs to.
+    pub turn: Option<i64>,
+    /// What it is about.
+    #[serde(rename = "node_type")]
+    pub kind: NodeKind,
+    /// When it happened, in milliseconds since 1970.
+    pub at: i64,
+    /// The version of its payload's form.
+    pub version: i64,
+    /// The tool that it is about.
+    pub name: Option<String>,
+    /// The id of the tool call that it belongs to.
+    pub call: Option<String>,
+    /// What is known of it.
+    pub payload: Value,
+    /// The body of the request that was sent. Its longer parts stand in the session's `parts`.
+    #[serde(default)]
+    pub body: Option<Body>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_names_and_unknown_ones_are_kept() {
+        // S4-37
+        assert_eq!(NodeKind::named("validation_error"), NodeKind::ValidationError);
+        for (kind, name) in KINDS {
+            assert_eq!((kind.name(), NodeKind::named(name)), (name, kind.clone()));
+        }
+        let later = NodeKind::named("of_a_later_version");
+        assert_eq!(later.name(), "of_a_later_version");
+    }
+}

@@ -1,0 +1,183 @@
+//! Reads sessions, turns and nodes.
+
+use std::collections::BTreeMap;
+
+use sqlx::any::AnyRow;
+use sqlx::{AnyPool, Row};
+
+use crate::body::Body;
+use crate::node::{Node, NodeKind};
+use crate::session::{Session, Summary};
+use crate::store::{Store, StoreError};
+use crate::turn::Turn;
+
+/// The columns of a [`Summary`].
+pub(crate) const SUMMARY: &str = "s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, s.dialect, \
+                                  s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key";
+
+const BY_ID: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, s.dialect, \
+                     s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key \
+                     FROM sessions s WHERE s.id = $1";
+
+const TURNS: &str = "SELECT id, number, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
+                     attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
+                     repair_tokens, repairs FROM turns WHERE session = $1 ORDER BY number";
+
+const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, body FROM nodes \
+                     WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
+
+const OUTLINE: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, CAST(NULL AS TEXT) FROM nodes \
+                       WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
+
+impl Store {
+    /// A whole session; none where there is none of this name.
+    ///
+    /// # Errors
+    /// The database refuses, or holds what cannot be read.
+    pub async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
+        let id = id.to_owned();
+        self.read(|pool| async move { whole(&pool, &id, NODES, 0, i64::MAX).await }).await
+    }
+
+    /// A session without the bodies of its requests: nodes behind the one numbered `after`, at most `most` of them.
+    ///
+    /// # Errors
+    /// As [`Store::session`].
+    pub async fn outline(&self, id: &str, after: i64, most: i64) -> Result<Option<Session>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |pool| async move { whole(&pool, &id, OUTLINE, after, most).await }).await
+    }
+
+    /// One node of a session, and the whole body of its request.
+    ///
+    /// # Errors
+    /// As [`Store::session`].
+    pub async fn node(&self, id: &str, number: i64) -> Result<Option<(Node, Option<String>)>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |pool| async move {
+            let Some((_, key)) = summary(&pool, &id).await? else { return Ok(None) };
+            let Some(node) = nodes(&pool, NODES, key, number - 1, 1).await?.pop() else { return Ok(None) };
+            if node.number != number {
+                return Ok(None);
+            }
+            let Some(body) = &node.body else { return Ok(Some((node, None))) };
+            let mut parts = BTreeMap::new();
+            for number in body.parts() {
+                let query = sqlx::query("SELECT text FROM parts WHERE session = $1 AND number = $2");
+                let row = query.bind(key).bind(number).fetch_optional(&pool).await?;
+                if let Some(row) = row {
+                    parts.insert(number, row.try_get(0)?);
+                }
+            }
+            let text = body.text(&parts);
+            Ok(Some((node, Some(text))))
+        })
+        .await
+    }
+}
+
+async fn whole(
+    pool: &AnyPool,
+    id: &str,
+    sql: &'static str,
+    after: i64,
+    most: i64,
+) -> Result<Option<Session>, StoreError> {
+    let Some((summary, key)) = summary(pool, id).await? else { return Ok(None) };
+    let turns = sqlx::query(TURNS).bind(key).fetch_all(pool).await?;
+    let turns = turns.iter().map(turn_of).collect::<Result<_, sqlx::Error>>()?;
+    let nodes = nodes(pool, sql, key, after, most).await?;
+    let mut parts = BTreeMap::new();
+    if nodes.iter().any(|node| node.body.is_some()) {
+        let rows = sqlx::query("SELECT number, text FROM parts WHERE session = $1").bind(key).fetch_all(pool);
+        for row in rows.await? {
+            parts.insert(row.try_get(0)?, row.try_get(1)?);
+        }
+    }
+    Ok(Some(Session { summary, turns, nodes, parts }))
+}
+
+async fn summary(pool: &AnyPool, id: &str) -> Result<Option<(Summary, i64)>, StoreError> {
+    let row = sqlx::query(BY_ID).bind(id).fetch_optional(pool).await?;
+    Ok(row.as_ref().map(summary_of).transpose()?)
+}
+
+/// The summary of a row with the columns of [`SUMMARY`], and the session's key.
+pub(crate) fn summary_of(row: &AnyRow) -> Result<(Summary, i64), sqlx::Error> {
+    let summary = Summary {
+        id: row.try_get(0)?,
+        origin: row.try_get(1)?,
+        title: row.try_get(2)?,
+        created: row.try_get(3)?,
+        updated: row.try_get(4)?,
+        outcome: row.try_get(5)?,
+        model: row.try_get(6)?,
+        mode: row.try_get(7)?,
+        dialect: row.try_get(8)?,
+        turns: row.try_get(9)?,
+        nodes: row.try_get(10)?,
+        repairs: row.try_get(11)?,
+        refusals: row.try_get(12)?,
+        tokens: row.try_get(13)?,
+        faults: row.try_get(14)?,
+        repeated: row.try_get(15)?,
+    };
+    Ok((summary, row.try_get(16)?))
+}
+
+fn turn_of(row: &AnyRow) -> Result<Turn, sqlx::Error> {
+    let is_streamed: i64 = row.try_get(10)?;
+    Ok(Turn {
+        id: row.try_get(0)?,
+        number: row.try_get(1)?,
+        request: row.try_get(2)?,
+        at: row.try_get(3)?,
+        outcome: row.try_get(4)?,
+        model: row.try_get(5)?,
+        upstream: row.try_get(6)?,
+        mode: row.try_get(7)?,
+        dialect: row.try_get(8)?,
+        policy: row.try_get(9)?,
+        streamed: is_streamed != 0,
+        status: row.try_get(11)?,
+        attempts: row.try_get(12)?,
+        first_byte_us: row.try_get(13)?,
+        total_us: row.try_get(14)?,
+        upstream_us: row.try_get(15)?,
+        prompt_tokens: row.try_get(16)?,
+        completion_tokens: row.try_get(17)?,
+        repair_turns: row.try_get(18)?,
+        repair_tokens: row.try_get(19)?,
+        repairs: row.try_get(20)?,
+    })
+}
+
+async fn nodes(
+    pool: &AnyPool,
+    sql: &'static str,
+    key: i64,
+    after: i64,
+    most: i64,
+) -> Result<Vec<Node>, StoreError> {
+    let rows = sqlx::query(sql).bind(key).bind(after).bind(most).fetch_all(pool).await?;
+    rows.iter().map(node_of).collect()
+}
+
+fn node_of(row: &AnyRow) -> Result<Node, StoreError> {
+    let (kind, payload): (String, String) = (row.try_get(3)?, row.try_get(8)?);
+    let body: Option<String> = row.try_get(9)?;
+    let unreadable = |error: serde_json::Error| StoreError::Unreadable(error.to_string());
+    let body = body.map(|body| serde_json::from_str::<Body>(&body)).transpose().map_err(unreadable)?;
+    Ok(Node {
+        id: row.try_get(0)?,
+        number: row.try_get(1)?,
+        turn: row.try_get(2)?,
+        kind: NodeKind::named(&kind),
+        at: row.try_get(4)?,
+        version: row.try_get(5)?,
+        name: row.try_get(6)?,
+        call: row.try_get(7)?,
+        payload: serde_json::from_str(&payload).map_err(unreadable)?,
+        body,
+    })
+}

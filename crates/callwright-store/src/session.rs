@@ -1,0 +1,112 @@
+//! Sessions: turns and nodes that belong together.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::node::{Node, NodeKind};
+use crate::turn::Turn;
+
+/// Which session a turn belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionRef {
+    /// The one of this name, which begins with its first turn.
+    Named(String),
+    /// The one whose conversation began like this. Two conversations may begin alike: one that `begins` here is never
+    /// an older one, and one that goes on is the youngest.
+    Conversation {
+        /// The same for all turns of a conversation.
+        fingerprint: String,
+        /// Has no model answered in it yet?
+        begins: bool,
+        /// The name of the session, should it be a new one.
+        name: String,
+    },
+}
+
+/// What a list tells of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Its name.
+    pub id: String,
+    /// Who wrote it: `gateway`, `agent`.
+    pub origin: String,
+    /// The user's first words.
+    pub title: String,
+    /// When it began, in milliseconds since 1970.
+    pub created: i64,
+    /// When something was last added to it.
+    pub updated: i64,
+    /// How its last turn ended.
+    pub outcome: String,
+    /// The model of its last turn.
+    pub model: String,
+    /// The mode of its last turn.
+    pub mode: String,
+    /// The dialect of its last turn.
+    pub dialect: String,
+    /// How many turns it has.
+    pub turns: i64,
+    /// How many nodes it has.
+    pub nodes: i64,
+    /// How many edits mended its calls.
+    pub repairs: i64,
+    /// How many of its calls were refused for good.
+    pub refusals: i64,
+    /// Tokens of all questions and answers.
+    pub tokens: i64,
+    /// How many things were wrong with what models wrote.
+    pub faults: i64,
+    /// How many of them had been wrong in the same way before.
+    pub repeated: i64,
+}
+
+impl Summary {
+    /// The share of errors that repeat an earlier one of the session; none where there was no error.
+    pub fn repeat_error_rate(&self) -> Option<f64> {
+        (0 < self.faults).then(|| self.repeated as f64 / self.faults as f64)
+    }
+}
+
+/// A whole session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Session {
+    /// What a list tells of it.
+    pub summary: Summary,
+    /// Its turns, in order.
+    pub turns: Vec<Turn>,
+    /// Its nodes, in order.
+    pub nodes: Vec<Node>,
+    /// Texts that stand in several bodies, by number.
+    pub parts: BTreeMap<i64, String>,
+}
+
+impl Session {
+    /// What was about to be done, and is not known to have been done: intents without an effect for the same call.
+    pub fn unfinished(&self) -> Vec<&Node> {
+        let is_done = |intent: &&Node| {
+            let of_call = |node: &&Node| node.kind == NodeKind::Effect && node.call == intent.call;
+            self.nodes.iter().filter(|node| intent.number < node.number).any(|node| of_call(&node))
+        };
+        self.nodes.iter().filter(|node| node.kind == NodeKind::Intent && !is_done(node)).collect()
+    }
+
+    /// The whole body of a node.
+    pub fn body(&self, node: &Node) -> Option<String> {
+        node.body.as_ref().map(|body| body.text(&self.parts))
+    }
+}
+
+/// Something was added to a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The session's name.
+    pub session: String,
+    /// What happened to it.
+    pub what: &'static str,
+    /// The turn that was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<i64>,
+    /// The number of its last node.
+    pub nodes: i64,
+}

@@ -1,0 +1,279 @@
+//! The door. A store runs on a thread of its own: whoever asks it waits for no disk but its own answer.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+
+use sqlx::AnyPool;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::config::{Location, Retention, StoreConfig};
+use crate::database::Database;
+use crate::node::NewNode;
+use crate::session::Change;
+use crate::turn::{NewTurn, Record};
+use crate::writer::{Job, Writer, Written};
+
+/// How many acknowledged writes may wait.
+const JOBS: usize = 256;
+/// How many changes are kept for somebody who reads them slowly.
+const CHANGES: usize = 256;
+
+/// Sessions, turns and nodes. Clones share one store; it is closed when the last one is dropped.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    location: Location,
+    pub(crate) retention: Retention,
+    database: Database,
+    readers: AnyPool,
+    handle: Handle,
+    /// None once it is closed.
+    ends: std::sync::Mutex<Option<Ends>>,
+    records: mpsc::Sender<Box<dyn Record>>,
+    jobs: mpsc::Sender<Job>,
+    waiting: Arc<Waiting>,
+    changes: broadcast::Sender<Change>,
+}
+
+struct Ends {
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+/// What waits to be written, and what was not.
+pub(crate) struct Waiting {
+    pub(crate) bytes: AtomicUsize,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) most_bytes: usize,
+}
+
+/// What went wrong.
+#[derive(Debug)]
+pub enum StoreError {
+    /// It cannot be opened, and why.
+    Open(Location, String),
+    /// The database refused, or is gone.
+    Database(sqlx::Error),
+    /// It was written by a later version, or is damaged.
+    Unreadable(String),
+    /// It has been closed.
+    Closed,
+}
+
+impl Store {
+    /// Opens a store, and makes it where there is none.
+    ///
+    /// # Errors
+    /// A place that cannot be reached or written, or holds something else.
+    pub fn open(config: StoreConfig) -> Result<Store, StoreError> {
+        let location = config.location.clone();
+        let database = Database::at(&location)?;
+        let waiting = Arc::new(Waiting {
+            bytes: AtomicUsize::new(0),
+            dropped: AtomicU64::new(0),
+            most_bytes: config.queue_bytes,
+        });
+        let (records, taken) = mpsc::channel(config.queue.max(1));
+        let (jobs, jobs_taken) = mpsc::channel(JOBS);
+        let (changes, _) = broadcast::channel(CHANGES);
+        let (stop, stopped) = oneshot::channel();
+        let (opened, is_open) = std::sync::mpsc::channel();
+        let retention = config.retention;
+        let (to, masking) = (database.clone(), config.masking);
+        let (told, dropped) = (changes.clone(), waiting.clone());
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(StoreError::io(&location))?;
+        let handle = runtime.handle().clone();
+        let work = async move {
+            let writer = match Writer::open(to, masking, told, dropped).await {
+                Ok(writer) => writer,
+                Err(error) => return drop(opened.send(Err(error))),
+            };
+            // Whoever opens it waits for this.
+            let _ = opened.send(Ok(()));
+            writer.run(taken, jobs_taken, stopped, retention).await;
+        };
+        let thread = thread::Builder::new()
+            .name(String::from("callwright-store"))
+            .spawn(move || {
+                runtime.block_on(work);
+                // A reader may wait for a database that does not answer.
+                runtime.shutdown_background();
+            })
+            .map_err(StoreError::io(&location))?;
+        let failed = |error: sqlx::Error| StoreError::open(&location, error.to_string());
+        is_open.recv().map_err(|_| StoreError::Closed)?.map_err(failed)?;
+        let readers = {
+            let _entered = handle.enter();
+            database.readers().map_err(failed)?
+        };
+        let ends = std::sync::Mutex::new(Some(Ends { stop, thread }));
+        let inner =
+            Inner { location, retention, database, readers, handle, ends, records, jobs, waiting, changes };
+        Ok(Store(Arc::new(inner)))
+    }
+
+    /// Where it is.
+    pub fn location(&self) -> &Location {
+        &self.0.location
+    }
+
+    /// How much is kept.
+    pub fn retention(&self) -> Retention {
+        self.0.retention
+    }
+
+    /// Writes a record some time soon, or drops it where too many wait. Never waits.
+    pub fn record(&self, record: Box<dyn Record>) {
+        let waiting = &self.0.waiting;
+        let size = record.size();
+        let before = waiting.bytes.fetch_add(size, Ordering::Relaxed);
+        let has_room = before + size <= waiting.most_bytes || before == 0;
+        if !has_room || self.0.records.try_send(record).is_err() {
+            waiting.bytes.fetch_sub(size, Ordering::Relaxed);
+            waiting.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many records were dropped so far.
+    pub fn dropped(&self) -> u64 {
+        self.0.waiting.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Writes a turn. When this returns it is on the disk.
+    ///
+    /// # Errors
+    /// It is not: nothing of it is there.
+    pub async fn write(&self, turn: NewTurn) -> Result<Written, StoreError> {
+        self.job(|done| Job::Turn(Box::new(turn), done)).await
+    }
+
+    /// Adds nodes to a session, which begins with its first ones. When this returns they are on the disk.
+    ///
+    /// # Errors
+    /// They are not: none of them is there.
+    pub async fn append(&self, session: &str, nodes: Vec<NewNode>) -> Result<Written, StoreError> {
+        let session = session.to_owned();
+        self.job(|done| Job::Nodes(session, nodes, done)).await
+    }
+
+    /// Deletes a session. Returns whether there was one.
+    ///
+    /// # Errors
+    /// The database refuses.
+    pub async fn delete(&self, session: &str) -> Result<bool, StoreError> {
+        let session = session.to_owned();
+        self.job(|done| Job::Delete(session, done)).await
+    }
+
+    /// Deletes what is older or more than `retention` allows. Returns the number of sessions.
+    ///
+    /// # Errors
+    /// The database refuses.
+    pub async fn sweep(&self, retention: Retention) -> Result<u64, StoreError> {
+        self.job(|done| Job::Sweep(retention, done)).await
+    }
+
+    /// Waits until all records that were taken so far are written.
+    ///
+    /// # Errors
+    /// The store is closed.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        self.job(Job::Flush).await
+    }
+
+    /// What is added from now on.
+    pub fn changes(&self) -> broadcast::Receiver<Change> {
+        self.0.changes.subscribe()
+    }
+
+    /// Writes what still waits, and ends. Other clones find it closed.
+    pub fn close(&self) {
+        self.0.close();
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.0.database
+    }
+
+    async fn job<T>(
+        &self,
+        job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
+    ) -> Result<T, StoreError> {
+        let (done, answer) = oneshot::channel();
+        self.0.jobs.send(job(done)).await.map_err(|_| StoreError::Closed)?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Asks the database, on the store's own thread.
+    pub(crate) async fn read<T, F>(&self, work: impl FnOnce(AnyPool) -> F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, StoreError>> + Send + 'static,
+    {
+        let work = work(self.0.readers.clone());
+        self.0.handle.spawn(work).await.map_err(|_| StoreError::Closed)?
+    }
+}
+
+impl Inner {
+    fn close(&self) {
+        let ends = self.ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let Some(Ends { stop, thread }) = ends else { return };
+        // It may have ended by itself.
+        let _ = stop.send(());
+        // On its own thread nobody may wait for it.
+        if thread::current().id() != thread.thread().id() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl StoreError {
+    pub(crate) fn open(location: &Location, why: String) -> StoreError {
+        StoreError::Open(location.clone(), why)
+    }
+
+    pub(crate) fn io(location: &Location) -> impl FnOnce(io::Error) -> StoreError {
+        |error| StoreError::open(location, error.to_string())
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> StoreError {
+        match error {
+            sqlx::Error::PoolClosed => StoreError::Closed,
+            error => StoreError::Database(error),
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Open(location, why) => write!(f, "the store {location} cannot be opened: {why}"),
+            StoreError::Database(error) => write!(f, "the store cannot be used: {error}"),
+            StoreError::Unreadable(why) => write!(f, "the store holds what cannot be read: {why}"),
+            StoreError::Closed => f.write_str("the store is closed"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.0.location)
+    }
+}

@@ -1,0 +1,139 @@
+//! Turns: one request to its end, and what became of each call in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::node::NewNode;
+use crate::session::SessionRef;
+
+/// Something that becomes a turn when it is written: the work of putting it together is left to the writer.
+pub trait Record: Send {
+    /// How many bytes it holds, about.
+    fn size(&self) -> usize;
+
+    /// The turn; none where there is nothing to keep.
+    fn into_turn(self: Box<Self>) -> Option<NewTurn>;
+}
+
+/// A turn that is to be written.
+#[derive(Clone, Debug)]
+pub struct NewTurn {
+    /// The session that it belongs to.
+    pub session: SessionRef,
+    /// Who wrote it: `gateway`, `agent`.
+    pub origin: &'static str,
+    /// What it is about, for whoever looks for the session: the user's first words.
+    pub title: String,
+    /// What there is to know of it. Its `id`, `session` and `number` are given when it is written.
+    pub turn: Turn,
+    /// What happened, in order.
+    pub nodes: Vec<NewNode>,
+    /// What happened before and is only of use where the session begins with this turn: the conversation so far.
+    pub before: Vec<NewNode>,
+    /// The calls that came of it, or were refused for good.
+    pub calls: Vec<Call>,
+    /// All that was wrong with what the model wrote, mended or not.
+    pub faults: Vec<Fault>,
+}
+
+/// One request, from its arrival to its end. Times are in microseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Turn {
+    /// Its number in the store.
+    pub id: i64,
+    /// Its number in the session, from 1.
+    pub number: i64,
+    /// The request's id.
+    pub request: String,
+    /// When it ended, in milliseconds since 1970.
+    pub at: i64,
+    /// How it ended: `passed`, `healed`, `corrected`, `refused`, ….
+    pub outcome: String,
+    /// The model that was asked for.
+    pub model: String,
+    /// The upstream that answered.
+    pub upstream: String,
+    /// How the tools reached it: `native`, `prompt`; empty where there were none.
+    pub mode: String,
+    /// The dialect of its calls; empty where there were none.
+    pub dialect: String,
+    /// The policy that held.
+    pub policy: String,
+    /// Was the answer a stream?
+    pub streamed: bool,
+    /// The HTTP status of the answer.
+    pub status: i64,
+    /// How often models were asked.
+    pub attempts: i64,
+    /// To the first byte of the answer.
+    pub first_byte_us: i64,
+    /// To its end.
+    pub total_us: i64,
+    /// Of that, waiting for models.
+    pub upstream_us: i64,
+    /// Tokens of all questions.
+    pub prompt_tokens: i64,
+    /// Tokens of all answers.
+    pub completion_tokens: i64,
+    /// How many of the questions were there to put calls right.
+    pub repair_turns: i64,
+    /// The tokens of those questions and their answers.
+    pub repair_tokens: i64,
+    /// How many edits mended its calls.
+    pub repairs: i64,
+}
+
+/// What became of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Became {
+    /// Right as it was written.
+    Right,
+    /// Mended.
+    Healed,
+    /// Right after the model was asked again.
+    Corrected,
+    /// Refused for good.
+    Refused,
+}
+
+impl Became {
+    /// Its stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Became::Right => "right",
+            Became::Healed => "healed",
+            Became::Corrected => "corrected",
+            Became::Refused => "refused",
+        }
+    }
+
+    /// That of this name.
+    pub fn named(name: &str) -> Option<Became> {
+        [Became::Right, Became::Healed, Became::Corrected, Became::Refused]
+            .into_iter()
+            .find(|became| became.name() == name)
+    }
+}
+
+/// One call of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The tool; empty where none could be read.
+    pub tool: String,
+    /// The dialect that it was written in.
+    pub dialect: String,
+    /// What became of it.
+    pub became: Became,
+}
+
+/// Something that was wrong with what a model wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its stable name: `unknown-tool`, `truncated`, `drop-comma`, ….
+    pub kind: String,
+    /// The tool; empty where none could be read.
+    pub tool: String,
+    /// The place or the keyword, which tells equal errors from different ones of a kind: `/limit type`.
+    pub place: String,
+}

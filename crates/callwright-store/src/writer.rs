@@ -1,0 +1,288 @@
+//! Writes what waits, many at once: one transaction, one wait for the disk.
+//!
+//! What is to be acknowledged begins a transaction at once, with all that waits by then. Records alone wait a moment
+//! for others. A transaction that fails is taken apart, so that one that cannot be written costs the others nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use sqlx::{AnyConnection, Connection};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::config::{Masking, Retention};
+use crate::database::{Database, Kind};
+use crate::insert::Ready;
+use crate::mask::Mask;
+use crate::node::NewNode;
+use crate::retention;
+use crate::session::Change;
+use crate::store::{StoreError, Waiting};
+use crate::turn::{NewTurn, Record};
+
+/// How long records wait for others.
+const GATHER: Duration = Duration::from_millis(25);
+/// The most that goes into one transaction.
+const BATCH: usize = 512;
+/// How often it is looked whether there is too much.
+const SWEEP: Duration = Duration::from_secs(600);
+/// How long after the start for the first time.
+const FIRST_SWEEP: Duration = Duration::from_secs(20);
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The session's name.
+    pub session: String,
+    /// The turn's number in the store, where one was written.
+    pub turn: Option<i64>,
+    /// The numbers of the nodes in the session.
+    pub numbers: Vec<i64>,
+}
+
+type Done<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// Something that somebody waits for.
+pub(crate) enum Job {
+    Turn(Box<NewTurn>, Done<Written>),
+    Nodes(String, Vec<NewNode>, Done<Written>),
+    Delete(String, Done<bool>),
+    Sweep(Retention, Done<u64>),
+    Flush(Done<()>),
+}
+
+/// Something for a transaction, and who waits for it.
+struct Pending {
+    ready: Ready,
+    done: Option<Done<Written>>,
+}
+
+pub(crate) struct Writer {
+    database: Database,
+    /// None after it broke.
+    connection: Option<AnyConnection>,
+    mask: Mask,
+    changes: broadcast::Sender<Change>,
+    waiting: Arc<Waiting>,
+}
+
+impl Writer {
+    pub(crate) async fn open(
+        database: Database,
+        masking: Masking,
+        changes: broadcast::Sender<Change>,
+        waiting: Arc<Waiting>,
+    ) -> Result<Writer, sqlx::Error> {
+        let mut connection = database.writer().await?;
+        database.migrate(&mut connection).await?;
+        Ok(Writer { database, connection: Some(connection), mask: Mask::new(masking), changes, waiting })
+    }
+
+    /// Writes until it is stopped, and then what still waits.
+    pub(crate) async fn run(
+        mut self,
+        mut records: mpsc::Receiver<Box<dyn Record>>,
+        mut jobs: mpsc::Receiver<Job>,
+        mut stopped: oneshot::Receiver<()>,
+        retention: Retention,
+    ) {
+        let begin = tokio::time::Instant::now() + FIRST_SWEEP;
+        let mut sweep = tokio::time::interval_at(begin, SWEEP);
+        let mut is_open = true;
+        while is_open {
+            let (mut taken, mut asked) = (Vec::new(), Vec::new());
+            tokio::select! {
+                biased;
+                _ = &mut stopped => is_open = false,
+                job = jobs.recv() => asked.extend(job),
+                record = records.recv() => {
+                    taken.extend(record);
+                    // Nobody is woken by the records that come now.
+                    tokio::select! {
+                        biased;
+                        _ = &mut stopped => is_open = false,
+                        job = jobs.recv() => asked.extend(job),
+                        () = tokio::time::sleep(GATHER) => {}
+                    }
+                }
+                _ = sweep.tick() => asked.push(Job::Sweep(retention, oneshot::channel().0)),
+            }
+            if !is_open {
+                jobs.close();
+                records.close();
+            }
+            let is_last = |asked: &[Job]| !is_open || asked.iter().any(|job| matches!(job, Job::Flush(_)));
+            while let Ok(job) = jobs.try_recv() {
+                asked.push(job);
+            }
+            let most = if is_last(&asked) { usize::MAX } else { BATCH };
+            while taken.len() < most
+                && let Ok(record) = records.try_recv()
+            {
+                taken.push(record);
+            }
+            self.take(taken, asked).await;
+        }
+        if let Some(connection) = self.connection.take() {
+            // What was committed is on the disk whatever comes of this.
+            let _ = connection.close().await;
+        }
+    }
+
+    async fn take(&mut self, taken: Vec<Box<dyn Record>>, asked: Vec<Job>) {
+        self.mask.learn();
+        let mut batch: Vec<Pending> = Vec::with_capacity(BATCH.min(taken.len() + asked.len()));
+        for record in taken {
+            let size = record.size();
+            if let Some(turn) = record.into_turn() {
+                batch.push(Pending { ready: Ready::turn(turn, &self.mask), done: None });
+            }
+            self.waiting.bytes.fetch_sub(size, Ordering::Relaxed);
+            if batch.len() == BATCH {
+                self.write(&mut batch).await;
+            }
+        }
+        for job in asked {
+            match job {
+                Job::Turn(turn, done) => {
+                    batch.push(Pending { ready: Ready::turn(*turn, &self.mask), done: Some(done) });
+                }
+                Job::Nodes(session, nodes, done) => {
+                    let ready = Ready::nodes(session, nodes, &self.mask);
+                    batch.push(Pending { ready, done: Some(done) });
+                }
+                // These come behind all that was asked for before them. Nobody may be waiting any more.
+                Job::Flush(done) => {
+                    self.write(&mut batch).await;
+                    let _ = done.send(Ok(()));
+                }
+                Job::Delete(session, done) => {
+                    self.write(&mut batch).await;
+                    let _ = done.send(self.delete(&session).await);
+                }
+                Job::Sweep(retention, done) => {
+                    self.write(&mut batch).await;
+                    let _ = done.send(self.sweep(retention).await);
+                }
+            }
+        }
+        self.write(&mut batch).await;
+    }
+
+    async fn write(&mut self, batch: &mut Vec<Pending>) {
+        if batch.is_empty() {
+            return;
+        }
+        let all: Vec<&Ready> = batch.iter().map(|pending| &pending.ready).collect();
+        match self.commit(&all).await {
+            Ok(written) => {
+                for (pending, (written, change)) in batch.drain(..).zip(written) {
+                    self.acknowledge(pending.done, written, change);
+                }
+            }
+            Err(error) if batch.len() == 1 => {
+                batch.drain(..).for_each(|pending| self.refuse(pending.done, error_of(&error)))
+            }
+            Err(_) => {
+                for pending in batch.drain(..) {
+                    match self.commit(&[&pending.ready]).await {
+                        Ok(written) => {
+                            // One was given, so one came.
+                            if let Some((written, change)) = written.into_iter().next() {
+                                self.acknowledge(pending.done, written, change);
+                            }
+                        }
+                        Err(error) => self.refuse(pending.done, error),
+                    }
+                }
+            }
+        }
+    }
+
+    fn acknowledge(&self, done: Option<Done<Written>>, written: Written, change: Change) {
+        if let Some(done) = done {
+            let _ = done.send(Ok(written));
+        }
+        // Nobody may be listening.
+        let _ = self.changes.send(change);
+    }
+
+    fn refuse(&self, done: Option<Done<Written>>, error: sqlx::Error) {
+        match done {
+            Some(done) => drop(done.send(Err(error.into()))),
+            None => {
+                self.waiting.dropped.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(%error, "[store] a turn was not written");
+            }
+        }
+    }
+
+    /// One transaction for all of these.
+    async fn commit(&mut self, all: &[&Ready]) -> Result<Vec<(Written, Change)>, sqlx::Error> {
+        let (database, kind) = (self.database.clone(), self.database.kind);
+        let committed = async {
+            let mut transaction = database.begin(self.connection().await?).await?;
+            let mut written = Vec::with_capacity(all.len());
+            for ready in all {
+                written.push(ready.write(&mut transaction, kind).await?);
+            }
+            transaction.commit().await?;
+            Ok(written)
+        };
+        let committed = committed.await;
+        self.let_go_if_broken(&committed);
+        committed
+    }
+
+    async fn delete(&mut self, session: &str) -> Result<bool, StoreError> {
+        let connection = self.connection().await?;
+        let deleted = retention::delete(connection, session).await;
+        self.let_go_if_broken(&deleted);
+        let is_deleted = deleted?;
+        if is_deleted {
+            let change = Change { session: session.to_owned(), what: "deleted", turn: None, nodes: 0 };
+            let _ = self.changes.send(change);
+        }
+        Ok(is_deleted)
+    }
+
+    async fn sweep(&mut self, retention: Retention) -> Result<u64, StoreError> {
+        let kind = self.database.kind;
+        let swept = retention::sweep(self.connection().await?, kind, retention).await;
+        self.let_go_if_broken(&swept);
+        match &swept {
+            Ok(0) => {}
+            Ok(sessions) => tracing::info!(sessions, "[store] what is old was deleted"),
+            Err(error) => tracing::warn!(%error, "[store] what is old was not deleted"),
+        }
+        Ok(swept?)
+    }
+
+    async fn connection(&mut self) -> Result<&mut AnyConnection, sqlx::Error> {
+        if self.connection.is_none() {
+            self.connection = Some(self.database.writer().await?);
+        }
+        self.connection.as_mut().ok_or(sqlx::Error::WorkerCrashed)
+    }
+
+    /// A disk that failed once is not believed again before everything was read anew.
+    fn let_go_if_broken<T>(&mut self, done: &Result<T, sqlx::Error>) {
+        let is_broken = match done {
+            Ok(_) => false,
+            Err(sqlx::Error::Database(error)) => {
+                // SQLite's SQLITE_IOERR and its kinds; Postgres' classes of codes have letters and five digits.
+                let code = error.code().and_then(|code| code.parse::<u32>().ok());
+                self.database.kind == Kind::Sqlite && code.is_some_and(|code| code & 0xff == 10)
+            }
+            Err(_) => true,
+        };
+        if is_broken {
+            self.connection = None;
+        }
+    }
+}
+
+/// The same error once more: it cannot be copied.
+fn error_of(error: &sqlx::Error) -> sqlx::Error {
+    sqlx::Error::AnyDriverError(error.to_string().into())
+}

@@ -1,0 +1,24 @@
+//! What a model's chat template says about its tool calls: in which dialect they are written, how tools and results are
+//! told to the model, which turns it takes.
+//!
+//! A template goes in as text, as `GET /props` of llama.cpp's server gives it. It is rendered with words that no template
+//! has, and where those stand shows the form of a call. A dialect is taken for the model's own only after what the
+//! template writes in it has been read again as what it was, call by call.
+//!
+//! A template is somebody else's program: it reads no file and no clock, its steps are counted, and its text has a bound.
+//! The modules stand in reading order.
+
+mod template;
+mod python;
+mod source;
+mod token;
+mod probe;
+mod form;
+mod infer;
+mod record;
+mod proof;
+mod findings;
+
+pub use findings::{Findings, Proved, Unknown};
+pub use infer::{Reasoning, Turns};
+pub use template::{Template, TemplateError};

@@ -1,0 +1,257 @@
+//! The markers of the caller's own dialects: which opener or closer stands at a place, and which tag of one of them.
+
+use callwright_json::Span;
+
+use super::error::{DialectProblem, MAX_MARKS};
+use super::pattern::{Found, Met, Pattern, Slot};
+use super::{Dialect, Grammar, Text, Typing};
+use crate::payload::tag::{self, Lexed, Role, Tag};
+
+/// The openers and closers of all the caller's own dialects.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    openers: Vec<(Pattern, u16)>,
+    closers: Vec<Pattern>,
+    begins: First,
+}
+
+/// An opener that was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    /// The dialect's place in its set.
+    pub(crate) record: u16,
+    pub(crate) found: Found,
+}
+
+/// What stands at a place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stands<T> {
+    Is(T),
+    /// All of the text is the beginning of it.
+    Grows,
+    No,
+}
+
+/// The bytes that markers begin with.
+#[derive(Clone, Debug)]
+struct First([bool; 256]);
+
+impl Default for First {
+    fn default() -> First {
+        First([false; 256])
+    }
+}
+
+impl First {
+    fn add(&mut self, marker: &str) {
+        for byte in marker.bytes().take(1) {
+            self.0[usize::from(byte.to_ascii_lowercase())] = true;
+            self.0[usize::from(byte.to_ascii_uppercase())] = true;
+            // The first bytes of `｜` and `▁`.
+            self.0[0xEF] |= byte == b'|';
+            self.0[0xE2] |= byte == b'_';
+        }
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.0[usize::from(byte)]
+    }
+}
+
+impl Own {
+    /// Takes in the markers of `dialect`, which stands at `record` of its set.
+    pub(super) fn add(
+        &mut self,
+        record: u16,
+        dialect: &Dialect,
+    ) -> Result<(), (&'static str, DialectProblem)> {
+        for (member, marks, slots) in
+            [("section.open", &dialect.section.open, SECTION), ("call.open", &dialect.call.open, CALL)]
+        {
+            for marker in marks {
+                let pattern = Pattern::new(marker, slots).map_err(|problem| (member, problem))?;
+                self.begins.add(pattern.prefix());
+                self.openers.push((pattern, record));
+            }
+        }
+        for (member, marks) in
+            [("section.close", &dialect.section.close), ("call.close", &dialect.call.close)]
+        {
+            for marker in marks {
+                let pattern = Pattern::new(marker, &[]).map_err(|problem| (member, problem))?;
+                self.begins.add(pattern.prefix());
+                self.closers.push(pattern);
+            }
+        }
+        for block in &dialect.reasoning {
+            self.begins.add(&block.open);
+        }
+        Ok(())
+    }
+
+    /// May a marker begin with `byte`?
+    pub(crate) fn begins_with(&self, byte: u8) -> bool {
+        self.begins.has(byte)
+    }
+
+    /// The longest opener at `at`. With `end`, no more text will come.
+    pub(crate) fn opener(&self, text: &str, at: usize, end: bool) -> Stands<Opened> {
+        let met = self.openers.iter().map(|(pattern, record)| (pattern.at(text, at), pattern, record));
+        longest(met, end).map(|(found, _, record)| Opened { record: *record, found })
+    }
+
+    /// The place behind the longest closer at `at`.
+    pub(crate) fn closer(&self, text: &str, at: usize, end: bool) -> Stands<usize> {
+        let met = self.closers.iter().map(|pattern| (pattern.at(text, at), pattern, ()));
+        longest(met, end).map(|(found, ..)| found.end)
+    }
+
+    /// Does a closer that is no opener stand at `at`, as far as the text goes?
+    pub(crate) fn closes(&self, text: &str, at: usize, end: bool) -> bool {
+        !matches!(self.closer(text, at, end), Stands::No)
+            && !matches!(self.opener(text, at, end), Stands::Is(_))
+    }
+}
+
+impl<T> Stands<T> {
+    fn map<U>(self, to: impl FnOnce(T) -> U) -> Stands<U> {
+        match self {
+            Stands::Is(found) => Stands::Is(to(found)),
+            Stands::Grows => Stands::Grows,
+            Stands::No => Stands::No,
+        }
+    }
+}
+
+/// The longest of the patterns that were `met`; of two that are as long, the one with fewer place holders. While one
+/// of them may still grow there, more text must tell.
+fn longest<'p, T>(
+    met: impl Iterator<Item = (Met, &'p Pattern, T)>,
+    end: bool,
+) -> Stands<(Found, &'p Pattern, T)> {
+    let mut best: Option<(Found, &Pattern, T)> = None;
+    let mut grows = false;
+    for (met, pattern, meaning) in met {
+        match met {
+            Met::Is(found) => {
+                let is_better = best.as_ref().is_none_or(|(other, known, _)| {
+                    (other.end, known.is_fixed()) < (found.end, pattern.is_fixed())
+                });
+                if is_better {
+                    best = Some((found, pattern, meaning));
+                }
+            }
+            Met::Grows => grows = true,
+            Met::No => {}
+        }
+    }
+    match best {
+        Some(best) if end || !grows => Stands::Is(best),
+        _ if grows => Stands::Grows,
+        Some(_) | None => Stands::No,
+    }
+}
+
+const SECTION: &[Slot] = &[Slot::Id];
+const CALL: &[Slot] = &[Slot::Name, Slot::Id];
+const ARGUMENT: &[Slot] = &[Slot::Key, Slot::Type];
+
+/// The markers of one dialect, as tags.
+#[derive(Debug)]
+pub(crate) struct Markup {
+    marks: Vec<(Pattern, Role, bool)>,
+    begins: First,
+    typing: Typing,
+    /// Are the tags of any other dialect tags here too?
+    takes_others: bool,
+}
+
+impl Markup {
+    /// The markup of `dialect`.
+    pub(super) fn new(dialect: &Dialect) -> Result<Markup, (&'static str, DialectProblem)> {
+        let takes_others = dialect.arguments.is_tagged() && dialect.argument.is_none();
+        let (marks, begins, typing) = (Vec::new(), First::default(), dialect.typing);
+        let mut markup = Markup { marks, begins, typing, takes_others };
+        let (section, call) = (&dialect.section, &dialect.call);
+        markup.add("section.open", &section.open, SECTION, Role::Group, false)?;
+        markup.add("section.close", &section.close, &[], Role::Group, true)?;
+        markup.add("call.open", &call.open, CALL, Role::Call, false)?;
+        markup.add("call.close", &call.close, &[], Role::Call, true)?;
+        if let Some(argument) = &dialect.argument {
+            let open = std::slice::from_ref(&argument.open);
+            markup.add("argument.open", open, ARGUMENT, Role::Param, false)?;
+            let close = std::slice::from_ref(&argument.close);
+            markup.add("argument.close", close, &[], Role::Param, true)?;
+            let has_key = markup.marks.iter().any(|(pattern, ..)| pattern.has(Slot::Key));
+            if !has_key {
+                return Err(("argument.open", DialectProblem::Missing("{key} must stand in it")));
+            }
+        }
+        Ok(markup)
+    }
+
+    fn add(
+        &mut self,
+        member: &'static str,
+        marks: &[Text],
+        slots: &[Slot],
+        role: Role,
+        closing: bool,
+    ) -> Result<(), (&'static str, DialectProblem)> {
+        if MAX_MARKS < marks.len() {
+            return Err((member, DialectProblem::TooLarge));
+        }
+        for marker in marks {
+            let pattern = Pattern::new(marker, slots).map_err(|problem| (member, problem))?;
+            self.begins.add(pattern.prefix());
+            self.marks.push((pattern, role, closing));
+        }
+        Ok(())
+    }
+
+    /// The tag that begins at `from`. With `end`, no more text will come.
+    pub(crate) fn tag_at(&self, text: &str, from: usize, end: bool) -> Lexed {
+        let marks = self.marks.iter();
+        let met = marks.map(|(pattern, role, closing)| (pattern.at(text, from), pattern, (*role, *closing)));
+        match longest(met, end) {
+            Stands::Is((found, _, (role, closing))) => Lexed::Tag(self.tag(text, from, found, role, closing)),
+            Stands::Grows => Lexed::Grows,
+            Stands::No if self.takes_others => tag::tag_at(text, from),
+            Stands::No => Lexed::No,
+        }
+    }
+
+    fn tag(&self, text: &str, from: usize, found: Found, role: Role, closing: bool) -> Tag {
+        let typing = match found.kind.map(|kind| kind.of(text).trim_matches(['"', '\''])) {
+            Some("string" | "str" | "text" | "true") => Typing::Text,
+            Some("") | None => self.typing,
+            Some(_) => Typing::Json,
+        };
+        let at = Span::new(from, found.end);
+        let key = found.key.or(found.name);
+        Tag { at, closing, role, word: Span::new(from, from), key, typing, marked: false }
+    }
+
+    /// Where the next tag may begin.
+    pub(crate) fn next(&self, text: &str, from: usize) -> Option<usize> {
+        let rest = text.as_bytes().get(from..)?;
+        let begins = |byte: &u8| self.begins.has(*byte) || self.takes_others && matches!(byte, b'<' | b']');
+        // A marker's first byte is no byte inside a character.
+        rest.iter().position(begins).map(|found| from + found)
+    }
+
+    /// Does a closing tag begin at `at`, where the text ends inside one?
+    pub(crate) fn is_closer_begun(&self, text: &str, at: usize) -> bool {
+        let grows =
+            |(pattern, _, closing): &(Pattern, Role, bool)| *closing && pattern.at(text, at) == Met::Grows;
+        at < text.len() && self.marks.iter().any(grows)
+    }
+}
+
+/// Must the name stand before the arguments of this grammar?
+pub(super) fn needs_name(grammar: Grammar) -> bool {
+    match grammar {
+        Grammar::Tags | Grammar::Elements | Grammar::Relaxed => true,
+        Grammar::Json | Grammar::Calls => false,
+    }
+}

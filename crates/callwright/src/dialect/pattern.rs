@@ -1,0 +1,275 @@
+//! Markers with place holders: `[[call {name}]]`, `<k>{key}</k> <v>`.
+//!
+//! A pattern is compared with a text at one place, from left to right, once: a place holder takes what stands before
+//! the fixed text behind it, on one line.
+
+use callwright_json::Span;
+
+use super::error::{DialectProblem, MAX_TEXT};
+use super::marks::{Fit, fit};
+use crate::name::MAX_NAME;
+use crate::scan::is_name_byte;
+
+/// The most white space that a blank stands for.
+const MAX_SPACE: usize = 64;
+
+/// What a place holder stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// The tool's name.
+    Name,
+    /// The call's id.
+    Id,
+    /// An argument's name.
+    Key,
+    /// What the markup says of an argument's type.
+    Type,
+}
+
+#[derive(Debug)]
+enum Part {
+    Fixed(Box<str>),
+    Space,
+    Slot(Slot),
+}
+
+/// A marker.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    parts: Vec<Part>,
+}
+
+/// A marker that was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The place behind it.
+    pub(crate) end: usize,
+    pub(crate) name: Option<Span>,
+    pub(crate) key: Option<Span>,
+    pub(crate) kind: Option<Span>,
+}
+
+/// How a text compares with a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Met {
+    Is(Found),
+    /// All of the text is the beginning of it.
+    Grows,
+    No,
+}
+
+impl Pattern {
+    /// The pattern of `marker`, in which only `slots` may stand.
+    pub(crate) fn new(marker: &str, slots: &[Slot]) -> Result<Pattern, DialectProblem> {
+        if MAX_TEXT < marker.len() {
+            return Err(DialectProblem::TooLarge);
+        }
+        let plain = marker.replace('｜', "|").replace('▁', "_");
+        let mut parts: Vec<Part> = Vec::new();
+        let mut rest = plain.trim();
+        while !rest.is_empty() {
+            if rest.starts_with(|c: char| c.is_ascii_whitespace()) {
+                parts.push(Part::Space);
+                rest = rest.trim_start();
+                continue;
+            }
+            let slot = match rest.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+                Some((word, behind)) if !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase()) => {
+                    Some((word, behind))
+                }
+                _ => None,
+            };
+            if let Some((word, behind)) = slot {
+                let known = slots.iter().find(|slot| slot.word() == word);
+                let slot = *known.ok_or_else(|| DialectProblem::BadSlot(format!("{{{word}}}")))?;
+                let solid = parts.iter().rev().find(|part| !matches!(part, Part::Space));
+                let meets = matches!(solid, Some(Part::Slot(_)));
+                let again = parts.iter().any(|part| matches!(part, Part::Slot(other) if *other == slot));
+                if meets || again {
+                    return Err(DialectProblem::SlotsMeet(marker.to_owned()));
+                }
+                parts.push(Part::Slot(slot));
+                rest = behind;
+                continue;
+            }
+            let brace = usize::from(rest.starts_with('{'));
+            let len = rest[brace..]
+                .find(|c: char| c == '{' || c.is_ascii_whitespace())
+                .map_or(rest.len(), |len| len + brace);
+            let (fixed, behind) = rest.split_at(len);
+            match parts.last_mut() {
+                Some(Part::Fixed(before)) => *before = format!("{before}{fixed}").into(),
+                _ => parts.push(Part::Fixed(fixed.into())),
+            }
+            rest = behind;
+        }
+        let pattern = Pattern { parts };
+        if pattern.prefix().len() < 2 {
+            return Err(DialectProblem::NotFixed(marker.to_owned()));
+        }
+        Ok(pattern)
+    }
+
+    /// What it begins with, up to the first place holder or blank.
+    pub(crate) fn prefix(&self) -> &str {
+        match self.parts.first() {
+            Some(Part::Fixed(fixed)) => fixed,
+            Some(Part::Space | Part::Slot(_)) | None => "",
+        }
+    }
+
+    /// Has it no place holders?
+    pub(crate) fn is_fixed(&self) -> bool {
+        !self.parts.iter().any(|part| matches!(part, Part::Slot(_)))
+    }
+
+    /// Does `slot` stand in it?
+    pub(crate) fn has(&self, slot: Slot) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Slot(own) if *own == slot))
+    }
+
+    /// Compares it with what stands at `from`.
+    pub(crate) fn at(&self, text: &str, from: usize) -> Met {
+        let bytes = text.as_bytes();
+        let mut found = Found { end: from, ..Found::default() };
+        for (n, part) in self.parts.iter().enumerate() {
+            let rest = bytes.get(found.end..).unwrap_or(&[]);
+            match part {
+                Part::Fixed(fixed) => match fit(rest, fixed) {
+                    Fit::Is(len) => found.end += len,
+                    Fit::Grows => return Met::Grows,
+                    Fit::No => return Met::No,
+                },
+                Part::Space => {
+                    let len = rest.iter().take(MAX_SPACE).take_while(|b| b.is_ascii_whitespace()).count();
+                    if len == rest.len() {
+                        return Met::Grows;
+                    }
+                    found.end += len;
+                }
+                Part::Slot(slot) => {
+                    let behind = self.parts[n + 1..].iter().find_map(|part| match part {
+                        Part::Fixed(fixed) => Some(&**fixed),
+                        Part::Space | Part::Slot(_) => None,
+                    });
+                    let end = match slot_end(bytes, found.end, behind) {
+                        Ok(Some(end)) => end,
+                        Ok(None) => return Met::Grows,
+                        Err(NoEnd) => return Met::No,
+                    };
+                    let Some(span) = slot.value(text, found.end, end) else { return Met::No };
+                    match slot {
+                        Slot::Name => found.name = Some(span),
+                        Slot::Key => found.key = Some(span),
+                        Slot::Type => found.kind = Some(span),
+                        Slot::Id => {}
+                    }
+                    found.end = end;
+                }
+            }
+        }
+        Met::Is(found)
+    }
+}
+
+/// No place holder ends there.
+struct NoEnd;
+
+/// Where a place holder that begins at `from` ends: before the text `behind`, or else with the word. `None` asks for
+/// more text.
+fn slot_end(bytes: &[u8], from: usize, behind: Option<&str>) -> Result<Option<usize>, NoEnd> {
+    for at in from..=from + MAX_NAME {
+        let rest = bytes.get(at..).unwrap_or(&[]);
+        match (rest.first(), behind) {
+            (None, _) => return Ok(None),
+            (Some(b'\n' | b'\r'), Some(_)) => return Err(NoEnd),
+            (Some(_), Some(behind)) => match fit(rest, behind) {
+                Fit::Is(_) => return Ok(Some(at)),
+                Fit::Grows => return Ok(None),
+                Fit::No => {}
+            },
+            (Some(&byte), None) if !is_name_byte(byte) => return Ok(Some(at)),
+            (Some(_), None) => {}
+        }
+    }
+    Err(NoEnd)
+}
+
+impl Slot {
+    fn word(self) -> &'static str {
+        match self {
+            Slot::Name => "name",
+            Slot::Id => "id",
+            Slot::Key => "key",
+            Slot::Type => "type",
+        }
+    }
+
+    /// What it stands for in `from..end`, if that can be.
+    fn value(self, text: &str, from: usize, end: usize) -> Option<Span> {
+        let whole = text.get(from..end)?;
+        let value = whole.trim();
+        let is_right = match self {
+            Slot::Name => !value.is_empty() && !value.contains(|c: char| c.is_whitespace()),
+            Slot::Key => !value.is_empty(),
+            Slot::Id | Slot::Type => true,
+        };
+        let start = from + (whole.len() - whole.trim_start().len());
+        is_right.then(|| Span::new(start, start + value.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &[Slot] = &[Slot::Name, Slot::Id, Slot::Key, Slot::Type];
+
+    fn show(marker: &str, text: &str) -> String {
+        match Pattern::new(marker, ALL).unwrap().at(text, 0) {
+            Met::Is(found) => {
+                let of = |span: Option<Span>| span.map_or("-", |span| span.of(text));
+                format!("{} {} {} {}", found.end, of(found.name), of(found.key), of(found.kind))
+            }
+            Met::Grows => "grows".into(),
+            Met::No => "no".into(),
+        }
+    }
+
+    #[test]
+    fn a_place_holder_takes_what_stands_before_the_fixed_text_behind_it() {
+        for (marker, text, expected) in [
+            ("[[call {name}]]", "[[CALL  get_weather ]] x", "22 get_weather - -"),
+            ("[[call {name}]]", "[[call get_weather]", "grows"),
+            ("[[call {name}]]", "[[call get\nweather]]", "no"),
+            ("[[call {name}]]", "[[call me now]]", "no"),
+            ("@@{name}", "@@f.g{}", "5 f.g - -"),
+            ("@@{name}", "@@f.g", "grows"),
+            ("<|k|>{key}<|/k|> <v t={type}>", "<｜k｜>a b<|/k|>\n<v t=string>x", "31 - a b string"),
+            ("<q id={id}>{name}:", "<q id=>f:{}", "9 f - -"),
+            ("{{", "{{", "2 - - -"),
+        ] {
+            assert_eq!(show(marker, text), expected, "{marker} {text}");
+        }
+        for (text, marker) in
+            [("[[call get_weather]]", "[[call {name}]]"), ("<k>a</k> <v>", "<k>{key}</k> <v>")]
+        {
+            for cut in 1..text.len() {
+                assert_eq!(show(marker, &text[..cut]), "grows", "{}", &text[..cut]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_would_fit_any_text_is_no_marker() {
+        for (marker, problem) in [
+            ("{name}", DialectProblem::NotFixed("{name}".into())),
+            ("", DialectProblem::NotFixed(String::new())),
+            ("<{name}>", DialectProblem::NotFixed("<{name}>".into())),
+            ("[[{name} {id}]]", DialectProblem::SlotsMeet("[[{name} {id}]]".into())),
+            ("[[{tool}]]", DialectProblem::BadSlot("{tool}".into())),
+        ] {
+            assert_eq!(Pattern::new(marker, ALL).unwrap_err(), problem, "{marker}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The records that are built in.
+//!
+//! In reading order: calls as JSON with the name in it, names outside of their JSON, arguments in tags, and the rest.
+
+mod json;
+mod named;
+mod other;
+mod tags;
+
+use std::collections::HashMap;
+
+use super::{Anchor, Dialect, Grammar, NameAt, Speech, Text, Trim, family, speeches};
+
+/// All of them. Those without an opener are found by the look of their payload.
+pub(super) fn all() -> Vec<Dialect> {
+    let mut all = json::all();
+    all.extend(named::all());
+    all.extend(tags::all());
+    all.extend(other::all());
+    let mut speeches: HashMap<&str, Speech> = speeches::all().collect();
+    for dialect in &mut all {
+        dialect.models = family::patterns(&dialect.name);
+        dialect.speech = speeches.remove(&*dialect.name);
+    }
+    all
+}
+
+/// A record to be filled in.
+fn record(name: &'static str, name_at: NameAt, anchor: Anchor) -> Dialect {
+    Dialect { name_at, anchor, ..Dialect::new(name) }
+}
+
+impl Dialect {
+    /// Who writes it.
+    fn by(mut self, about: &'static str) -> Dialect {
+        self.about = about.into();
+        self
+    }
+
+    fn aliases(mut self, aliases: &[&'static str]) -> Dialect {
+        self.aliases = texts(aliases);
+        self
+    }
+
+    fn kin(mut self, kin: &'static str) -> Dialect {
+        self.kin = Some(kin.into());
+        self
+    }
+
+    fn section(mut self, open: &[&'static str], close: &[&'static str]) -> Dialect {
+        self.section.open = texts(open);
+        self.section.close = texts(close);
+        self
+    }
+
+    fn call(mut self, open: &[&'static str], close: &[&'static str]) -> Dialect {
+        self.call.open = texts(open);
+        self.call.close = texts(close);
+        self
+    }
+
+    fn tags(self, trim: Trim) -> Dialect {
+        Dialect { arguments: Grammar::Tags, trim, ..self }
+    }
+
+    fn elements(self) -> Dialect {
+        Dialect { arguments: Grammar::Elements, ..self }
+    }
+
+    fn calls(self) -> Dialect {
+        Dialect { arguments: Grammar::Calls, ..self }
+    }
+
+    fn relaxed(self, mark: &'static str) -> Dialect {
+        Dialect { arguments: Grammar::Relaxed, string_mark: Some(mark.into()), ..self }
+    }
+
+    fn example(self, example: &'static str) -> Dialect {
+        Dialect { example: example.into(), ..self }
+    }
+}
+
+fn texts(texts: &[&'static str]) -> Vec<Text> {
+    texts.iter().map(|text| Text::from(*text)).collect()
+}
+
+/// What opens and closes a reasoning block.
+pub(super) const REASONING: &[(&str, &str)] = &[
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|start_thinking|>", "<|end_thinking|>"),
+    ("<|channel|>analysis<|message|>", "<|end|>"),
+    ("<|start|>assistant<|channel|>analysis<|message|>", "<|end|>"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<mm:think>", "</mm:think>"),
+    ("[think]", "[/think]"),
+    ("to=self<|message|>", "<|eom|>"),
+    ("<|start|>assistant to=self<|message|>", "<|eom|>"),
+];
+
+/// What opens and closes what a model says to its user.
+pub(super) const SPEECH: &[(&str, &str)] = &[
+    ("<|channel|>commentary<|message|>", "<|end|>"),
+    ("<|start|>assistant<|channel|>commentary<|message|>", "<|end|>"),
+    ("<|channel|>final<|message|>", "<|return|>"),
+    ("<|start|>assistant<|channel|>final<|message|>", "<|return|>"),
+    (">>>all\n", ">>>all\n"),
+    ("<|start_response|>", "<|end_response|>"),
+    ("<|start_text|>", "<|end_text|>"),
+    ("<|message_model|><|content_text|>", "<|end_message|>"),
+    ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+    ("<|open|>message<|sep|>", "<|close|>message<|sep|>"),
+    ("to=user<|message|>", "<|eot|>"),
+    ("<|start|>assistant to=user<|message|>", "<|eot|>"),
+    ("to=commentary<|message|>", "<|eom|>"),
+    ("<|start|>assistant to=commentary<|message|>", "<|eom|>"),
+];
+
+/// What begins a block beside one of speech, in a model whose answers are made of such blocks.
+pub(crate) const FRAMES: &[&str] = &[
+    "<|start|>",
+    "<|channel|>",
+    "<|start_action|>",
+    "<|message_model|>",
+    "<|content_invoke_tool_json|>",
+    "<|open|>",
+    ">>>",
+];
+
+/// What ends a turn. Behind a call it is markup, whoever's it is.
+pub(crate) const TURN_ENDS: &[&str] = &[
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<|end|>",
+    "<|return|>",
+    "<|end_of_text|>",
+    "<|end_of_msg|>",
+    "<|endoftext|>",
+    "<|end_of_sentence|>",
+    "<|end_of_turn_token|>",
+    "<|content_model_end_sampling|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<eos>",
+];
+
+/// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`.
+pub(super) const WORD_OPENERS: &[&str] = &["functools", "to="];
+
+/// What opens and closes a tool's result. Before any call, such a block is one that the model quotes.
+pub(crate) const RESULTS: &[(&str, &str)] = &[
+    ("<tool_response>", "</tool_response>"),
+    ("<tool_output>", "</tool_output>"),
+    ("<tool_result>", "</tool_result>"),
+    ("<function_result>", "</function_result>"),
+    ("<function_results>", "</function_results>"),
+    ("<observation>", "</observation>"),
+    ("<|start_tool_result|>", "<|end_tool_result|>"),
+    ("<|tool_output_begin|>", "<|tool_output_end|>"),
+    ("[tool_results]", "[/tool_results]"),
+];
+
+/// What opens and closes what is no result, but as little the model's own speech.
+pub(crate) const QUOTATIONS: &[(&str, &str)] =
+    &[("<!--", "-->"), ("<blockquote>", "</blockquote>"), ("<example>", "</example>")];
+/// The label of a fence that holds one.
+pub(crate) const RESULT_LABEL: &str = "tool_output";
+
+/// What begins a turn that is not the model's own, or a result that it cannot know. After a call, at the
+/// start of a line, the answer ends there.
+pub(crate) const TURNS: &[&str] = &[
+    "user:",
+    "human:",
+    "question:",
+    "observation:",
+    "### instruction",
+    "### question",
+    "### user",
+    "### human",
+    "### input",
+    "<|im_start|>",
+    "<|user|>",
+    "<|start_header_id|>",
+    "<tool_response>",
+    "<tool_output>",
+    "```tool_output",
+    "[inst]",
+    "[/inst]",
+    "<<sys>>",
+    "def test_",
+    "assert ",
+    "\"\"\"",
+];

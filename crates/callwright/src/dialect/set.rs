@@ -1,0 +1,469 @@
+//! A set of dialects, compiled once: the built-in ones and the caller's own.
+
+use std::sync::{Arc, LazyLock};
+
+use super::error::{DialectError, DialectProblem, MAX_DIALECTS, MAX_MARKS, MAX_TEXT};
+use super::marks::{Held, Table};
+use super::own::{Markup, Own, needs_name};
+use super::record::{Known, Record};
+use super::records::{self, REASONING, SPEECH, TURN_ENDS, WORD_OPENERS};
+use super::{Dialect, Grammar, NameAt, Text, family};
+
+/// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
+///
+/// ```
+/// use callwright::Dialects;
+///
+/// let dialects = Dialects::default();
+/// assert_eq!(dialects.for_model("Qwen/Qwen3-32B").map(|dialect| &*dialect.name), Some("hermes"));
+/// assert!(dialects.get("glm45").is_some() && dialects.only("morse").is_none());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dialects(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
+    /// The built-in ones come first.
+    dialects: Vec<Dialect>,
+    n_built_in: usize,
+    records: Vec<Arc<Record>>,
+    known: [u16; Known::ALL.len()],
+    /// The openers of the built-in ones.
+    openers: Table<u16>,
+    closers: Table<()>,
+    /// What a block holds, and the place of what closes it.
+    blocks: Table<(Held, u16)>,
+    block_closers: Vec<Arc<str>>,
+    /// The openers that are words, and so may stand in prose.
+    words: Vec<Text>,
+    /// The markers of the caller's own; none where there are none.
+    own: Option<Own>,
+    /// The only one that counts.
+    only: Option<u16>,
+}
+
+/// All that are built in.
+static BUILT_IN: LazyLock<Dialects> = LazyLock::new(|| {
+    let dialects = records::all();
+    Dialects(Arc::new(Compiled::new(dialects.len(), dialects, Vec::new(), None, None)))
+});
+
+impl Default for Dialects {
+    /// The built-in ones.
+    fn default() -> Dialects {
+        BUILT_IN.clone()
+    }
+}
+
+impl Dialects {
+    /// The built-in ones, and `own`.
+    ///
+    /// # Errors
+    /// A record that cannot be used: what it says is wrong, or its name is taken.
+    pub fn new(own: impl IntoIterator<Item = Dialect>) -> Result<Dialects, DialectError> {
+        let mut dialects = records::all();
+        let n_built_in = dialects.len();
+        for mut dialect in own {
+            check(&mut dialect, &dialects, dialects.len() - n_built_in).map_err(of(&dialect))?;
+            dialects.push(dialect);
+        }
+        Dialects::compile(dialects, n_built_in, None)
+    }
+
+    fn compile(
+        dialects: Vec<Dialect>,
+        n_built_in: usize,
+        only: Option<u16>,
+    ) -> Result<Dialects, DialectError> {
+        let mut own = Own::default();
+        let mut markups = Vec::new();
+        for (id, dialect) in (0..).zip(&dialects).skip(n_built_in) {
+            markups.push(Arc::new(Markup::new(dialect).map_err(of(dialect))?));
+            if only.is_none_or(|only| only == id) {
+                own.add(id, dialect).map_err(of(dialect))?;
+            }
+        }
+        let own = (!markups.is_empty()).then_some(own);
+        Ok(Dialects(Arc::new(Compiled::new(n_built_in, dialects, markups, own, only))))
+    }
+
+    /// The same set, in which only the markers of the dialect `name`, or one of that alias, count. `None` where there
+    /// is none of this name.
+    pub fn only(&self, name: &str) -> Option<Dialects> {
+        let only = u16::try_from(self.find(name)?).ok();
+        Dialects::compile(self.0.dialects.clone(), self.0.n_built_in, only).ok()
+    }
+
+    /// All of them, the caller's own last.
+    pub fn iter(&self) -> impl Iterator<Item = &Dialect> {
+        self.0.dialects.iter()
+    }
+
+    /// The caller's own.
+    pub fn own(&self) -> impl Iterator<Item = &Dialect> {
+        self.iter().skip(self.0.n_built_in)
+    }
+
+    /// The one of this name or alias.
+    pub fn get(&self, name: &str) -> Option<&Dialect> {
+        self.0.dialects.get(self.find(name)?)
+    }
+
+    /// The one that the model of this name writes: of the caller's own, the one whose pattern for it is the longest;
+    /// else the one of its family.
+    pub fn for_model(&self, model: &str) -> Option<&Dialect> {
+        let closeness = |dialect: &&Dialect| {
+            dialect.models.iter().filter(|pattern| fits(pattern, model)).map(|pattern| pattern.len()).max()
+        };
+        let own = self.own().filter(|dialect| closeness(dialect).is_some()).max_by_key(closeness);
+        own.or_else(|| self.get(family::dialect_of(model)?))
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.0.dialects.iter().position(|dialect| dialect.is_called(name))
+    }
+}
+
+/// What the scanner asks.
+impl Dialects {
+    /// The record of a built-in dialect.
+    pub(crate) fn known(&self, known: Known) -> &Arc<Record> {
+        self.record(self.0.known[known as usize])
+    }
+
+    /// The record at a place.
+    pub(crate) fn record(&self, id: u16) -> &Arc<Record> {
+        &self.0.records[usize::from(id)]
+    }
+
+    /// Is it `known`?
+    pub(crate) fn is(&self, record: &Record, known: Known) -> bool {
+        record.id == self.0.known[known as usize]
+    }
+
+    /// Does only one dialect count?
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.0.only.is_some()
+    }
+
+    /// May a call of this dialect count?
+    pub(crate) fn admits(&self, record: &Record) -> bool {
+        self.0.only.is_none_or(|only| record.kin == self.record(only).kin)
+    }
+
+    /// The longest opener of a built-in dialect that `text` has at `at`: its record and its length, the name in it
+    /// excluded.
+    pub(crate) fn opener_at(&self, text: &str, at: usize) -> Option<(&Arc<Record>, usize)> {
+        let (len, id) = self.0.openers.longest(text.as_bytes().get(at..)?)?;
+        Some((self.record(id), len))
+    }
+
+    /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it
+    /// is?
+    pub(crate) fn may_grow_into_opener(&self, text: &str, at: usize) -> bool {
+        self.0.openers.may_grow(text.as_bytes().get(at..).unwrap_or(&[]))
+    }
+
+    /// Does a closing mark of any built-in dialect, or of a turn, stand at `at`?
+    pub(crate) fn is_closer(&self, text: &str, at: usize) -> bool {
+        self.0.closers.longest(text.as_bytes().get(at..).unwrap_or(&[])).is_some()
+    }
+
+    /// The block that begins with `bytes`: the length of its opener, what it holds, what closes it.
+    pub(crate) fn block(&self, bytes: &[u8]) -> Option<(usize, Held, &Arc<str>)> {
+        let (len, (held, close)) = self.0.blocks.longest(bytes)?;
+        Some((len, held, &self.0.block_closers[usize::from(close)]))
+    }
+
+    /// Could `bytes`, all that is there so far, still grow into the opener of a block?
+    pub(crate) fn may_grow_into_block(&self, bytes: &[u8]) -> bool {
+        self.0.blocks.may_grow(bytes)
+    }
+
+    /// What closes a block of reasoning that the prompt opened.
+    pub(crate) fn reasoning_closer(&self) -> Arc<str> {
+        let only = self.0.only.and_then(|only| self.0.dialects.get(usize::from(only)));
+        let own = only.and_then(|dialect| dialect.reasoning.first());
+        own.map_or("</think>", |block| &block.close).into()
+    }
+
+    /// The openers that are words, and so may stand in prose: `functools[{…}]`, `to=f<|channel|>`.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.words.iter().map(|word| &**word)
+    }
+
+    /// The markers of the caller's own, where there are any.
+    pub(crate) fn markers(&self) -> Option<&Own> {
+        self.0.own.as_ref()
+    }
+}
+
+impl Compiled {
+    fn new(
+        n_built_in: usize,
+        dialects: Vec<Dialect>,
+        markups: Vec<Arc<Markup>>,
+        own: Option<Own>,
+        only: Option<u16>,
+    ) -> Compiled {
+        // INVARIANT: there are fewer than 2^16, see MAX_DIALECTS.
+        let id_of = |name: &str| (0..).zip(&dialects).find(|(_, d)| d.name == name).map_or(0, |(id, _)| id);
+        let mut markups = markups.into_iter();
+        let mut records: Vec<Arc<Record>> = Vec::with_capacity(dialects.len());
+        for (id, dialect) in (0..).zip(&dialects) {
+            let kin = dialect.kin.as_deref().map_or(id, id_of);
+            let markup = if usize::from(id) < n_built_in { None } else { markups.next() };
+            records.push(Arc::new(Record::new(id, kin, dialect, markup)));
+        }
+        let kin = only.and_then(|only| records.get(usize::from(only))).map(|record| record.kin);
+        let built_in = || dialects.iter().zip(&records).take(n_built_in);
+        let openers = built_in().filter(|(_, record)| kin.is_none_or(|kin| kin == record.kin)).flat_map(
+            |(dialect, record)| {
+                let openers = dialect.section.open.iter().chain(&dialect.call.open);
+                openers.map(|open| (open.clone(), record.id))
+            },
+        );
+        let closers = built_in().flat_map(|(_, record)| record.close.iter().map(|close| (close.clone(), ())));
+        let closers = closers.chain(TURN_ENDS.iter().map(|end| (Text::from(*end), ())));
+        let mut blocks: Vec<(Text, Held, Text)> = Vec::new();
+        blocks.extend(REASONING.iter().map(|(open, close)| ((*open).into(), Held::Thought, (*close).into())));
+        blocks.extend(SPEECH.iter().map(|(open, close)| ((*open).into(), Held::Speech, (*close).into())));
+        let own_blocks = dialects.iter().flat_map(|dialect| &dialect.reasoning);
+        blocks.extend(own_blocks.map(|block| (block.open.clone(), Held::Thought, block.close.clone())));
+        let words = dialects.iter().flat_map(|dialect| dialect.section.open.iter().chain(&dialect.call.open));
+        let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
+        let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
+        Compiled {
+            n_built_in,
+            known: Known::ALL.map(|(_, name)| id_of(name)),
+            openers: Table::new(openers),
+            closers: Table::new(closers),
+            block_closers: blocks.iter().map(|(_, _, close)| Arc::from(&**close)).collect(),
+            blocks: Table::new((0..).zip(blocks).map(|(n, (open, held, _))| (open, (held, n)))),
+            words: WORD_OPENERS.iter().map(|word| Text::from(*word)).chain(words).collect(),
+            own,
+            only,
+            records,
+            dialects,
+        }
+    }
+}
+
+/// Puts the name of a dialect to what is wrong with it.
+fn of(dialect: &Dialect) -> impl Fn((&'static str, DialectProblem)) -> DialectError {
+    let dialect = dialect.name.to_string();
+    move |(member, problem)| DialectError { dialect: dialect.clone(), member, problem }
+}
+
+/// Holds one of the caller's own against the `others` of the set, and says where its name stands.
+fn check(
+    dialect: &mut Dialect,
+    others: &[Dialect],
+    n_own: usize,
+) -> Result<(), (&'static str, DialectProblem)> {
+    use DialectProblem::{Missing, NotAName, NotWith, Taken, TooLarge, Unknown};
+    let is_name = |name: &str| {
+        let is_letter =
+            |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.');
+        !name.is_empty() && name.len() <= 64 && name.bytes().all(is_letter)
+    };
+    for (member, name) in
+        [("name", &dialect.name)].into_iter().chain(dialect.aliases.iter().map(|alias| ("aliases", alias)))
+    {
+        if !is_name(name) {
+            return Err((member, NotAName));
+        }
+        if let Some(other) = others.iter().find(|other| other.is_called(name)) {
+            return Err((member, Taken(other.name.to_string())));
+        }
+    }
+    for (member, texts, most) in [
+        ("models", &dialect.models, MAX_TEXT),
+        ("aliases", &dialect.aliases, MAX_TEXT),
+        ("section.open", &dialect.section.open, MAX_TEXT),
+        ("section.close", &dialect.section.close, MAX_TEXT),
+        ("call.open", &dialect.call.open, MAX_TEXT),
+        ("call.close", &dialect.call.close, MAX_TEXT),
+    ] {
+        if MAX_MARKS < texts.len() || texts.iter().any(|text| most < text.len()) {
+            return Err((member, TooLarge));
+        }
+    }
+    if MAX_DIALECTS <= n_own {
+        return Err(("name", TooLarge));
+    }
+    if let Some(kin) = &dialect.kin
+        && !others.iter().any(|other| other.name == *kin)
+    {
+        return Err(("kin", Unknown(kin.to_string())));
+    }
+    let n_named = dialect.call.open.iter().filter(|open| open.contains("{name}")).count();
+    match (n_named, dialect.call.open.len(), dialect.name_at) {
+        (0, 0, _) if dialect.section.open.is_empty() => {
+            return Err(("call.open", Missing("an opener is needed")));
+        }
+        (0, _, NameAt::Opener) => return Err(("call.open", Missing("{name} must stand in it"))),
+        (0, _, NameAt::Tag) => {
+            return Err((
+                "name_at",
+                NotWith("a tool's name as its tag is read without a dialect of its own"),
+            ));
+        }
+        (0, _, NameAt::Payload | NameAt::Key | NameAt::Header) => {}
+        (n, all, NameAt::Payload | NameAt::Opener) if n == all => dialect.name_at = NameAt::Opener,
+        (_, _, NameAt::Payload | NameAt::Opener) => {
+            return Err(("call.open", NotWith("{name} stands in all openers or in none")));
+        }
+        (_, _, NameAt::Key | NameAt::Tag | NameAt::Header) => {
+            return Err(("name_at", NotWith("it is `opener` where {name} stands in call.open")));
+        }
+    }
+    if needs_name(dialect.arguments) && !matches!(dialect.name_at, NameAt::Opener | NameAt::Header) {
+        let why = "before such arguments the name must stand: {name} in call.open, or name_at = \"header\"";
+        return Err(("arguments", NotWith(why)));
+    }
+    if dialect.argument.is_some() && dialect.arguments != Grammar::Tags {
+        return Err(("argument", NotWith("it goes with arguments = \"tags\"")));
+    }
+    match (dialect.arguments, &dialect.string_mark) {
+        (Grammar::Relaxed, Some(mark)) if !mark.is_empty() && mark.len() <= MAX_TEXT => {}
+        (Grammar::Relaxed, _) => return Err(("string_mark", Missing("relaxed arguments need one"))),
+        (_, None) => {}
+        (_, Some(_)) => return Err(("string_mark", NotWith("it goes with arguments = \"relaxed\""))),
+    }
+    if let Some(speech) = &dialect.speech {
+        speech.check()?;
+    }
+    for block in &dialect.reasoning {
+        let is_short = |mark: &Text| mark.len() < 2 || MAX_TEXT < mark.len();
+        if is_short(&block.open) || is_short(&block.close) {
+            return Err(("reasoning", NotWith("its markers have two characters or more")));
+        }
+    }
+    Ok(())
+}
+
+impl Dialect {
+    /// Is this its name, or one of its aliases?
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+}
+
+/// Does `name` fit `pattern`, in which `*` stands for any characters? Case does not count.
+fn fits(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let mut parts = pattern.split('*');
+    let Some(rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    let middle = parts.try_fold(rest, |rest, part| rest.find(part).map(|at| &rest[at + part.len()..]));
+    middle.is_some_and(|rest| rest.ends_with(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{Argument, Marks};
+
+    #[test]
+    fn every_opener_is_found_and_may_be_waited_for() {
+        let dialects = Dialects::default();
+        for dialect in dialects.iter() {
+            for open in dialect.section.open.iter().chain(&dialect.call.open) {
+                let found = dialects.opener_at(open, 0).map(|(_, len)| len);
+                assert_eq!(found, Some(open.len()), "{open}");
+                for cut in 1..open.len() {
+                    assert!(dialects.may_grow_into_opener(&open[..cut], 0), "{}", &open[..cut]);
+                }
+            }
+        }
+        assert!(dialects.opener_at("<div>", 0).is_none());
+        assert!(!dialects.may_grow_into_opener("<div", 0) && !dialects.may_grow_into_opener("<p", 0));
+    }
+
+    #[test]
+    fn every_dialect_that_the_scanner_tells_is_there() {
+        let dialects = Dialects::default();
+        for (known, name) in Known::ALL {
+            assert_eq!(dialects.known(known).name, name);
+            assert!(dialects.is(dialects.known(known), known));
+        }
+    }
+
+    #[test]
+    fn built_in_names_are_unique_and_known() {
+        let dialects = Dialects::default();
+        for dialect in dialects.iter() {
+            let names = [&dialect.name].into_iter().chain(&dialect.aliases);
+            for name in names {
+                assert_eq!(dialects.iter().filter(|other| other.is_called(name)).count(), 1, "{name}");
+            }
+            assert!(dialect.kin.as_deref().is_none_or(|kin| dialects.iter().any(|d| d.name == kin)));
+        }
+    }
+
+    fn plain(name: &'static str) -> Dialect {
+        let open = vec!["@@call".into()];
+        Dialect { call: Marks { open, close: vec!["@@end".into()] }, ..Dialect::new(name) }
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_used_says_what_is_wrong_where() {
+        let argument = || Some(Argument { open: "<a {key}>".into(), close: "</a>".into() });
+        let named = |dialect: Dialect| {
+            let open = vec!["@@call {name}:".into()];
+            Dialect { call: Marks { open, close: Vec::new() }, ..dialect }
+        };
+        for (dialect, says) in [
+            (plain("Acme"), "dialect `Acme`: name: a name is made of"),
+            (plain("hermes"), "dialect `hermes`: name: `hermes` is the name of another dialect"),
+            (Dialect { aliases: vec!["glm45".into()], ..plain("a") }, "aliases: `glm45` is the name"),
+            (Dialect::new("a"), "call.open: an opener is needed"),
+            (Dialect { name_at: NameAt::Opener, ..plain("a") }, "call.open: {name} must stand in it"),
+            (Dialect { name_at: NameAt::Header, ..named(plain("a")) }, "name_at: it is `opener`"),
+            (Dialect { arguments: Grammar::Tags, ..plain("a") }, "arguments: before such arguments"),
+            (Dialect { argument: argument(), ..plain("a") }, "argument: it goes with"),
+            (Dialect { arguments: Grammar::Relaxed, ..named(plain("a")) }, "string_mark: relaxed"),
+            (Dialect { string_mark: Some("@".into()), ..plain("a") }, "string_mark: it goes with"),
+            (Dialect { kin: Some("morse".into()), ..plain("a") }, "kin: there is no dialect `morse`"),
+            (
+                Dialect { models: vec!["x".into(); 65], ..plain("a") },
+                "models: at most 64 texts of at most 256 bytes",
+            ),
+            (
+                Dialect { call: Marks { open: vec!["<".into()], close: Vec::new() }, ..plain("a") },
+                "call.open: `<` begins like any text",
+            ),
+            (
+                Dialect {
+                    arguments: Grammar::Tags,
+                    argument: Some(Argument { open: "<a>".into(), close: "</a>".into() }),
+                    ..named(plain("a"))
+                },
+                "argument.open: {key} must stand in it",
+            ),
+        ] {
+            let error = Dialects::new([dialect]).unwrap_err().to_string();
+            assert!(error.contains(says), "{error} | {says}");
+        }
+        let twice = Dialects::new([plain("a"), plain("a")]).unwrap_err();
+        assert_eq!(twice.problem, DialectProblem::Taken("a".into()));
+    }
+
+    #[test]
+    fn models_are_known_by_patterns_and_one_s_own_come_first() {
+        let own = Dialect { models: vec!["*qwen3-32b*".into()], ..plain("a") };
+        let dialects = Dialects::new([own]).unwrap();
+        for (model, name) in [
+            ("Qwen/Qwen3-32B", Some("a")),
+            ("qwen3:8b", Some("hermes")),
+            ("Qwen/Qwen3-Coder-30B", Some("qwen3_coder")),
+            ("deepseek-ai/DeepSeek-V3.1", Some("deepseek_v31")),
+            ("deepseek-ai/DeepSeek-V3-0324", Some("deepseek_v3")),
+            ("nvidia/Llama-3_3-Nemotron-Super-49B", Some("nemotron_deci")),
+            ("", None),
+        ] {
+            assert_eq!(dialects.for_model(model).map(|dialect| &*dialect.name), name, "{model}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! How a dialect is spoken, as data: the text that teaches it, how the tools are listed, how calls and results stand in
+//! a conversation.
+//!
+//! Texts are templates: a word in braces that is known at its place, such as `{name}`, stands for what is rendered there;
+//! any other brace is a brace. What is filled in is never looked at again, so it cannot hold a slot of its own.
+//!
+//! Servers apply the model's own template around these texts, so no text holds a token that ends or begins a turn: the
+//! server writes those, and one more of them would tear the conversation. Tokens that only mark calls and results stand
+//! in the texts as the model knows them: llama.cpp, vLLM and SGLang make tokens of them, and where a server takes them
+//! for plain letters, the letters still say the same, and what the model answers is read either way.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Dialect, DialectProblem, Grammar, NameAt, Text};
+
+/// The longest text of a speech, in bytes.
+const MAX_SPEECH: usize = 1 << 16;
+
+/// How a dialect is spoken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Speech {
+    /// Do these texts have the form that the dialect's models were trained on? Where nobody has published one, the calls
+    /// have the dialect's own form, and the rest a general one.
+    pub trained: bool,
+    /// The text that teaches the dialect. `{tools}` are the tools, `{calls}` is a call for show, `{name}` is its tool;
+    /// `{otherwise}` says what to answer where no tool helps, and `{several}` that there may be several calls, both
+    /// where that is so.
+    pub system: Text,
+    /// How the tools are listed.
+    pub listing: Listing,
+    /// How an answer's calls are written.
+    pub calls: Calls,
+    /// How the results of an answer's calls are written.
+    pub results: Results,
+}
+
+impl Speech {
+    /// The general speech, with calls in the form that the markers of `dialect` give them.
+    pub fn of(dialect: &Dialect) -> Speech {
+        let first = |marks: &[Text]| marks.first().cloned().unwrap_or_default().into_owned();
+        let (open, close) = (first(&dialect.call.open), first(&dialect.call.close));
+        let arguments = match dialect.arguments {
+            Grammar::Json => Arguments::Json,
+            Grammar::Calls => Arguments::Python('"'),
+            Grammar::Tags => match &dialect.argument {
+                Some(tags) => Arguments::Tags(format!("{}{{value}}{}\n", tags.open, tags.close).into()),
+                None => Arguments::Tags("<parameter={key}>{value}</parameter>\n".into()),
+            },
+            Grammar::Elements => Arguments::Elements("".into()),
+            Grammar::Relaxed => Arguments::Relaxed(dialect.string_mark.clone().unwrap_or_default()),
+        };
+        let payload = match (dialect.name_at, &arguments) {
+            (NameAt::Payload, Arguments::Json) => "{\"name\": {json_name}, \"arguments\": {arguments}}",
+            (NameAt::Payload, _) => "{name}({arguments})",
+            (NameAt::Key, _) => "{{json_name}: {arguments}}",
+            (NameAt::Opener, _) => "{arguments}",
+            (NameAt::Tag, _) => "<{name}>{arguments}</{name}>",
+            (NameAt::Header, _) => "{name}\n{arguments}",
+        };
+        let calls = Calls {
+            open: first(&dialect.section.open).into(),
+            // The markers' slot for an id is filled with the place of the call.
+            call: format!("{open}{payload}{close}").replace("{id}", "{index}").into(),
+            between: "\n".into(),
+            close: first(&dialect.section.close).into(),
+            arguments,
+        };
+        Speech { calls, ..super::speeches::general() }
+    }
+
+    /// The speech of `dialect`, in which what it does not say is as in [`Speech::of`].
+    pub(crate) fn whole(dialect: &Dialect) -> Speech {
+        let general = Speech::of(dialect);
+        let Some(mut speech) = dialect.speech.clone() else { return general };
+        if speech.calls.call.is_empty() {
+            speech.calls = general.calls;
+        }
+        if speech.system.is_empty() {
+            speech.system = general.system;
+        }
+        speech
+    }
+
+    /// What keeps it from being used.
+    pub(super) fn check(&self) -> Result<(), (&'static str, DialectProblem)> {
+        let Speech { system, listing, calls, results, .. } = self;
+        let argument = match &calls.arguments {
+            Arguments::Tags(text) | Arguments::Elements(text) | Arguments::Relaxed(text) => Some(text),
+            Arguments::Json | Arguments::Python(_) => None,
+        };
+        let texts = [
+            system,
+            &listing.each,
+            &listing.between,
+            &calls.open,
+            &calls.call,
+            &calls.between,
+            &calls.close,
+            &results.label,
+            &results.open,
+            &results.result,
+            &results.between,
+            &results.close,
+            &results.role,
+        ];
+        if texts.into_iter().chain(argument).any(|text| MAX_SPEECH < text.len()) {
+            return Err(("speech", DialectProblem::NotWith("its texts have at most 64 KiB each")));
+        }
+        let has = |text: &Text, slots: &[&str]| slots.iter().any(|slot| text.contains(slot));
+        let missing = |member, what| Err((member, DialectProblem::Missing(what)));
+        if !has(&listing.each, &["{tool}"]) {
+            return missing("speech.listing.each", "{tool} must stand in it");
+        }
+        if !has(&results.result, &["{content}", "{json_content}"]) {
+            return missing("speech.results.result", "{content} or {json_content} must stand in it");
+        }
+        if !system.is_empty() && !has(system, &["{tools}"]) {
+            return missing("speech.system", "{tools} must stand in it");
+        }
+        if calls.call.is_empty() {
+            return Ok(());
+        }
+        if !has(&calls.call, &["{arguments}"]) || !has(&calls.call, &["{name}", "{json_name}"]) {
+            return missing("speech.calls.call", "{arguments}, and {name} or {json_name}, must stand in it");
+        }
+        match &calls.arguments {
+            Arguments::Tags(text) if !has(text, &["{key}"]) || !has(text, &["{value}"]) => {
+                missing("speech.calls.arguments", "{key} and {value} must stand in it")
+            }
+            Arguments::Relaxed(mark) if mark.is_empty() => {
+                missing("speech.calls.arguments", "it needs a mark")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How tools are listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Listing {
+    /// How one tool is told.
+    pub form: Definition,
+    /// What stands around one, which is `{tool}`.
+    pub each: Text,
+    /// What stands between two.
+    pub between: Text,
+}
+
+impl Default for Listing {
+    fn default() -> Listing {
+        Listing { form: Definition::default(), each: Cow::Borrowed("{tool}"), between: Cow::Borrowed("\n") }
+    }
+}
+
+/// How one tool is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Definition {
+    /// `{"type":"function","function":{"name":…,"description":…,"parameters":…}}`
+    #[default]
+    Json,
+    /// `{"name":…,"description":…,"parameters":…}`
+    Function,
+    /// As [`Json`](Definition::Json), over several lines.
+    Indented,
+    /// A few lines of words: `get_weather: Get the weather⏎  city (string): Where`.
+    Signature,
+    /// `def get_weather(city: str):` and a docstring.
+    Python,
+    /// `// Get the weather⏎type get_weather = (_: {…}) => any;`
+    TypeScript,
+    /// `<function>⏎<name>get_weather</name>⏎…</function>`
+    Xml,
+    /// `declaration:get_weather{description:<|"|>…<|"|>,parameters:{…}}`, with this mark at both ends of a string.
+    Declaration(Text),
+}
+
+/// How the calls of an answer are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Calls {
+    /// What stands before the first one.
+    pub open: Text,
+    /// One call. `{name}` is the tool's name, `{json_name}` the same as a JSON string, `{arguments}` the arguments;
+    /// `{index}` counts the calls of the answer from 0, `{number}` from 1.
+    pub call: Text,
+    /// What stands between two.
+    pub between: Text,
+    /// What stands behind the last one.
+    pub close: Text,
+    /// What the arguments are written in.
+    pub arguments: Arguments,
+}
+
+/// What arguments are written in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Arguments {
+    /// A JSON object.
+    #[default]
+    Json,
+    /// Raw text between tags, by this template for one argument: `{key}` and `{value}`; `{type}` is its JSON type, and
+    /// `{is_text}` is `true` or `false`.
+    Tags(Text),
+    /// Elements that are named for the arguments, each tag behind this mark: `<a>x</a>`.
+    Elements(Text),
+    /// Keyword arguments of Python, with this quote around strings: `a="x", b=True`.
+    Python(char),
+    /// An object with bare keys, with this mark at both ends of a string: `{a:<|"|>x<|"|>,b:1}`.
+    Relaxed(Text),
+}
+
+/// How results are written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Results {
+    /// What names the tool in front of its result, where the result's own form does not: `Result of {name}:⏎`.
+    pub label: Text,
+    /// What stands before the first result of an answer's calls.
+    pub open: Text,
+    /// One result. `{content}` is its text, `{json_content}` the same as a JSON string, `{name}`, `{json_name}`, `{index}`
+    /// and `{number}` are those of its call, and `{fence}` is a fence that nothing in the text can end.
+    pub result: Text,
+    /// What stands between two.
+    pub between: Text,
+    /// What stands behind the last one.
+    pub close: Text,
+    /// The role of the turn that held results in training. Servers that know no tools take them from the user; see
+    /// [`Speaking::result_role`](crate::prompt::Speaking::result_role).
+    pub role: Text,
+}
+
+impl Default for Results {
+    fn default() -> Results {
+        Results {
+            label: Cow::Borrowed("Result of {name}:\n"),
+            open: Cow::Borrowed(""),
+            result: Cow::Borrowed("<tool_response>\n{content}\n</tool_response>"),
+            between: Cow::Borrowed("\n"),
+            close: Cow::Borrowed(""),
+            role: Cow::Borrowed("user"),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A call's arguments in each of the grammars that dialects have for them.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::literal::{is_identifier, python};
+use super::marks::{in_json, neutralise};
+use super::template::fill;
+use crate::dialect::Arguments;
+
+/// What is written as arguments.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Given<'a> {
+    /// The strict JSON text of an object.
+    Json(&'a str),
+    /// Only the form: keys, each with dots for its value; `{...}` where there are none.
+    Form(&'a [(String, &'static str)]),
+}
+
+/// The most levels of nested elements.
+const MAX_LEVELS: usize = 32;
+
+/// The arguments in `grammar`; `None` where it cannot hold them.
+pub(super) fn written(grammar: &Arguments, given: Given<'_>) -> Option<String> {
+    match (grammar, given) {
+        (Arguments::Json, given) => Some(json(given)),
+        (_, Given::Form([])) => Some("...".to_owned()),
+        (Arguments::Tags(template), Given::Form(form)) => {
+            Some(form.iter().map(|(key, dots)| tagged(template, key, dots, &Value::Null)).collect())
+        }
+        (Arguments::Elements(mark), Given::Form(form)) => {
+            let element = |(key, dots): &(String, &str)| format!("{mark}<{key}>{dots}{mark}</{key}>\n");
+            Some(form.iter().map(element).collect())
+        }
+        (Arguments::Python(_), Given::Form(form)) => Some(joined(form, "=", ", ")),
+        (Arguments::Relaxed(_), Given::Form(form)) => Some(format!("{{{}}}", joined(form, ":", ","))),
+        (grammar, Given::Json(text)) => {
+            let members: Map<String, Value> = serde_json::from_str(text).ok()?;
+            match grammar {
+                Arguments::Json => Some(json(given)),
+                Arguments::Tags(template) => all(&members, |key, value| tag(template, key, value)),
+                Arguments::Elements(mark) => {
+                    let top = |key: &str, value: &Value| {
+                        Some(element(mark, key, value, 0)? + if mark.is_empty() { "\n" } else { "" })
+                    };
+                    all(&members, top)
+                }
+                Arguments::Python(quote) => Some(keywords(&members, *quote)),
+                Arguments::Relaxed(mark) => Some(relaxed(&members, mark)),
+            }
+        }
+    }
+}
+
+/// The arguments as JSON, in which no mark stands.
+pub(super) fn json(given: Given<'_>) -> String {
+    match given {
+        Given::Json(text) => in_json(text),
+        Given::Form([]) => "{...}".to_owned(),
+        Given::Form(form) => {
+            let member = |(key, dots): &(String, &str)| {
+                format!("{}: {dots}", in_json(&Value::from(key.as_str()).to_string()))
+            };
+            format!("{{{}}}", form.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn joined(form: &[(String, &'static str)], sign: &str, between: &str) -> String {
+    form.iter().map(|(key, dots)| format!("{key}{sign}{dots}")).collect::<Vec<_>>().join(between)
+}
+
+fn all(members: &Map<String, Value>, write: impl Fn(&str, &Value) -> Option<String>) -> Option<String> {
+    members.iter().map(|(key, value)| write(key, value)).collect()
+}
+
+/// One argument by its template; `None` where the key or a string cannot stand there raw.
+fn tag(template: &str, key: &str, value: &Value) -> Option<String> {
+    let raw = raw(value)?;
+    is_plain(key).then(|| tagged(template, key, &raw, value))
+}
+
+fn tagged(template: &str, key: &str, raw: &str, value: &Value) -> String {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    fill(template, |slot| {
+        Some(Cow::Borrowed(match slot {
+            "key" => key,
+            "value" => raw,
+            "type" => kind,
+            "is_text" if value.is_string() => "true",
+            "is_text" => "false",
+            _ => return None,
+        }))
+    })
+}
+
+/// A value as raw text: a string as it is, if no mark stands in it; anything else as JSON.
+fn raw(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) if matches!(neutralise(text), Cow::Borrowed(_)) => Some(Cow::Borrowed(text)),
+        Value::String(_) => None,
+        other => Some(Cow::Owned(in_json(&other.to_string()))),
+    }
+}
+
+/// `<a>x</a>`, with objects and lists as nested elements.
+fn element(mark: &str, key: &str, value: &Value, level: usize) -> Option<String> {
+    let is_tag = is_plain(key) && key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !is_tag || MAX_LEVELS <= level {
+        return None;
+    }
+    let content: String = match value {
+        Value::Object(members) if !members.is_empty() => {
+            all(members, |key, value| element(mark, key, value, level + 1))?
+        }
+        Value::Array(elements) if !elements.is_empty() => elements
+            .iter()
+            .map(|value| element(mark, "item", value, level + 1))
+            .collect::<Option<String>>()?,
+        other => raw(other)?.into_owned(),
+    };
+    Some(format!("{mark}<{key}>{content}{mark}</{key}>"))
+}
+
+/// `a=1, b="x"`, or `**{"a-b": 1}` where a key is no name of Python.
+fn keywords(members: &Map<String, Value>, quote: char) -> String {
+    if !members.keys().all(|key| is_identifier(key)) {
+        return format!("**{}", python(&Value::Object(members.clone()), quote));
+    }
+    let keyword = |(key, value): (&String, &Value)| format!("{key}={}", python(value, quote));
+    members.iter().map(keyword).collect::<Vec<_>>().join(", ")
+}
+
+/// `{a:<|"|>x<|"|>,b:1}`; a string in which a mark stands is one of JSON.
+fn relaxed(members: &Map<String, Value>, mark: &str) -> String {
+    let member = |(key, value): (&String, &Value)| {
+        let key =
+            if is_identifier(key) { key.clone() } else { in_json(&Value::from(key.as_str()).to_string()) };
+        format!("{key}:{}", relaxed_value(value, mark))
+    };
+    format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+}
+
+fn relaxed_value(value: &Value, mark: &str) -> String {
+    match value {
+        Value::String(_) => match raw(value) {
+            Some(text) => format!("{mark}{text}{mark}"),
+            None => in_json(&value.to_string()),
+        },
+        Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(|element| relaxed_value(element, mark)).collect();
+            format!("[{}]", elements.join(","))
+        }
+        Value::Object(members) => relaxed(members, mark),
+        scalar => scalar.to_string(),
+    }
+}
+
+/// May `key` stand in a tag as it is?
+fn is_plain(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}

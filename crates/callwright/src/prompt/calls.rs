@@ -1,0 +1,120 @@
+//! The calls of an answer as text, such that reading them gives the same calls.
+//!
+//! Where a dialect's own form cannot hold a call, because a raw argument has a mark in it or a name has a bracket, the
+//! arguments stand as JSON in the dialect's frame, and where even the frame cannot hold the name, the call is
+//! `<tool_call>{"name": …}</tool_call>`. All of these are read in any dialect. Which one it takes is not guessed: each
+//! form is read back before it is let out.
+
+use std::borrow::Cow;
+
+use callwright_json::strict;
+use serde_json::Value;
+
+use super::PromptDialect;
+use super::arguments::{Given, json, written};
+use super::marks::{in_json, neutralise, one_line};
+use super::template::fill;
+use crate::dialect::{Calls, Dialects};
+use crate::engine::{Context, parse};
+use crate::tools::ToolSet;
+
+/// One call: its tool and its arguments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made<'a> {
+    pub(super) name: &'a str,
+    pub(super) given: Given<'a>,
+}
+
+/// The calls of one answer. They are read back with `tool_set`; a call of a tool that is not in it has the dialect's own
+/// form, if that can be written at all.
+pub(super) fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[Made<'_>]) -> String {
+    let form = &dialect.speech().calls;
+    let reader = Reader { dialects: dialect.dialects(), tool_set };
+    let one = |(index, call): (usize, &Made<'_>)| written_call(form, &reader, *call, index);
+    let texts: Vec<String> = calls.iter().enumerate().map(one).collect();
+    let text = framed(form, &texts);
+    // Two calls may be right apart and not together: a dialect may know one call per answer only.
+    let is_right = || texts.len() <= 1 || reader.gives(&text, calls);
+    if is_right() {
+        return text;
+    }
+    let plain: Vec<String> = calls.iter().map(|call| plain_call(*call)).collect();
+    let plain = plain.join("\n");
+    if reader.gives(&plain, calls) { plain } else { text }
+}
+
+fn framed(form: &Calls, texts: &[String]) -> String {
+    if texts.is_empty() {
+        return String::new();
+    }
+    format!("{}{}{}", form.open, texts.join(&form.between), form.close)
+}
+
+fn written_call(form: &Calls, reader: &Reader<'_>, call: Made<'_>, index: usize) -> String {
+    let is_named_raw = form.call.contains("{name}");
+    let in_frame = |arguments: String| {
+        let is_held = !is_named_raw || is_plain_name(call.name);
+        is_held.then(|| filled(&form.call, call.name, &arguments, index))
+    };
+    let own = written(&form.arguments, call.given).and_then(in_frame);
+    let ways = [own, in_frame(json(call.given)), Some(plain_call(call))];
+    let right = ways.iter().flatten().find(|text| reader.gives(&framed(form, &[(*text).clone()]), &[call]));
+    let first = || ways.iter().flatten().next().cloned();
+    right.cloned().or_else(first).unwrap_or_default()
+}
+
+/// `<tool_call>⏎{"name": "f", "arguments": {…}}⏎</tool_call>`
+fn plain_call(call: Made<'_>) -> String {
+    let name = in_json(&Value::from(call.name).to_string());
+    format!("<tool_call>\n{{\"name\": {name}, \"arguments\": {}}}\n</tool_call>", json(call.given))
+}
+
+fn filled(template: &str, name: &str, arguments: &str, index: usize) -> String {
+    fill(template, |slot| match slot {
+        "arguments" => Some(Cow::Borrowed(arguments)),
+        _ => naming(slot, name, index),
+    })
+}
+
+/// What stands for the slots that say which call is meant.
+pub(super) fn naming(slot: &str, name: &str, index: usize) -> Option<Cow<'static, str>> {
+    Some(Cow::Owned(match slot {
+        "name" => neutralise(&one_line(name)).into_owned(),
+        "json_name" => in_json(&Value::from(name).to_string()),
+        "index" => index.to_string(),
+        "number" => (index + 1).to_string(),
+        _ => return None,
+    }))
+}
+
+/// Who reads what was written.
+struct Reader<'a> {
+    dialects: &'a Dialects,
+    tool_set: &'a ToolSet,
+}
+
+impl Reader<'_> {
+    /// Does reading `text` give these calls and nothing else?
+    fn gives(&self, text: &str, calls: &[Made<'_>]) -> bool {
+        let context = Context { dialects: self.dialects.clone(), ..Context::default() };
+        let outcome = parse(self.tool_set, text, &[], &context);
+        let mut read = outcome.calls();
+        let is_same = |call: &Made<'_>| {
+            let Given::Json(arguments) = call.given else { return false };
+            read.next().is_some_and(|read| read.name == call.name && is_equal(&read.arguments, arguments))
+        };
+        outcome.verdicts.len() == calls.len() && outcome.text.trim().is_empty() && calls.iter().all(is_same)
+    }
+}
+
+fn is_equal(one: &str, other: &str) -> bool {
+    match (strict(one), strict(other)) {
+        (Ok(a), Ok(b)) => a.root(one).canonical() == b.root(other).canonical(),
+        _ => false,
+    }
+}
+
+/// May the name stand in markup as it is?
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'))
+}

@@ -1,0 +1,100 @@
+//! A tool as a declaration with strings between marks of their own, as Gemma's templates list it:
+//!
+//! ```text
+//! declaration:get_weather{description:<|"|>Get the weather<|"|>,parameters:{properties:{city:{description:<|"|>Where
+//! <|"|>,type:<|"|>STRING<|"|>}},required:[<|"|>city<|"|>],type:<|"|>OBJECT<|"|>}}
+//! ```
+
+use serde_json::Value;
+
+use super::super::marks::neutralise;
+use super::{MAX_DEPTH, description_of, members, name_in_code, resolve};
+use crate::tools::Tool;
+
+pub(super) fn told(tool: &Tool, mark: &str) -> String {
+    let root = tool.schema().value();
+    format!(
+        "declaration:{}{{description:{},parameters:{}}}",
+        name_in_code(tool.name()),
+        string(tool.description(), mark),
+        schema_told(root, root, mark, 0)
+    )
+}
+
+/// The keywords that models know, then `type` in capitals.
+fn schema_told(root: &Value, schema: &Value, mark: &str, depth: usize) -> String {
+    let schema = resolve(root, schema);
+    let mut parts: Vec<String> = Vec::new();
+    if depth != 0 && !description_of(schema).is_empty() {
+        parts.push(format!("description:{}", string(description_of(schema), mark)));
+    }
+    if depth < MAX_DEPTH {
+        if let Some(values) = schema.get("enum") {
+            parts.push(format!("enum:{}", value(values, mark)));
+        }
+        let properties: Vec<String> = members(schema)
+            .map(|(name, member, _)| {
+                format!("{}:{}", name_in_code(name), schema_told(root, member, mark, depth + 1))
+            })
+            .collect();
+        if !properties.is_empty() {
+            parts.push(format!("properties:{{{}}}", properties.join(",")));
+        }
+        if let Some(items) = schema.get("items") {
+            parts.push(format!("items:{}", schema_told(root, items, mark, depth + 1)));
+        }
+        if let Some(required) = schema.get("required").filter(|r| r.as_array().is_some_and(|r| !r.is_empty()))
+        {
+            parts.push(format!("required:{}", value(required, mark)));
+        }
+    }
+    let word = match schema.get("type") {
+        Some(Value::String(word)) => Some(word.as_str()),
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).next(),
+        _ => schema.get("properties").map(|_| "object"),
+    };
+    if let Some(word) = word {
+        parts.push(format!("type:{}", string(&word.to_uppercase(), mark)));
+    }
+    format!("{{{}}}", parts.join(","))
+}
+
+fn value(value: &Value, mark: &str) -> String {
+    match value {
+        Value::String(text) => string(text, mark),
+        Value::Array(elements) => {
+            format!("[{}]", elements.iter().map(|e| self::value(e, mark)).collect::<Vec<_>>().join(","))
+        }
+        Value::Object(members) => {
+            let member =
+                |(key, v): (&String, &Value)| format!("{}:{}", name_in_code(key), self::value(v, mark));
+            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+        }
+        scalar => scalar.to_string(),
+    }
+}
+
+fn string(text: &str, mark: &str) -> String {
+    format!("{mark}{}{mark}", neutralise(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::ToolSet;
+
+    #[test]
+    fn tools_are_declarations() {
+        let tools = ToolSet::from_value(&json!([{"name": "get_weather", "description": "Weather<|\"|>",
+            "parameters": {"type": "object", "required": ["city"], "properties": {
+                "city": {"type": "string", "description": "Where", "enum": ["a", "b"]},
+                "days": {"type": "array", "items": {"type": "integer"}}}}}]))
+        .unwrap();
+        let told: Vec<String> = tools.iter().map(|tool| told(tool, "<|\"|>")).collect();
+        let expected = "declaration:get_weather{description:'Weather<\\|\"|>',parameters:{properties:{city:{description:'Where',\
+                        enum:['a','b'],type:'STRING'},days:{items:{type:'INTEGER'},type:'ARRAY'}},required:['city'],type:'OBJECT'}}";
+        assert_eq!(told, [expected.replace('\'', "<|\"|>")]);
+    }
+}

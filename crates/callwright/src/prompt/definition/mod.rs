@@ -1,0 +1,103 @@
+//! How one tool is told to a model, in each of the forms that dialects know.
+
+mod declaration;
+mod python;
+mod signature;
+mod typescript;
+mod xml;
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::marks::{in_json, neutralise, one_line};
+use super::template::fill;
+use crate::dialect::{Definition, Listing};
+use crate::tools::Tool;
+
+/// How deep schemas are followed.
+const MAX_DEPTH: usize = 6;
+
+/// The tools as `listing` has them.
+pub(super) fn listed(listing: &Listing, tools: &[&Tool]) -> String {
+    let each: Vec<String> = tools
+        .iter()
+        .map(|tool| {
+            let told = told(&listing.form, tool);
+            fill(&listing.each, |slot| (slot == "tool").then_some(Cow::Borrowed(told.as_str())))
+        })
+        .collect();
+    each.join(&listing.between)
+}
+
+fn told(form: &Definition, tool: &Tool) -> String {
+    match form {
+        Definition::Json => in_json(&wrapped(tool).to_string()),
+        Definition::Function => in_json(&function(tool).to_string()),
+        Definition::Indented => {
+            let indented = serde_json::to_string_pretty(&wrapped(tool));
+            in_json(&indented.unwrap_or_else(|_| wrapped(tool).to_string()).replace("\n  ", "\n    "))
+        }
+        Definition::Signature => signature::told(tool),
+        Definition::Python => python::told(tool),
+        Definition::TypeScript => typescript::told(tool),
+        Definition::Xml => xml::told(tool),
+        Definition::Declaration(mark) => declaration::told(tool, mark),
+    }
+}
+
+fn function(tool: &Tool) -> Value {
+    json!({"name": tool.name(), "description": tool.description(), "parameters": tool.schema().value()})
+}
+
+fn wrapped(tool: &Tool) -> Value {
+    json!({"type": "function", "function": function(tool)})
+}
+
+/// The schema that `schema` refers to, through at most a few references.
+fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+    let mut schema = schema;
+    for _ in 0..MAX_DEPTH {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        match reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?)) {
+            Some(target) => schema = target,
+            None => break,
+        }
+    }
+    schema
+}
+
+/// The members of an object's schema: name, schema, and whether it is required.
+fn members(schema: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = move |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
+    let members = schema.get("properties").and_then(Value::as_object);
+    members.into_iter().flatten().map(move |(name, member)| (name.as_str(), member, is_required(name)))
+}
+
+/// The values that a schema lists, or its only one.
+fn listed_values(schema: &Value) -> Option<Vec<Value>> {
+    let values = schema.get("enum").and_then(Value::as_array).cloned();
+    values.or_else(|| schema.get("const").map(|value| vec![value.clone()]))
+}
+
+/// The schemas of which one is to hold.
+fn choices(schema: &Value) -> Option<&Vec<Value>> {
+    ["anyOf", "oneOf"].iter().find_map(|keyword| schema.get(keyword)?.as_array())
+}
+
+fn description_of(schema: &Value) -> &str {
+    schema.get("description").and_then(Value::as_str).unwrap_or("")
+}
+
+/// Other people's words on one line, without marks.
+fn clean(text: &str) -> String {
+    neutralise(&one_line(text)).into_owned()
+}
+
+/// A name as it stands in code: itself, or a JSON string where it is no word.
+fn name_in_code(name: &str) -> String {
+    let is_word =
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    if is_word { name.to_owned() } else { in_json(&Value::from(name).to_string()) }
+}

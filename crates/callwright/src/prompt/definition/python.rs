@@ -1,0 +1,137 @@
+//! A tool as a function of Python: its signature, and a docstring that describes it and its parameters.
+
+use serde_json::Value;
+
+use super::super::literal::{is_identifier, python};
+use super::super::marks::{neutralise, one_line};
+use super::{choices, description_of, listed_values, members, resolve};
+use crate::tools::Tool;
+
+/// How deep a parameter's type goes.
+const MAX_DEPTH: usize = 4;
+
+/// `def name(…):` with the description and the parameters' descriptions as its docstring.
+pub(super) fn told(tool: &Tool) -> String {
+    let root = tool.schema().value();
+    let schema = resolve(root, root);
+    let members: Vec<_> = members(schema).collect();
+
+    let mut signature: Vec<String> = Vec::new();
+    let mut documented: Vec<String> = Vec::new();
+    // Python wants parameters without default first; a star lets them stand in the order of declaration.
+    let first_optional = members.iter().position(|(_, _, is_required)| !is_required);
+    let last_required = members.iter().rposition(|(_, _, is_required)| *is_required);
+    if first_optional < last_required && first_optional.is_some() {
+        signature.push("*".to_owned());
+    }
+    let mut has_others = false;
+    for (name, member, is_required) in members {
+        let kind = python_type(root, member, 0);
+        let description = one_line(description_of(member));
+        if is_identifier(name) {
+            let default = match member.get("default") {
+                Some(default) => format!(" = {}", python(default, '"')),
+                None if is_required => String::new(),
+                None => " = None".to_owned(),
+            };
+            signature.push(format!("{name}: {kind}{default}"));
+            if !description.is_empty() {
+                documented.push(format!("{name}: {description}"));
+            }
+        } else {
+            // Not a name that Python can have for a parameter.
+            has_others = true;
+            let need = if is_required { "required" } else { "optional" };
+            let key = python(&Value::from(name), '"');
+            documented.push(
+                format!("**{{{key}: {kind}}} ({need}): {description}")
+                    .trim_end_matches([':', ' '])
+                    .to_owned(),
+            );
+        }
+    }
+    if has_others {
+        signature.push("**others".to_owned());
+    }
+
+    let name = in_fence(&one_line(tool.name()));
+    let mut doc: Vec<String> = tool.description().trim().lines().map(one_line).collect();
+    if !documented.is_empty() {
+        if !doc.is_empty() {
+            doc.push(String::new());
+        }
+        doc.push("Args:".to_owned());
+        doc.extend(documented.iter().map(|line| format!("    {line}")));
+    }
+    let signature = in_fence(&signature.join(", "));
+    let body = match doc.as_slice() {
+        [] => "    ...".to_owned(),
+        [line] => format!("    \"\"\"{}\"\"\"", in_docstring(line)),
+        [first, rest @ ..] => {
+            let rest: Vec<String> = rest
+                .iter()
+                .map(
+                    |line| {
+                        if line.is_empty() { String::new() } else { format!("    {}", in_docstring(line)) }
+                    },
+                )
+                .collect();
+            format!("    \"\"\"{}\n{}\n    \"\"\"", in_docstring(first), rest.join("\n"))
+        }
+    };
+    format!("def {name}({signature}):\n{body}")
+}
+
+/// The type of a parameter as Python writes it: `list[str]`, `Literal["a", "b"]`.
+fn python_type(root: &Value, schema: &Value, depth: usize) -> String {
+    let schema = resolve(root, schema);
+    if MAX_DEPTH < depth {
+        return "Any".to_owned();
+    }
+    if let Some(values) = listed_values(schema) {
+        let values: Vec<String> = values.iter().map(|value| python(value, '"')).collect();
+        return format!("Literal[{}]", values.join(", "));
+    }
+    if let Some(choices) = choices(schema) {
+        let mut types: Vec<String> =
+            choices.iter().map(|choice| python_type(root, choice, depth + 1)).collect();
+        types.dedup();
+        return types.join(" | ");
+    }
+    let one = |word: &str| match word {
+        "string" => "str".to_owned(),
+        "integer" => "int".to_owned(),
+        "number" => "float".to_owned(),
+        "boolean" => "bool".to_owned(),
+        "null" => "None".to_owned(),
+        "array" => match schema.get("items").filter(|items| items.is_object()) {
+            Some(element) => format!("list[{}]", python_type(root, element, depth + 1)),
+            None => "list".to_owned(),
+        },
+        "object" => "dict".to_owned(),
+        _ => "Any".to_owned(),
+    };
+    match schema.get("type") {
+        Some(Value::String(word)) => one(word),
+        Some(Value::Array(words)) => {
+            words.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" | ")
+        }
+        _ if schema.get("properties").is_some() => "dict".to_owned(),
+        _ => "Any".to_owned(),
+    }
+}
+
+/// Text that cannot end the fence around it.
+fn in_fence(text: &str) -> String {
+    neutralise(&text.replace("```", "'''")).into_owned()
+}
+
+/// Text that can end neither the docstring nor the fence around it.
+fn in_docstring(line: &str) -> String {
+    let line = in_fence(&line.replace('\\', "\\\\").replace("\"\"\"", "'''"));
+    // A quote at the end would run into the closing ones.
+    match line.strip_suffix('"') {
+        Some(line) => format!("{line}\\\""),
+        None => line,
+    }
+}

@@ -1,0 +1,110 @@
+//! A tool in a few lines of words, for models that do better with words than with schemas:
+//!
+//! ```text
+//! get_weather: Get the current weather
+//!   city (string): Where
+//!   unit ("celsius" | "fahrenheit", optional)
+//! ```
+
+use serde_json::{Number, Value};
+
+use super::super::marks::in_json;
+use super::{MAX_DEPTH, choices, clean, description_of, listed_values, members, resolve};
+use crate::tools::Tool;
+
+pub(super) fn told(tool: &Tool) -> String {
+    let root = tool.schema().value();
+    let mut lines = vec![described(clean(tool.name()), tool.description())];
+    tell_members(root, root, 1, &mut lines);
+    lines.join("\n")
+}
+
+fn tell_members(root: &Value, schema: &Value, depth: usize, lines: &mut Vec<String>) {
+    if MAX_DEPTH < depth {
+        return;
+    }
+    for (name, member, is_required) in members(resolve(root, schema)) {
+        let optional = if is_required { "" } else { ", optional" };
+        let kind = kind(root, member, depth);
+        let head = format!("{}{} ({kind}{optional})", "  ".repeat(depth), clean(name));
+        lines.push(described(head, description_of(member)));
+        let member = resolve(root, member);
+        let inner = member.get("items").map_or(member, |items| resolve(root, items));
+        tell_members(root, inner, depth + 1, lines);
+    }
+}
+
+/// The type in a few words: `array of string`, `"a" | "b"`, `integer, 1 to 10`.
+fn kind(root: &Value, schema: &Value, depth: usize) -> String {
+    let schema = resolve(root, schema);
+    if MAX_DEPTH < depth {
+        return "any".to_owned();
+    }
+    if let Some(values) = listed_values(schema) {
+        return values.iter().map(|v| in_json(&v.to_string())).collect::<Vec<_>>().join(" | ");
+    }
+    if let Some(choices) = choices(schema) {
+        let mut kinds: Vec<String> = choices.iter().map(|choice| kind(root, choice, depth + 1)).collect();
+        kinds.dedup();
+        return kinds.join(" | ");
+    }
+    let mut words = match schema.get("type") {
+        Some(Value::String(word)) if word == "array" => match schema.get("items") {
+            Some(items) => format!("array of {}", kind(root, items, depth + 1)),
+            None => "array".to_owned(),
+        },
+        Some(Value::String(word)) => clean(word),
+        Some(Value::Array(words)) => {
+            words.iter().filter_map(Value::as_str).map(clean).collect::<Vec<_>>().join(" | ")
+        }
+        _ if schema.get("properties").is_some() => "object".to_owned(),
+        _ => "any".to_owned(),
+    };
+    for (keyword, word) in [
+        ("format", "format"),
+        ("pattern", "pattern"),
+        ("minimum", "at least"),
+        ("maximum", "at most"),
+        ("minItems", "at least"),
+        ("maxItems", "at most"),
+        ("maxLength", "length at most"),
+    ] {
+        match schema.get(keyword) {
+            Some(Value::String(text)) => words.push_str(&format!(", {word} {}", clean(text))),
+            Some(Value::Number(number)) if !is_end_of_integers(number) => {
+                words.push_str(&format!(", {word} {number}"));
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+/// ±(2^53 - 1), where JavaScript's integers end. Its makers of schemas write that at every integer; to a model such a
+/// bound says nothing, and a small one forgets the question over it.
+fn is_end_of_integers(bound: &Number) -> bool {
+    const END: u64 = (1 << 53) - 1;
+    bound.as_i64().is_some_and(|bound| bound.unsigned_abs() == END)
+}
+
+fn described(head: String, description: &str) -> String {
+    match clean(description) {
+        description if description.is_empty() => head,
+        description => format!("{head}: {description}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn bounds_are_told_unless_they_are_no_bounds() {
+        let told = |schema: Value| kind(&schema, &schema, 0);
+        let far = 9_007_199_254_740_991_i64;
+        assert_eq!(told(json!({"type": "integer", "minimum": -far, "maximum": far})), "integer");
+        assert_eq!(told(json!({"type": "integer", "minimum": 1, "maximum": far})), "integer, at least 1");
+    }
+}

@@ -1,0 +1,116 @@
+//! A tool as a type of TypeScript, its descriptions as comments:
+//!
+//! ```text
+//! // Get the weather
+//! type get_weather = (_: {
+//! // Where
+//! city: string,
+//! unit?: "celsius" | "fahrenheit", // default: celsius
+//! }) => any;
+//! ```
+
+use serde_json::Value;
+
+use super::super::marks::in_json;
+use super::{MAX_DEPTH, choices, clean, description_of, listed_values, members, name_in_code, resolve};
+use crate::tools::Tool;
+
+pub(super) fn told(tool: &Tool) -> String {
+    let root = tool.schema().value();
+    let name = name_in_code(tool.name());
+    let mut told = comment(tool.description());
+    let schema = resolve(root, root);
+    match members(schema).next() {
+        Some(_) => told.push_str(&format!("type {name} = (_: {}) => any;", object(root, schema, 0))),
+        None => told.push_str(&format!("type {name} = () => any;")),
+    }
+    told
+}
+
+/// Each line of a description as a comment, and a line break behind it.
+fn comment(description: &str) -> String {
+    let lines = description.lines().map(clean).filter(|line| !line.is_empty());
+    lines.map(|line| format!("// {line}\n")).collect()
+}
+
+fn object(root: &Value, schema: &Value, depth: usize) -> String {
+    let mut text = "{\n".to_owned();
+    for (name, member, is_required) in members(schema) {
+        text.push_str(&comment(description_of(member)));
+        let optional = if is_required { "" } else { "?" };
+        text.push_str(&format!("{}{optional}: {},", name_in_code(name), kind(root, member, depth + 1)));
+        if let Some(default) = member.get("default") {
+            text.push_str(&format!(" // default: {}", in_json(&default.to_string())));
+        }
+        text.push('\n');
+    }
+    text.push('}');
+    text
+}
+
+fn kind(root: &Value, schema: &Value, depth: usize) -> String {
+    let schema = resolve(root, schema);
+    if MAX_DEPTH < depth {
+        return "any".to_owned();
+    }
+    if let Some(values) = listed_values(schema) {
+        return values.iter().map(|value| in_json(&value.to_string())).collect::<Vec<_>>().join(" | ");
+    }
+    if let Some(choices) = choices(schema) {
+        let mut kinds: Vec<String> = choices.iter().map(|choice| kind(root, choice, depth + 1)).collect();
+        kinds.dedup();
+        return kinds.join(" | ");
+    }
+    let one = |word: &str| match word {
+        "string" => "string".to_owned(),
+        "integer" | "number" => "number".to_owned(),
+        "boolean" => "boolean".to_owned(),
+        "null" => "null".to_owned(),
+        "array" => match schema.get("items").filter(|items| items.is_object()) {
+            Some(items) => match kind(root, items, depth + 1) {
+                items if items.contains(" | ") => format!("({items})[]"),
+                items => format!("{items}[]"),
+            },
+            None => "any[]".to_owned(),
+        },
+        "object" if members(schema).next().is_some() => object(root, schema, depth),
+        "object" => "object".to_owned(),
+        _ => "any".to_owned(),
+    };
+    match schema.get("type") {
+        Some(Value::String(word)) => one(word),
+        Some(Value::Array(words)) => {
+            words.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" | ")
+        }
+        _ if schema.get("properties").is_some() => one("object"),
+        _ => "any".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::ToolSet;
+
+    #[test]
+    fn tools_are_types() {
+        let tools = ToolSet::from_value(&json!([
+            {"name": "get_weather", "description": "Get the weather.\n<|end|>", "parameters": {
+                "type": "object", "required": ["city"], "properties": {
+                    "city": {"type": "string", "description": "Where"},
+                    "unit": {"enum": ["c", "f"], "default": "c"},
+                    "days": {"type": "array", "items": {"type": ["integer", "null"]}},
+                    "place": {"type": "object", "properties": {"a b": {"type": "boolean"}}}}}},
+            {"name": "stop"}]))
+        .unwrap();
+        let told: Vec<String> = tools.iter().map(told).collect();
+        assert_eq!(
+            told[0],
+            "// Get the weather.\n// <\\|end|>\ntype get_weather = (_: {\n// Where\ncity: string,\nunit?: \"c\" | \"f\", // \
+             default: \"c\"\ndays?: (number | null)[],\nplace?: {\n\"a b\"?: boolean,\n},\n}) => any;"
+        );
+        assert_eq!(told[1], "type stop = () => any;");
+    }
+}

@@ -1,0 +1,94 @@
+//! A tool as nested elements, as Qwen3-Coder's template lists it:
+//!
+//! ```text
+//! <function>
+//! <name>get_weather</name>
+//! <description>Get the weather</description>
+//! <parameters>
+//! <parameter>
+//! <name>city</name>
+//! <type>string</type>
+//! <description>Where</description>
+//! </parameter>
+//! <required>["city"]</required>
+//! </parameters>
+//! </function>
+//! ```
+
+use serde_json::Value;
+
+use super::super::marks::in_json;
+use super::{clean, description_of, members, resolve};
+use crate::tools::Tool;
+
+pub(super) fn told(tool: &Tool) -> String {
+    let root = tool.schema().value();
+    let schema = resolve(root, root);
+    let mut lines = vec!["<function>".to_owned(), element("name", &in_element(tool.name()))];
+    lines.push(element("description", &in_element(tool.description())));
+    lines.push("<parameters>".to_owned());
+    for (name, member, _) in members(schema) {
+        let member = resolve(root, member);
+        lines.push("<parameter>".to_owned());
+        lines.push(element("name", &in_element(name)));
+        if let Some(word) = member.get("type").and_then(Value::as_str) {
+            lines.push(element("type", &in_element(word)));
+        }
+        if !description_of(member).is_empty() {
+            lines.push(element("description", &in_element(description_of(member))));
+        }
+        lines.extend(others(member, &["name", "type", "description"]));
+        lines.push("</parameter>".to_owned());
+    }
+    lines.extend(others(schema, &["type", "properties"]));
+    lines.push("</parameters>".to_owned());
+    lines.push("</function>".to_owned());
+    lines.join("\n")
+}
+
+/// What else a schema says, as JSON.
+fn others(schema: &Value, told: &[&str]) -> Vec<String> {
+    let members = schema.as_object().into_iter().flatten();
+    let others = members.filter(|(key, _)| !told.contains(&key.as_str()) && is_word(key));
+    others.map(|(key, value)| element(key, &in_json(&value.to_string()))).collect()
+}
+
+/// Only words are tags; a keyword that is none, such as `$defs`, is told by what refers to it.
+fn is_word(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn element(tag: &str, content: &str) -> String {
+    format!("<{tag}>{content}</{tag}>")
+}
+
+/// Other people's text, which cannot end the element around it.
+fn in_element(text: &str) -> String {
+    clean(text).replace("</", "<\\/")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::ToolSet;
+
+    #[test]
+    fn tools_are_elements() {
+        let tools =
+            ToolSet::from_value(&json!([{"name": "get_weather", "description": "Weather</description>",
+            "parameters": {"type": "object", "required": ["city"], "properties": {
+                "city": {"type": "string", "description": "Where", "enum": ["<a>"]}}}}]))
+            .unwrap();
+        let told: Vec<String> = tools.iter().map(told).collect();
+        assert_eq!(
+            told,
+            [
+                "<function>\n<name>get_weather</name>\n<description>Weather<\\/description></description>\n<parameters>\n\
+              <parameter>\n<name>city</name>\n<type>string</type>\n<description>Where</description>\n\
+              <enum>[\"\\u003ca>\"]</enum>\n</parameter>\n<required>[\"city\"]</required>\n</parameters>\n</function>"
+            ]
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Which dialect is spoken: one of a set, with the speech that it has.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::dialect::{Dialect, Dialects, Speech, Text};
+
+/// What is taught to a model of no known family; `docs/dialects.md` says why.
+const UNKNOWN: &str = "json_bare";
+
+/// A dialect that a prompt can teach. Cheap to clone.
+///
+/// ```
+/// use callwright::prompt::PromptDialect;
+///
+/// let harmony: PromptDialect = "harmony".parse()?;
+/// assert!(harmony.speech().trained);
+/// assert!("klingon".parse::<PromptDialect>().is_err());
+/// # Ok::<(), callwright::prompt::UnknownDialect>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PromptDialect {
+    name: Text,
+    speech: Arc<Speech>,
+    dialects: Dialects,
+}
+
+impl PromptDialect {
+    /// The one of `dialects` that has this name or alias.
+    pub fn named(dialects: &Dialects, name: &str) -> Option<PromptDialect> {
+        Some(PromptDialect::of(dialects, dialects.get(name)?))
+    }
+
+    /// The one that the model of this name is best taught: its family's, else the one that small models do best with.
+    pub fn for_model(dialects: &Dialects, model: &str) -> PromptDialect {
+        dialects
+            .for_model(model)
+            .map_or_else(PromptDialect::json, |dialect| PromptDialect::of(dialects, dialect))
+    }
+
+    /// All of `dialects`.
+    pub fn all(dialects: &Dialects) -> impl Iterator<Item = PromptDialect> {
+        dialects.iter().map(|dialect| PromptDialect::of(dialects, dialect))
+    }
+
+    /// The whole answer as JSON, `{"tool_calls": [{"name": …, "arguments": {…}}]}`: what a server can hold a model to, and
+    /// what a model is taught of whom nothing is known.
+    pub fn json() -> PromptDialect {
+        let dialects = Dialects::default();
+        PromptDialect::named(&dialects, UNKNOWN)
+            .unwrap_or_else(|| PromptDialect::of(&dialects, &Dialect::new(UNKNOWN)))
+    }
+
+    fn of(dialects: &Dialects, dialect: &Dialect) -> PromptDialect {
+        let speech = Arc::new(Speech::whole(dialect));
+        PromptDialect { name: dialect.name.clone(), speech, dialects: dialects.clone() }
+    }
+
+    /// The name: `hermes`, `harmony`, `json_bare`.
+    pub fn name(&self) -> &Text {
+        &self.name
+    }
+
+    /// How it is spoken.
+    pub fn speech(&self) -> &Speech {
+        &self.speech
+    }
+
+    /// The dialects in which what is said is read back.
+    pub(super) fn dialects(&self) -> &Dialects {
+        &self.dialects
+    }
+
+    /// Is the whole answer JSON?
+    pub(crate) fn is_json(&self) -> bool {
+        self.speech.calls.open.starts_with("{\"tool_calls\"")
+    }
+}
+
+impl PartialEq for PromptDialect {
+    fn eq(&self, other: &PromptDialect) -> bool {
+        self.name == other.name && self.speech == other.speech
+    }
+}
+
+impl Eq for PromptDialect {}
+
+/// The dialect for the model of this name; the one that small models do best with for a family that is not known.
+pub fn dialect_for(model: &str) -> PromptDialect {
+    PromptDialect::for_model(&Dialects::default(), model)
+}
+
+/// A dialect that is built in, by its name or alias.
+impl FromStr for PromptDialect {
+    type Err = UnknownDialect;
+
+    fn from_str(name: &str) -> Result<PromptDialect, UnknownDialect> {
+        PromptDialect::named(&Dialects::default(), name).ok_or(UnknownDialect)
+    }
+}
+
+/// No dialect has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownDialect;
+
+impl fmt::Display for UnknownDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dialects = Dialects::default();
+        let names: Vec<&str> = dialects.iter().map(|dialect| &*dialect.name).collect();
+        write!(f, "no dialect has this name; there are {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownDialect {}

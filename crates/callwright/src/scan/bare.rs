@@ -1,0 +1,141 @@
+//! Bare texts among the arguments of a call expression: `f(city=New York)` means the text, `f(city=cities[0])` does not.
+//!
+//! In go the repairs of a reading, which say where quotes were missing; out come the texts without them. An expression
+//! is no literal: nobody knows its value.
+
+use callwright_json::{Repair, RepairKind};
+
+use super::lead::is_name_byte;
+use crate::name::MAX_NAME;
+use crate::tools::Tool;
+
+/// What stands between two values or around one in code, and in no text that is meant as one.
+const OPERATORS: &[&str] = &[" + ", " * ", " ** ", " // ", " % ", " == ", " if ", "lambda ", "lambda:", "${"];
+
+/// A text without quotes.
+#[derive(Debug)]
+pub(super) struct Bare<'t> {
+    text: &'t str,
+    /// Its key was not written either: `f(New York)`.
+    is_positional: bool,
+}
+
+/// The bare texts that `repairs` of an argument list in `text` put quotes around.
+pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
+    let mut found = Vec::new();
+    let mut opened: Option<usize> = None;
+    for (n, repair) in repairs.iter().enumerate() {
+        let at = repair.at.start as usize;
+        let before = n.checked_sub(1).and_then(|before| repairs.get(before));
+        let is_positional =
+            before.is_some_and(|before| before.kind == RepairKind::AddKey && before.at.start as usize == at);
+        match (repair.kind, opened) {
+            (RepairKind::QuoteValue, None) => opened = Some(at),
+            (RepairKind::QuoteValue, Some(from)) => {
+                let positional =
+                    repairs.iter().any(|r| r.kind == RepairKind::AddKey && r.at.start as usize == from);
+                found.extend(text.get(from..at).map(|text| Bare { text, is_positional: positional }));
+                opened = None;
+            }
+            // `f"{root}/data"`, `root + "/data"`: only the first quote was added.
+            (RepairKind::AddQuote, _) => {
+                let rest = text.get(at..).unwrap_or("");
+                let end = rest.find(['"', '\'']).map_or(0, |quote| quote + 1);
+                let begins = rest.get(..end).filter(|piece| 1 < piece.len());
+                found.extend(begins.map(|text| Bare { text, is_positional }));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+impl Bare<'_> {
+    /// Is it an expression, or more than one argument for `tool`?
+    pub(super) fn is_expression(&self, tool: &Tool) -> bool {
+        let text = self.text.trim();
+        let is_formatted = matches!(text.as_bytes(), [b'f' | b'F' | b'b', b'"' | b'\'', ..]);
+        let is_several = self.is_positional && text.contains(',');
+        is_formatted
+            || is_several
+            || is_member(text)
+            || is_indexed(text)
+            || OPERATORS.iter().any(|operator| text.contains(operator))
+            || holds_key(text, tool)
+    }
+}
+
+/// `config.root`: what it is called in a program, not a file or a page.
+fn is_member(text: &str) -> bool {
+    let object = text.split_once('.').map(|(object, _)| object);
+    let is_name = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    matches!(
+        object,
+        Some(
+            "self"
+                | "this"
+                | "args"
+                | "kwargs"
+                | "config"
+                | "settings"
+                | "os"
+                | "sys"
+                | "ctx"
+                | "req"
+                | "request"
+                | "response"
+                | "result"
+                | "user"
+                | "event"
+                | "data"
+                | "params"
+                | "options"
+        )
+    ) && text.split('.').all(is_name)
+}
+
+/// `paths[0]`, `get(x)`
+fn is_indexed(text: &str) -> bool {
+    text.match_indices(['[', '(']).any(|(at, _)| {
+        text.as_bytes().get(at.wrapping_sub(1)).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+    })
+}
+
+/// `x, days=n`: the next argument in it.
+fn holds_key(text: &str, tool: &Tool) -> bool {
+    text.match_indices(',').any(|(comma, _)| {
+        let rest = text.get(comma + 1..).unwrap_or("").trim_start();
+        let len = rest.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
+        let behind = rest.get(len..).unwrap_or("").trim_start();
+        behind.starts_with(['=', ':']) && rest.get(..len).is_some_and(|key| tool.declares(key))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::ToolSet;
+
+    #[test]
+    fn expressions_are_told_from_texts() {
+        let tool_set =
+            ToolSet::from_json(r#"[{"name": "f", "parameters": {"properties": {"a": {}, "b": {}}}}]"#);
+        let tool_set = tool_set.unwrap();
+        let tool = tool_set.get("f").unwrap();
+        let is_expression = |text, is_positional| Bare { text, is_positional }.is_expression(tool);
+        for text in
+            ["x + 1", "paths[0]", "f\"", "self.path", "x, b=n", "root + \"", "a if b else c", "get(x)"]
+        {
+            assert!(is_expression(text, false), "{text}");
+        }
+        assert!(is_expression("x, y", true));
+        for text in
+            ["New York", "New York, NY", "celsius", "main.py", "C++", "a (b)", "rock & roll", "2024-01-01"]
+        {
+            assert!(!is_expression(text, false), "{text}");
+        }
+    }
+}

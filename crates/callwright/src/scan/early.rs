@@ -1,0 +1,208 @@
+//! What of a call in the text goes out before its verdict: the name as soon as it is certain, then of the arguments
+//! what [`live`](super::live) lets out.
+//!
+//! Only behind a marker that nothing but calls has, and only of payloads that are strict JSON so far. What the verdict
+//! makes of the call is held to what went out: if it is not that call with these arguments, it is refused.
+
+use callwright_json::Span;
+
+use super::judge::{Case, Judged};
+use super::lead::{Item, Lead};
+use super::live::{Inside, Live};
+use super::{Event, LiveCall, Scanner};
+use crate::dialect::Anchor;
+use crate::keys;
+use crate::name::Prefix;
+use crate::policy::Policy;
+use crate::tools::Tool;
+use crate::verdict::{Reason, Verdict};
+
+/// A call in the text whose verdict is not there yet.
+#[derive(Debug)]
+pub(super) struct Early<'t> {
+    envelope: Envelope,
+    /// The tool, and where its arguments begin.
+    call: Option<(&'t Tool, usize)>,
+    live: Live,
+    is_started: bool,
+}
+
+impl<'t> Early<'t> {
+    /// For the payload of `lead`; `None` where nothing of it may go out.
+    pub(super) fn of(lead: &Lead) -> Option<Early<'t>> {
+        let envelope = match lead.item {
+            Item::Value { at } => Envelope::at(at),
+            Item::Named { name, at } => Envelope { step: Step::Found(name, at), ..Envelope::at(at) },
+            Item::Call { .. }
+            | Item::Listed { .. }
+            | Item::Tagged { .. }
+            | Item::Relaxed { .. }
+            | Item::Plain { .. } => return None,
+        };
+        let early = Early { envelope, call: None, live: Live::default(), is_started: false };
+        (lead.record.anchor == Anchor::Distinct).then_some(early)
+    }
+}
+
+impl<'a> Scanner<'a> {
+    /// Lets out what became certain of the payload of `lead`, which reaches up to `seen` at most.
+    pub(super) fn go_out(&mut self, lead: &Lead, seen: usize, out: &mut Vec<Event>) {
+        let Some(mut early) = self.early.take() else { return };
+        let text = std::mem::take(&mut self.text);
+        if self.may_go_out(lead, &mut early, text.get(..seen).unwrap_or(""), out) {
+            self.early = Some(early);
+        }
+        self.text = text;
+    }
+
+    /// `false` if nothing more will go out, and nothing has.
+    fn may_go_out(&self, lead: &Lead, early: &mut Early<'a>, text: &str, out: &mut Vec<Event>) -> bool {
+        let (tool, at) = match early.call {
+            Some(call) => call,
+            None => {
+                early.envelope.advance(text);
+                let (name, at) = match early.envelope.step {
+                    Step::Found(name, at) => (name, at),
+                    Step::Over => return false,
+                    _ => return true,
+                };
+                let written = name.of(text);
+                let Some(tool) = self.names.resolve(written, Prefix::Any) else { return false };
+                let is_renamed = tool.name() != written;
+                // What was called before may be said again; then it is no call.
+                let spot = self.spot(lead.record.name.clone());
+                if self.made.may_have(tool.name(), &spot)
+                    || is_renamed && matches!(self.admission.policy, Policy::Feedback | Policy::Strict)
+                {
+                    return false;
+                }
+                early.call = Some((tool, at));
+                (tool, at)
+            }
+        };
+        let call = LiveCall::Text(self.outcome.verdicts.len() + self.pending.len());
+        let piece = early.live.advance(tool, text.get(at..).unwrap_or(""));
+        if !early.is_started && early.live.is_sure() {
+            early.is_started = true;
+            out.push(Event::CallStarted { call, id: None, name: tool.name().to_owned() });
+        }
+        if let Some(piece) = piece {
+            out.push(Event::CallArguments { call, piece: piece.to_owned() });
+        }
+        true
+    }
+
+    /// Holds what was judged to what went out of it.
+    pub(super) fn as_sent(&mut self, lead: &Lead, judged: Judged) -> Judged {
+        let Some(Early { call: Some((tool, at)), live, is_started: true, .. }) = self.early.take() else {
+            return judged;
+        };
+        let sent = live.sent(self.text.get(at..).unwrap_or(""));
+        let (is_as_sent, end) = match &judged {
+            Judged::Calls(verdicts, end) => match verdicts.as_slice() {
+                [Verdict::Accepted(call)] => {
+                    (call.name == tool.name() && call.arguments.starts_with(sent), Some(*end))
+                }
+                [Verdict::Refused(_)] => (true, Some(*end)),
+                _ => (false, Some(*end)),
+            },
+            Judged::Text(end) => (false, *end),
+            Judged::Unclear => (false, None),
+        };
+        if is_as_sent {
+            return judged;
+        }
+        let end = end.unwrap_or(self.text.len()).min(self.text.len());
+        let case: Case<'_, '_> = self.case(lead, self.text.len());
+        let reason = Reason::Unreadable(Vec::new());
+        Judged::Calls(vec![case.refuse(Some(tool.name().to_owned()), reason, lead.item.at(), end)], end)
+    }
+}
+
+/// Looks for the arguments of `{"name": "f", "arguments": {…}}`.
+#[derive(Debug)]
+struct Envelope {
+    step: Step,
+    at: usize,
+    key: Span,
+    name: Option<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// The brace is to come.
+    Brace,
+    /// A key is to come.
+    Key,
+    /// Inside a key.
+    InKey,
+    Colon,
+    Value,
+    /// Inside the name.
+    Name(usize),
+    /// Inside another value.
+    Other(Inside),
+    Comma,
+    /// The name, and the place where the arguments begin.
+    Found(Span, usize),
+    /// It is something else, or not strict JSON.
+    Over,
+}
+
+impl Envelope {
+    fn at(at: usize) -> Envelope {
+        Envelope { step: Step::Brace, at, key: Span::at(at), name: None }
+    }
+
+    fn advance(&mut self, text: &str) {
+        while let Some(&byte) = text.as_bytes().get(self.at) {
+            let at = self.at;
+            self.step = match (self.step, byte) {
+                (Step::Found(..) | Step::Over, _) => return,
+                (Step::Key | Step::Colon | Step::Value | Step::Comma, b' ' | b'\t' | b'\n' | b'\r') => {
+                    self.step
+                }
+                (Step::Brace, b'{') => Step::Key,
+                (Step::Key, b'"') => {
+                    self.key = Span::new(at + 1, at + 1);
+                    Step::InKey
+                }
+                (Step::InKey, b'"') => {
+                    self.key = Span::new(self.key.start as usize, at);
+                    Step::Colon
+                }
+                (Step::Colon, b':') => Step::Value,
+                (Step::Value, _) => self.value(text, at, byte),
+                (Step::Name(from), b'"') => {
+                    self.name = Some(Span::new(from, at));
+                    Step::Comma
+                }
+                (Step::InKey | Step::Name(_), byte) if byte != b'\\' && b' ' <= byte => self.step,
+                (Step::Other(inside), byte) => match inside.behind(byte) {
+                    Some(inside) => Step::Other(inside),
+                    None if byte == b',' => Step::Key,
+                    None => Step::Over,
+                },
+                (Step::Comma, b',') => Step::Key,
+                (Step::Brace | Step::Key | Step::InKey | Step::Colon | Step::Name(_) | Step::Comma, _) => {
+                    Step::Over
+                }
+            };
+            self.at += 1;
+        }
+    }
+
+    /// The step into the value that begins with `byte`.
+    fn value(&self, text: &str, at: usize, byte: u8) -> Step {
+        let key = self.key.of(text);
+        match (byte, self.name) {
+            (b'"', None) if keys::NAME.contains(&key) => Step::Name(at + 1),
+            (b'{', Some(name)) if keys::ARGUMENTS.contains(&key) => Step::Found(name, at),
+            (b'{' | b'[', _) => Step::Over,
+            _ if keys::COMPANIONS.contains(&key) => {
+                Inside::default().behind(byte).map_or(Step::Over, Step::Other)
+            }
+            _ => Step::Over,
+        }
+    }
+}

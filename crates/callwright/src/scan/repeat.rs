@@ -1,0 +1,97 @@
+//! Calls that are made again. The same call in another dialect, or again behind prose, is an explanation of the first
+//! one; a list may hold a call twice.
+//!
+//! Arguments are compared only where a tool was called at two places: what is compared has to be spelt alike first,
+//! which costs more than reading it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use callwright_json::strict;
+
+use crate::verdict::{Acceptance, Verdict};
+
+/// Where a call stands.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    pub(super) dialect: Cow<'static, str>,
+    /// How often prose stood between calls before it.
+    pub(super) block: usize,
+    /// How often the markup around calls was closed altogether before it.
+    pub(super) group: usize,
+}
+
+impl Spot {
+    /// Are the two in one row of calls of one dialect?
+    fn is_alike(&self, other: &Spot) -> bool {
+        self.block == other.block && self.dialect == other.dialect
+    }
+
+    /// Are the two in one list? One whose elements have less markup than its beginning has them in two dialects.
+    fn is_beside(&self, other: &Spot) -> bool {
+        self.is_alike(other) || self.block == other.block && self.group == other.group
+    }
+}
+
+/// The accepted calls so far.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    by_name: HashMap<String, Calls>,
+}
+
+/// The calls of one tool.
+#[derive(Debug)]
+struct Calls {
+    /// Where all of them stand, as long as that is one spot.
+    only: Option<Spot>,
+    /// Those that were not compared with others yet: which verdict each has.
+    fresh: Vec<(usize, Spot)>,
+    /// The others by their arguments: where the first one of each stands.
+    first: HashMap<String, Spot>,
+}
+
+impl Calls {
+    /// Do all of them stand in a row with `spot`?
+    fn is_only(&self, spot: &Spot) -> bool {
+        self.only.as_ref().is_some_and(|only| only.is_alike(spot))
+    }
+}
+
+impl Made {
+    /// Was `call`, at `spot`, made before at another one? `verdicts` are those so far.
+    pub(super) fn has(&mut self, call: &Acceptance, spot: &Spot, verdicts: &[Verdict]) -> bool {
+        let Some(calls) = self.by_name.get_mut(&call.name).filter(|calls| !calls.is_only(spot)) else {
+            return false;
+        };
+        for (n, spot) in calls.fresh.drain(..) {
+            if let Some(Verdict::Accepted(made)) = verdicts.get(n) {
+                calls.first.entry(spelt_alike(made)).or_insert(spot);
+            }
+        }
+        calls.first.get(&spelt_alike(call)).is_some_and(|first| !first.is_beside(spot))
+    }
+
+    /// Could a call of this name at `spot` turn out to be one that was made before?
+    pub(super) fn may_have(&self, name: &str, spot: &Spot) -> bool {
+        self.by_name.get(name).is_some_and(|calls| !calls.is_only(spot))
+    }
+
+    /// Notes a call, whose verdict is the `n`th.
+    pub(super) fn add(&mut self, call: &Acceptance, spot: Spot, n: usize) {
+        let calls = self.by_name.entry(call.name.clone()).or_insert_with(|| Calls {
+            only: Some(spot.clone()),
+            fresh: Vec::new(),
+            first: HashMap::new(),
+        });
+        if !calls.is_only(&spot) {
+            calls.only = None;
+        }
+        calls.fresh.push((n, spot));
+    }
+}
+
+/// The arguments in the spelling that equal ones share.
+fn spelt_alike(call: &Acceptance) -> String {
+    let arguments = strict(&call.arguments).map(|tree| tree.root(&call.arguments).canonical());
+    arguments.unwrap_or_else(|_| call.arguments.clone())
+}

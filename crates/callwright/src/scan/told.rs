@@ -1,0 +1,100 @@
+//! Which dialect it is, where markers alone do not tell: by the tags, by what stands between the markers, by the look of
+//! the payload.
+
+use std::sync::Arc;
+
+use super::lead::{Glue, Item, Leading};
+use crate::dialect::{Known, Record};
+use crate::payload::tag::{Role, Tag};
+
+impl<'a> Leading<'a, '_> {
+    /// The dialect of a call whose payload is `item`; `None` where more text must tell.
+    pub(super) fn told(&self, item: Item) -> Option<&'a Arc<Record>> {
+        let Some(record) = self.record else {
+            return match item {
+                // `functions.f({"a": "x"})`
+                Item::Call { at, .. } if self.glue.is_empty() => {
+                    match self.bytes.get(self.skip_space(at + 1)) {
+                        None if !self.place.end => None,
+                        Some(b'{') => Some(self.known(Known::CallDotJson)),
+                        Some(_) | None => Some(self.plain_record(item)),
+                    }
+                }
+                item => Some(self.plain_record(item)),
+            };
+        };
+        let is_fenced = self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)));
+        let known = match item {
+            Item::Named { .. } if self.is(Known::MistralJson) => Known::MistralV11,
+            Item::Named { .. } if self.is(Known::DeepseekV31) && is_fenced => Known::DeepseekV3,
+            Item::Call { .. } | Item::Listed { .. } if self.is(Known::FunctionJson) => Known::Olmo3,
+            // `<|python_tag|>f.call(a=1)`
+            Item::Call { name, at } if self.is(Known::Llama3Json) && (name.end as usize) < at => {
+                Known::LlamaBuiltin
+            }
+            Item::Call { .. } | Item::Listed { .. } if self.is(Known::CommandRPlus) => Known::Pythonic,
+            _ => return Some(record),
+        };
+        Some(self.known(known))
+    }
+
+    /// Is this the dialect, as far as the markers tell?
+    pub(super) fn is(&self, known: Known) -> bool {
+        self.record.is_some_and(|record| self.place.dialects.is(record, known))
+    }
+
+    /// The record of a built-in dialect.
+    pub(super) fn known(&self, known: Known) -> &'a Arc<Record> {
+        self.place.dialects.known(known)
+    }
+
+    /// The dialect of a payload that no marker announces.
+    fn plain_record(&self, item: Item) -> &'a Arc<Record> {
+        self.known(match item {
+            Item::Named { .. } | Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } => {
+                Known::NameLine
+            }
+            Item::Call { .. } | Item::Listed { .. } => Known::Pythonic,
+            Item::Value { .. } if self.in_own_fence() => Known::JsonFence,
+            Item::Value { .. } => Known::JsonBare,
+        })
+    }
+
+    /// The dialect of a call that such a tag opens.
+    pub(super) fn call_record(&self, tag: &Tag) -> &'a Arc<Record> {
+        if let Some(record) = self.record.filter(|record| record.grammar.is_tagged()) {
+            return record;
+        }
+        let whole = tag.at.of(self.text).to_ascii_lowercase();
+        self.known(match tag.word.of(self.text) {
+            _ if tag.marked => Known::MinimaxM3,
+            _ if whole.starts_with("<|open|>") => Known::KimiK3,
+            _ if whole.contains("dsml") => Known::DeepseekV4,
+            _ if whole.contains("gcml") => Known::Gigachat35,
+            _ if whole.contains("steptml") => Known::Step3,
+            _ if whole.contains("atem") => Known::Muse,
+            _ if whole.starts_with("<function=") => Known::FunctionaryV31,
+            "function" => Known::MinicpmV5,
+            _ => Known::AnthropicXml,
+        })
+    }
+
+    /// The dialect of arguments that such a tag begins.
+    pub(super) fn tagged_record(&self, tag: &Tag) -> &'a Arc<Record> {
+        match self.record {
+            Some(record) if record.grammar.is_tagged() && !self.is(Known::Glm45) => record,
+            Some(_) if self.is(Known::FunctionaryV31) => self.known(Known::Qwen3Coder),
+            _ => self.known(match tag.role {
+                Role::Separator => Known::HyV3,
+                _ => self.glm(tag.at.start as usize),
+            }),
+        }
+    }
+
+    /// Which of two dialects a name and the tag at `at` are: only the line break between them tells.
+    pub(super) fn glm(&self, at: usize) -> Known {
+        let before = self.text.get(..at).unwrap_or("");
+        let breaks = before.ends_with(|c: char| c.is_ascii_whitespace()) || before.ends_with("\\n");
+        if breaks { Known::Glm45 } else { Known::Glm47 }
+    }
+}

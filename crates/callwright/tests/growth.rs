@@ -1,0 +1,132 @@
+//! What hostile answers cost: in proportion to their length, whatever they are made of.
+
+use allocation_counter::{AllocationInfo, measure};
+use callwright::{Context, Delta, Scanner, ToolSet, parse};
+
+const TOOLS: &str = r#"[{"name": "f", "parameters": {"type": "object", "required": ["a"],
+    "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}}]"#;
+
+/// What is said over and over.
+const FAMILIES: &[&str] = &[
+    "<tool_call>",
+    "<tool_call>\n",
+    "<function=f>",
+    "<function=",
+    "<parameter=",
+    "<function=f><parameter=a>",
+    "</parameter>",
+    "</parameter ",
+    "</function>",
+    "</tool_call>",
+    "<invoke name=\"f\">",
+    "<tool_call>f<arg_key>",
+    "<f>",
+    "<f><a>",
+    "[TOOL_CALLS]",
+    "[TOOL_CALLS]f[ARGS]",
+    "[TOOL_CALLS] [{",
+    "<|python_tag|>",
+    "<|tool_call_begin|>functions.f:0",
+    "<｜tool▁calls▁begin｜>",
+    "<｜DSML｜invoke name=\"f\">",
+    "<|channel|>commentary to=functions.f",
+    "]<]minimax[>[<invoke name=\"f\">",
+    "<|tool_call>call:f{",
+    "<|open|>call tool=\"f\"<|sep|>",
+    "Action: f\nAction Input: ",
+    ">>>f\n",
+    "functools[",
+    "to=f ",
+    "<think>",
+    "</think>",
+    "<",
+    "{",
+    "{ ",
+    "[",
+    "(",
+    "`",
+    "```\n",
+    "```json\n{",
+    "f(",
+    "f(a=",
+    "f\n",
+    "\"",
+    "'",
+    "\"f\", ",
+    "{\"name\": \"f\", \"arguments\": ",
+    "{\"a\": \"",
+    "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"",
+    "<tool_call>{\"name\": \"f\"}",
+    "f(a='x') ",
+    "[f(a='x')]\n",
+    "x = ",
+    "word ",
+];
+
+/// Four times the text may take this much more, blocks that double in size included.
+const LINEAR: f64 = 4.8;
+/// What does not depend on the length.
+const FREE: u64 = 1 << 16;
+
+#[test]
+fn hostile_answers_take_memory_in_proportion() {
+    const LEN: usize = 2_000;
+    let tools = ToolSet::from_json(TOOLS).unwrap();
+    let mut wrong = Vec::new();
+    for unit in FAMILIES {
+        let whole = |len: usize| {
+            measure(|| drop(parse(&tools, &unit.repeat(len / unit.len()), &[], &Context::default())))
+        };
+        let streamed = |len: usize| measure(|| feed(&tools, &unit.repeat(len / unit.len())));
+        for (door, small, large) in
+            [("whole", whole(LEN), whole(4 * LEN)), ("streamed", streamed(LEN), streamed(4 * LEN))]
+        {
+            wrong.extend(grown(&small, &large).map(|why| format!("{unit:?} {door}: {why}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What grew more than the text did.
+fn grown(small: &AllocationInfo, large: &AllocationInfo) -> Option<String> {
+    let grows = |was: u64, is: u64, free: u64| LINEAR * (was.max(free) as f64) < is as f64;
+    if grows(small.bytes_total, large.bytes_total, FREE) {
+        return Some(format!("{} bytes become {}", small.bytes_total, large.bytes_total));
+    }
+    grows(small.count_total, large.count_total, 400)
+        .then(|| format!("{} blocks become {}", small.count_total, large.count_total))
+}
+
+fn feed(tools: &ToolSet, text: &str) {
+    let mut events = Vec::new();
+    let mut scanner = Scanner::new(tools, &Context { live: true, ..Context::default() });
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rest.char_indices().nth(4).map_or(rest.len(), |(at, _)| at));
+        scanner.feed(Delta::Text(piece), &mut events);
+        events.clear();
+        rest = behind;
+    }
+    scanner.finish(&mut events);
+}
+
+/// An argument that grows takes no block for each piece of it.
+#[test]
+fn what_is_held_takes_no_block_for_each_piece() {
+    let tools = ToolSet::from_json(TOOLS).unwrap();
+    for open in [
+        "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"",
+        "<tool_call><function=f><parameter=a>",
+        "f(a='",
+    ] {
+        let mut scanner = Scanner::new(&tools, &Context::default());
+        let mut events = Vec::new();
+        scanner.feed(Delta::Text(open), &mut events);
+        let taken = measure(|| {
+            for _ in 0..10_000 {
+                scanner.feed(Delta::Text("a < b"), &mut events);
+            }
+        });
+        assert!(taken.count_total < 40, "{open}: {} blocks", taken.count_total);
+    }
+}

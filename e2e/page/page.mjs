@@ -1,0 +1,317 @@
+// Looks at the page in a browser. One task comes in as a line of JSON; a line goes out for each thing that was looked
+// at, `{name, differences, seconds}`, and `done` at the end.
+import { chromium } from 'playwright-core';
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+
+const [line] = await new Promise((resolve) => createInterface({ input: process.stdin }).once('line', (...l) => resolve(l)));
+const task = JSON.parse(line);
+const TOOL = {
+  type: 'object', properties: { code: { type: 'string' } }, required: ['code'], additionalProperties: false,
+};
+
+async function chat(says, { session, policy = 'auto', model = 'gpt-4o', tools = [] } = {}) {
+  const headers = { 'content-type': 'application/json', 'x-callwright-policy': policy, authorization: 'Bearer sk-secret-of-the-client' };
+  if (session) headers['x-callwright-session'] = session;
+  const names = ['run_code', ...tools];
+  const body = {
+    model, messages: [{ role: 'user', content: says }],
+    tools: names.map((name) => ({ type: 'function', function: { name, description: 'Runs code.', parameters: TOOL } })),
+  };
+  const answer = await fetch(`${task.url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) });
+  await answer.text();
+  return answer.status;
+}
+
+// What was said is kept a moment later: asked again until it is there.
+async function sessions(isThere) {
+  const end = Date.now() + 30_000;
+  for (;;) {
+    const page = await (await fetch(`${task.url}/api/sessions?limit=200`)).json();
+    if (isThere(page.sessions) || end < Date.now()) return page.sessions;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const browser = await chromium.launch({
+  executablePath: task.browser,
+  args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+
+// Everything that must not happen on any page.
+let breaches = [];
+async function open(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      console.error(`securitypolicyviolation ${event.violatedDirective} ${event.blockedURI}`);
+    });
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on('dialog', (dialog) => { breaches.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on('pageerror', (error) => breaches.push(`an error: ${error}`));
+  page.on('console', (message) => {
+    if (/securitypolicyviolation|Content Security Policy/i.test(message.text())) breaches.push(message.text());
+  });
+  page.on('request', (request) => {
+    const isOwn = request.url().startsWith(task.url) || /^http:\/\/127\.0\.0\.1:|^file:|^data:,$/.test(request.url());
+    if (!isOwn) breaches.push(`a request to ${request.url()}`);
+  });
+  return page;
+}
+
+const at = (id, more = '') => `${task.url}/session?id=${encodeURIComponent(id)}${more}`;
+const shot = (page, name) => page.screenshot({ path: `${task.screenshots}/${name}.png`, fullPage: false });
+const isWide = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+async function look(name, work) {
+  const [start, differences] = [performance.now(), []];
+  breaches = [];
+  const same = (what, found, expected) => {
+    const [a, b] = [JSON.stringify(found), JSON.stringify(expected)];
+    if (a !== b) differences.push(`${what}: ${a} instead of ${b}`);
+  };
+  const holds = (what, found, part) => { if (!String(found).includes(part)) differences.push(`${what}: no ${part} in ${found}`); };
+  try {
+    await work(same, holds);
+  } catch (error) {
+    differences.push(String(error.message ?? error).split('\n').slice(0, 4).join(' '));
+  }
+  differences.push(...breaches);
+  console.log(JSON.stringify({ name, differences, seconds: (performance.now() - start) / 1000 }));
+}
+
+await chat('Heal this, please.', { session: 'healed-one' });
+await chat('Feed this back.', { session: 'fed-one', policy: 'feedback' });
+await chat('Refuse this.', { session: 'refused-one', policy: 'heal' });
+await chat('Doubt this.', { session: 'doubted-one', policy: 'heal' });
+await chat('Right at first.', { session: 'right-one' });
+await sessions((all) => 5 <= all.length);
+const page = await open();
+
+await look('list', async (same, holds) => {
+  await page.goto(task.url);
+  same('rows', await page.locator('#sessions a.session').count(), 5);
+  const row = page.locator('a.session', { hasText: 'Heal this' });
+  same('outcome', await row.locator('.badge').textContent(), 'healed');
+  same('model', await row.locator('.model').textContent(), 'gpt-4o');
+  holds('facts', await row.textContent(), '1 turn');
+  holds('facts', await row.textContent(), '2 repairs');
+  await shot(page, 'list-light');
+});
+
+await look('filter', async (same) => {
+  await page.getByText('Filters').click();
+  await page.selectOption('select[name=outcome]', 'corrected');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  same('rows', await page.locator('a.session .title').allTextContents(), ['Feed this back.']);
+  await page.goto(`${task.url}/sessions?text=refuse`);
+  same('rows', await page.locator('a.session .title').allTextContents(), ['Refuse this.']);
+});
+
+// S2-24, S4-41: what the client never sees has a node of its own, with a sign and a word.
+await look('open', async (same) => {
+  await page.goto(task.url);
+  await page.locator('a.session', { hasText: 'Feed this back' }).click();
+  const kinds = await page.locator('#nodes .kind').allTextContents();
+  same('kinds', kinds, ['●user', '✦model turn', '⚠validation error', '✦model turn', '✓tool call']);
+  await page.locator('#nodes a', { hasText: 'validation error' }).click();
+  same('violation', await page.locator('.node-view td code').allTextContents(), ['/code', 'type']);
+  await shot(page, 'validation-error-light');
+});
+
+await look('spans', async (same) => {
+  await page.goto(at('healed-one', '&node=2'));
+  const raw = page.locator('pre.raw');
+  same('text', await raw.textContent(), "I will run it.\n<tool_call>{\"name\": \"run_code\", \"arguments\": {\"code\": \"print('hello')\",}}}</tool_call>");
+  same('struck', await raw.locator('del').allTextContents(), [',', '}']);
+  same('how', await raw.locator('del').first().evaluate((del) => getComputedStyle(del).textDecorationLine), 'line-through');
+  same('kept', await raw.evaluate((pre) => pre.firstChild.nodeType === 3 && pre.firstChild.data), 'I will run it.\n');
+  // S4-47
+  await shot(page, 'spans-light');
+  await page.goto(at('healed-one', '&node=2&tab=diff'));
+  same('after', await page.locator('pre.after').textContent(), "<tool_call>{\"name\": \"run_code\", \"arguments\": {\"code\": \"print('hello')\"}}</tool_call>");
+  await page.goto(at('refused-one', '&node=2'));
+  same('carets', await page.locator('pre.raw .caret').count(), 1);
+  await shot(page, 'refused-light');
+  await page.goto(at('doubted-one', '&node=2'));
+  same('why', await page.locator('.verdicts .badge').textContent(), 'ambiguous');
+  same('readings', 0 < await page.locator('.readings pre').count(), true);
+  await shot(page, 'doubted-light');
+});
+
+await look('tabs', async (same, holds) => {
+  await page.goto(at('fed-one', '&node=2'));
+  await page.getByRole('link', { name: 'Feedback' }).click();
+  holds('feedback', await page.locator('.node-view pre').textContent(), 'code must be a string');
+  await page.getByRole('link', { name: 'curl' }).click();
+  const curl = await page.locator('.node-view pre').textContent();
+  holds('curl', curl, '"authorization: Bearer $UPSTREAM_KEY"');
+  if (/sk-secret/.test(await page.content())) throw new Error('a key is on the page');
+  await page.getByRole('link', { name: 'Corpus case' }).click();
+  holds('case', await page.locator('.node-view pre').first().textContent(), 'refused = "invalid"');
+  for (const tab of ['Arguments', 'Upstream', 'Raw → healed', 'As written']) {
+    await page.getByRole('link', { name: tab }).click();
+    same(`the tab ${tab}`, await page.locator('.tabs [aria-current]').textContent(), tab);
+  }
+});
+
+await look('what-if', async (same, holds) => {
+  await page.goto(at('healed-one', '&node=2&tab=what-if'));
+  holds('before', await page.locator('#gist').textContent(), 'The same');
+  await page.selectOption('select[name=as_policy]', 'strict');
+  await page.getByRole('button', { name: 'Read again' }).click();
+  holds('after', await page.locator('#gist').textContent(), 'another outcome');
+  same('refused', await page.locator('.verdicts .badge.refused').count(), 1);
+  await shot(page, 'what-if-light');
+});
+
+let dumped;
+// S4-46
+await look('dump', async (same) => {
+  await page.goto(at('healed-one', '&node=2'));
+  await page.getByRole('button', { name: 'Dump' }).click();
+  const notice = await page.locator('.notice').textContent();
+  dumped = notice.match(/ in (.*)$/)[1];
+  const dump = JSON.parse(await readFile(dumped, 'utf8'));
+  same('dump', [dump.session_id, dump.entry_count], ['healed-one', 3]);
+});
+
+await look('view', async (same) => {
+  const viewer = spawn(task.callwright, ['view', dumped, '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [first] = await new Promise((resolve) => createInterface({ input: viewer.stdout }).once('line', (...l) => resolve(l)));
+    await page.goto(`${first.match(/http:\S+/)[0]}/?node=2`);
+    same('struck', await page.locator('pre.raw del').allTextContents(), [',', '}']);
+    same('no dump of a dump', await page.getByRole('button', { name: 'Dump' }).count(), 0);
+    await page.goto(`${first.match(/http:\S+/)[0]}/session?node=2&tab=what-if&as_policy=strict`);
+    same('refused', await page.locator('.verdicts .badge.refused').count(), 1);
+  } finally {
+    viewer.kill('SIGKILL');
+  }
+});
+
+await look('share', async (same) => {
+  const html = await (await fetch(`${task.url}/session/share?id=healed-one`)).text();
+  const alone = await open();
+  const seen = [];
+  alone.on('request', (request) => seen.push(request.url()));
+  await alone.setContent(html);
+  same('struck', await alone.locator('pre.raw').first().locator('del').allTextContents(), [',', '}']);
+  same('is styled', await alone.locator('del').first().evaluate((del) => getComputedStyle(del).textDecorationLine), 'line-through');
+  same('scripts', await alone.locator('script').count(), 0);
+  same('requests', seen, []);
+  await alone.context().close();
+});
+
+await look('live', async (same) => {
+  await page.goto(task.url);
+  await page.locator('.live', { hasText: 'live' }).waitFor();
+  await page.evaluate(() => { globalThis.isSamePage = true; });
+  await chat('Heal this while I look.', { session: 'live-one' });
+  await page.locator('a.session', { hasText: 'while I look' }).waitFor();
+  same('page', await page.evaluate(() => globalThis.isSamePage), true);
+});
+
+await look('statistics', async (same) => {
+  await page.goto(`${task.url}/statistics`);
+  const tiles = await page.locator('.tiles dd').allTextContents();
+  // Right at first, healed, right after feedback, refused.
+  same('tiles', tiles.map((text) => text.split(' ')[0]), ['1', '2', '1', '2']);
+  same('columns', 0 < await page.locator('svg.columns rect').count(), true);
+  await shot(page, 'statistics-light');
+});
+
+await look('keyboard', async (same) => {
+  await page.goto(at('healed-one'));
+  await page.keyboard.press('Tab');
+  same('first', await page.evaluate(() => document.activeElement.textContent), 'Callwright');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  same('second node', await page.evaluate(() => document.activeElement.textContent.includes('model turn')), true);
+  await page.keyboard.press('Enter');
+  await page.locator('pre.raw').waitFor();
+});
+
+await look('dark', async (same) => {
+  const light = async () => (await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).match(/\d+/g).map(Number)[0];
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(at('healed-one', '&node=2'));
+  same('light', 200 < await light(), true);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  same('dark', await light() < 60, true);
+  await shot(page, 'spans-dark');
+  await page.goto(`${task.url}/statistics`);
+  await shot(page, 'statistics-dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+});
+
+await look('narrow', async (same) => {
+  const narrow = await open({ viewport: { width: 400, height: 800 } });
+  for (const [name, url] of [['list', task.url], ['node', at('healed-one', '&node=2')], ['feedback', at('fed-one', '&node=3')],
+    ['arguments', at('fed-one', '&node=2&tab=arguments')], ['upstream', at('fed-one', '&node=2&tab=upstream')],
+    ['what-if', at('healed-one', '&node=2&tab=what-if')], ['case', at('healed-one', '&node=2&tab=case')],
+    ['statistics', `${task.url}/statistics`]]) {
+    await narrow.goto(url);
+    same(`${name} is too wide by`, await isWide(narrow), 0);
+    await shot(narrow, `narrow-${name}`);
+  }
+  await narrow.context().close();
+});
+
+await look('no-script', async (same, holds) => {
+  const plain = await open({ javaScriptEnabled: false });
+  await plain.goto(task.url);
+  await plain.locator('input[name=text]').fill('refuse');
+  await plain.getByRole('button', { name: 'Filter' }).click();
+  await plain.locator('a.session').click();
+  await plain.locator('#nodes a', { hasText: 'model turn' }).click();
+  await plain.getByRole('link', { name: 'What if' }).click();
+  await plain.selectOption('select[name=as_policy]', 'strict');
+  await plain.getByRole('button', { name: 'Read again' }).click();
+  holds('gist', await plain.locator('#gist').textContent(), 'refused');
+  await plain.context().close();
+});
+
+for (const hostile of task.hostile) {
+  await look(`hostile-${hostile.name}`, async (same) => {
+    const mark = (text) => text?.replaceAll('RAN', 'globalThis.ran=1');
+    const session = mark(hostile.session) ?? `hostile ${hostile.name}`;
+    const status = await chat(`case ${hostile.name} <script>globalThis.ran=1</script>"'>`, {
+      session, policy: hostile.policy, model: mark(hostile.model), tools: hostile.tools?.map(mark),
+    });
+    await sessions((all) => all.some((one) => one.id === session));
+    const { nodes } = await (await fetch(`${task.url}/api/sessions?limit=1`)).json().then(({ sessions: [one] }) => one);
+    const tabs = ['raw', 'diff', 'arguments', 'feedback', 'upstream', 'what-if', 'curl', 'case'];
+    const urls = [task.url, `${task.url}/statistics`, at(session)];
+    for (let node = 1; node <= nodes; node += 1) {
+      urls.push(at(session, `&node=${node}`));
+      if (node === 2) urls.push(...tabs.map((tab) => at(session, `&node=2&tab=${tab}`)));
+    }
+    same('status', status < 500, true);
+    for (const url of urls) {
+      await page.goto(url);
+      const found = await page.evaluate(() => ({
+        ran: globalThis.ran ?? 0,
+        scripts: document.scripts.length,
+        foreign: document.querySelectorAll('img, iframe, object, embed, base, math, svg:not(.bar, .columns), a[href^="javascript:"], a[href^="data:"]').length,
+        handlers: [...document.querySelectorAll('*')].filter((e) => [...e.attributes].some((a) => /^on|^style$/.test(a.name))).length,
+        hidden: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/.test(document.body.textContent),
+      }));
+      same(url, found, { ran: 0, scripts: 1, foreign: 0, handlers: 0, hidden: false });
+      // The names that a stranger gave are links that lead where they should.
+      same(`${url} stays`, new URL(page.url()).origin, task.url);
+    }
+    const shared = await open();
+    await shared.setContent(await (await fetch(`${task.url}/session/share?id=${encodeURIComponent(session)}`)).text());
+    same('shared', await shared.evaluate(() => [globalThis.ran ?? 0, document.scripts.length, document.images.length]), [0, 0, 0]);
+    await shared.context().close();
+  });
+}
+
+await browser.close();
+console.log('done');
+process.exit(0);
