@@ -17,6 +17,7 @@ mod form;
 mod infer;
 mod record;
 mod proof;
+mod speech;
 mod findings;
 
 pub use findings::{Findings, Proved, Unknown};

@@ -83,7 +83,8 @@ fn templates_tell_of_their_models() {
                     own.name = NAME.into();
                     own
                 });
-                assert_eq!(proved.own, own, "{name}");
+                let spoken = proved.own.map(|dialect| Dialect { speech: None, ..dialect });
+                assert_eq!(spoken, own, "{name}");
                 assert!(30 <= proved.round_trips, "{name}: {}", proved.round_trips);
             }
             Err(unknown) => {
