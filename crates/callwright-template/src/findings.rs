@@ -111,7 +111,7 @@ fn calls(probe: &Probe<'_>, dialects: &Dialects, name: &str) -> Result<Proved, U
         }
     }
     if let Some(proof) = best {
-        return Ok(proved(proof, None));
+        return Ok(Proved::new(proof, None));
     }
     let mut why = None;
     for manner in manners {
@@ -131,7 +131,7 @@ fn calls(probe: &Probe<'_>, dialects: &Dialects, name: &str) -> Result<Proved, U
                 return Err(unproved(format!("{} answers are read as something else", proof.misread)));
             }
             record.speech = Some(speech::of(probe, manner, &samples, &form, &record));
-            Ok(proved(proof, Some(record)))
+            Ok(Proved::new(proof, Some(record)))
         });
         match tried {
             Ok(proved) => return Ok(proved),
@@ -141,6 +141,8 @@ fn calls(probe: &Probe<'_>, dialects: &Dialects, name: &str) -> Result<Proved, U
     Err(why.unwrap_or(Unknown::NoCalls(None)))
 }
 
-fn proved(proof: Proof, own: Option<Dialect>) -> Proved {
-    Proved { name: proof.dialect, own, round_trips: proof.right, unclear: proof.unclear }
+impl Proved {
+    pub(crate) fn new(proof: Proof, own: Option<Dialect>) -> Proved {
+        Proved { name: proof.dialect, own, round_trips: proof.right, unclear: proof.unclear }
+    }
 }

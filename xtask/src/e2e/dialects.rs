@@ -1,4 +1,4 @@
-//! The measured run of dialects: the questions to a model that knows no tools, taught in one dialect after the other,
+//! The measured run of dialects: some of the questions to a model that knows no tools, taught in one dialect after the other,
 //! decoding freely, each answer as it came. It says which dialect an unknown model is best taught.
 
 use std::sync::Mutex;
@@ -14,6 +14,8 @@ use super::server;
 /// The name of the run; its parts are `dialects/NAME`. It takes minutes, so it is run only where it is asked for.
 pub(crate) const DIALECTS: &str = "dialects";
 
+/// So many of the questions are asked in each dialect, spread over all of them: the whole takes some minutes.
+pub(crate) const QUESTIONS: usize = 12;
 /// A model that does not call writes prose to the end of its tokens; a call to one tool takes fewer.
 const MAX_TOKENS: u32 = 64;
 /// The model's server decodes so many answers together.
@@ -35,7 +37,7 @@ pub(crate) fn chosen(only: &str) -> Vec<&'static str> {
     if only.starts_with(DIALECTS) { COMPARED.into_iter().filter(is_chosen).collect() } else { Vec::new() }
 }
 
-/// Asks all questions in each of the `compared` dialects, and prints the table; returns how many dialects there were.
+/// Asks the `questions` in each of the `compared` dialects, and prints the table; returns how many dialects there were.
 pub(crate) fn compare(
     questions: &Questions,
     compared: &[&'static str],

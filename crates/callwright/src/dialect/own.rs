@@ -106,10 +106,15 @@ impl Own {
         longest(met, end).map(|(found, ..)| found.end)
     }
 
-    /// Does a closer that is no opener stand at `at`, as far as the text goes?
+    /// Does a closer that is no opener stand at `at`, as far as the text goes? `[done]` closes where `[do {name}]` opens,
+    /// as nothing of it stands for a name.
     pub(crate) fn closes(&self, text: &str, at: usize, end: bool) -> bool {
-        !matches!(self.closer(text, at, end), Stands::No)
-            && !matches!(self.opener(text, at, end), Stands::Is(_))
+        match (self.closer(text, at, end), self.opener(text, at, end)) {
+            (Stands::No, _) => false,
+            (Stands::Is(close), Stands::Is(open)) => open.found.name.is_some() && open.found.end <= close,
+            (Stands::Grows, Stands::Is(_)) => false,
+            (_, Stands::Grows | Stands::No) => true,
+        }
     }
 }
 
