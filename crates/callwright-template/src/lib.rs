@@ -11,6 +11,8 @@
 //! The modules stand in reading order.
 
 mod template;
+mod bounds;
+mod names;
 mod python;
 mod source;
 mod token;

@@ -180,7 +180,7 @@ impl Bench {
         });
     }
 
-    fn dialects(&mut self, suite: &mut Suite, root: &Path, compared: &[&'static str]) {
+    fn dialects(&mut self, suite: &mut Suite, root: &Path, compared: &[dialects::Part]) {
         if !self.installed.has_model() || !self.installed.has(Platform::Python) {
             return suite.leave_out(dialects::DIALECTS, "there is no model, or no Python client");
         }
