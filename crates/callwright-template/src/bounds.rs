@@ -12,7 +12,7 @@ use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value, filters};
 
 /// How many bytes one prompt may take up, and how many more for each byte that goes in.
-const MAX_WEIGHT: u64 = 64 << 20;
+const MAX_WEIGHT: u64 = 32 << 20;
 const WEIGHT_PER_BYTE: u64 = 256;
 /// What a value weighs besides its text.
 const NODE: u64 = 64;
@@ -119,7 +119,8 @@ pub(crate) fn add_to(environment: &mut Environment<'_>, size: usize) {
         },
     );
     let left = own();
-    environment.add_filter("join", move |values: Value, between: Option<Value>, _: Kwargs| {
+    environment.add_filter("join", move |values: Value, between: Option<Value>, options: Kwargs| {
+        options.assert_all_used()?;
         let between = between.map_or_else(String::new, |between| between.to_string());
         let mut out = String::new();
         for (n, value) in values.try_iter()?.enumerate() {
@@ -133,17 +134,29 @@ pub(crate) fn add_to(environment: &mut Environment<'_>, size: usize) {
         Ok::<_, Error>(out)
     });
     let left = own();
-    environment.add_filter(
-        "indent",
-        move |text: String, width: Option<usize>, first: Option<bool>, blank: Option<bool>| {
-            let width = width.unwrap_or(4);
-            if MAX_INDENT < width {
-                return Err(too_much());
-            }
-            left.take((text.len() + width * (1 + text.matches('\n').count())) as u64)?;
-            Ok(indented(&text, width, first.unwrap_or(false), blank.unwrap_or(false)))
-        },
-    );
+    let indent = move |text: String,
+                       width: Option<usize>,
+                       first: Option<bool>,
+                       blank: Option<bool>,
+                       options: Kwargs|
+          -> Result<String, Error> {
+        let named = |given: Option<bool>, name: &str| match given {
+            Some(given) => Ok(given),
+            None => options.get::<Option<bool>>(name).map(|named| named.unwrap_or(false)),
+        };
+        let width = match width {
+            Some(width) => width,
+            None => options.get::<Option<usize>>("width")?.unwrap_or(4),
+        };
+        let (first, blank) = (named(first, "first")?, named(blank, "blank")?);
+        options.assert_all_used()?;
+        if MAX_INDENT < width {
+            return Err(too_much());
+        }
+        left.take((text.len() + width * (1 + text.matches('\n').count())) as u64)?;
+        Ok(indented(&text, width, first, blank))
+    };
+    environment.add_filter("indent", indent);
     let left = own();
     environment.add_filter("string", move |state: &State<'_, '_>, value: Value| {
         left.weigh(&value)?;

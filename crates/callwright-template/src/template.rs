@@ -229,8 +229,8 @@ mod tests {
             ("{{ strftime_now('%d %b %Y') }}", python::TODAY),
             ("{{ ' a '.strip() }}{{ tools is none }}", "aTrue"),
             (
-                "{{ '=' * 3 }}{{ 'a\nb' | indent(2) }}{{ '%02d' | format(7) }}{{ 'aba'.replace('a', 'c', 1) }}",
-                "===a\n  b07cba",
+                "{{ '=' * 3 }}{{ 'a\nb' | indent(2) }}{{ 'a' | indent(1, first=true) }}{{ '%02d' | format(7) }}{{ 'aba'.replace('a', 'c', 1) }}",
+                "===a\n  b a07cba",
             ),
             (
                 "{{ ['a', 1] | join(', ') }}{{ 'aa' | replace('a', 'b') }}{{ nothing is defined }}",
