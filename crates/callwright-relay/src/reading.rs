@@ -3,8 +3,8 @@
 use callwright::constrain::Answer;
 use callwright::prompt::Examples;
 use callwright::{
-    Acceptance, CallDelta, Context, Delta, Dialects, Event, Outcome, Policy, Reason, Refusal, Scanner,
-    ToolChoice, ToolSet, Verdict,
+    Acceptance, CallDelta, CallsInReasoning, Context, Delta, Dialects, Event, Outcome, Policy, Reason,
+    Refusal, Scanner, ToolChoice, ToolSet, Verdict,
 };
 
 use crate::calls::Ids;
@@ -24,6 +24,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) doubt_open_ends: bool,
     /// May arguments go out before the verdict, as far as they are certain?
     pub(crate) live: bool,
+    /// What becomes of calls in the model's reasoning.
+    pub(crate) calls_in_reasoning: CallsInReasoning,
     /// The dialects that calls are looked for in.
     pub(crate) dialects: &'a Dialects,
     /// Which tools may be called.
@@ -66,6 +68,7 @@ impl<'t> Reading<'t> {
             policy: manner.policy,
             doubt_open_ends: manner.doubt_open_ends,
             live: manner.live,
+            calls_in_reasoning: manner.calls_in_reasoning,
             dialects: manner.dialects.clone(),
             ..Context::default()
         };

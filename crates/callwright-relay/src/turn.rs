@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::prompt::{PromptDialect, dialect_for};
+use callwright::prompt::PromptDialect;
 use callwright::{Dialects, Event, Policy, ToolChoice, ToolSet};
 use http::{HeaderMap, StatusCode, header};
 
@@ -125,11 +125,13 @@ impl Turn {
     pub(crate) async fn choose(&self, candidate: Candidate) -> Chosen {
         let set = candidate.config.as_deref();
         let dialect = |constrain, template: Option<&ModelTemplate>| {
-            let configured = set.and_then(|set| set.dialect.as_deref()).and_then(|name| name.parse().ok());
-            configured.unwrap_or_else(|| match constrain {
+            let all = &candidate.dialects;
+            let configured = set.and_then(|set| set.dialect.as_deref());
+            configured.and_then(|name| PromptDialect::named(all, name)).unwrap_or_else(|| match constrain {
                 Constrain::JsonSchema => PromptDialect::json(),
                 Constrain::Grammar | Constrain::None => {
-                    template.and_then(ModelTemplate::spoken).unwrap_or_else(|| dialect_for(&candidate.model))
+                    let family = || PromptDialect::for_model(all, &candidate.model);
+                    template.and_then(ModelTemplate::spoken).unwrap_or_else(family)
                 }
             })
         };
@@ -248,6 +250,7 @@ impl Turn {
             policy: self.policy,
             doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends && 0 < bounds.reasks,
             live: false,
+            calls_in_reasoning: chosen.candidate.calls_in_reasoning(),
             dialects: chosen.dialects(),
             allowed,
             shown: (chosen.mode == Mode::Prompt).then_some(shown),
