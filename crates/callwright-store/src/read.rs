@@ -23,10 +23,10 @@ const TURNS: &str = "SELECT id, number, request, at, outcome, model, upstream, m
                      attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
                      repair_tokens, repairs FROM turns WHERE session = $1 ORDER BY number";
 
-const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, body FROM nodes \
+const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, body, answer FROM nodes \
                      WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
-const OUTLINE: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, CAST(NULL AS TEXT) FROM nodes \
+const OUTLINE: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, CAST(NULL AS TEXT), CAST(NULL AS TEXT) FROM nodes \
                        WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
 impl Store {
@@ -179,5 +179,6 @@ fn node_of(row: &AnyRow) -> Result<Node, StoreError> {
         call: row.try_get(7)?,
         payload: serde_json::from_str(&payload).map_err(unreadable)?,
         body,
+        answer: row.try_get(10)?,
     })
 }

@@ -40,8 +40,6 @@ fn figure(line: &str) -> Option<Figure> {
     let (value, unit) = rest.split_once(' ')?;
     let ours: f64 = value.parse().ok()?;
     let (unit, most) = if unit.starts_with("µs") { ("µs", 5.0) } else { ("ms", 50.0) };
-    // Statistics over everything are asked for once, not for each list.
-    let most = if name.starts_with("statistics") { 1000.0 } else { most };
     let held = Some(Held { what: unit, value: ours, bound: Bound::AtMost(most) });
     let name = name.to_owned();
     Some(Figure { name, unit, ours, direct: None, nginx: None, held })
