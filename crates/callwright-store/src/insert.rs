@@ -138,6 +138,7 @@ impl Ready {
             .bind(n_refused as i64)
             .bind(turn.prompt_tokens + turn.completion_tokens)
             .bind(self.faults.len() as i64)
+            .bind(turn.feedback_turns)
             .fetch_one(to)
             .await?;
         Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
@@ -240,6 +241,7 @@ async fn insert_turn(
         turn.repair_turns,
         turn.repair_tokens,
         turn.repairs,
+        turn.feedback_turns,
     ];
     row.extend(numbers.map(Value::Int));
     let written = insert_returning(to, TURNS, vec![row]).await?;
@@ -262,8 +264,8 @@ fn call_row(call: &Call, placed: Placed<'_>) -> Vec<Value> {
 
 const SESSION: &str = "\
 INSERT INTO sessions (id, fingerprint, origin, title, created, updated, outcome, model, mode, dialect, turns, nodes, \
-repairs, refusals, tokens, faults, repeated, bytes) \
-VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, 0) \
+repairs, refusals, tokens, faults, feedback_turns, repeated, bytes) \
+VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 0, 0) \
 ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, \
 title = CASE WHEN sessions.title = '' THEN excluded.title ELSE sessions.title END, \
 outcome = CASE WHEN excluded.turns = 0 THEN sessions.outcome ELSE excluded.outcome END, \
@@ -272,7 +274,8 @@ mode = CASE WHEN excluded.mode = '' THEN sessions.mode ELSE excluded.mode END, \
 dialect = CASE WHEN excluded.dialect = '' THEN sessions.dialect ELSE excluded.dialect END, \
 turns = sessions.turns + excluded.turns, nodes = sessions.nodes + excluded.nodes, \
 repairs = sessions.repairs + excluded.repairs, refusals = sessions.refusals + excluded.refusals, \
-tokens = sessions.tokens + excluded.tokens, faults = sessions.faults + excluded.faults \
+tokens = sessions.tokens + excluded.tokens, faults = sessions.faults + excluded.faults, \
+feedback_turns = sessions.feedback_turns + excluded.feedback_turns \
 RETURNING key, turns, nodes";
 
 const REPEATED: &str =
@@ -288,8 +291,8 @@ const TURNS: Target = Target {
     table: "turns",
     columns: "session, number, profile, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
               attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
-              repair_tokens, repairs",
-    values: &["?"; 22],
+              repair_tokens, repairs, feedback_turns",
+    values: &["?"; 23],
     then: "RETURNING id",
 };
 

@@ -103,7 +103,7 @@ impl Store {
 
 /// The statement for a page of all sessions.
 pub(crate) const YOUNGEST: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, \
-    s.dialect, s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key \
+    s.dialect, s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns \
     FROM sessions s WHERE (s.updated, s.key) < ($1, $2) ORDER BY s.updated DESC, s.key DESC LIMIT $3";
 
 async fn youngest(pool: &AnyPool, after: Option<&str>, most: usize) -> Result<Page, StoreError> {

@@ -215,6 +215,7 @@ fn bounded(mut turn: Turn) -> Turn {
         &mut t.repair_turns,
         &mut t.repair_tokens,
         &mut t.repairs,
+        &mut t.feedback_turns,
     ] {
         *number = (*number).clamp(0, 1 << 40);
     }

@@ -26,6 +26,10 @@ UPDATE faults SET profile = (SELECT profile FROM turns WHERE turns.id = faults.t
 DROP INDEX faults_kind;
 CREATE INDEX faults_kind ON faults (kind, profile, turn, session);
 
+-- Questions that told a model of its errors.
+ALTER TABLE sessions ADD COLUMN feedback_turns BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE turns ADD COLUMN feedback_turns BIGINT NOT NULL DEFAULT 0;
+
 -- What came from an upstream, as it came, where that is wanted.
 ALTER TABLE nodes ADD COLUMN answer TEXT;
 
