@@ -17,6 +17,7 @@ mod judge;
 mod lead;
 mod listed;
 mod live;
+mod live_tags;
 mod native;
 mod open_end;
 mod repeat;
@@ -374,9 +375,10 @@ impl<'a> Scanner<'a> {
                         self.release(past, out);
                         Mode::Prose
                     } else if let Some(body) = Body::of(&lead) {
+                        self.early = self.early(&lead);
                         Mode::Body(lead, body)
                     } else {
-                        self.early = if self.is_live { Early::of(&lead) } else { None };
+                        self.early = self.early(&lead);
                         let extent = Extent::new(lead.item.at());
                         Mode::Payload(lead, extent)
                     };
