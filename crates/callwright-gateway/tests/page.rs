@@ -62,7 +62,9 @@ fn a_repair_is_seen_in_its_place_and_a_text_is_never_markup() {
     assert!(node.contains("<del title=\"drop-closer (R2)\">}</del>"), "{node}");
     let strict = running.get("/session?id=..&node=2&tab=what-if&as_policy=strict").body;
     assert!(strict.contains("refused: unreadable") && strict.contains("another outcome"), "{strict}");
-    // S4-46
+    // S4-46: the button, and what it does.
+    let button = "action=\"/session/dump?id=..&amp;node=2\"><button type=\"submit\">Dump</button>";
+    assert!(node.contains(button), "{node}");
     let dumped = running.ask("POST /session/dump?id=..", "").body;
     assert!(dumped.contains("Dumped: 3 entries in ") && dumped.contains("/dumps/session-"), "{dumped}");
     assert_eq!(std::fs::read_dir(folder.join("dumps")).unwrap().count(), 1);
@@ -97,6 +99,9 @@ fn a_node_deep_in_a_session_is_seen_among_its_neighbours() {
     assert_eq!((earlier, shown("/session?id=deep").matches("Earlier nodes").count()), (1, 0));
     let last = shown("/session?id=deep&from=1000");
     assert!(last.contains("note 1300.") && last.contains("from=500\">Earlier nodes"), "{last:.300}");
+    for number in [i64::MIN, -1, 0, 1301, i64::MAX] {
+        assert_eq!(running.get(&format!("/session?id=deep&node={number}")).status, 404, "{number}");
+    }
     // What is no place is the beginning.
     for odd in ["&from=-5", "&from=x", "&from=99999999999999999999"] {
         assert!(shown(&format!("/session?id=deep{odd}")).contains("note 1."), "{odd}");

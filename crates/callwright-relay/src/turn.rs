@@ -52,7 +52,7 @@ impl Opened {
 /// Where an answer comes from.
 pub(crate) enum Source {
     /// The upstream.
-    Answer(Answer),
+    Answer(Box<Answer>),
     /// An error message of the upstream that holds what the model wrote.
     Salvaged(Document),
 }
@@ -173,7 +173,7 @@ impl Turn {
             };
             self.log.answered(&mut answer, self.relay.config.keep_answers);
             if answer.status.is_success() {
-                return Ok(Opened { source: Source::Answer(answer), chosen: asked, shown });
+                return Ok(Opened { source: Source::Answer(Box::new(answer)), chosen: asked, shown });
             }
             let (status, headers) = (answer.status, answer.headers);
             let limit = self.relay.config.limits.answer;

@@ -56,7 +56,9 @@ impl Store {
         let id = id.to_owned();
         self.read(move |pool| async move {
             let Some((_, key)) = summary(&pool, &id).await? else { return Ok(None) };
-            let Some(node) = nodes(&pool, NODES, key, number - 1, 1).await?.pop() else { return Ok(None) };
+            let Some(node) = nodes(&pool, NODES, key, number.saturating_sub(1), 1).await?.pop() else {
+                return Ok(None);
+            };
             if node.number != number {
                 return Ok(None);
             }

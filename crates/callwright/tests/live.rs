@@ -366,16 +366,8 @@ fn a_cut_is_told_at_the_end() {
 
 /// How dialects write a call with arguments in tags: what opens it, one argument, what closes it.
 const TAGS: &[(&str, &str, &str)] = &[
-    (
-        "<tool_call>\n<function=NAME>\n",
-        "<parameter=KEY>\nVALUE\n</parameter>\n",
-        "</function>\n</tool_call>",
-    ),
-    (
-        "<tool_call>NAME\n",
-        "<arg_key>KEY</arg_key>\n<arg_value>VALUE</arg_value>\n",
-        "</tool_call>",
-    ),
+    ("<tool_call>\n<function=NAME>\n", "<parameter=KEY>\nVALUE\n</parameter>\n", "</function>\n</tool_call>"),
+    ("<tool_call>NAME\n", "<arg_key>KEY</arg_key>\n<arg_value>VALUE</arg_value>\n", "</tool_call>"),
     (
         "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"NAME\">\n",
         "<｜DSML｜parameter name=\"KEY\" string=\"true\">VALUE</｜DSML｜parameter>\n",

@@ -98,7 +98,7 @@ async fn session_page(
     let store = &api.kept(headers)?.store;
     let id = query.get("id").unwrap_or_default();
     // A node is seen among its neighbours.
-    let around = |number: i64| (number - 1).max(0) / NODES * NODES;
+    let around = |number: i64| number.saturating_sub(1).max(0) / NODES * NODES;
     let from = query.number("from").or_else(|| query.number("node").map(around)).unwrap_or_default();
     let shown = store.outline(&id, from, NODES).await?.ok_or_else(Problem::unknown_session)?;
     let opened = match query.number("node") {

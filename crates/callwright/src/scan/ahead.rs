@@ -76,7 +76,8 @@ fn is_mere_word(bytes: &[u8], at: usize) -> bool {
     let line = bytes.get(at..).unwrap_or(&[]);
     let len = line.iter().take(MAX_WORD).take_while(|byte| is_name_byte(**byte)).count();
     let (word, behind) = line.split_at(len);
-    let goes_on = matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic() && !matches!(next, b'j' | b'c'));
+    let goes_on =
+        matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic() && !matches!(next, b'j' | b'c'));
     let begins = || BEGINNINGS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
     len != 0 && goes_on && !begins()
 }

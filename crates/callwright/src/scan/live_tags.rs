@@ -91,8 +91,7 @@ impl LiveTags {
         if is_last_demand && is_text(tool, place, param.typing) {
             self.seen |= 1 << slot;
             let from = param.value.start as usize;
-            let mut open =
-                self.open.take().unwrap_or(Open { from, start: None, looked: from, sent: from });
+            let mut open = self.open.take().unwrap_or(Open { from, start: None, looked: from, sent: from });
             self.grow(&mut open, key, certain, trim, text);
             self.open = Some(open);
             return is_open;
@@ -131,7 +130,12 @@ impl LiveTags {
             return;
         }
         if is_first {
-            self.sent.extend([&*self.head, if self.head.is_empty() { "{" } else { ", " }, &quoted(key), ": \""]);
+            self.sent.extend([
+                &*self.head,
+                if self.head.is_empty() { "{" } else { ", " },
+                &quoted(key),
+                ": \"",
+            ]);
         }
         self.sent.push_str(inside);
         self.is_sure = true;
