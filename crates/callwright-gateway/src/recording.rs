@@ -4,7 +4,7 @@
 
 use callwright::{Acceptance, NativeCall, Outcome, Policy, Reason, Refusal, Report, Verdict};
 use callwright_relay::{Attempt, Choice, End, TurnRecord, Why};
-use callwright_store::{Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
+use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
 use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
@@ -14,9 +14,10 @@ pub(crate) struct Recorded(pub(crate) TurnRecord);
 
 impl Record for Recorded {
     fn size(&self) -> usize {
-        let answers =
-            |attempt: &Attempt| attempt.choices.iter().map(|choice| choice.raw.len()).sum::<usize>();
-        let attempt = |attempt: &Attempt| attempt.request.len() + answers(attempt);
+        let answers = |attempt: &Attempt| {
+            attempt.choices.iter().map(|choice| choice.raw.len() + choice.reasoning.len()).sum::<usize>()
+        };
+        let attempt = |attempt: &Attempt| attempt.request.len() + attempt.answer.len() + answers(attempt);
         self.0.request.len() + self.0.attempts.iter().map(attempt).sum::<usize>()
     }
 
@@ -86,6 +87,7 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
         prompt_tokens: count(sum(|attempt| attempt.usage.prompt)),
         completion_tokens: count(sum(|attempt| attempt.usage.completion)),
         repair_turns: repairs.clone().count() as i64,
+        feedback_turns: repairs.clone().filter(|attempt| attempt.why == Why::Feedback).count() as i64,
         repair_tokens: count(
             repairs.map(|attempt| attempt.usage.prompt.saturating_add(attempt.usage.completion)).sum(),
         ),
@@ -97,7 +99,7 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
 /// One question to a model, and its answer.
 fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
     let choices: Vec<Value> = attempt.choices.iter().map(answer).collect();
-    let payload = json!({
+    let mut payload = json!({
         "attempt": number,
         "why": attempt.why.name(),
         "upstream": attempt.upstream,
@@ -114,17 +116,15 @@ fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
         },
         "choices": choices,
     });
+    let answer = attempt.answer.bytes().map(|(bytes, came)| {
+        payload["answer_bytes"] = came.into();
+        // A character that is cut through at the end is none.
+        Answer { text: String::from_utf8_lossy(&bytes).into_owned(), is_whole: bytes.len() == came }
+    });
     let mut node = NewNode::new(NodeKind::ModelTurn, payload);
-    let mut words: Vec<&str> = attempt.choices.iter().flat_map(spoken).collect();
-    words.extend(attempt.error.as_deref());
-    node.words = words.join(" ");
+    node.answer = answer;
     node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
     node
-}
-
-fn spoken(choice: &Choice) -> impl Iterator<Item = &str> {
-    let native = choice.native.iter().flat_map(|(name, arguments)| [name.as_str(), arguments.as_str()]);
-    std::iter::once(choice.raw.as_str()).chain(native)
 }
 
 fn answer(choice: &Choice) -> Value {
@@ -133,6 +133,7 @@ fn answer(choice: &Choice) -> Value {
     json!({
         "raw": choice.raw,
         "native": native,
+        "reasoning": choice.reasoning,
         "finish_reason": choice.finish_reason,
         "report": report(choice, &choice.outcome),
     })
@@ -173,8 +174,11 @@ impl Told {
         place: Place,
         nodes: &mut Vec<NewNode>,
     ) {
-        if !choice.outcome.reasoning.is_empty() {
-            nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": choice.outcome.reasoning})));
+        // Marked by the upstream, or by the model in its text.
+        for (thought, from) in [(&choice.reasoning, "upstream"), (&choice.outcome.reasoning, "text")] {
+            if !thought.trim().is_empty() {
+                nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": thought, "from": from})));
+            }
         }
         let report = report(choice, &choice.outcome);
         let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));

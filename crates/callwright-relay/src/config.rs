@@ -34,6 +34,9 @@ pub struct RelayConfig {
     pub ladder: LadderConfig,
     /// What is refused before work is done on it.
     pub limits: Limits,
+    /// Of each answer of an upstream so many bytes are told to the observer as they came; 0 stands for none.
+    #[serde(skip)]
+    pub keep_answers: usize,
     /// What is learned about models.
     pub capability: CapabilityConfig,
     /// The dialects that answers are read in.

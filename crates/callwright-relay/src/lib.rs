@@ -35,4 +35,5 @@ pub use client::{ChatError, Chunks, Client, Completion, ToolCall};
 pub use record::{Attempt, Choice, End, Nobody, Observer, TurnRecord, Usage, Why};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
+pub use upstream::Kept;
 pub use wire::WireError;

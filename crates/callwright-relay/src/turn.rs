@@ -52,7 +52,7 @@ impl Opened {
 /// Where an answer comes from.
 pub(crate) enum Source {
     /// The upstream.
-    Answer(Answer),
+    Answer(Box<Answer>),
     /// An error message of the upstream that holds what the model wrote.
     Salvaged(Document),
 }
@@ -166,16 +166,16 @@ impl Turn {
             let asked = Chosen { constrain, ..chosen.clone() };
             self.log.asked(why, &asked, body.clone());
             let upstream = Arc::clone(&chosen.candidate.upstream);
-            let answer = match upstream.post("/chat/completions", body, &self.headers).await {
+            let mut answer = match upstream.post("/chat/completions", body, &self.headers).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     self.log.failed(None, &error.to_string());
                     return Err(Failed::Error(unreachable(&error)));
                 }
             };
-            self.log.answered(answer.status.as_u16());
+            self.log.answered(&mut answer, self.relay.config.keep_answers);
             if answer.status.is_success() {
-                return Ok(Opened { source: Source::Answer(answer), chosen: asked, shown });
+                return Ok(Opened { source: Source::Answer(Box::new(answer)), chosen: asked, shown });
             }
             let (status, headers) = (answer.status, answer.headers);
             let limit = self.relay.config.limits.answer;
@@ -341,6 +341,7 @@ pub(crate) fn read_whole(
             for (index, call) in answered.calls.iter().enumerate() {
                 reading.call(call.delta(index), &mut events);
             }
+            reading.thought(answered.reasoning.as_deref().unwrap_or_default());
             reading.text(&answered.text, &mut events);
             if let Some(reason) = &answered.finish_reason {
                 reading.stopped(reason);

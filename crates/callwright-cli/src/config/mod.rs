@@ -129,6 +129,7 @@ impl Config {
             stream_arguments: settings.stream_arguments,
             ladder: settings.ladder.clone(),
             limits: settings.limits,
+            keep_answers: settings.store.answers(),
             capability: settings.capability.clone(),
             dialects: self.dialects.clone(),
         };

@@ -21,7 +21,7 @@ mod pools;
 mod deadline;
 mod load;
 
-pub use answer::{Answer, AnswerBody};
+pub use answer::{Answer, AnswerBody, Kept};
 pub use client::Upstream;
 pub use error::{ConfigError, Failure, UpstreamError, Which};
 pub use route::{Candidate, Route};
