@@ -10,6 +10,7 @@ use callwright_json::Span;
 use super::lexer::Lexer;
 use super::tag::{Lexed, Role, Tag};
 use crate::dialect::Typing;
+use crate::keys;
 
 /// The most whitespace between two tags.
 const MAX_SPACE: usize = 256;
@@ -124,6 +125,10 @@ pub(crate) trait Keys {
     fn declares(&self, key: &str) -> bool;
     /// Is this its own name?
     fn is_name(&self, name: &str) -> bool;
+    /// Is this the word of an element that holds all arguments, and no argument?
+    fn holds_arguments(&self, word: &str) -> bool {
+        keys::ARGUMENTS.contains(&word) && !self.declares(word)
+    }
 }
 
 enum Step {
@@ -212,6 +217,10 @@ impl Walk {
             Role::Key if !tag.closing && self.style == Style::Words => self.state = State::Key(self.at),
             _ if tag.closing && keys.is_name(tag.word.of(text)) => {
                 return Step::Ended(self.at, Ending::Closed);
+            }
+            // `</parameters></invoke>` behind `<tool_name>f</tool_name><parameters>…`
+            _ if tag.closing && keys.holds_arguments(tag.word.of(text)) => {
+                return Step::Ended(at, Ending::Closed);
             }
             _ if self.is_element(text, &tag, keys) => self.open(tag.word, Typing::Schema, false),
             _ => return Step::Ended(at, Ending::Broken),
@@ -485,8 +494,11 @@ impl Walk {
                     Role::Type | Role::Value | Role::Separator | Role::Other => false,
                 },
                 Style::Elements { .. } => {
-                    self.is_element(text, &tag, keys)
-                        || tag.closing && (tag.role == Role::Call || keys.is_name(tag.word.of(text)))
+                    let word = tag.word.of(text);
+                    let is_end = matches!(tag.role, Role::Call | Role::Group)
+                        || keys.is_name(word)
+                        || keys.holds_arguments(word);
+                    self.is_element(text, &tag, keys) || tag.closing && is_end
                 }
             }),
         }

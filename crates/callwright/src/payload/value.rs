@@ -76,7 +76,7 @@ pub(crate) fn start_of(text: &str, trim: Trim) -> Option<usize> {
 }
 
 /// The JSON-like `text` as JSON, where it has one reading.
-fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
+pub(super) fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
     if strict(text).is_ok() {
         return Some(text.to_owned());
     }

@@ -44,7 +44,8 @@ impl<'a> Scanner<'a> {
                     | Item::Listed { .. }
                     | Item::Tagged { .. }
                     | Item::Relaxed { .. }
-                    | Item::Plain { .. } => 0,
+                    | Item::Plain { .. }
+                    | Item::Lines { .. } => 0,
                 };
                 if surplus < 64 && surplus == behind.len() && !end {
                     self.mode = Mode::Payload(lead, extent);

@@ -46,9 +46,11 @@ impl<'t> Early<'t> {
                 Payload::Json(Envelope { step: Step::Found(name, at), ..Envelope::at(at) }, Live::default())
             }
             Item::Tagged { name, .. } => Payload::Tags(name, LiveTags::default()),
-            Item::Call { .. } | Item::Listed { .. } | Item::Relaxed { .. } | Item::Plain { .. } => {
-                return None;
-            }
+            Item::Call { .. }
+            | Item::Listed { .. }
+            | Item::Relaxed { .. }
+            | Item::Plain { .. }
+            | Item::Lines { .. } => return None,
         };
         let early = Early { payload, tool: None, is_started: false };
         (lead.record.anchor == Anchor::Distinct).then_some(early)
