@@ -1,6 +1,5 @@
 //! The cases of `corpus/template/response.toml`: what a tokenizer says of answers comes to a record, or is refused by the part
 //! that does not.
-#![expect(clippy::unwrap_used, reason = "a test that cannot use its cases has failed")]
 
 use callwright::prompt::{self, PromptDialect};
 use callwright::{Context, Dialect, Dialects, ToolSet, parse};
