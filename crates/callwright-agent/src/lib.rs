@@ -13,6 +13,7 @@ mod workspace;
 mod changes;
 mod sandbox;
 mod command;
+pub mod mcp;
 pub mod tools;
 
 pub use approval::{ApprovalRequest, Approvals, Fingerprint};

@@ -23,6 +23,7 @@ mod jsonl;
 mod kept;
 mod key;
 mod lint;
+mod mcp;
 mod models;
 mod parse;
 mod prompt;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         Command::Lint(args) => lint::run(args),
         Command::Template(args) => template::run(args),
         Command::Tools(args) => tools::run(args),
+        Command::Mcp(args) => mcp::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Demo => demo::run(pen),
