@@ -85,6 +85,8 @@ pub struct Machine {
     pub(super) settings: Settings,
     pub(super) transcript: Transcript,
     pub(super) compaction: Compaction,
+    /// More is left out since the last question.
+    pub(super) is_compacted: bool,
     pub(super) breaker: Breaker,
     pub(super) account: Account,
     /// How many answers there were.
@@ -116,6 +118,7 @@ impl Machine {
             settings,
             transcript,
             compaction: Compaction::default(),
+            is_compacted: false,
             breaker: Breaker::default(),
             account: Account::default(),
             turn: 0,
@@ -140,24 +143,19 @@ impl Machine {
         }
         self.breaker.reset();
         self.turns = 0;
-        self.phase = Phase::Model;
+        self.to_model();
         true
     }
 
-    /// What is to happen next. Asking changes nothing that matters: until something happens the answer is the same.
-    pub fn next(&mut self) -> Next {
+    /// What is to happen next. Until something happens the answer is the same.
+    pub fn next(&self) -> Next {
         match &self.phase {
             Phase::Done(ended) => Next::Done(ended.clone()),
-            Phase::Model => {
-                let messages = self.transcript.messages();
-                let bound = self.settings.context_tokens;
-                let is_compacted = bound.is_some_and(|bound| self.compaction.fit(messages, bound));
-                Next::CallModel(Question {
-                    messages: self.compaction.view(messages),
-                    may_reask: !self.breaker.is_warned(),
-                    is_compacted,
-                })
-            }
+            Phase::Model => Next::CallModel(Question {
+                messages: self.compaction.view(self.transcript.messages()),
+                may_reask: !self.breaker.is_warned(),
+                is_compacted: self.is_compacted,
+            }),
             Phase::Calls(working) => working.next(),
         }
     }
@@ -338,6 +336,14 @@ impl Machine {
             Phase::Calls(working) => Some(&working.answer),
             Phase::Model | Phase::Done(_) => None,
         }
+    }
+
+    /// The model is asked next, and what is too long is left out before.
+    pub(super) fn to_model(&mut self) {
+        let messages = self.transcript.messages();
+        let bound = self.settings.context_tokens;
+        self.is_compacted = bound.is_some_and(|bound| self.compaction.fit(messages, bound));
+        self.phase = Phase::Model;
     }
 
     fn known(&mut self, id: &str) -> Option<&mut Known> {

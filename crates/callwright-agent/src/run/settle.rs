@@ -76,7 +76,10 @@ impl Machine {
             Some(Ended { end: End::Limit(limit), sentence: self.settings.stop.sentence(limit, self.turns) })
         };
         let ended = ended.or(stopped).or_else(broken).or_else(refused).or_else(limited);
-        self.phase = ended.map_or(Phase::Model, Phase::Done);
+        match ended {
+            Some(ended) => self.phase = Phase::Done(ended),
+            None => self.to_model(),
+        }
     }
 
     fn broken(

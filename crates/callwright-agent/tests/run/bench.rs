@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use callwright::Policy;
 use callwright_agent::run::{
     Approval, Approver, Approving, Event, Journal, Outcome, Runner, RunnerBuilder, Settings, Step, Watch,
 };
@@ -52,12 +51,6 @@ impl Default for Wishes {
             approval: Approval::Nobody,
             tools: Vec::new(),
         }
-    }
-}
-
-impl Wishes {
-    pub(crate) fn with_policy(policy: Policy) -> Wishes {
-        Wishes { settings: Settings { policy, ..Settings::default() }, ..Wishes::default() }
     }
 }
 
@@ -201,12 +194,13 @@ impl Bench {
         let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
                             "required": ["a", "b"]});
         let ran = self.ran.clone();
-        let add = FunctionTool::new("add_numbers", "Add two numbers together.", schema, move |a: Arguments, _| {
-            ran.lock().unwrap().push(format!("add_numbers {}", a.text()));
-            let number = |name: &str| a.optional_number(name).ok().flatten().unwrap_or_default();
-            let sum = number("a") + number("b");
-            async move { sum }
-        });
+        let add =
+            FunctionTool::new("add_numbers", "Add two numbers together.", schema, move |a: Arguments, _| {
+                ran.lock().unwrap().push(format!("add_numbers {}", a.text()));
+                let number = |name: &str| a.optional_number(name).ok().flatten().unwrap_or_default();
+                let sum = number("a") + number("b");
+                async move { sum }
+            });
         tools.push(Arc::new(add.of_kind(Kind::READ)));
         tools
     }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use callwright::Policy;
-use callwright_agent::run::{Approval, Event, Machine, Outcome, Resumed, Settings, Stop, flaws};
 use callwright_agent::Rights;
+use callwright_agent::run::{Approval, Event, Machine, Outcome, Resumed, Settings, Stop, flaws};
 use callwright_replay::Script;
 use serde::Deserialize;
 use serde_json::Value;
@@ -47,11 +47,13 @@ struct Case {
     says: String,
     /// What the upstream does.
     answer: Vec<Value>,
-    /// What ran.
-    #[serde(default)]
-    ran: Vec<String>,
-    /// What was told; not looked at where there is none.
+    /// What ran of the tools of the test; this and what follows is not looked at where it is not said.
+    ran: Option<Vec<String>>,
+    /// What was told.
     events: Option<Vec<String>>,
+    /// What was told among other things.
+    #[serde(default)]
+    told: Vec<String>,
     transcript: Option<Vec<String>>,
     /// The kinds of the session's nodes.
     nodes: Option<Vec<String>>,
@@ -126,14 +128,25 @@ async fn check(case: &Case) -> Result<(), String> {
     let mut wrong = String::new();
     let mut same = |what: &str, got: &[String], wanted: &[String]| {
         if got != wanted {
-            let _ = writeln!(wrong, "  {what}:\n    {}\n  instead of:\n    {}", got.join("\n    "), wanted.join("\n    "));
+            let _ = writeln!(
+                wrong,
+                "  {what}:\n    {}\n  instead of:\n    {}",
+                got.join("\n    "),
+                wanted.join("\n    ")
+            );
         }
     };
     same("end", &[end.into()], std::slice::from_ref(&case.end));
-    same("ran", &bench.ran(), &case.ran);
-    if let Some(events) = &case.events {
-        let got: Vec<String> = bench.seen.events().iter().filter_map(told).collect();
-        same("events", &got, events);
+    if let Some(ran) = &case.ran {
+        same("ran", &bench.ran(), ran);
+    }
+    let events: Vec<String> = bench.seen.events().iter().filter_map(told).collect();
+    if let Some(wanted) = &case.events {
+        same("events", &events, wanted);
+    }
+    for line in &case.told {
+        let found: Vec<String> = events.iter().filter(|event| *event == line).take(1).cloned().collect();
+        same("told", &found, std::slice::from_ref(line));
     }
     if let Some(transcript) = &case.transcript {
         let got: Vec<String> = runner.machine().messages().iter().map(message).collect();
@@ -199,7 +212,9 @@ async fn laws(bench: &Bench, machine: &Machine, outcome: &Outcome, case: &Case) 
         Outcome::Ended(_) if resumed.machine != *machine => {
             Err(format!("  the journal tells of another machine: {:?}\n{machine:?}", resumed.machine))
         }
-        _ if resumed.machine.messages() != machine.messages() => Err("  the journal tells something else".into()),
+        _ if resumed.machine.messages() != machine.messages() => {
+            Err("  the journal tells something else".into())
+        }
         _ => Ok(()),
     }
 }
@@ -233,13 +248,19 @@ fn told(event: &Event) -> Option<String> {
 fn message(message: &Value) -> String {
     let mut line = message["role"].as_str().unwrap_or_default().to_owned();
     if let Some(id) = message["tool_call_id"].as_str() {
-        let _ = write!(line, " #{id}");
+        let _ = write!(line, " #{}", id_of(id));
     }
     let _ = write!(line, ": {}", message["content"].as_str().unwrap_or("∅"));
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (name, arguments) = (text(&call["function"]["name"]), text(&call["function"]["arguments"]));
-        let _ = write!(line, " | {name} {arguments} #{}", text(&call["id"]));
+        let _ = write!(line, " | {name} {arguments} #{}", id_of(&text(&call["id"])));
     }
     line
+}
+
+/// An id that the upstream did not give is another one each time.
+fn id_of(id: &str) -> &str {
+    let is_made = id.strip_prefix("call_").is_some_and(|rest| rest.len() == 24);
+    if is_made { "ID" } else { id }
 }

@@ -5,6 +5,4 @@ mod bench;
 mod cancel;
 mod cut;
 mod golden;
-mod kill;
-mod kept;
 mod runner;
