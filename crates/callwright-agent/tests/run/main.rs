@@ -5,4 +5,5 @@ mod bench;
 mod cancel;
 mod cut;
 mod golden;
+mod kill;
 mod runner;
