@@ -53,16 +53,26 @@ struct State<W> {
     last: Option<char>,
     /// `Executing Tools...` is there.
     is_executing: bool,
-    /// The turn wrote something besides its calls.
+    /// The model wrote something that is there to be read.
     said: bool,
+    /// Its calls stand in that.
+    has_calls: bool,
 }
 
 impl<W: Write> Console<W> {
     /// Draws to `out`; `model` is what stands in headings.
     pub(crate) fn new(out: W, model: &str, in_color: bool) -> Console<W> {
         let model = harmless(model).into_owned();
-        let state =
-            State { out, model, turn: 0, has_heading: false, last: None, is_executing: false, said: false };
+        let state = State {
+            out,
+            model,
+            turn: 0,
+            has_heading: false,
+            last: None,
+            is_executing: false,
+            said: false,
+            has_calls: false,
+        };
         Console { state: Mutex::new(state), in_color }
     }
 
@@ -120,6 +130,7 @@ impl<W: Write> Console<W> {
                 if 0 < *prompt_based {
                     writeln!(state.out, "{}", parsed(*prompt_based, "prompt-based"))?;
                 }
+                state.has_calls = prompt_based == calls;
                 if prompt_based < calls {
                     writeln!(state.out, "{}", parsed(calls - prompt_based, "native"))?;
                 }
@@ -139,6 +150,9 @@ impl<W: Write> Console<W> {
             }
             Event::CallStarted { tool, arguments, .. } => {
                 state.executing()?;
+                if state.has_calls {
+                    return Ok(());
+                }
                 let call = format!("    ▸ {tool} {}", shortened(arguments, CALL));
                 writeln!(state.out, "{}", self.paint(&harmless(&call), DIM))
             }

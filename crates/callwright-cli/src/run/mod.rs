@@ -66,7 +66,8 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     if let Some(most) = args.max_turns {
         builder.settings.stop.max_turns = Some(most);
     }
-    builder.model = args.model.clone().or_else(|| file.model.clone()).or(builder.model);
+    let kept_model = kept.and_then(|kept| kept["model"].as_str()).map(str::to_owned);
+    builder.model = args.model.clone().or(kept_model).or_else(|| file.model.clone()).or(builder.model);
     builder.prices = file.prices();
     builder.request = file.request.clone();
     builder.watch = watch(args, builder.model.as_deref(), in_color);
