@@ -35,6 +35,8 @@ pub(crate) enum Failure {
     Store(StoreError),
     /// Nothing is kept of a session of this name.
     NoSession(String),
+    /// A run has ended otherwise than done, and has said why; the code is that of its end.
+    Ended(u8),
 }
 
 impl Failure {
@@ -56,12 +58,13 @@ impl Failure {
             Failure::Lines(_) => 6,
             Failure::TooLong(..) => 7,
             Failure::Config(_) => 8,
+            Failure::Ended(code) => *code,
         }
     }
 
     /// Is there nothing more to say?
     pub(crate) fn is_quiet(&self) -> bool {
-        self.code() <= 1
+        self.code() <= 1 || matches!(self, Failure::Ended(_))
     }
 }
 
@@ -79,6 +82,7 @@ impl fmt::Display for Failure {
             Failure::Lines(n) => write!(f, "{n} lines could not be used; their answers say why"),
             Failure::Config(why) | Failure::Mcp(why) => f.write_str(why),
             Failure::Store(error) => write!(f, "{error}"),
+            Failure::Ended(_) => f.write_str("the run did not come to its end"),
             Failure::NoSession(id) => write!(f, "there is no session {id}"),
             Failure::TooLong(path, max) => write!(f, "{} is longer than {max} bytes", path.display()),
         }

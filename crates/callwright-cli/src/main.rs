@@ -3,6 +3,7 @@
 //!
 //! Each command is a module with a `run`; `door` holds the calls into the engine.
 
+mod agent;
 mod args;
 mod bench;
 mod caps;
@@ -28,6 +29,7 @@ mod models;
 mod parse;
 mod prompt;
 mod replay;
+mod run;
 mod serve;
 mod template;
 mod tools;
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
     let pen = Pen::new(in_color(cli.color));
     let done = match &cli.command {
         Command::Serve(args) => serve::run(args),
+        Command::Run(args) => run::run(args, pen.is_in_color()),
         Command::Caps(args) => caps::run(args),
         Command::Models(args) => models::run(args),
         Command::Doctor(args) => doctor::run(args),

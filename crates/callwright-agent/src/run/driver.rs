@@ -14,7 +14,7 @@ use super::builder::{Outcome, RunError, RunnerBuilder};
 use super::cancel::{Cancel, Tokens};
 use super::event::{Event, Step};
 use super::machine::{Machine, Next, Question, Settings};
-use super::stop::Account;
+use super::stop::{Account, End, Ended};
 use super::tell::log_step;
 use super::turn::{Call, ModelTurn};
 use crate::approval::{ApprovalRequest, Approvals};
@@ -113,6 +113,17 @@ impl Runner {
             journal.note("goes_on", json!({})).await?;
         }
         Ok(self.machine.go_on())
+    }
+
+    /// The same, where a limit or the user ended it. What ended otherwise stays so.
+    ///
+    /// # Errors
+    /// That cannot be written down.
+    pub async fn go_on_from_a_limit(&mut self) -> Result<bool, RunError> {
+        match self.machine.next() {
+            Next::Done(Ended { end: End::Limit(_) | End::Cancelled, .. }) => self.go_on().await,
+            _ => Ok(false),
+        }
     }
 
     /// Goes on until there is an end, or somebody has to do something.

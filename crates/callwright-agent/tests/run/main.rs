@@ -5,4 +5,6 @@ mod bench;
 mod cancel;
 mod cut;
 mod golden;
+mod kept;
+mod kill;
 mod runner;
