@@ -73,6 +73,8 @@ pub(crate) enum Command {
     Template(TemplateArgs),
     /// List the tools that the agent has: its own, and those of the configured MCP servers.
     Tools(ToolsArgs),
+    /// Talk with a model that has tools, at the terminal.
+    Chat(ChatArgs),
     /// Be an MCP server on standard input and output, or look after the configured ones.
     Mcp(McpArgs),
     /// Measure on recorded answers.
@@ -541,6 +543,34 @@ pub(crate) struct ToolsArgs {
     pub(crate) cost: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What changes something is asked for, with every byte that would run. Without a terminal it reads plain lines
+and writes plain text. Ctrl-C once ends what the model does, twice at once."
+)]
+pub(crate) struct ChatArgs {
+    /// The model.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Show each call and its result in full.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// Show each answer of the model as it came, with known keys masked.
+    #[arg(long)]
+    pub(crate) debug_raw: bool,
+    /// How often the model may answer before the user is back.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<u32>,
+    /// What the session is called where it is kept; made up where it is not said.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Go on with a session that is kept.
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) resume: Option<String>,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 #[derive(Debug, Args)]
