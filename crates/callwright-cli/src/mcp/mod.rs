@@ -13,6 +13,9 @@ use crate::args::{McpArgs, McpWhat};
 use crate::config::{Config, Env};
 use crate::failure::Failure;
 
+/// How much of a description stands in a list.
+const SHOWN: usize = 80;
+
 pub(crate) fn run(args: &McpArgs) -> Result<(), Failure> {
     match &args.what {
         None => on_threads(async {
@@ -50,8 +53,8 @@ fn list(config: &Config, env: Env<'_>) -> Result<(), Failure> {
     let width = looked.tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
     for tool in &looked.tools {
         let Looked { name, effect, state, description } = tool;
-        let first = description.lines().next().unwrap_or_default();
-        writeln!(out, "{name:width$}  {effect:11}  {}  {}", shown(state), shown(first))?;
+        let first: String = description.lines().next().unwrap_or_default().chars().take(SHOWN).collect();
+        writeln!(out, "{name:width$}  {effect:11}  {}  {}", shown(state), shown(&first))?;
     }
     let mut err = io::stderr().lock();
     for notice in &looked.notices {
