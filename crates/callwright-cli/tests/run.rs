@@ -237,6 +237,19 @@ fn a_run_file_says_what_to_do_and_a_program_is_a_tool() {
     let asked = place.asked();
     assert_eq!(asked[0]["messages"][0]["content"], "Use a tool: echo the word 'ping'.");
 
+    // S0-03: the system prompt may stand in a file of its own.
+    std::fs::write(place.folder.join("Executor.md"), "You say things again.").unwrap();
+    let own = "system_file = \"Executor.md\"\ntask = \"Hello.\"\ntools = [\"fsRead\"]\n";
+    std::fs::write(place.folder.join("own.toml"), own).unwrap();
+    place.run(&[&place.path("own.toml"), "--model", "native"]);
+    let asked = place.asked();
+    let messages = asked.last().unwrap()["messages"].as_array().unwrap();
+    assert_eq!(
+        (messages[0]["role"].as_str(), messages[0]["content"].as_str()),
+        (Some("system"), Some("You say things again."))
+    );
+    assert_eq!(messages[1]["content"], "Hello.");
+
     let ran = place.run(&[&example("echo.toml"), "--model", "native"]);
     assert_eq!(ran.code, 8);
     assert!(ran.err.contains("the task needs `word`"), "{}", ran.err);

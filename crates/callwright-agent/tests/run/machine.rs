@@ -36,6 +36,7 @@ fn call() -> impl Strategy<Value = Part> {
                 note: is_text.then(|| "Note: send strict JSON".into()),
                 renamed_from: None,
                 repairs: Vec::new(),
+                sum: 0,
             })
         },
     )
