@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use crate::nearest::{fold, nearest};
+use crate::nearest::{fold, folded_ends, nearest};
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::Reason;
 
@@ -21,6 +21,7 @@ const NAMESPACES: &[&str] = &["functions", "function", "default_api", "tools", "
 /// Looks names up in one tool set.
 pub(crate) struct Names<'a> {
     tools: &'a ToolSet,
+    ends: Ends,
     /// Declared names without case and separators; `None` where two tools share one.
     folded: OnceCell<HashMap<String, Option<&'a Tool>>>,
     /// The same for what is left of a declared name behind its last dot: `math.hypot` → `hypot`.
@@ -40,7 +41,7 @@ pub(crate) enum Prefix {
 impl<'a> Names<'a> {
     /// For `tools`.
     pub(crate) fn new(tools: &'a ToolSet) -> Names<'a> {
-        Names { tools, folded: OnceCell::new(), tails: OnceCell::new() }
+        Names { tools, ends: Ends::of(tools), folded: OnceCell::new(), tails: OnceCell::new() }
     }
 
     /// The tools.
@@ -51,7 +52,7 @@ impl<'a> Names<'a> {
     /// The tool that `written` names; `None` where no tool does, or more than one.
     pub(crate) fn resolve(&self, written: &str, prefix: Prefix) -> Option<&'a Tool> {
         let written = written.trim();
-        if written.is_empty() || written.len() > MAX_NAME {
+        if written.is_empty() || written.len() > MAX_NAME || !self.ends.may_have(written) {
             return None;
         }
         if let Some(tool) = self.tools.get(written) {
@@ -101,6 +102,59 @@ impl<'a> Names<'a> {
         let declared = || self.tools.iter().map(Tool::name);
         let nearest = nearest(written, declared(), MAX_NEAREST).into_iter().map(str::to_owned).collect();
         Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
+    }
+}
+
+/// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
+/// stand in front of a name, and however it is spelt, its last letters are there.
+struct Ends {
+    /// A bit for each last three bytes, by [`Ends::bit`].
+    bits: [u64; Ends::WORDS],
+    /// The same for names that are shorter, by their last byte.
+    short: [u64; 4],
+}
+
+impl Ends {
+    const WORDS: usize = 64;
+
+    fn of(tools: &ToolSet) -> Ends {
+        let mut ends = Ends { bits: [0; Ends::WORDS], short: [0; 4] };
+        for tool in tools.iter() {
+            match folded_ends(tool.name()) {
+                [Some(last), Some(second), Some(third)] => {
+                    let bit = Ends::bit(last, second, third);
+                    ends.bits[bit / 64] |= 1 << (bit % 64);
+                }
+                [Some(last), ..] => ends.short[usize::from(last) / 64] |= 1 << (last % 64),
+                // A name of separators alone is only found as it is written.
+                [None, ..] => return Ends { bits: [!0; Ends::WORDS], short: [!0; 4] },
+            }
+        }
+        ends
+    }
+
+    /// May `written` resolve? A part of a name, behind its last dot, ends as the name does.
+    fn may_have(&self, written: &str) -> bool {
+        // `cd<|channel|>commentary`
+        if written.contains('<') {
+            return true;
+        }
+        let [last, second, third] = folded_ends(written);
+        let has_short = last.is_none_or(|last| self.short[usize::from(last) / 64] >> (last % 64) & 1 == 1);
+        has_short
+            || match (last, second, third) {
+                (Some(last), Some(second), Some(third)) => {
+                    let bit = Ends::bit(last, second, third);
+                    self.bits[bit / 64] >> (bit % 64) & 1 == 1
+                }
+                _ => false,
+            }
+    }
+
+    fn bit(last: u8, second: u8, third: u8) -> usize {
+        let ends = u32::from_le_bytes([last, second, third, 0]);
+        // The upper bits of the product depend on all of the lower ones of its factor.
+        (ends.wrapping_mul(0x9E37_79B1) >> 20) as usize
     }
 }
 

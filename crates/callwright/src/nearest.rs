@@ -6,9 +6,20 @@ const MAX_COMPARED: usize = 64;
 /// Lower case, without separators: `getWeather`, `get_weather` and `Get-Weather` are one name.
 pub(crate) fn fold(name: &str) -> String {
     name.chars()
-        .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '\\' | '/' | ':'))
+        .filter(|c| !c.is_ascii() || !is_separator(*c as u8))
         .map(|c| c.to_ascii_lowercase())
         .collect()
+}
+
+/// The last three bytes of [`fold`], the last one first.
+pub(crate) fn folded_ends(name: &str) -> [Option<u8>; 3] {
+    let folded = name.bytes().rev().filter(|byte| !is_separator(*byte));
+    let mut ends = folded.map(|byte| byte.to_ascii_lowercase());
+    [ends.next(), ends.next(), ends.next()]
+}
+
+fn is_separator(byte: u8) -> bool {
+    matches!(byte, b'_' | b'-' | b'.' | b' ' | b'\\' | b'/' | b':')
 }
 
 /// Those of `declared` that come close to `written`, nearest first, at most `most`.

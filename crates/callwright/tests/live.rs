@@ -363,3 +363,123 @@ fn a_cut_is_told_at_the_end() {
         assert!(outcome.verdicts.iter().all(Verdict::is_native));
     }
 }
+
+/// How dialects write a call with arguments in tags: what opens it, one argument, what closes it.
+const TAGS: &[(&str, &str, &str)] = &[
+    ("<tool_call>\n<function=NAME>\n", "<parameter=KEY>\nVALUE\n</parameter>\n", "</function>\n</tool_call>"),
+    ("<tool_call>NAME\n", "<arg_key>KEY</arg_key>\n<arg_value>VALUE</arg_value>\n", "</tool_call>"),
+    (
+        "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"NAME\">\n",
+        "<｜DSML｜parameter name=\"KEY\" string=\"true\">VALUE</｜DSML｜parameter>\n",
+        "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+    ),
+    (
+        "<minimax:tool_call>\n<invoke name=\"NAME\">\n",
+        "<parameter name=\"KEY\">VALUE</parameter>\n",
+        "</invoke>\n</minimax:tool_call>",
+    ),
+];
+/// What texts in tags are made of beside [`WORDS`].
+const MARKUP: &[&str] = &[
+    "\n",
+    "  ",
+    "<parameter=a>",
+    "</parameter>",
+    "</arg_value>",
+    "<arg_key>",
+    "</function>",
+    "<tool_call>",
+    "</tool_call>",
+    "<![CDATA[",
+    "]]>",
+    "<",
+    "</",
+    "</para",
+    "<｜",
+    "your_content",
+    "<div>",
+];
+
+/// A call in tags: its tool, the values, and the text.
+fn tagged(random: &mut Random, frame: usize, is_wild: bool) -> String {
+    let mut value = |most: usize| -> String {
+        let words = 1 + random.below(most);
+        let one = |random: &mut Random| match random.below(if is_wild { 5 } else { 1 }) {
+            4 => *random.pick(MARKUP),
+            _ => *random.pick(WORDS),
+        };
+        (0..words).map(|_| one(random)).collect()
+    };
+    let mut arguments = vec![("path", value(3)), ("content", value(30))];
+    match random.below(4) {
+        0 => arguments.insert(0, ("mode", "w".to_owned())),
+        1 => arguments.insert(random.below(3), ("mode", "x".to_owned())),
+        2 => arguments.swap(0, 1),
+        _ => {}
+    }
+    let (open, argument, close) = TAGS[frame];
+    let arguments: String =
+        arguments.iter().map(|(key, value)| argument.replace("KEY", key).replace("VALUE", value)).collect();
+    let text = format!("{}{arguments}{close}", open.replace("NAME", "write_file"));
+    match random.below(if is_wild { 4 } else { 1 }) {
+        3 => text.chars().take(random.below(text.len())).collect(),
+        _ => text,
+    }
+}
+
+#[test]
+fn arguments_in_tags_go_out_while_they_grow() {
+    let tools = ToolSet::from_json(TOOLS).unwrap();
+    let mut random = Random(29);
+    let (mut n_begun, mut n_long, mut n_refused, mut n_given_up) = (0, 0, 0, 0);
+    for n in 0..2_000 {
+        let text = tagged(&mut random, n % TAGS.len(), n % 3 != 0);
+        let pieces = cut(&mut random, &text);
+        let (sent, outcome) = run_text(&tools, &pieces, true);
+        assert_eq!(run_text(&tools, &[&text], true).0, sent, "as one piece: {text}");
+        let (none, quiet) = run_text(&tools, &pieces, false);
+        assert!(none.is_empty(), "{text}");
+        if sent.is_empty() {
+            assert_eq!(format!("{outcome:?}"), format!("{quiet:?}"), "{text}");
+        }
+        for (n, name, sent) in &sent {
+            n_begun += 1;
+            assert_eq!(name, "write_file");
+            assert!(callwright_json::strict(sent).is_err(), "a call that could be run: {sent}");
+            match (&outcome.verdicts[*n], quiet.verdicts.get(*n)) {
+                (Verdict::Accepted(call), _) => {
+                    assert!(call.arguments.starts_with(sent), "{text} → {} ≠ {sent}", call.arguments);
+                    n_long += usize::from(100 < sent.len());
+                }
+                (Verdict::Refused(_), Some(Verdict::Refused(_))) => n_refused += 1,
+                (Verdict::Refused(_), _) => n_given_up += 1,
+            }
+        }
+    }
+    assert!(750 < n_begun && 250 < n_long && 50 < n_refused, "{n_begun} {n_long} {n_refused}");
+    assert!(n_given_up * 50 < n_begun, "{n_given_up} of {n_begun}");
+}
+
+#[test]
+fn of_a_long_text_in_tags_nothing_waits_but_the_end() {
+    let tools = ToolSet::from_json(TOOLS).unwrap();
+    let content = "fn main() {\n    println!(\"<b>\");\n}";
+    for (open, argument, close) in TAGS {
+        let argument = |key: &str, value: &str| argument.replace("KEY", key).replace("VALUE", value);
+        let head = format!("{}{}", open.replace("NAME", "write_file"), argument("path", "a.rs"));
+        let (sent, _) = run_text(&tools, &[&head], true);
+        assert_eq!(sent, [(0, "write_file".to_owned(), String::new())], "{head}");
+        let whole = format!("{head}{}{close}", argument("content", content));
+        let cut = whole.find("\n}").unwrap();
+        let expected = |content: &str| {
+            let quoted = serde_json::Value::from(content).to_string();
+            format!("{{\"path\": \"a.rs\", \"content\": {}", quoted.trim_end_matches('"'))
+        };
+        let (sent, outcome) = run_text(&tools, &[&whole[..cut]], true);
+        assert_eq!(sent[0].2, expected("fn main() {\n    println!(\"<b>\");"), "{whole}");
+        assert_eq!(outcome.refusals().count(), 1, "cut: {whole}");
+        let (sent, outcome) = run_text(&tools, &[&whole], true);
+        assert_eq!(sent[0].2, expected(content), "{whole}");
+        assert_eq!(outcome.calls().count(), 1, "{whole}");
+    }
+}

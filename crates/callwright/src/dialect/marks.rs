@@ -53,56 +53,78 @@ pub(crate) enum Held {
     Speech,
 }
 
-/// Markers by their first two bytes without case; `｜` counts as `|`.
+/// Markers, found by going along the text once: a tree of their bytes, without case, with `|` for `｜` and `_` for `▁`.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
-    slots: Vec<Vec<(Text, T)>>,
+    /// The root comes first.
+    nodes: Vec<Branch<T>>,
+}
+
+#[derive(Debug)]
+struct Branch<T> {
+    /// What may follow, and where that goes on.
+    next: Vec<(u8, usize)>,
+    /// What the marker that ends here means.
+    meaning: Option<T>,
 }
 
 impl<T: Copy> Table<T> {
     pub(super) fn new(marks: impl Iterator<Item = (Text, T)>) -> Table<T> {
-        let mut slots: Vec<Vec<(Text, T)>> = (0..SLOTS).map(|_| Vec::new()).collect();
+        let mut table = Table { nodes: vec![Branch { next: Vec::new(), meaning: None }] };
         for (mark, meaning) in marks {
-            if let Some(slot) = slots.get_mut(slot(mark.as_bytes())) {
-                slot.push((mark, meaning));
+            let (mut node, mut rest) = (0, mark.as_bytes());
+            while let Some((byte, len)) = plain(rest) {
+                rest = &rest[len..];
+                node = match table.behind(node, byte) {
+                    Some(next) => next,
+                    None => {
+                        let next = table.nodes.len();
+                        table.nodes[node].next.push((byte, next));
+                        table.nodes.push(Branch { next: Vec::new(), meaning: None });
+                        next
+                    }
+                };
             }
+            // Of dialects that share a marker, the first one has it.
+            table.nodes[node].meaning.get_or_insert(meaning);
         }
-        Table { slots }
+        table
     }
 
     /// The longest marker at the beginning of `bytes`: its length and its meaning.
     pub(super) fn longest(&self, bytes: &[u8]) -> Option<(usize, T)> {
-        let fitting = self.candidates(bytes).iter().filter_map(|(mark, meaning)| match fit(bytes, mark) {
-            Fit::Is(len) => Some((len, *meaning)),
-            Fit::Grows | Fit::No => None,
-        });
-        // Of dialects that share a marker, the first one has it.
-        fitting.reduce(|best, found| if best.0 < found.0 { found } else { best })
+        let (mut node, mut at, mut found) = (0, 0, None);
+        while let Some((byte, len)) = plain(&bytes[at..]) {
+            let Some(next) = self.behind(node, byte) else { break };
+            (node, at) = (next, at + len);
+            found = self.nodes[node].meaning.map(|meaning| (at, meaning)).or(found);
+        }
+        found
     }
 
     /// Could `bytes`, all that is there so far, still grow into a marker, or into a longer one than it is?
     pub(super) fn may_grow(&self, bytes: &[u8]) -> bool {
-        bytes == b"<" || self.candidates(bytes).iter().any(|(mark, _)| fit(bytes, mark) == Fit::Grows)
+        let (mut node, mut at) = (0, 0);
+        while let Some((byte, len)) = plain(&bytes[at..]) {
+            let Some(next) = self.behind(node, byte) else { return false };
+            (node, at) = (next, at + len);
+        }
+        !self.nodes[node].next.is_empty()
     }
 
-    fn candidates(&self, bytes: &[u8]) -> &[(Text, T)] {
-        self.slots.get(slot(bytes)).map_or(&[], Vec::as_slice)
+    fn behind(&self, node: usize, byte: u8) -> Option<usize> {
+        self.nodes[node].next.iter().find(|(next, _)| *next == byte).map(|(_, node)| *node)
     }
 }
 
-const SLOTS: usize = 512;
-
-/// Markers that begin with `<` are told apart by what follows it, the others by how they begin.
-fn slot(bytes: &[u8]) -> usize {
-    let letter = |byte: Option<&u8>| match byte {
-        Some(0xEF) => usize::from(b'|'),
-        Some(byte) => usize::from(byte.to_ascii_lowercase()),
-        None => 0,
-    };
-    match bytes.first() {
-        Some(b'<') => 256 + letter(bytes.get(1)),
-        first => letter(first),
-    }
+/// The first byte of `bytes` as markers are compared, and how many bytes it is written with.
+fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
+    Some(match bytes {
+        [0xEF, 0xBD, 0x9C, ..] => (b'|', 3),
+        [0xE2, 0x96, 0x81, ..] => (b'_', 3),
+        [byte, ..] => (byte.to_ascii_lowercase(), 1),
+        [] => return None,
+    })
 }
 
 #[cfg(test)]

@@ -86,11 +86,13 @@ pub(crate) enum Known {
     Step3,
     ToolCode,
     ToolnameTag,
+    XmlNames,
+    YamlFence,
 }
 
 impl Known {
     /// All of them, with their names.
-    pub(super) const ALL: [(Known, &str); 38] = [
+    pub(super) const ALL: [(Known, &str); 40] = [
         (Known::AnthropicXml, "anthropic_xml"),
         (Known::Beam, "beam"),
         (Known::CallDotJson, "call_dot_json"),
@@ -129,5 +131,7 @@ impl Known {
         (Known::Step3, "step3"),
         (Known::ToolCode, "tool_code"),
         (Known::ToolnameTag, "toolname_tag"),
+        (Known::XmlNames, "xml_names"),
+        (Known::YamlFence, "yaml_fence"),
     ];
 }

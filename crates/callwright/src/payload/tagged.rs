@@ -10,6 +10,7 @@ use callwright_json::Span;
 use super::lexer::Lexer;
 use super::tag::{Lexed, Role, Tag};
 use crate::dialect::Typing;
+use crate::keys;
 
 /// The most whitespace between two tags.
 const MAX_SPACE: usize = 256;
@@ -35,7 +36,10 @@ pub(crate) enum Style {
 pub(crate) struct Param {
     pub(crate) key: Span,
     pub(crate) typing: Typing,
+    /// Of one that has not ended, what was looked at.
     pub(crate) value: Span,
+    /// Up to here it is text whatever follows; `None` where even its beginning is in doubt.
+    pub(crate) certain: Option<usize>,
 }
 
 /// How a call ended.
@@ -100,6 +104,10 @@ struct Open {
     nested: usize,
     /// The first closing tag that may be one of theirs, and the place behind it.
     first: Option<(usize, usize)>,
+    /// The first tag in it that leaves open where it ends.
+    doubt: Option<usize>,
+    /// Nothing was in doubt before it.
+    is_clear: bool,
 }
 
 /// What the walk came to.
@@ -117,12 +125,30 @@ pub(crate) trait Keys {
     fn declares(&self, key: &str) -> bool;
     /// Is this its own name?
     fn is_name(&self, name: &str) -> bool;
+    /// Is this the word of an element that holds all arguments, and no argument?
+    fn holds_arguments(&self, word: &str) -> bool {
+        keys::ARGUMENTS.contains(&word) && !self.declares(word)
+    }
 }
 
 enum Step {
     On,
     Wait,
     Ended(usize, Ending),
+}
+
+impl Open {
+    /// Takes note of a tag at `at`, if that `leaves_open` where the value ends.
+    fn doubts(&mut self, at: usize, leaves_open: bool) {
+        if leaves_open {
+            self.doubt = self.doubt.or(Some(at));
+        }
+    }
+
+    fn param(&self, end: usize) -> Param {
+        let certain = self.is_clear.then(|| self.doubt.map_or(end, |doubt| doubt.min(end)));
+        Param { key: self.key, typing: self.typing, value: Span::new(self.from, end), certain }
+    }
 }
 
 impl Walk {
@@ -150,6 +176,12 @@ impl Walk {
                 Step::Ended(at, ending) => return Walked::Ended(at, ending),
             }
         }
+    }
+
+    /// The argument that has not ended.
+    pub(crate) fn open_param(&self) -> Option<Param> {
+        let State::Value(open) = self.state else { return None };
+        Some(open.param(self.at.max(open.from)))
     }
 
     fn between(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Step {
@@ -186,6 +218,10 @@ impl Walk {
             _ if tag.closing && keys.is_name(tag.word.of(text)) => {
                 return Step::Ended(self.at, Ending::Closed);
             }
+            // `</parameters></invoke>` behind `<tool_name>f</tool_name><parameters>…`
+            _ if tag.closing && keys.holds_arguments(tag.word.of(text)) => {
+                return Step::Ended(at, Ending::Closed);
+            }
             _ if self.is_element(text, &tag, keys) => self.open(tag.word, Typing::Schema, false),
             _ => return Step::Ended(at, Ending::Broken),
         }
@@ -214,6 +250,8 @@ impl Walk {
             after_open,
             nested: 0,
             first: None,
+            doubt: None,
+            is_clear: !self.doubtful,
         });
     }
 
@@ -304,7 +342,10 @@ impl Walk {
                         return Step::On;
                     }
                     // Its opening tag ended another value, so the text may as well be that one's.
-                    Some(false) => self.doubtful |= open.after_open,
+                    Some(false) => {
+                        self.doubtful |= open.after_open;
+                        open.doubts(at, open.after_open);
+                    }
                 }
             } else if self.begins_next(text, &open, &tag, keys) {
                 self.close(open, at, tag.at.end as usize);
@@ -314,6 +355,7 @@ impl Walk {
                 }
                 return Step::On;
             } else if matches!(tag.role, Role::Call | Role::Group) || is_last(&tag) {
+                open.doubts(at, tag.closing);
                 match tag.closing {
                     true => open.closer = open.closer.or(Some(at)),
                     false => {
@@ -322,6 +364,7 @@ impl Walk {
                     }
                 }
             } else if self.nests(text, &open, &tag) {
+                open.doubts(at, true);
                 open.nested += 1;
                 // Was the value before it not closed, or does it speak of an argument?
                 let key = tag.key.map_or("", |key| key.of(text));
@@ -349,7 +392,11 @@ impl Walk {
                 self.close(open, closer, closer);
                 Step::On
             }
-            _ => Step::Ended(text.len(), Ending::Cut),
+            _ => {
+                self.at = text.len();
+                self.state = State::Value(open);
+                Step::Ended(text.len(), Ending::Cut)
+            }
         }
     }
 
@@ -402,8 +449,7 @@ impl Walk {
     }
 
     fn close(&mut self, open: Open, end: usize, behind: usize) {
-        let Open { key, typing, from, .. } = open;
-        self.params.push(Param { key, typing, value: Span::new(from, end) });
+        self.params.push(open.param(end));
         self.state = State::Between;
         self.at = behind;
     }
@@ -448,8 +494,11 @@ impl Walk {
                     Role::Type | Role::Value | Role::Separator | Role::Other => false,
                 },
                 Style::Elements { .. } => {
-                    self.is_element(text, &tag, keys)
-                        || tag.closing && (tag.role == Role::Call || keys.is_name(tag.word.of(text)))
+                    let word = tag.word.of(text);
+                    let is_end = matches!(tag.role, Role::Call | Role::Group)
+                        || keys.is_name(word)
+                        || keys.holds_arguments(word);
+                    self.is_element(text, &tag, keys) || tag.closing && is_end
                 }
             }),
         }

@@ -6,6 +6,9 @@ use super::elements;
 use crate::dialect::{Trim, Typing};
 use crate::schema::Rooted;
 
+/// What opens a section of text as it is.
+const CDATA: &str = "<![CDATA[";
+
 /// Where the value of `key` stands in an object at `place`; `None` where the schema says nothing about it.
 pub(crate) fn place_of(guide: &dyn Guide, place: Place, key: &str) -> Option<Place> {
     match guide.member(place, key) {
@@ -58,8 +61,22 @@ pub(crate) fn json_of(
     }
 }
 
+/// Where a text that goes as a string begins once the markup's blanks are cut off; `None` while it may still turn out to
+/// be a section of its own. Asked as soon as there is more than blanks.
+pub(crate) fn start_of(text: &str, trim: Trim) -> Option<usize> {
+    let begins = text.trim_start();
+    if CDATA.starts_with(begins) || begins.starts_with(CDATA) {
+        return None;
+    }
+    Some(match trim {
+        Trim::None => 0,
+        Trim::LineBreak => text.len() - without_first_break(text).len(),
+        Trim::All => text.len() - begins.len(),
+    })
+}
+
 /// The JSON-like `text` as JSON, where it has one reading.
-fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
+pub(super) fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
     if strict(text).is_ok() {
         return Some(text.to_owned());
     }
@@ -82,12 +99,16 @@ fn kinds_of(value: Value<'_>) -> Kinds {
 
 /// One line break at each end is the markup's.
 fn without_breaks(text: &str) -> &str {
-    let text = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
+    let text = without_first_break(text);
     text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
+}
+
+fn without_first_break(text: &str) -> &str {
+    text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text)
 }
 
 /// `<![CDATA[x]]>` → `x`
 fn without_cdata(text: &str) -> &str {
-    let inside = text.trim().strip_prefix("<![CDATA[").and_then(|rest| rest.strip_suffix("]]>"));
+    let inside = text.trim().strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>"));
     inside.filter(|inside| !inside.contains("]]>")).unwrap_or(text)
 }

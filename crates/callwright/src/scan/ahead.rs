@@ -13,6 +13,9 @@ use crate::name::MAX_NAME;
 const MAX_SPACE: usize = 64;
 /// A marker with a blank between two words, as far as no byte of interest stands in it.
 const TWO_WORDS: (&str, &str) = ("function", "call");
+/// Words at the beginning of a line that something may begin with though a blank and a letter follow.
+const BEGINNINGS: &[&str] =
+    &["function", "commentary", "analysis", "return", "await", "let", "const", "var", "assert", "def"];
 
 /// A stretch to look at closely: every place of it, the last one included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,7 @@ pub(super) fn ahead(text: &str, at: usize) -> Stretch {
                         return Stretch { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: line };
                     }
                     Some(b'{') => return Stretch { from: word_before(bytes, line, MAX_SPACE, at), to: line },
+                    Some(_) if is_mere_word(bytes, line) => false,
                     Some(&first) if is_name_byte(first) || first == b'#' => {
                         return Stretch { from: line, to: line };
                     }
@@ -62,6 +66,20 @@ pub(super) fn ahead(text: &str, at: usize) -> Stretch {
         }
         from = sign + 1;
     }
+}
+
+/// Does a sentence go on at `at`, where a line begins: a word, one blank, and another word? A call's name has a bracket
+/// behind it, a colon, a tag, or a word that names what follows: `f json{`, `f code`.
+fn is_mere_word(bytes: &[u8], at: usize) -> bool {
+    /// Longer words are looked at closely.
+    const MAX_WORD: usize = 32;
+    let line = bytes.get(at..).unwrap_or(&[]);
+    let len = line.iter().take(MAX_WORD).take_while(|byte| is_name_byte(**byte)).count();
+    let (word, behind) = line.split_at(len);
+    let goes_on =
+        matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic() && !matches!(next, b'j' | b'c'));
+    let begins = || BEGINNINGS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
+    len != 0 && goes_on && !begins()
 }
 
 /// The place of the first byte that is not a blank, at `from` or behind it.
@@ -192,6 +210,14 @@ mod tests {
         "f\\n<arg_key>",
         "user: x",
         "word",
+        "\nThe next ",
+        "\nf word ",
+        "\nf json{",
+        "\nf code",
+        "\nassert x",
+        "\ndef test_f",
+        "\nanalysis to=f",
+        "\nawait f(",
         "a longer sentence, with a comma. ",
         "é",
         "北京",

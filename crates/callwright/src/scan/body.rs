@@ -7,11 +7,12 @@ use std::sync::Arc;
 use callwright_json::{Diagnostic, Guide as _, Kinds, Member, Problem, Repair, RepairKind, Span, strict};
 
 use super::judge::{Case, Judged};
-use super::lead::{Item, Lead};
+use super::lead::{Glue, Item, Lead};
 use super::open_end;
 use crate::dialect::{Trim, Typing};
 use crate::name::{Names, Prefix};
 use crate::payload::lexer::Lexer;
+use crate::payload::lines;
 use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
@@ -25,6 +26,8 @@ pub(crate) enum Body {
     Relaxed(Braces),
     /// One text, up to the end of its line.
     Plain(usize),
+    /// Lines up to the mark that ends them; looked at up to here.
+    Lines(usize),
 }
 
 /// Where a body ends.
@@ -47,6 +50,7 @@ impl Body {
                 Some(Body::Relaxed(Braces::new(at, Arc::clone(&lead.record.string_mark))))
             }
             Item::Plain { at, .. } => Some(Body::Plain(at)),
+            Item::Lines { at, .. } => Some(Body::Lines(at)),
             Item::Value { .. } | Item::Call { .. } | Item::Listed { .. } | Item::Named { .. } => None,
         }
     }
@@ -69,7 +73,37 @@ impl Body {
                 Some(len) => Some(End { at: *at + len, ending: Ending::Closed }),
                 None => end.then_some(End { at: text.len(), ending: Ending::Bare }),
             },
+            Body::Lines(looked) => {
+                let is_fenced = lead.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)));
+                let mark = if is_fenced { "```" } else { "</" };
+                let found = lines_end(text, lead.item.at(), looked, mark);
+                match found {
+                    Some(at) => Some(End { at, ending: Ending::Closed }),
+                    // The last line is no better than its last letter.
+                    None => end.then_some(End { at: text.len(), ending: Ending::Cut }),
+                }
+            }
         }
+    }
+}
+
+/// Where a line that begins with `mark` ends the lines from `from` on. A text in lines of its own is indented, so that
+/// marks in it begin no line.
+fn lines_end(text: &str, from: usize, looked: &mut usize, mark: &str) -> Option<usize> {
+    loop {
+        let at = match text.get(*looked..)?.find(mark) {
+            Some(len) => *looked + len,
+            None => {
+                // All but what may be the beginning of a mark.
+                let end = text.len().saturating_sub(mark.len() - 1).max(*looked);
+                *looked = (0..=end).rev().find(|at| text.is_char_boundary(*at))?.max(*looked);
+                return None;
+            }
+        };
+        if at == from || text.get(..at).is_some_and(|before| before.ends_with('\n')) {
+            return Some(at);
+        }
+        *looked = at + 1;
     }
 }
 
@@ -117,6 +151,7 @@ impl Case<'_, '_> {
             Body::Tags(walk) => self.tagged(tool, walk),
             Body::Relaxed(_) => self.relaxed(tool, at, end.at),
             Body::Plain(_) => self.plain(tool, at, end.at),
+            Body::Lines(_) => self.lines(tool, at, end.at),
         };
         match read {
             Ok(arguments) => {
@@ -143,7 +178,9 @@ impl Case<'_, '_> {
     fn broken_body(&self, body: &Body, refused: impl Fn(Reason) -> Judged) -> Judged {
         match body {
             Body::Tags(walk) if walk.params.is_empty() => Judged::Text(None),
-            Body::Tags(_) | Body::Relaxed(_) | Body::Plain(_) => refused(Reason::Unreadable(Vec::new())),
+            Body::Tags(_) | Body::Relaxed(_) | Body::Plain(_) | Body::Lines(_) => {
+                refused(Reason::Unreadable(Vec::new()))
+            }
         }
     }
 
@@ -210,6 +247,13 @@ impl Case<'_, '_> {
         let place = value::place_of(guide, guide.root(), key);
         let json = value::json_of(text, Typing::Schema, guide, place, Trim::None);
         Ok(format!("{{{}: {json}}}", serde_json::Value::from(key)))
+    }
+
+    fn lines(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
+        let guide = tool.schema().guide();
+        let text = self.text.get(at..end).unwrap_or("");
+        let json = lines::json_of(text, guide, guide.root()).filter(|json| strict(json).is_ok());
+        json.ok_or_else(|| Reason::Unreadable(Vec::new()))
     }
 
     fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {

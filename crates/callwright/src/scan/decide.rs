@@ -44,7 +44,8 @@ impl<'a> Scanner<'a> {
                     | Item::Listed { .. }
                     | Item::Tagged { .. }
                     | Item::Relaxed { .. }
-                    | Item::Plain { .. } => 0,
+                    | Item::Plain { .. }
+                    | Item::Lines { .. } => 0,
                 };
                 if surplus < 64 && surplus == behind.len() && !end {
                     self.mode = Mode::Payload(lead, extent);
@@ -89,7 +90,9 @@ impl<'a> Scanner<'a> {
 
     /// Looks for the end of a body, and decides there.
     pub(super) fn body(&mut self, lead: Lead, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
-        match body.advance(&self.text, &lead, &self.names, end) {
+        let ended = body.advance(&self.text, &lead, &self.names, end);
+        self.body_goes_out(&lead, &body, out);
+        match ended {
             Some(ended) => {
                 let judged = self.judge_body(&lead, &body, ended);
                 self.settle(lead, judged, out);
@@ -179,7 +182,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Is the call only quoted, denied, supposed, or part of a text that is shown?
-    fn is_shown(&self, lead: &Lead) -> bool {
+    pub(super) fn is_shown(&self, lead: &Lead) -> bool {
         // What stands before another call says nothing about this one.
         let before = self.text.get(self.called..lead.start).unwrap_or("");
         let is_weak = lead.record.anchor == Anchor::Weak;

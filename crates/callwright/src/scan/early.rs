@@ -1,18 +1,22 @@
 //! What of a call in the text goes out before its verdict: the name as soon as it is certain, then of the arguments
-//! what [`live`](super::live) lets out.
+//! what [`live`](super::live) and [`live_tags`](super::live_tags) let out.
 //!
-//! Only behind a marker that nothing but calls has, and only of payloads that are strict JSON so far. What the verdict
-//! makes of the call is held to what went out: if it is not that call with these arguments, it is refused.
+//! Only behind a marker that nothing but calls has, and only of payloads that are strict JSON so far, or arguments in
+//! tags. What the verdict makes of the call is held to what went out: if it is not that call with these arguments, it is
+//! refused.
 
 use callwright_json::Span;
 
+use super::body::Body;
 use super::judge::{Case, Judged};
 use super::lead::{Item, Lead};
 use super::live::{Inside, Live};
+use super::live_tags::LiveTags;
 use super::{Event, LiveCall, Scanner};
 use crate::dialect::Anchor;
 use crate::keys;
 use crate::name::Prefix;
+use crate::payload::tagged::Walk;
 use crate::policy::Policy;
 use crate::tools::Tool;
 use crate::verdict::{Reason, Verdict};
@@ -20,53 +24,114 @@ use crate::verdict::{Reason, Verdict};
 /// A call in the text whose verdict is not there yet.
 #[derive(Debug)]
 pub(super) struct Early<'t> {
-    envelope: Envelope,
-    /// The tool, and where its arguments begin.
-    call: Option<(&'t Tool, usize)>,
-    live: Live,
+    payload: Payload,
+    /// The tool, once its name is there.
+    tool: Option<&'t Tool>,
     is_started: bool,
+}
+
+#[derive(Debug)]
+enum Payload {
+    /// A value, perhaps with the name in it.
+    Json(Envelope, Live),
+    Tags(Span, LiveTags),
 }
 
 impl<'t> Early<'t> {
     /// For the payload of `lead`; `None` where nothing of it may go out.
     pub(super) fn of(lead: &Lead) -> Option<Early<'t>> {
-        let envelope = match lead.item {
-            Item::Value { at } => Envelope::at(at),
-            Item::Named { name, at } => Envelope { step: Step::Found(name, at), ..Envelope::at(at) },
+        let payload = match lead.item {
+            Item::Value { at } => Payload::Json(Envelope::at(at), Live::default()),
+            Item::Named { name, at } => {
+                Payload::Json(Envelope { step: Step::Found(name, at), ..Envelope::at(at) }, Live::default())
+            }
+            Item::Tagged { name, .. } => Payload::Tags(name, LiveTags::default()),
             Item::Call { .. }
             | Item::Listed { .. }
-            | Item::Tagged { .. }
             | Item::Relaxed { .. }
-            | Item::Plain { .. } => return None,
+            | Item::Plain { .. }
+            | Item::Lines { .. } => return None,
         };
-        let early = Early { envelope, call: None, live: Live::default(), is_started: false };
+        let early = Early { payload, tool: None, is_started: false };
         (lead.record.anchor == Anchor::Distinct).then_some(early)
     }
 }
 
+impl Payload {
+    /// The name, as it is written; `Err(true)` while it may still come, `Err(false)` where it will not.
+    fn name(&mut self, text: &str) -> Result<Span, bool> {
+        match self {
+            Payload::Tags(name, _) => Ok(*name),
+            Payload::Json(envelope, _) => {
+                envelope.advance(text);
+                match envelope.step {
+                    Step::Found(name, _) => Ok(name),
+                    Step::Over => Err(false),
+                    _ => Err(true),
+                }
+            }
+        }
+    }
+
+    fn is_sure(&self) -> bool {
+        match self {
+            Payload::Json(_, live) => live.is_sure(),
+            Payload::Tags(_, live) => live.is_sure(),
+        }
+    }
+
+    /// All that went out, of a payload in `text`.
+    fn sent<'p>(&'p self, text: &'p str) -> &'p str {
+        match self {
+            Payload::Json(envelope, live) => live.sent(envelope.arguments(text)),
+            Payload::Tags(_, live) => live.sent(),
+        }
+    }
+}
+
 impl<'a> Scanner<'a> {
+    /// Begins to let the payload of `lead` out, where that may be done.
+    pub(super) fn early(&self, lead: &Lead) -> Option<Early<'a>> {
+        if self.is_live && !self.is_shown(lead) { Early::of(lead) } else { None }
+    }
+
     /// Lets out what became certain of the payload of `lead`, which reaches up to `seen` at most.
     pub(super) fn go_out(&mut self, lead: &Lead, seen: usize, out: &mut Vec<Event>) {
+        self.let_out(lead, seen, None, out);
+    }
+
+    /// The same for arguments in tags, as far as `body` has come.
+    pub(super) fn body_goes_out(&mut self, lead: &Lead, body: &Body, out: &mut Vec<Event>) {
+        if let Body::Tags(walk) = body {
+            self.let_out(lead, self.text.len(), Some(walk), out);
+        }
+    }
+
+    fn let_out(&mut self, lead: &Lead, seen: usize, walk: Option<&Walk>, out: &mut Vec<Event>) {
         let Some(mut early) = self.early.take() else { return };
         let text = std::mem::take(&mut self.text);
-        if self.may_go_out(lead, &mut early, text.get(..seen).unwrap_or(""), out) {
+        if self.may_go_out(lead, &mut early, text.get(..seen).unwrap_or(""), walk, out) {
             self.early = Some(early);
         }
         self.text = text;
     }
 
     /// `false` if nothing more will go out, and nothing has.
-    fn may_go_out(&self, lead: &Lead, early: &mut Early<'a>, text: &str, out: &mut Vec<Event>) -> bool {
-        let (tool, at) = match early.call {
-            Some(call) => call,
+    fn may_go_out(
+        &self,
+        lead: &Lead,
+        early: &mut Early<'a>,
+        text: &str,
+        walk: Option<&Walk>,
+        out: &mut Vec<Event>,
+    ) -> bool {
+        let tool = match early.tool {
+            Some(tool) => tool,
             None => {
-                early.envelope.advance(text);
-                let (name, at) = match early.envelope.step {
-                    Step::Found(name, at) => (name, at),
-                    Step::Over => return false,
-                    _ => return true,
+                let written = match early.payload.name(text) {
+                    Ok(name) => name.of(text),
+                    Err(may_come) => return may_come,
                 };
-                let written = name.of(text);
                 let Some(tool) = self.names.resolve(written, Prefix::Any) else { return false };
                 let is_renamed = tool.name() != written;
                 // What was called before may be said again; then it is no call.
@@ -76,28 +141,34 @@ impl<'a> Scanner<'a> {
                 {
                     return false;
                 }
-                early.call = Some((tool, at));
-                (tool, at)
+                early.tool = Some(tool);
+                tool
             }
         };
         let call = LiveCall::Text(self.outcome.verdicts.len() + self.pending.len());
-        let piece = early.live.advance(tool, text.get(at..).unwrap_or(""));
-        if !early.is_started && early.live.is_sure() {
+        let piece = match (&mut early.payload, walk) {
+            (Payload::Json(envelope, live), _) => {
+                live.advance(tool, envelope.arguments(text)).map(str::to_owned)
+            }
+            (Payload::Tags(_, live), Some(walk)) => live.advance(tool, walk, lead.record.trim, text),
+            (Payload::Tags(..), None) => None,
+        };
+        if !early.is_started && early.payload.is_sure() {
             early.is_started = true;
             out.push(Event::CallStarted { call, id: None, name: tool.name().to_owned() });
         }
         if let Some(piece) = piece {
-            out.push(Event::CallArguments { call, piece: piece.to_owned() });
+            out.push(Event::CallArguments { call, piece });
         }
         true
     }
 
     /// Holds what was judged to what went out of it.
     pub(super) fn as_sent(&mut self, lead: &Lead, judged: Judged) -> Judged {
-        let Some(Early { call: Some((tool, at)), live, is_started: true, .. }) = self.early.take() else {
+        let Some(Early { payload, tool: Some(tool), is_started: true }) = self.early.take() else {
             return judged;
         };
-        let sent = live.sent(self.text.get(at..).unwrap_or(""));
+        let sent = payload.sent(&self.text);
         let (is_as_sent, end) = match &judged {
             Judged::Calls(verdicts, end) => match verdicts.as_slice() {
                 [Verdict::Accepted(call)] => {
@@ -152,6 +223,14 @@ enum Step {
 impl Envelope {
     fn at(at: usize) -> Envelope {
         Envelope { step: Step::Brace, at, key: Span::at(at), name: None }
+    }
+
+    /// The arguments in `text`, once they are found.
+    fn arguments<'t>(&self, text: &'t str) -> &'t str {
+        match self.step {
+            Step::Found(_, at) => text.get(at..).unwrap_or(""),
+            _ => "",
+        }
     }
 
     fn advance(&mut self, text: &str) {

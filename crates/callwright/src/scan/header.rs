@@ -171,6 +171,11 @@ impl<'a> Leading<'a, '_> {
     /// `<…>`, `]<]minimax[>[<…>`
     pub(super) fn tag(&mut self) -> Step {
         let lexed = tag_at(self.text, self.at);
+        if let Lexed::Tag(tag) = lexed
+            && let Some(step) = self.attributed(&tag)
+        {
+            return step;
+        }
         if let (Lexed::Tag(tag), Some(name)) = (lexed, self.name()) {
             let at = self.at;
             let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
@@ -233,7 +238,10 @@ impl<'a> Leading<'a, '_> {
             }
             // `<|im_start|>`, `<｜tool▁sep｜>`: other special tokens say nothing.
             Lexed::Tag(tag) if tag.role == Role::Token => self.over(tag.at.end as usize, Glue::Tag),
-            Lexed::Tag(tag) if !tag.closing && tag.key.is_none() => self.name_tag(&tag),
+            Lexed::Tag(tag) if !tag.closing && tag.key.is_none() => match self.element(&tag) {
+                Some(step) => step,
+                None => self.name_tag(&tag),
+            },
             Lexed::No => self.declaration(),
             Lexed::Tag(_) => Step::Nothing,
         }
@@ -266,6 +274,7 @@ impl<'a> Leading<'a, '_> {
         match self.bytes.get(at) {
             None => Step::Wait,
             Some(b'{') => Step::Item(Item::Named { name, at }),
+            Some(&byte) if is_name_byte(byte) => self.lines_of(name, at).unwrap_or(Step::Nothing),
             Some(b'<') => match tag_at(self.text, at) {
                 Lexed::Grows => Step::Wait,
                 Lexed::Tag(inner)

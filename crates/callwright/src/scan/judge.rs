@@ -63,7 +63,9 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
         Item::Listed { name, at } => case.listed(name, at),
         Item::Named { name, at } => case.named(name, at),
         // These are judged as bodies.
-        Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } => Judged::Text(None),
+        Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } | Item::Lines { .. } => {
+            Judged::Text(None)
+        }
     }
 }
 
@@ -409,7 +411,11 @@ impl<'a, 't> Case<'a, 't> {
         let plausible = match self.lead.item {
             Item::Call { .. } | Item::Listed { .. } => self.set_off,
             Item::Value { .. } => name.is_some() || has_argument_key(block),
-            Item::Named { .. } | Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } => true,
+            Item::Named { .. }
+            | Item::Tagged { .. }
+            | Item::Relaxed { .. }
+            | Item::Plain { .. }
+            | Item::Lines { .. } => true,
         };
         if !self.last {
             // Code and prose in brackets are not held for what no text behind them makes a call.

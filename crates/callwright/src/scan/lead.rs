@@ -88,6 +88,13 @@ pub(crate) enum Item {
         /// Where the text begins.
         at: usize,
     },
+    /// Arguments in `key: value` lines.
+    Lines {
+        /// The name as it is written.
+        name: Span,
+        /// Where they begin.
+        at: usize,
+    },
 }
 
 impl Item {
@@ -100,7 +107,8 @@ impl Item {
             | Item::Named { at, .. }
             | Item::Tagged { at, .. }
             | Item::Relaxed { at, .. }
-            | Item::Plain { at, .. } => at,
+            | Item::Plain { at, .. }
+            | Item::Lines { at, .. } => at,
         }
     }
 
@@ -113,7 +121,8 @@ impl Item {
             | Item::Named { name, .. }
             | Item::Tagged { name, .. }
             | Item::Relaxed { name, .. }
-            | Item::Plain { name, .. } => Some(name),
+            | Item::Plain { name, .. }
+            | Item::Lines { name, .. } => Some(name),
         }
     }
 }
@@ -144,6 +153,8 @@ pub(crate) enum Look {
     Wait,
     /// No call begins here.
     Nothing,
+    /// So many marks that none of them up to this place is a call's: they are text.
+    Crowd(usize),
 }
 
 /// What is known about the place.
@@ -170,7 +181,9 @@ pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
     let bytes = text.as_bytes();
     let mut lead =
         Leading { text, bytes, at: from, from, place, glue: Vec::new(), record: None, header: Header::No };
-    for _ in 0..MAX_PIECES {
+    // The end of the first half of all pieces, as long as they are the same.
+    let (mut first, mut half) = ("", None);
+    for n in 0..MAX_PIECES {
         if lead.at > from {
             while bytes.get(lead.at).is_some_and(u8::is_ascii_whitespace) {
                 lead.at += 1;
@@ -179,8 +192,16 @@ pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
         if MAX_LEAD < lead.at - from {
             return Look::Nothing;
         }
+        let start = lead.at;
         match lead.step() {
-            Step::Over => {}
+            Step::Over => {
+                let piece = text.get(start..lead.at).unwrap_or("");
+                match n {
+                    0 => (first, half) = (piece, Some(lead.at)),
+                    _ if n < MAX_PIECES / 2 => half = half.filter(|_| piece == first).and(Some(lead.at)),
+                    _ => {}
+                }
+            }
             Step::Item(item) => {
                 let Some(record) = lead.told(item) else { return Look::Wait };
                 let dialect = place.inside.filter(|_| lead.record.is_none()).unwrap_or(record);
@@ -192,7 +213,11 @@ pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
             Step::Nothing => return Look::Nothing,
         }
     }
-    Look::Nothing
+    // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
+    match half.filter(|_| lead.glue.iter().all(|glue| *glue == Glue::Tag)) {
+        Some(half) => Look::Crowd(half),
+        None => Look::Nothing,
+    }
 }
 
 pub(super) struct Leading<'a, 't> {
@@ -218,6 +243,11 @@ impl<'a> Leading<'a, '_> {
     fn step(&mut self) -> Step {
         let Some(&byte) = self.bytes.get(self.at) else { return Step::Wait };
         if let Some(step) = self.declared(byte) {
+            return step;
+        }
+        if is_name_byte(byte)
+            && let Some(step) = self.lines()
+        {
             return step;
         }
         if let Some(step) = self.in_header(byte) {

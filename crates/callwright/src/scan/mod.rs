@@ -15,8 +15,10 @@ mod extent;
 mod header;
 mod judge;
 mod lead;
+mod lines;
 mod listed;
 mod live;
+mod live_tags;
 mod native;
 mod open_end;
 mod repeat;
@@ -349,6 +351,11 @@ impl<'a> Scanner<'a> {
             if special || begins_word || marked || arrow || own || byte == b'#' {
                 match self.at_mark(at, self.begins_line(at), end) {
                     Found::Nothing => {}
+                    Found::Crowd(to) => {
+                        self.pass_over(at, to);
+                        at = to;
+                        continue;
+                    }
                     found => break found,
                 }
             }
@@ -366,7 +373,7 @@ impl<'a> Scanner<'a> {
         };
         self.release(at, out);
         match found {
-            Found::Nothing | Found::Wait => Flow::Wait,
+            Found::Nothing | Found::Wait | Found::Crowd(_) => Flow::Wait,
             Found::Lead(lead) => {
                 self.mode =
                     if self.spent > READS_PER_BYTE * at + FREE_READS && lead.record.anchor == Anchor::Weak {
@@ -374,9 +381,10 @@ impl<'a> Scanner<'a> {
                         self.release(past, out);
                         Mode::Prose
                     } else if let Some(body) = Body::of(&lead) {
+                        self.early = self.early(&lead);
                         Mode::Body(lead, body)
                     } else {
-                        self.early = if self.is_live { Early::of(&lead) } else { None };
+                        self.early = self.early(&lead);
                         let extent = Extent::new(lead.item.at());
                         Mode::Payload(lead, extent)
                     };
@@ -499,6 +507,7 @@ impl<'a> Scanner<'a> {
             Look::Found(lead) => Found::Lead(lead),
             Look::Wait => Found::Wait,
             Look::Nothing => Found::Nothing,
+            Look::Crowd(to) => Found::Crowd(to),
         }
     }
 
@@ -684,6 +693,8 @@ enum Found {
     Nothing,
     Wait,
     Lead(Lead),
+    /// Marks that are text, up to here.
+    Crowd(usize),
     /// A reasoning block: the length of its opener, and its closer.
     Think(usize, Arc<str>),
     /// The end of reasoning that was read for calls: the length of its closer.

@@ -40,6 +40,13 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
                 Fit::Grows if !place.end => return Tail::Wait(at),
                 Fit::Grows | Fit::No => None,
             },
+            // `<use_tool name="f" arguments='{…}'/>`
+            b'/' | b'>' if glue.contains(&Glue::Tag) && space == 0 => match &bytes[next..] {
+                [b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 1),
+                [b'/', b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 2),
+                [b'/'] if !place.end => Some(next),
+                _ => None,
+            },
             b',' | b';' => Some(next + 1),
             // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
             b'.' if space == 0 => match bytes.get(next + 1) {
@@ -160,11 +167,11 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     match lead::look(text, at, place) {
         Look::Found(_) => None,
         Look::Wait => Some(at),
-        Look::Nothing if place.dialects.is_closer(text, at) => {
+        Look::Nothing | Look::Crowd(_) if place.dialects.is_closer(text, at) => {
             close(glue, |g| *g == Glue::Tag);
             Some(end)
         }
-        Look::Nothing => close(glue, |g| *g == Glue::Tag).then_some(end),
+        Look::Nothing | Look::Crowd(_) => close(glue, |g| *g == Glue::Tag).then_some(end),
     }
 }
 

@@ -51,6 +51,7 @@ impl<'a> Leading<'a, '_> {
     /// The dialect of a payload that no marker announces.
     fn plain_record(&self, item: Item) -> &'a Arc<Record> {
         self.known(match item {
+            Item::Lines { .. } => Known::YamlFence,
             Item::Named { .. } | Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } => {
                 Known::NameLine
             }

@@ -14,6 +14,10 @@ pub(super) fn all() -> Vec<Dialect> {
             .call(&[], &["```"])
             .by("any instruct model that was asked for JSON, in Markdown")
             .example("```json\n{\"name\": \"f\", \"arguments\": {\"a\": \"x\"}}\n```"),
+        record("yaml_fence", NameAt::Payload, Weak)
+            .call(&[], &["```"])
+            .by("instruct models that were asked for YAML")
+            .example("```yaml\ntool: f\narguments:\n  a: x\n```"),
         record("hermes", NameAt::Payload, Distinct)
             .call(
                 &["<tool_call>", "<tool-call>", "<tool_code>", "<tools>", "<tool>"],

@@ -171,6 +171,13 @@ pub(super) fn all() -> Vec<Dialect> {
                 "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"f\">]<]minimax[>[<a>x]<]minimax[>[</a>\
                  ]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
             ),
+        record("xml_names", NameAt::Header, Distinct)
+            .elements()
+            .by("Claude 2, Cherry Studio, and models that put the name in an element of its own")
+            .example(
+                "<function_calls>\n<invoke>\n<tool_name>f</tool_name>\n<parameters>\n<a>x</a>\n</parameters>\n\
+                 </invoke>\n</function_calls>",
+            ),
         record("morph_xml", NameAt::Tag, Distinct)
             .elements()
             .by("prompts that ask for XML: the AI SDK's, Cline's, Roo's")

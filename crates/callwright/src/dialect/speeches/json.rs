@@ -193,6 +193,15 @@ pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
                 .results("[", ", ", "]"),
         ),
         ("json_fence", general().call("```json\n{\"name\": {json_name}, \"arguments\": {arguments}}\n```", "\n")),
+        // YAML takes JSON for a value.
+        ("yaml_fence", general().call("```yaml\ntool: {json_name}\narguments: {arguments}\n```", "\n")),
+        (
+            "xml_names",
+            general().call(
+                "<invoke>\n<tool_name>{name}</tool_name>\n<parameters>{arguments}</parameters>\n</invoke>",
+                "\n",
+            ),
+        ),
         // The form is what counts with small models, so it stands last; and they do better with words than with schemas.
         (
             "json_bare",

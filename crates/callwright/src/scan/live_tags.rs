@@ -1,0 +1,160 @@
+//! What of a call whose arguments stand in tags may go out before its verdict.
+//!
+//! In goes the [`Walk`] over the call as it grows, out comes the JSON of its arguments, as far as only one reading is
+//! left for it: what was closed is right, every required argument is there, and a text is open that is a string whatever
+//! it says. Of that goes out what is decided: no blanks at its end, which may be the markup's, and nothing from the first
+//! tag on that leaves open where it ends. Nothing that follows the text goes out before the verdict.
+
+use callwright_json::{Guide, Kinds, Member, Place, strict};
+
+use crate::dialect::{Trim, Typing};
+use crate::guard;
+use crate::payload::tagged::{Param, Walk};
+use crate::payload::value;
+use crate::tools::Tool;
+
+/// How far the arguments of one call are certain.
+#[derive(Debug, Default)]
+pub(super) struct LiveTags {
+    /// How many of the closed arguments were looked at.
+    n_params: usize,
+    /// The declared members that were begun, one bit each.
+    seen: u128,
+    /// What goes out of the arguments before the last of them.
+    head: String,
+    /// The text that goes out.
+    open: Option<Open>,
+    /// All that went out.
+    sent: String,
+    is_sure: bool,
+    is_over: bool,
+}
+
+/// A text that goes out while it grows.
+#[derive(Debug)]
+struct Open {
+    /// Where the value begins, the markup's blanks included.
+    from: usize,
+    /// Where it begins without them; `None` while that is open.
+    start: Option<usize>,
+    /// Up to here it was looked at.
+    looked: usize,
+    /// Everything before this place went out.
+    sent: usize,
+}
+
+impl LiveTags {
+    /// Is there more than a name and a key that say that this is a call?
+    pub(super) fn is_sure(&self) -> bool {
+        self.is_sure
+    }
+
+    /// All that went out.
+    pub(super) fn sent(&self) -> &str {
+        &self.sent
+    }
+
+    /// Looks at what `walk`, over the arguments for `tool` in `text`, has come to; returns what may go out now, if
+    /// anything may.
+    pub(super) fn advance(&mut self, tool: &Tool, walk: &Walk, trim: Trim, text: &str) -> Option<String> {
+        let begun = self.sent.len();
+        while !self.is_over {
+            let (param, is_open) = match walk.params.get(self.n_params) {
+                Some(param) => (*param, false),
+                None => match walk.open_param() {
+                    Some(param) => (param, true),
+                    None => break,
+                },
+            };
+            self.is_over = !self.param(tool, &param, is_open, trim, text);
+            if is_open {
+                break;
+            }
+            self.n_params += 1;
+        }
+        self.sent.get(begun..).filter(|piece| !piece.is_empty()).map(str::to_owned)
+    }
+
+    /// `false` if nothing behind this argument goes out.
+    fn param(&mut self, tool: &Tool, param: &Param, is_open: bool, trim: Trim, text: &str) -> bool {
+        let guide = tool.schema().guide();
+        let key = param.key.of(text);
+        let (Some(certain), Member::Declared(slot, place)) = (param.certain, guide.member(guide.root(), key))
+        else {
+            return false;
+        };
+        let is_new = self.seen & 1 << slot == 0;
+        if !tool.schema().judges_members_alone() || self.open.is_none() && !is_new {
+            return false;
+        }
+        let is_last_demand = guide.required(guide.root()) & !(self.seen | 1 << slot) == 0;
+        if is_last_demand && is_text(tool, place, param.typing) {
+            self.seen |= 1 << slot;
+            let from = param.value.start as usize;
+            let mut open = self.open.take().unwrap_or(Open { from, start: None, looked: from, sent: from });
+            self.grow(&mut open, key, certain, trim, text);
+            self.open = Some(open);
+            return is_open;
+        }
+        if is_open {
+            return true;
+        }
+        self.seen |= 1 << slot;
+        let json = value::json_of(param.value.of(text), param.typing, guide, Some(place), trim);
+        let is_right = strict(&json).is_ok_and(|tree| {
+            let value = tree.root(&json);
+            guard::member_placeholder(key, value).is_none() && tool.schema().fits_at(place, value)
+        });
+        self.is_sure |= is_right;
+        self.head.extend([if self.head.is_empty() { "{" } else { ", " }, &quoted(key), ": ", &json]);
+        is_right
+    }
+
+    /// Lets out what is certain up to `certain`.
+    fn grow(&mut self, open: &mut Open, key: &str, certain: usize, trim: Trim, text: &str) {
+        let fresh = text.get(open.looked..certain).unwrap_or("");
+        open.looked = open.looked.max(certain);
+        let solid = fresh.trim_end();
+        if solid.is_empty() {
+            return;
+        }
+        let end = certain - (fresh.len() - solid.len());
+        let begins = || Some(open.from + value::start_of(text.get(open.from..end)?, trim)?);
+        let Some(start) = open.start.or_else(begins) else { return };
+        open.start = Some(start);
+        let is_first = self.sent.is_empty();
+        let from = if is_first { start } else { open.sent };
+        let json = quoted(text.get(from..end).unwrap_or(""));
+        let inside = json.get(1..json.len() - 1).unwrap_or("");
+        if is_first && guard::may_be_placeholder(key, inside) {
+            return;
+        }
+        if is_first {
+            self.sent.extend([
+                &*self.head,
+                if self.head.is_empty() { "{" } else { ", " },
+                &quoted(key),
+                ": \"",
+            ]);
+        }
+        self.sent.push_str(inside);
+        self.is_sure = true;
+        open.sent = end;
+    }
+}
+
+/// Is what stands at `place` a string whatever it says?
+fn is_text(tool: &Tool, place: Place, typing: Typing) -> bool {
+    let others = [Kinds::NULL, Kinds::BOOL, Kinds::INTEGER, Kinds::FRACTION, Kinds::ARRAY, Kinds::OBJECT];
+    let is_string = || !others.iter().any(|other| tool.schema().guide().kinds(place).meets(*other));
+    let is_typed = match typing {
+        Typing::Text => true,
+        Typing::Schema => is_string(),
+        Typing::Json => false,
+    };
+    is_typed && tool.schema().takes_any_string(place)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
