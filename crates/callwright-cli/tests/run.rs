@@ -237,6 +237,19 @@ fn a_run_file_says_what_to_do_and_a_program_is_a_tool() {
     let asked = place.asked();
     assert_eq!(asked[0]["messages"][0]["content"], "Use a tool: echo the word 'ping'.");
 
+    // S0-03: the system prompt may stand in a file of its own.
+    std::fs::write(place.folder.join("Executor.md"), "You say things again.").unwrap();
+    let own = "system_file = \"Executor.md\"\ntask = \"Hello.\"\ntools = [\"fsRead\"]\n";
+    std::fs::write(place.folder.join("own.toml"), own).unwrap();
+    place.run(&[&place.path("own.toml"), "--model", "native"]);
+    let asked = place.asked();
+    let messages = asked.last().unwrap()["messages"].as_array().unwrap();
+    assert_eq!(
+        (messages[0]["role"].as_str(), messages[0]["content"].as_str()),
+        (Some("system"), Some("You say things again."))
+    );
+    assert_eq!(messages[1]["content"], "Hello.");
+
     let ran = place.run(&[&example("echo.toml"), "--model", "native"]);
     assert_eq!(ran.code, 8);
     assert!(ran.err.contains("the task needs `word`"), "{}", ran.err);
@@ -244,4 +257,56 @@ fn a_run_file_says_what_to_do_and_a_program_is_a_tool() {
         let ran = place.run(&[&example(name), "--input", "{}", "--model", "native"]);
         assert!(ran.err.contains("the task needs"), "{name}: {}", ran.err);
     }
+}
+
+/// S2-22, S2-23, S2-29, S2-30, S2-31: the log says what was mended, and what each turn called; nothing of a turn that only
+/// said something.
+#[test]
+fn the_log_tells_of_each_call() {
+    let place = Place::new(
+        "log",
+        r#"
+        [[answer]]
+        tool_calls = [{ id = "l1", name = "ListDirectory", arguments = '{"path": ".",}' }]
+        [[answer]]
+        when = { last_role = "tool" }
+        text = "Nothing is there."
+        "#,
+    );
+    let ran = place.run(&["List.", "--model", "native", "--log-level", "info", "--log-format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = ran.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines: Vec<Value> =
+        lines.filter(|line| line["message"].as_str().is_some_and(|m| m.starts_with("[chat]"))).collect();
+    let of = |message: &str| lines.iter().filter(|line| line["message"] == message).collect::<Vec<_>>();
+    let name = of("[chat] repaired tool name");
+    assert_eq!(name[0]["from"], "ListDirectory");
+    assert_eq!((name[0]["to"].as_str(), name[0]["toolCallId"].as_str()), (Some("listDirectory"), Some("l1")));
+    assert_eq!(of("[chat] repaired tool inputs")[0]["repairs"], "drop-comma");
+    let steps = of("[chat] step.finish");
+    assert_eq!(steps.len(), 1, "{}", ran.err);
+    assert_eq!(
+        (steps[0]["toolName"].as_str(), steps[0]["invalid"].as_bool()),
+        (Some("listDirectory"), Some(false))
+    );
+    assert_eq!(
+        (steps[0]["finishReason"].as_str(), steps[0]["hasText"].as_bool()),
+        (Some("tool_calls"), Some(false))
+    );
+}
+
+/// A run is kept like any other session: it can be listed and shown.
+#[test]
+fn what_a_run_did_can_be_shown() {
+    let place = Place::new("shown", CREATES);
+    let ran = place.run(&["create a Python file", "--model", "native", "--yes", "--session", "s"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let store = place.path("callwright.db");
+    let ran = run(&["show", "s", "--store", &store], "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in ["create a Python file", "fsWrite", "test.py", "I wrote test.py."] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let ran = run(&["sessions", "--json", "--store", &store], "");
+    assert_eq!(ran.lines()[0]["origin"], "agent");
 }

@@ -394,6 +394,12 @@ impl Runner {
             let result = ToolError::new(unknown).with("outcome", "unknown").into();
             self.finished(&call, result, Account::default(), true).await?;
         }
+        let is_masked = |call: &Call| self.is_resumed && !call.is_whole();
+        for call in self.machine.undecided().into_iter().filter(is_masked).collect::<Vec<_>>() {
+            let masked = "not run: the program was ended, and what was kept of this call lacks a secret that stood in \
+                          it. Send it again";
+            self.finished(&call, ToolError::new(masked).into(), Account::default(), false).await?;
+        }
         Ok(())
     }
 

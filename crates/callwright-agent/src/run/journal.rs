@@ -45,7 +45,9 @@ impl Journal {
     pub(super) async fn settings(&self, settings: &Value, facts: &Value) -> Result<(), StoreError> {
         let system =
             settings["system"].as_str().map(|text| NewNode::new(NodeKind::System, json!({"text": text})));
-        let note = note("settings", json!({"settings": settings, "facts": facts}));
+        let policy = settings["policy"].as_str().unwrap_or_default();
+        let text = format!("a run under the policy {policy}");
+        let note = note("settings", json!({"text": text, "settings": settings, "facts": facts}));
         self.append(system.into_iter().chain([note]).collect()).await
     }
 
@@ -163,7 +165,12 @@ impl Journal {
             super::stop::End::Breaker => NodeKind::Breaker,
             _ => NodeKind::Note,
         };
-        let payload = json!({"text": ended.sentence, "end": ended.end.name()});
+        // What the model said last stands there already.
+        let text = match ended.end {
+            super::stop::End::Answered => "answered",
+            _ => ended.sentence.as_str(),
+        };
+        let payload = json!({"text": text, "end": ended.end.name()});
         self.append(vec![NewNode::new(kind, payload)]).await
     }
 

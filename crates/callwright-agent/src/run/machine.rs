@@ -143,7 +143,7 @@ impl Machine {
         }
         self.breaker.reset();
         self.turns = 0;
-        self.to_model();
+        self.ask_next();
         true
     }
 
@@ -339,7 +339,7 @@ impl Machine {
     }
 
     /// The model is asked next, and what is too long is left out before.
-    pub(super) fn to_model(&mut self) {
+    pub(super) fn ask_next(&mut self) {
         let messages = self.transcript.messages();
         let bound = self.settings.context_tokens;
         self.is_compacted = bound.is_some_and(|bound| self.compaction.fit(messages, bound));

@@ -78,7 +78,7 @@ impl Machine {
         let ended = ended.or(stopped).or_else(broken).or_else(refused).or_else(limited);
         match ended {
             Some(ended) => self.phase = Phase::Done(ended),
-            None => self.to_model(),
+            None => self.ask_next(),
         }
     }
 

@@ -3,6 +3,7 @@
 use callwright::{Acceptance, Outcome, Refusal, Verdict, calls_or_error};
 use callwright_relay::Answer;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::stop::Account;
 use crate::arguments::Arguments;
@@ -67,6 +68,8 @@ pub struct Call {
     pub renamed_from: Option<String>,
     /// What was mended, by the kinds' names.
     pub repairs: Vec<String>,
+    /// A sum of the arguments: where they are kept with secrets masked, it tells that they are no longer the same.
+    pub sum: u64,
 }
 
 /// Something that was meant as a call, and is none.
@@ -141,6 +144,11 @@ impl ModelTurn {
 }
 
 impl Call {
+    /// Are these the arguments that the model wrote, not those that a store kept without their secrets?
+    pub fn is_whole(&self) -> bool {
+        self.sum == sum(&self.arguments)
+    }
+
     /// Was anything in it mended, wrapping aside?
     pub fn is_mended(&self) -> bool {
         self.note.is_some()
@@ -166,6 +174,7 @@ impl Call {
             note: call.note(),
             renamed_from: call.renamed_from.clone(),
             repairs: repairs.chain(coercions).collect(),
+            sum: sum(&call.arguments),
         }
     }
 }
@@ -193,6 +202,12 @@ impl Wrong {
     pub fn is_native(&self) -> bool {
         self.markup.is_empty()
     }
+}
+
+/// The first bytes of a hash.
+fn sum(text: &str) -> u64 {
+    let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    hash.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
 const NATIVE: &str = "native";

@@ -9,7 +9,7 @@ use crate::bench::{Bench, PROMPT, Wishes};
 /// A model that writes a comma too many until somebody tells it, in three tasks of one run.
 const LEARNS: &str = r#"
 [[answer]]
-when = { last_contains = "hello world", contains = "Extra data" }
+when = { last_contains = "hello world" }
 repeat = true
 text = "Done."
 
@@ -22,11 +22,6 @@ text = '{"tool": "run_code", "arguments": {"code": "print(1) # hello"}}'
 when = { contains = "Tool Call JSON Error", last_role = "user" }
 repeat = true
 text = '{"tool": "run_code", "arguments": {"code": "print(2) # hello"}}'
-
-[[answer]]
-when = { last_contains = "hello world" }
-repeat = true
-text = "Done."
 
 [[answer]]
 repeat = true

@@ -7,4 +7,5 @@ mod cut;
 mod golden;
 mod kept;
 mod kill;
+mod machine;
 mod runner;

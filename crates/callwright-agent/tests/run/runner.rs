@@ -200,3 +200,24 @@ async fn the_tools_go_with_each_request_in_their_order() {
         assert!(request.get("tool_choice").is_none());
     }
 }
+
+/// What is kept has its secrets masked: a call that lacks one is not run with stars in its place.
+#[tokio::test]
+async fn a_call_whose_secret_was_not_kept_does_not_run() {
+    let bench = Bench::new(
+        r#"
+        [[answer]]
+        tool_calls = [{ id = "1", name = "wipe", arguments = '{"what": "sk-proj-Zx81kQpWn2Lr7VtYb3Md9FhJ5sAe"}' }]
+        [[answer]]
+        when = { last_contains = "lacks a secret" }
+        text = "Then not."
+        "#,
+    );
+    let (_, outcome) = bench.run(Wishes::default(), "Wipe it.").await;
+    assert!(matches!(outcome, Outcome::Blocked(_)));
+    let resumed = Resumed::of(&bench.store.session("s").await.unwrap().unwrap()).unwrap();
+    let wishes = Wishes { rights: allowed(&["wipe"]), ..Wishes::default() };
+    let mut runner = bench.builder(wishes).resume(resumed);
+    assert_eq!(ended(runner.run().await.unwrap()), (End::Answered, "Then not.".into()));
+    assert!(bench.ran().is_empty());
+}

@@ -57,6 +57,8 @@ struct State<W> {
     said: bool,
     /// Its calls stand in that.
     has_calls: bool,
+    /// What it said so far, without its calls.
+    text: String,
 }
 
 impl<W: Write> Console<W> {
@@ -72,6 +74,7 @@ impl<W: Write> Console<W> {
             is_executing: false,
             said: false,
             has_calls: false,
+            text: String::new(),
         };
         Console { state: Mutex::new(state), in_color }
     }
@@ -109,6 +112,7 @@ impl<W: Write> Console<W> {
             Event::Asking { turn } => {
                 (state.turn, state.has_heading, state.last) = (*turn, false, None);
                 (state.is_executing, state.said) = (false, false);
+                state.text.clear();
                 Ok(())
             }
             Event::Raw { text } if text.is_empty() => Ok(()),
@@ -118,10 +122,19 @@ impl<W: Write> Console<W> {
                 state.last = text.chars().next_back();
                 write!(state.out, "{}", harmless(text))
             }
-            Event::Answered { calls, prompt_based, .. } => {
+            Event::Text { text } => {
+                state.text.push_str(text);
+                Ok(())
+            }
+            Event::Answered { calls, prompt_based, text, .. } => {
                 state.heading()?;
                 if state.last.is_some_and(|last| last != '\n') {
                     writeln!(state.out)?;
+                }
+                // What was said when a call was asked for again.
+                let more = text.strip_prefix(state.text.as_str()).unwrap_or_default().trim();
+                if !more.is_empty() {
+                    writeln!(state.out, "{}", harmless(more))?;
                 }
                 let parsed = |n: usize, how: &str| format!("  Parsed {n} {how} tool call(s)");
                 if state.said && 0 < *calls {
@@ -237,6 +250,17 @@ mod tests {
         ]);
         assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{text}");
         assert!(text.contains("    ✔ echo -> ␛[2Jgone…\n"), "{text}");
+    }
+
+    #[test]
+    fn what_was_said_when_a_call_was_asked_for_again_is_shown() {
+        let text = drawn(&[
+            Event::Asking { turn: 1 },
+            Event::Raw { text: "One. <call>".into() },
+            Event::Text { text: "One.".into() },
+            Event::Answered { turn: 1, text: "One.\n\nNo, two.".into(), calls: 0, prompt_based: 0 },
+        ]);
+        assert!(text.ends_with("One. <call>\nNo, two.\n"), "{text}");
     }
 
     #[test]

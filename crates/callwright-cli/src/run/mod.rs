@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use callwright_agent::Toolbox;
 use callwright_agent::run::{Cancel, End, Outcome, Resumed, RunError, Runner, Watch};
+use callwright_gateway::Secrets;
 use callwright_store::Store;
 use serde_json::{Value, json};
 
@@ -24,6 +25,11 @@ use file::RunFile;
 pub(crate) fn run(args: &RunArgs, in_color: bool) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
     let config = Config::load(&args.agent.config, &env)?;
+    // Lines of the log between those of the run are for who asks for them.
+    if config.origins.contains_key("log.level") {
+        let log = &config.settings.log;
+        log.start(false, &Secrets::default()).map_err(|error| Failure::Config(error.to_string()))?;
+    }
     let store = store(&config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(work(args, config, store.clone(), in_color));
