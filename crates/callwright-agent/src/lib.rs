@@ -1,6 +1,7 @@
-//! Acts for a model: the tools that it may call, the rights of a call, and the walls around what it does.
+//! Acts for a model: the tools that it may call, the rights of a call, the walls around what it does, and the loop that
+//! asks the model and runs its calls.
 //!
-//! The modules stand in reading order. Nothing here talks to a model or a terminal.
+//! The modules stand in reading order. Nothing here talks to a terminal.
 
 mod tool;
 mod arguments;
@@ -13,7 +14,9 @@ mod workspace;
 mod changes;
 mod sandbox;
 mod command;
+pub mod mcp;
 pub mod tools;
+pub mod run;
 
 pub use approval::{ApprovalRequest, Approvals, Fingerprint};
 pub use arguments::Arguments;

@@ -8,12 +8,14 @@ use std::fmt;
 
 use callwright::{Acceptance, Reason, Refusal};
 use callwright_json::{Class, Repair, RepairKind};
+use serde::{Deserialize, Serialize};
 
 use crate::shown::is_visible;
 use crate::tool::{Effect, Kind, World};
 
 /// What was done to a call before it could be read, from nothing to the worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Repaired {
     /// R0: nothing.
     Exact,
@@ -125,7 +127,8 @@ pub struct Rights {
 }
 
 /// What is to be done with a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Run it.
     Run,
@@ -138,7 +141,8 @@ pub enum Decision {
 }
 
 /// Why a call is not simply run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Why {
     /// It reads in the open world: what it asks for can give something away.
     Leaks,

@@ -81,6 +81,14 @@ impl Toolbox {
         }
     }
 
+    /// Does a call of it take as long as a person takes?
+    pub(crate) fn waits_for_a_person(&self, name: &str, arguments: &str) -> bool {
+        match (self.get(name), Arguments::read(arguments)) {
+            (Some(tool), Ok(arguments)) => tool.timeout(&arguments).is_none(),
+            _ => false,
+        }
+    }
+
     /// What is to be done with a call, by what the user permits and what was done to it before it could be read.
     pub fn decide(&self, name: &str, arguments: &str, repaired: Repaired, rights: &Rights) -> Decision {
         let decision = rights.decide(name, self.kind_of(name, arguments), repaired);

@@ -31,6 +31,11 @@ impl Pen {
         Pen { color }
     }
 
+    /// Is it to be in colour?
+    pub(crate) fn is_in_color(self) -> bool {
+        self.color
+    }
+
     /// What became of a model's answer; `origin` says where `text` comes from.
     pub(crate) fn outcome(self, text: &str, outcome: &Outcome, origin: &str) -> String {
         let mut out = String::new();

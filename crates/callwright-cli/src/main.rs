@@ -3,9 +3,11 @@
 //!
 //! Each command is a module with a `run`; `door` holds the calls into the engine.
 
+mod agent;
 mod args;
 mod bench;
 mod caps;
+mod chat;
 mod chunks;
 mod compiled;
 mod config;
@@ -23,10 +25,12 @@ mod jsonl;
 mod kept;
 mod key;
 mod lint;
+mod mcp;
 mod models;
 mod parse;
 mod prompt;
 mod replay;
+mod run;
 mod serve;
 mod template;
 mod tools;
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
     let pen = Pen::new(in_color(cli.color));
     let done = match &cli.command {
         Command::Serve(args) => serve::run(args),
+        Command::Run(args) => run::run(args, pen.is_in_color()),
         Command::Caps(args) => caps::run(args),
         Command::Models(args) => models::run(args),
         Command::Doctor(args) => doctor::run(args),
@@ -63,6 +68,8 @@ fn main() -> ExitCode {
         Command::Lint(args) => lint::run(args),
         Command::Template(args) => template::run(args),
         Command::Tools(args) => tools::run(args),
+        Command::Chat(args) => chat::run(args, in_color(cli.color)),
+        Command::Mcp(args) => mcp::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Demo => demo::run(pen),

@@ -2,8 +2,8 @@
 //!
 //! The request only moves its record into the store's queue. All of this is done by the store's own thread.
 
-use callwright::{Acceptance, NativeCall, Outcome, Policy, Reason, Refusal, Report, Verdict};
-use callwright_relay::{Attempt, Choice, End, TurnRecord, Why};
+use callwright::{Acceptance, Policy, Refusal, Verdict};
+use callwright_relay::{Attempt, Choice, End, Mistake, TurnRecord, Why, mistakes};
 use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
 use serde_json::{Value, json};
 
@@ -98,24 +98,7 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
 
 /// One question to a model, and its answer.
 fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
-    let choices: Vec<Value> = attempt.choices.iter().map(answer).collect();
-    let mut payload = json!({
-        "attempt": number,
-        "why": attempt.why.name(),
-        "upstream": attempt.upstream,
-        "model": attempt.model,
-        "mode": attempt.mode.name(),
-        "dialect": attempt.dialect,
-        "status": attempt.status,
-        "error": attempt.error,
-        "duration_us": attempt.duration.as_micros() as u64,
-        "usage": {
-            "prompt_tokens": attempt.usage.prompt,
-            "completion_tokens": attempt.usage.completion,
-            "total_tokens": attempt.usage.total,
-        },
-        "choices": choices,
-    });
+    let mut payload = attempt.to_json(number);
     let answer = attempt.answer.bytes().map(|(bytes, came)| {
         payload["answer_bytes"] = came.into();
         // A character that is cut through at the end is none.
@@ -127,23 +110,9 @@ fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
     node
 }
 
-fn answer(choice: &Choice) -> Value {
-    let native: Vec<Value> =
-        choice.native.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
-    json!({
-        "raw": choice.raw,
-        "native": native,
-        "reasoning": choice.reasoning,
-        "finish_reason": choice.finish_reason,
-        "report": report(choice, &choice.outcome),
-    })
-}
-
-fn report(choice: &Choice, outcome: &Outcome) -> Value {
-    let native = |(name, arguments)| NativeCall { id: None, name, arguments };
-    let native: Vec<NativeCall<'_>> =
-        choice.native.iter().map(|(name, arguments)| native((name.as_str(), arguments.as_str()))).collect();
-    serde_json::to_value(Report::of(outcome, &choice.raw, &native)).unwrap_or_default()
+fn fault(mistake: Mistake) -> Fault {
+    let Mistake { kind, tool, place } = mistake;
+    Fault { kind, tool, place }
 }
 
 /// Where a call was made.
@@ -180,9 +149,10 @@ impl Told {
                 nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": thought, "from": from})));
             }
         }
-        let report = report(choice, &choice.outcome);
+        let report = choice.report(&choice.outcome);
         let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
         for verdict in &choice.outcome.verdicts {
+            self.faults.extend(mistakes(verdict).into_iter().map(fault));
             match verdict {
                 Verdict::Accepted(call) => {
                     nodes.push(self.accepted(attempt, call, calls.next().unwrap_or_default(), place));
@@ -206,17 +176,6 @@ impl Told {
         if is_mended {
             self.n_repairs += call.repairs.len() as i64 + call.coercions.len() as i64;
             self.n_repairs += i64::from(call.renamed_from.is_some());
-            let mut kinds: Vec<&str> = call.repairs.iter().map(|repair| repair.kind.code()).collect();
-            kinds.extend(call.renamed_from.is_some().then_some("rename"));
-            kinds.sort_unstable();
-            kinds.dedup();
-            let fault = |kind: &str, place: &str| Fault {
-                kind: kind.into(),
-                tool: call.name.clone(),
-                place: place.into(),
-            };
-            self.faults.extend(kinds.into_iter().map(|kind| fault(kind, "")));
-            self.faults.extend(call.coercions.iter().map(|coercion| fault("coerce", &coercion.pointer)));
         }
         let kind = if is_mended { NodeKind::Healed } else { NodeKind::ToolCall };
         let mut node = NewNode::new(kind, placed(report, place));
@@ -227,13 +186,6 @@ impl Told {
 
     fn refused(&mut self, record: &TurnRecord, refusal: &Refusal, report: Value, place: Place) -> NewNode {
         let tool = refusal.name.clone().unwrap_or_default();
-        let at = match &refusal.reason {
-            Reason::Invalid(violations) => {
-                violations.first().map_or_else(String::new, |v| format!("{} {}", v.pointer, v.keyword))
-            }
-            _ => String::new(),
-        };
-        self.faults.push(Fault { kind: refusal.reason.code().into(), tool: tool.clone(), place: at });
         let is_final = place.is_last || matches!(record.end, End::Cut | End::HungUp | End::UpstreamError);
         let feedback = refusal.feedback();
         let is_native = feedback.dialect == "native";

@@ -120,6 +120,10 @@ impl Client {
         Ok(Client { relay: Relay::new(config, env, observer)? })
     }
 
+    pub(crate) fn relay(&self) -> &Arc<Relay> {
+        &self.relay
+    }
+
     /// Asks, and waits for the whole answer. `request` is the body of a chat request.
     ///
     /// # Errors

@@ -87,7 +87,7 @@ impl Ladder {
 }
 
 /// What makes two errors the same: the tool and what is wrong, not where, nor the values.
-fn fingerprint(refusal: &Refusal) -> String {
+pub(crate) fn fingerprint(refusal: &Refusal) -> String {
     let name = refusal.name.as_deref().unwrap_or("");
     match &refusal.reason {
         Reason::Invalid(violations) => {

@@ -4,6 +4,7 @@
 
 pub mod config;
 mod record;
+mod told;
 pub mod upstream;
 pub mod capability;
 mod client;
@@ -28,12 +29,15 @@ mod sse_out;
 mod reply;
 mod report;
 mod again;
+mod asked;
 mod log;
 
 pub use again::{Again, AgainError};
+pub use asked::{Answer, Asking, Piece, error_fingerprint};
 pub use client::{ChatError, Chunks, Client, Completion, ToolCall};
 pub use record::{Attempt, Choice, End, Nobody, Observer, TurnRecord, Usage, Why};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
+pub use told::{Mistake, mistakes};
 pub use upstream::Kept;
 pub use wire::WireError;

@@ -15,7 +15,8 @@ use crate::wire::{Ask, string_of};
 /// The record of a request, being written. Dropping it tells the observer.
 pub(crate) struct Log {
     record: TurnRecord,
-    observer: Arc<dyn Observer>,
+    /// None once the record has been taken.
+    observer: Option<Arc<dyn Observer>>,
     since: Instant,
     /// When the last attempt began.
     asked: Instant,
@@ -33,7 +34,7 @@ impl Log {
             ..TurnRecord::default()
         };
         let now = Instant::now();
-        Log { record, observer, since: now, asked: now, usage: Usage::default() }
+        Log { record, observer: Some(observer), since: now, asked: now, usage: Usage::default() }
     }
 
     /// What the request asks for.
@@ -108,6 +109,18 @@ impl Log {
         self.record.status = status;
     }
 
+    /// The record, for a caller that wants it instead of the observer.
+    pub(crate) fn close(mut self) -> TurnRecord {
+        self.observer = None;
+        self.taken()
+    }
+
+    fn taken(&mut self) -> TurnRecord {
+        self.settle();
+        self.record.total = self.since.elapsed();
+        std::mem::take(&mut self.record)
+    }
+
     /// The last attempt is over.
     fn settle(&mut self) {
         if let Some(attempt) = self.record.attempts.last_mut()
@@ -146,9 +159,8 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.settle();
-        self.record.total = self.since.elapsed();
-        self.observer.ended(std::mem::take(&mut self.record));
+        let Some(observer) = self.observer.take() else { return };
+        observer.ended(self.taken());
     }
 }
 

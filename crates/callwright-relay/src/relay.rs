@@ -151,7 +151,7 @@ impl Relay {
         }
     }
 
-    fn turn(&self, request: Request) -> Result<Begun, WireError> {
+    pub(crate) fn turn(&self, request: Request) -> Result<Begun, WireError> {
         let limit = self.config.limits.body;
         if limit < request.body.len() {
             return Err(WireError {
@@ -190,11 +190,12 @@ impl Relay {
     }
 }
 
-struct Begun {
-    ask: Ask,
-    tool_set: Arc<ToolSet>,
-    policy: Policy,
-    headers: HeaderMap,
+/// A request that can be used.
+pub(crate) struct Begun {
+    pub(crate) ask: Ask,
+    pub(crate) tool_set: Arc<ToolSet>,
+    pub(crate) policy: Policy,
+    pub(crate) headers: HeaderMap,
 }
 
 async fn answer(turn: Box<Turn>, opened: Opened) -> Reply {

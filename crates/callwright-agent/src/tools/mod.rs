@@ -7,6 +7,7 @@ mod fs_append;
 mod fs_read;
 mod fs_write;
 mod list_directory;
+mod program;
 mod run_command;
 mod search_files;
 mod search_text;
@@ -25,6 +26,7 @@ use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
 pub use ask::{Answer, AskUser, Host, Question};
 pub use finish::Finish;
+pub use program::Program;
 pub use run_command::RunCommand;
 
 /// The built-in tools, in the order in which they are declared.

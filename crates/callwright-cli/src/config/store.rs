@@ -49,7 +49,7 @@ impl Config {
         let location = match settings.at.as_deref().map(str::trim) {
             Some("off") => return Ok(None),
             Some(text) => Some(text.parse().map_err(|error| Failure::Config(format!("store.at: {error}")))?),
-            None => self.folder(env).map(|folder| Location::File(folder.join(FILE))),
+            None => self.state_folder(env).map(|folder| Location::File(folder.join(FILE))),
         };
         let Some(location) = location else { return Ok(None) };
         if let Location::Postgres(url) = &location {
@@ -62,7 +62,7 @@ impl Config {
         }
         let folder = match &location {
             Location::File(path) => path.parent().map(PathBuf::from),
-            Location::Postgres(_) => self.folder(env),
+            Location::Postgres(_) => self.state_folder(env),
         };
         let dumps = settings.dumps.clone().unwrap_or_else(|| folder.unwrap_or_default().join("dumps"));
         let masking = Masking::new(secrets.clone(), &settings.mask)
@@ -73,7 +73,7 @@ impl Config {
     }
 
     /// Where what is remembered of models stands, or else what programs remember of this user.
-    fn folder(&self, env: Env<'_>) -> Option<PathBuf> {
+    pub(crate) fn state_folder(&self, env: Env<'_>) -> Option<PathBuf> {
         let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let own = || {
             set("XDG_STATE_HOME")

@@ -1,0 +1,457 @@
+//! Does what the machine says: asks the model and the user, runs the tools, and writes down what happened.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use callwright_relay::{Answer, Asking, ChatError, Piece};
+use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
+
+use super::approver::Approval;
+use super::builder::{Outcome, RunError, RunnerBuilder};
+use super::cancel::{Cancel, Tokens};
+use super::event::{Event, Step};
+use super::machine::{Machine, Next, Question, Settings};
+use super::stop::{Account, End, Ended};
+use super::tell::log_step;
+use super::turn::{Call, ModelTurn};
+use crate::approval::{ApprovalRequest, Approvals};
+use crate::rights::Why;
+use crate::tool::{CallContext, ToolError, ToolResult};
+
+/// How often the model is asked again when its upstream failed in the middle.
+const RETRIES: u32 = 1;
+
+/// A run: a machine, and what does its bidding.
+pub struct Runner {
+    pub(super) with: RunnerBuilder,
+    pub(super) machine: Machine,
+    approvals: Approvals,
+    cancel: Cancel,
+    /// Calls that had begun when the run was killed.
+    pub(super) begun: Vec<Call>,
+    /// The settings stand in the journal.
+    pub(super) is_written: bool,
+    pub(super) is_resumed: bool,
+    /// The turn that is being worked on.
+    pub(super) step: Option<Step>,
+}
+
+impl Runner {
+    pub(super) fn of(with: RunnerBuilder, machine: Machine) -> Runner {
+        Runner {
+            with,
+            machine,
+            approvals: Approvals::default(),
+            cancel: Cancel::default(),
+            begun: Vec::new(),
+            is_written: false,
+            is_resumed: false,
+            step: None,
+        }
+    }
+
+    /// The machine: the conversation, the account.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// What the run is made of.
+    pub fn with(&self) -> &RunnerBuilder {
+        &self.with
+    }
+
+    /// The same for changing between two runs: another model, other tools, other rights.
+    pub fn with_mut(&mut self) -> &mut RunnerBuilder {
+        &mut self.with
+    }
+
+    /// Cancels it from outside.
+    pub fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// Changes what holds for the run.
+    ///
+    /// # Errors
+    /// That cannot be written down.
+    pub async fn set(&mut self, change: impl FnOnce(&mut Settings)) -> Result<(), RunError> {
+        change(self.machine.settings_mut());
+        if self.is_written { self.write_settings().await } else { Ok(()) }
+    }
+
+    /// Says something to the model, at the beginning or after an end. Returns false, and says nothing, while calls
+    /// wait for results: those come first.
+    ///
+    /// # Errors
+    /// It cannot be written down.
+    pub async fn say(&mut self, text: &str) -> Result<bool, RunError> {
+        if self.machine.working_on().is_some() {
+            return Ok(false);
+        }
+        if !self.is_written {
+            self.write_settings().await?;
+            self.is_written = true;
+        }
+        if let Some(journal) = &mut self.with.journal {
+            journal.said(text).await?;
+        }
+        Ok(self.machine.say(text))
+    }
+
+    /// Lets a run that has ended go on as it is: after a limit, or after it was cancelled.
+    ///
+    /// # Errors
+    /// That cannot be written down.
+    pub async fn go_on(&mut self) -> Result<bool, RunError> {
+        if self.machine.working_on().is_some() {
+            return Ok(false);
+        }
+        if let Some(journal) = &self.with.journal {
+            journal.note("goes_on", json!({})).await?;
+        }
+        Ok(self.machine.go_on())
+    }
+
+    /// The same, where a limit or the user ended it. What ended otherwise stays so.
+    ///
+    /// # Errors
+    /// That cannot be written down.
+    pub async fn go_on_from_a_limit(&mut self) -> Result<bool, RunError> {
+        match self.machine.next() {
+            Next::Done(Ended { end: End::Limit(_) | End::Cancelled, .. }) => self.go_on().await,
+            _ => Ok(false),
+        }
+    }
+
+    /// Goes on until there is an end, or somebody has to do something.
+    ///
+    /// # Errors
+    /// What happens cannot be written down, or the user cancelled twice.
+    pub async fn run(&mut self) -> Result<Outcome, RunError> {
+        let tokens = self.cancel.renewed();
+        let twice = tokens.twice.clone();
+        let began = Event::Began {
+            session: self.with.journal.as_ref().map(|journal| journal.session().to_owned()),
+            model: self.with.model.clone(),
+            is_resumed: self.is_resumed,
+        };
+        self.tell(began);
+        // Dropping the work drops the calls: tools that run end, commands with them.
+        tokio::select! {
+            biased;
+            () = twice.cancelled() => Err(RunError::Stopped),
+            outcome = self.work(&tokens) => outcome,
+        }
+    }
+
+    async fn work(&mut self, tokens: &Tokens) -> Result<Outcome, RunError> {
+        self.answer_begun().await?;
+        self.decide().await?;
+        loop {
+            if tokens.once.is_cancelled() {
+                self.cancelled().await?;
+            }
+            match self.machine.next() {
+                Next::Done(ended) => {
+                    self.step_over().await?;
+                    if let Some(journal) = &self.with.journal {
+                        journal.ended(&ended).await?;
+                    }
+                    self.tell(Event::Ended { ended: ended.clone(), spent: *self.machine.account() });
+                    return Ok(Outcome::Ended(ended));
+                }
+                Next::CallModel(question) => {
+                    if let Some(blocked) = self.ask_model(question, tokens).await? {
+                        return self.blocked(blocked).await;
+                    }
+                }
+                Next::Ask(calls) => {
+                    if let Some(blocked) = self.ask_user(calls, tokens).await? {
+                        return self.blocked(blocked).await;
+                    }
+                }
+                Next::CallTools(calls) => self.run_tools(calls, tokens).await?,
+            }
+            self.step_over().await?;
+        }
+    }
+
+    /// Asks the model. Returns why nobody answers, where that is so.
+    async fn ask_model(&mut self, question: Question, tokens: &Tokens) -> Result<Option<String>, RunError> {
+        if question.is_compacted {
+            self.tell(Event::Compacted);
+        }
+        let request = self.request(&question);
+        let policy = self.machine.settings().policy;
+        let asking = Asking { policy: Some(policy), reasks: (!question.may_reask).then_some(0) };
+        let mut retries = RETRIES;
+        let since = Instant::now();
+        let answer = loop {
+            self.tell(Event::Asking { turn: self.machine.turn() + 1 });
+            let asked = self.asked(&request, asking);
+            let asked = tokio::select! {
+                biased;
+                () = tokens.once.cancelled() => None,
+                answer = asked => Some(answer),
+            };
+            match asked {
+                // What was cancelled is looked at by whoever called.
+                None => return Ok(None),
+                Some(Ok(answer)) => break answer,
+                // Nothing has been done yet: it may be asked once more.
+                Some(Err(error)) if 0 < retries && 500 <= error.status => {
+                    retries -= 1;
+                    self.tell(Event::Retried { why: error.message });
+                }
+                Some(Err(error)) => return Ok(Some(format!("⚠️ No answer from the model: {error}"))),
+            }
+        };
+        let mut turn = ModelTurn::of(&answer, &self.with.toolbox);
+        turn.spent.seconds = since.elapsed().as_secs_f64();
+        turn.spent.money = self.with.prices.map_or(0.0, |(question, answer)| {
+            let of = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+            of(turn.spent.prompt_tokens, question) + of(turn.spent.completion_tokens, answer)
+        });
+        let turn = self.machine.answered(turn);
+        if let Some(journal) = &self.with.journal {
+            journal.answered(&answer, &turn, policy).await?;
+        }
+        self.tell_answer(&turn, policy);
+        self.decide().await?;
+        Ok(None)
+    }
+
+    async fn asked(&self, request: &Value, asking: Asking) -> Result<Answer, ChatError> {
+        let watch = Arc::clone(&self.with.watch);
+        let told = move |piece: Piece<'_>| {
+            watch.event(&match piece {
+                Piece::Raw(text) => Event::Raw { text: text.to_owned() },
+                Piece::Text(text) => Event::Text { text: text.to_owned() },
+                Piece::Reasoning(text) => Event::Reasoning { text: text.to_owned() },
+            });
+        };
+        self.with.client.ask(request, asking, told).await
+    }
+
+    fn request(&self, question: &Question) -> Value {
+        let mut request = Map::new();
+        if let Some(model) = &self.with.model {
+            request.insert(String::from("model"), json!(model));
+        }
+        request.insert(String::from("messages"), json!(question.messages));
+        if !self.with.toolbox.definitions().is_empty() {
+            request.insert(String::from("tools"), json!(self.with.toolbox.definitions()));
+        }
+        request.insert(String::from("stream"), json!(true));
+        request.insert(String::from("stream_options"), json!({"include_usage": true}));
+        request.extend(self.with.request.clone());
+        Value::Object(request)
+    }
+
+    /// Decides about calls of which it is not decided yet. What may not run has its result at once.
+    async fn decide(&mut self) -> Result<(), RunError> {
+        for call in self.machine.undecided() {
+            let decision =
+                self.with.toolbox.decide(&call.name, &call.arguments, call.repaired, &self.with.rights);
+            if let Some(result) = Machine::refusal(decision) {
+                self.finished(&call, result, Account::default(), false).await?;
+            } else {
+                self.machine.decided(&call.id, decision);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the user about calls. Returns why nobody answers, where that is so.
+    async fn ask_user(
+        &mut self,
+        calls: Vec<(Call, Why)>,
+        tokens: &Tokens,
+    ) -> Result<Option<String>, RunError> {
+        for (call, why) in calls {
+            let place = self.with.workspace.root();
+            let request = ApprovalRequest::new(&call.name, &call.arguments, place, why);
+            let approval = if self.approvals.covers(&request) {
+                Approval::Always
+            } else {
+                let Call { id, name: tool, arguments, .. } = call.clone();
+                self.tell(Event::ApprovalAsked { id, tool, arguments, why });
+                let approver = Arc::clone(&self.with.approver);
+                tokio::select! {
+                    biased;
+                    () = tokens.once.cancelled() => return Ok(None),
+                    approval = approver.approve(&request) => approval,
+                }
+            };
+            let yes = match approval {
+                // The model itself can confirm what it meant: by saying it right.
+                Approval::Nobody if why == Why::Mended && self.machine.settings().policy.feeds_back() => {
+                    self.finished(&call, Machine::unconfirmed(&call), Account::default(), false).await?;
+                    continue;
+                }
+                Approval::Nobody => {
+                    let name = &call.name;
+                    return Ok(Some(format!("⚠️ Nobody is there to approve a call of {name}: {why}.")));
+                }
+                Approval::Always => {
+                    self.approvals.grant(&request);
+                    true
+                }
+                Approval::Once => true,
+                Approval::No => false,
+            };
+            self.tell(Event::Approved { id: call.id.clone(), yes });
+            if yes {
+                if let Some(journal) = &self.with.journal {
+                    journal.approved(&call).await?;
+                }
+                self.machine.approved(&call.id, true);
+            } else {
+                self.finished(&call, Machine::denial(), Account::default(), false).await?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Runs calls, all at the same time.
+    async fn run_tools(&mut self, calls: Vec<Call>, tokens: &Tokens) -> Result<(), RunError> {
+        if let Some(journal) = &self.with.journal {
+            journal.intents(&calls).await?;
+        }
+        let mut running = JoinSet::new();
+        let mut open: HashMap<tokio::task::Id, Call> = HashMap::new();
+        for call in calls {
+            let Call { id, name: tool, arguments, .. } = call.clone();
+            self.tell(Event::CallStarted { id, tool, arguments });
+            let context = CallContext {
+                cancellation: tokens.once.child_token(),
+                limits: self.with.limits,
+                approved: self.machine.is_approved(&call.id),
+                ..CallContext::new(call.id.clone(), Arc::clone(&self.with.workspace))
+            };
+            let (toolbox, running_call) = (Arc::clone(&self.with.toolbox), call.clone());
+            let task = running.spawn(async move {
+                let since = Instant::now();
+                let result = toolbox.call(&running_call.name, &running_call.arguments, &context).await;
+                (result, since.elapsed().as_secs_f64())
+            });
+            open.insert(task.id(), call);
+        }
+        while let Some(done) = running.join_next_with_id().await {
+            let (task, result, seconds) = match done {
+                Ok((task, (result, seconds))) => (task, result, seconds),
+                Err(error) => (error.id(), ToolError::new("the tool broke down").into(), 0.0),
+            };
+            let Some(call) = open.remove(&task) else { continue };
+            // The user's own time is nobody's budget.
+            let is_person = self.with.toolbox.waits_for_a_person(&call.name, &call.arguments);
+            let spent = Account { seconds: if is_person { 0.0 } else { seconds }, ..Account::default() };
+            self.finished(&call, result, spent, true).await?;
+        }
+        Ok(())
+    }
+
+    /// A call has its result: first it is written down, then the machine is told.
+    async fn finished(
+        &mut self,
+        call: &Call,
+        result: ToolResult,
+        spent: Account,
+        ran: bool,
+    ) -> Result<(), RunError> {
+        if let Some(journal) = &self.with.journal {
+            journal.finished(call, &result, spent, ran).await?;
+        }
+        self.machine.spent(spent);
+        let Call { id, name: tool, arguments, .. } = call.clone();
+        let (content, is_error) = (result.content(), result.is_error());
+        self.tell(Event::CallFinished {
+            id,
+            tool,
+            arguments,
+            result: content,
+            is_error,
+            seconds: spent.seconds,
+        });
+        self.machine.finished(&call.id, &result);
+        Ok(())
+    }
+
+    /// Calls that had begun when the run was killed: what may run twice runs again; of the rest nobody knows.
+    async fn answer_begun(&mut self) -> Result<(), RunError> {
+        for call in std::mem::take(&mut self.begun) {
+            let kind = self.with.toolbox.kind_of(&call.name, &call.arguments);
+            if call.idempotent && kind.idempotent {
+                continue;
+            }
+            let Call { id, name: tool, arguments, .. } = call.clone();
+            self.tell(Event::OutcomeUnknown { id, tool, arguments });
+            let unknown = "the program was ended while this call ran: whether it was done is not known, and it was not \
+                           run again. Look before you call it again";
+            let result = ToolError::new(unknown).with("outcome", "unknown").into();
+            self.finished(&call, result, Account::default(), true).await?;
+        }
+        let is_masked = |call: &Call| self.is_resumed && !call.is_whole();
+        for call in self.machine.undecided().into_iter().filter(is_masked).collect::<Vec<_>>() {
+            let masked = "not run: the program was ended, and what was kept of this call lacks a secret that stood in \
+                          it. Send it again";
+            self.finished(&call, ToolError::new(masked).into(), Account::default(), false).await?;
+        }
+        Ok(())
+    }
+
+    /// The user has had enough: what is open is answered so.
+    async fn cancelled(&mut self) -> Result<(), RunError> {
+        if let Next::Done(_) = self.machine.next() {
+            return Ok(());
+        }
+        if let Some(journal) = &self.with.journal {
+            journal.note("cancelled", json!({"text": "cancelled by the user"})).await?;
+        }
+        self.machine.cancel();
+        Ok(())
+    }
+
+    async fn blocked(&mut self, sentence: String) -> Result<Outcome, RunError> {
+        self.tell(Event::Blocked { sentence: sentence.clone() });
+        Ok(Outcome::Blocked(sentence))
+    }
+
+    /// Where the turn is over: tells of it, and asks whether that was enough.
+    async fn step_over(&mut self) -> Result<(), RunError> {
+        if self.machine.working_on().is_some() {
+            return Ok(());
+        }
+        let Some(step) = self.step.take() else { return Ok(()) };
+        log_step(&step);
+        self.tell(Event::StepFinished(step.clone()));
+        let enough = self.with.stop_when.as_ref().and_then(|enough| enough(&self.machine, &step));
+        if let Some(sentence) = enough
+            && matches!(self.machine.next(), Next::CallModel(_))
+        {
+            if let Some(journal) = &self.with.journal {
+                journal.note("stopped", json!({"text": sentence})).await?;
+            }
+            self.machine.stop(&sentence);
+        }
+        Ok(())
+    }
+
+    async fn write_settings(&self) -> Result<(), RunError> {
+        let Some(journal) = &self.with.journal else { return Ok(()) };
+        Ok(journal.settings(&json!(self.machine.settings()), &self.with.facts).await?)
+    }
+
+    pub(super) fn tell(&self, event: Event) {
+        self.with.watch.event(&event);
+    }
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner").field("machine", &self.machine).finish_non_exhaustive()
+    }
+}

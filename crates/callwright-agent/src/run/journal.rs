@@ -1,0 +1,270 @@
+//! What happens in a run, written to a session of the store before anything else happens.
+//!
+//! Each thing that the machine is fed with is a node, so that the same machine can be had again from the session. A call
+//! has an intent before it begins, and an effect and a result in one piece after it has ended.
+
+use callwright::{Acceptance, Outcome, Policy, Verdict};
+use callwright_relay::{Answer, Attempt, End as TurnEnd, TurnRecord, Why, mistakes};
+use callwright_store::{
+    Became, Call as KeptCall, Fault, NewNode, NewTurn, NodeKind, SessionRef, Store, StoreError, Turn,
+};
+use serde_json::{Value, json};
+
+use super::stop::{Account, Ended};
+use super::turn::{Call, ModelTurn, Part};
+use crate::tool::ToolResult;
+
+/// The session that keeps a run.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    store: Store,
+    session: String,
+    title: String,
+}
+
+/// The member of a payload in which the machine finds what it was fed with.
+pub(super) const FED: &str = "run";
+
+impl Journal {
+    /// A journal in the session of this name.
+    pub fn new(store: Store, session: impl Into<String>) -> Journal {
+        Journal { store, session: session.into(), title: String::new() }
+    }
+
+    /// The session's name.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// What holds for the run, at its beginning or from now on. `facts` are whatever the caller wants to find again.
+    pub(super) async fn settings(&self, settings: &Value, facts: &Value) -> Result<(), StoreError> {
+        let system =
+            settings["system"].as_str().map(|text| NewNode::new(NodeKind::System, json!({"text": text})));
+        let policy = settings["policy"].as_str().unwrap_or_default();
+        let text = format!("a run under the policy {policy}");
+        let note = note("settings", json!({"text": text, "settings": settings, "facts": facts}));
+        self.append(system.into_iter().chain([note]).collect()).await
+    }
+
+    /// What the user says.
+    pub(super) async fn said(&mut self, text: &str) -> Result<(), StoreError> {
+        if self.title.is_empty() {
+            self.title = text.to_owned();
+        }
+        self.append(vec![NewNode::new(NodeKind::User, json!({"text": text, FED: {"said": true}}))]).await
+    }
+
+    /// Something that is no message: the user cancelled, the run goes on.
+    pub(super) async fn note(&self, what: &str, more: Value) -> Result<(), StoreError> {
+        self.append(vec![note(what, more)]).await
+    }
+
+    /// An answer of the model. `turn` is what the machine made of it.
+    pub(super) async fn answered(
+        &self,
+        answer: &Answer,
+        turn: &ModelTurn,
+        policy: Policy,
+    ) -> Result<(), StoreError> {
+        let mut nodes: Vec<NewNode> =
+            (1..).zip(&answer.record.attempts).map(|(number, attempt)| model_turn(number, attempt)).collect();
+        if let Some(last) = nodes.last_mut() {
+            last.payload[FED] = json!({"answered": turn});
+        }
+        if !answer.reasoning.is_empty() {
+            nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": answer.reasoning})));
+        }
+        let report =
+            answer.record.attempts.last().and_then(|attempt| attempt.choices.first()).map(|choice| {
+                choice.report(&Outcome { verdicts: answer.verdicts.clone(), ..choice.outcome.clone() })
+            });
+        let report = report.unwrap_or_default();
+        let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
+        for part in &turn.parts {
+            nodes.push(match part {
+                Part::Call(call) => call_node(call, calls.next()),
+                Part::Wrong(wrong) => {
+                    let mut payload = refusals.next().unwrap_or_else(|| json!({}));
+                    let text =
+                        if wrong.is_native() { Some(&wrong.result) } else { turn.user_message.as_ref() };
+                    payload["text"] = text.cloned().into();
+                    payload["error"] = wrong.error.clone().into();
+                    let kind = match policy.feeds_back() {
+                        true => NodeKind::ValidationError,
+                        false => NodeKind::Refused,
+                    };
+                    NewNode {
+                        name: wrong.name.clone(),
+                        call: wrong.id.clone(),
+                        ..NewNode::new(kind, payload)
+                    }
+                }
+            });
+        }
+        let turn = NewTurn {
+            session: SessionRef::Named(self.session.clone()),
+            origin: "agent",
+            title: self.title.clone(),
+            turn: facts(&answer.record, answer),
+            nodes,
+            before: Vec::new(),
+            calls: answer.verdicts.iter().map(|verdict| kept(verdict, answer.record.end)).collect(),
+            faults: faults(&answer.record),
+        };
+        self.store.write(turn).await.map(drop)
+    }
+
+    /// These calls are about to begin.
+    pub(super) async fn intents(&self, calls: &[Call]) -> Result<(), StoreError> {
+        let intent = |call: &Call| NewNode {
+            name: Some(call.name.clone()),
+            call: Some(call.id.clone()),
+            ..NewNode::new(NodeKind::Intent, json!({"tool": call.name, "arguments": call.arguments}))
+        };
+        self.append(calls.iter().map(intent).collect()).await
+    }
+
+    /// A call has its result. `ran`: it had begun.
+    pub(super) async fn finished(
+        &self,
+        call: &Call,
+        result: &ToolResult,
+        spent: Account,
+        ran: bool,
+    ) -> Result<(), StoreError> {
+        let (name, id) = (Some(call.name.clone()), Some(call.id.clone()));
+        let content = result.content();
+        let payload = json!({"text": content, FED: {"finished": form(result), "spent": spent}});
+        let done =
+            NewNode { name: name.clone(), call: id.clone(), ..NewNode::new(NodeKind::ToolResult, payload) };
+        let mut nodes = Vec::with_capacity(2);
+        if ran {
+            let effect =
+                NewNode::new(NodeKind::Effect, json!({"ok": !result.is_error(), "seconds": spent.seconds}));
+            nodes.push(NewNode { name, call: id, ..effect });
+        }
+        nodes.push(done);
+        self.append(nodes).await
+    }
+
+    /// The user said yes to a call.
+    pub(super) async fn approved(&self, call: &Call) -> Result<(), StoreError> {
+        let node = note("approved", json!({"text": format!("approved: {} {}", call.name, call.arguments)}));
+        self.append(vec![NewNode { call: Some(call.id.clone()), name: Some(call.name.clone()), ..node }])
+            .await
+    }
+
+    /// The breaker has ended the run, or something else has.
+    pub(super) async fn ended(&self, ended: &Ended) -> Result<(), StoreError> {
+        let kind = match ended.end {
+            super::stop::End::Breaker => NodeKind::Breaker,
+            _ => NodeKind::Note,
+        };
+        // What the model said last stands there already.
+        let text = match ended.end {
+            super::stop::End::Answered => "answered",
+            _ => ended.sentence.as_str(),
+        };
+        let payload = json!({"text": text, "end": ended.end.name()});
+        self.append(vec![NewNode::new(kind, payload)]).await
+    }
+
+    async fn append(&self, nodes: Vec<NewNode>) -> Result<(), StoreError> {
+        self.store.append(&self.session, nodes).await.map(drop)
+    }
+}
+
+fn note(what: &str, more: Value) -> NewNode {
+    let mut payload = if more.is_object() { more } else { json!({}) };
+    let fed = std::mem::replace(&mut payload, json!({}));
+    if let Some(text) = fed.get("text") {
+        payload["text"] = text.clone();
+    }
+    payload[FED] = json!({what: fed});
+    NewNode::new(NodeKind::Note, payload)
+}
+
+fn form(result: &ToolResult) -> &'static str {
+    match result {
+        ToolResult::Text(_) => "text",
+        ToolResult::Object(_) => "object",
+        ToolResult::Error(_) => "error",
+    }
+}
+
+fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
+    let mut node = NewNode::new(NodeKind::ModelTurn, attempt.to_json(number));
+    node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
+    node
+}
+
+fn call_node(call: &Call, report: Option<Value>) -> NewNode {
+    let kind = if call.is_mended() { NodeKind::Healed } else { NodeKind::ToolCall };
+    let payload = report.filter(Value::is_object).unwrap_or_else(|| json!({"arguments": call.arguments}));
+    NewNode { name: Some(call.name.clone()), call: Some(call.id.clone()), ..NewNode::new(kind, payload) }
+}
+
+fn listed(report: &Value, member: &str) -> impl Iterator<Item = Value> + use<> {
+    report.get(member).and_then(Value::as_array).cloned().unwrap_or_default().into_iter()
+}
+
+fn faults(record: &TurnRecord) -> Vec<Fault> {
+    let choices = record.attempts.iter().flat_map(|attempt| &attempt.choices);
+    let found = choices.flat_map(|choice| &choice.outcome.verdicts).flat_map(mistakes);
+    found.map(|mistake| Fault { kind: mistake.kind, tool: mistake.tool, place: mistake.place }).collect()
+}
+
+fn kept(verdict: &Verdict, end: TurnEnd) -> KeptCall {
+    let (tool, dialect, became) = match verdict {
+        Verdict::Accepted(Acceptance { name, dialect, .. }) if end == TurnEnd::Corrected => {
+            (name.clone(), dialect, Became::Corrected)
+        }
+        Verdict::Accepted(call) if Policy::Strict.admits(call) => {
+            (call.name.clone(), &call.dialect, Became::Right)
+        }
+        Verdict::Accepted(call) => (call.name.clone(), &call.dialect, Became::Healed),
+        Verdict::Refused(refusal) => {
+            (refusal.name.clone().unwrap_or_default(), &refusal.dialect, Became::Refused)
+        }
+    };
+    KeptCall { tool, dialect: dialect.to_string(), became }
+}
+
+fn facts(record: &TurnRecord, answer: &Answer) -> Turn {
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+    let last = record.attempts.last();
+    let is_repair = |attempt: &&Attempt| matches!(attempt.why, Why::Reask | Why::Feedback | Why::OtherModel);
+    let repairs = record.attempts.iter().filter(is_repair);
+    let usage = answer.usage();
+    let mended = answer.verdicts.iter().map(|verdict| match verdict {
+        Verdict::Accepted(call) if !Policy::Strict.admits(call) => call.repairs.len() + call.coercions.len(),
+        Verdict::Accepted(_) | Verdict::Refused(_) => 0,
+    });
+    Turn {
+        request: record.id.clone(),
+        outcome: record.end.name().into(),
+        model: record.model.clone(),
+        upstream: last.map_or_else(String::new, |attempt| attempt.upstream.clone()),
+        mode: last.filter(|_| record.has_tools).map_or("", |attempt| attempt.mode.name()).into(),
+        dialect: answer.verdicts.first().map_or_else(String::new, |v| kept(v, record.end).dialect),
+        policy: record.policy.name().into(),
+        streamed: record.streamed,
+        status: i64::from(record.status),
+        attempts: record.attempts.len() as i64,
+        first_byte_us: microseconds(record.first_byte),
+        total_us: microseconds(record.total),
+        upstream_us: microseconds(record.upstream),
+        prompt_tokens: count(usage.prompt),
+        completion_tokens: count(usage.completion),
+        repair_turns: repairs.clone().count() as i64,
+        repair_tokens: count(repairs.map(|a| a.usage.prompt.saturating_add(a.usage.completion)).sum()),
+        repairs: mended.sum::<usize>() as i64,
+        ..Turn::default()
+    }
+}

@@ -1,0 +1,391 @@
+//! The machine: what happened goes in, what is to happen next comes out. No clock, no file, no socket.
+
+use callwright::Policy;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::breaker::Breaker;
+use super::compaction::Compaction;
+use super::settle::{AFTER_END, CANCELLED, CUT, DENIED, EARLY, STOPPED, UNCONFIRMED};
+use super::stop::{Account, End, Ended, Stop};
+use super::transcript::Transcript;
+use super::turn::{Call, ModelTurn, Part};
+use super::working::{Done, Known, Working};
+use crate::rights::{Decision, Why};
+use crate::tool::{Effect, ToolError, ToolResult};
+
+/// What holds for a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// What the model is told first.
+    pub system: Option<String>,
+    /// What may be done about a call that is not right.
+    #[serde(with = "policy_name")]
+    pub policy: Policy,
+    /// Is the model told, once, what was mended in a call that ran?
+    pub notes: bool,
+    /// When the run ends.
+    pub stop: Stop,
+    /// How many tokens a question may take, as far as that can be told; older parts are then left out.
+    pub context_tokens: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            system: None,
+            policy: Policy::Auto,
+            notes: false,
+            stop: Stop::default(),
+            context_tokens: None,
+        }
+    }
+}
+
+/// What is to happen next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Ask the model, then [`Machine::answered`].
+    CallModel(Question),
+    /// Ask the user about these calls, then [`Machine::approved`] for each.
+    Ask(Vec<(Call, Why)>),
+    /// Run these calls, then [`Machine::finished`] for each. Where there are several, at the same time.
+    CallTools(Vec<Call>),
+    /// It is over.
+    Done(Ended),
+}
+
+/// A question to the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The conversation.
+    pub messages: Vec<Value>,
+    /// May a broken call be asked for again without a trace? Not where the breaker has seen it before.
+    pub may_reask: bool,
+    /// Is this the first question after something more was left out?
+    pub is_compacted: bool,
+}
+
+/// A run, between two things that happen. Serialisable: a copy that is fed the same goes on the same way.
+///
+/// ```
+/// use callwright_agent::run::{End, Machine, ModelTurn, Next, Settings};
+///
+/// let mut machine = Machine::new(Settings::default());
+/// machine.say("Hello.");
+/// let Next::CallModel(question) = machine.next() else { panic!() };
+/// assert_eq!(question.messages[0]["content"], "Hello.");
+/// machine.answered(ModelTurn { text: "Hello!".into(), ..ModelTurn::default() });
+/// let Next::Done(ended) = machine.next() else { panic!() };
+/// assert_eq!((ended.end, ended.sentence.as_str()), (End::Answered, "Hello!"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    pub(super) settings: Settings,
+    pub(super) transcript: Transcript,
+    pub(super) compaction: Compaction,
+    /// More is left out since the last question.
+    pub(super) is_compacted: bool,
+    pub(super) breaker: Breaker,
+    pub(super) account: Account,
+    /// How many answers there were.
+    pub(super) turn: u32,
+    /// How many of them since the user spoke last.
+    pub(super) turns: u32,
+    pub(super) phase: Phase,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Phase {
+    /// The model is to be asked.
+    Model,
+    /// An answer with calls is being worked on.
+    Calls(Box<Working>),
+    /// It is over.
+    Done(Ended),
+}
+
+impl Machine {
+    /// A run in which nothing has happened yet.
+    pub fn new(settings: Settings) -> Machine {
+        let mut transcript = Transcript::default();
+        if let Some(system) = &settings.system {
+            transcript.system(system);
+        }
+        Machine {
+            settings,
+            transcript,
+            compaction: Compaction::default(),
+            is_compacted: false,
+            breaker: Breaker::default(),
+            account: Account::default(),
+            turn: 0,
+            turns: 0,
+            phase: Phase::Done(Ended { end: End::Silent, sentence: String::from("Nothing was asked yet.") }),
+        }
+    }
+
+    /// The user says something, at the beginning or after an end. While calls are open it is not heard: false.
+    pub fn say(&mut self, text: &str) -> bool {
+        if let Phase::Calls(_) = self.phase {
+            return false;
+        }
+        self.transcript.user(text);
+        self.go_on()
+    }
+
+    /// Asks the model again after an end, as if nothing had ended. While calls are open it goes on anyway: false.
+    pub fn go_on(&mut self) -> bool {
+        if let Phase::Calls(_) = self.phase {
+            return false;
+        }
+        self.breaker.reset();
+        self.turns = 0;
+        self.ask_next();
+        true
+    }
+
+    /// What is to happen next. Until something happens the answer is the same.
+    pub fn next(&self) -> Next {
+        match &self.phase {
+            Phase::Done(ended) => Next::Done(ended.clone()),
+            Phase::Model => Next::CallModel(Question {
+                messages: self.compaction.view(self.transcript.messages()),
+                may_reask: !self.breaker.is_warned(),
+                is_compacted: self.is_compacted,
+            }),
+            Phase::Calls(working) => working.next(),
+        }
+    }
+
+    /// The model has answered. Returns the answer with the ids that its calls have from now on.
+    pub fn answered(&mut self, mut answer: ModelTurn) -> ModelTurn {
+        self.turn += 1;
+        self.turns += 1;
+        self.account += answer.spent;
+        for part in &mut answer.parts {
+            match part {
+                Part::Call(call) => call.id = self.transcript.new_id(Some(&call.id)),
+                Part::Wrong(wrong) if wrong.is_native() => {
+                    wrong.id = Some(self.transcript.new_id(wrong.id.as_deref()));
+                }
+                Part::Wrong(_) => {}
+            }
+        }
+        let is_unrun = |call: &Call| answer.is_cut && call.effect != Effect::Read;
+        let mut errors = answer.errors.clone();
+        let unrun: Vec<String> = answer
+            .calls()
+            .filter(|call| is_unrun(call))
+            .map(|call| format!("{} truncated", call.name))
+            .collect();
+        errors.extend((!unrun.is_empty()).then_some(unrun));
+        let times = errors.iter().map(|errors| self.breaker.answer(errors)).max().unwrap_or_default();
+        if errors.is_empty() {
+            self.breaker.all_right();
+        }
+        if answer.parts.is_empty() {
+            self.said(&answer);
+            return answer;
+        }
+        let has_wrongs = answer.wrongs().next().is_some();
+        self.account.feedback_turns += u64::from(has_wrongs && self.settings.policy.feeds_back());
+        let known = answer.calls().map(|call| {
+            let unrun = is_unrun(call).then(|| Done::error(CUT));
+            // Whoever says that it is done, beside a call that was not right, is not.
+            let early = (call.ends_run && has_wrongs).then(|| Done::error(EARLY));
+            (call.id.clone(), Known { result: unrun.or(early), ..Known::default() })
+        });
+        let calls = known.collect();
+        let breaks = self.settings.stop.breaker.max(1) <= times;
+        self.phase = Phase::Calls(Box::new(Working { answer: answer.clone(), calls, breaks }));
+        self.settle();
+        answer
+    }
+
+    /// The calls of which it is not yet decided whether they may run.
+    pub fn undecided(&self) -> Vec<Call> {
+        let Phase::Calls(working) = &self.phase else { return Vec::new() };
+        let is_open = |known: &Known| known.decision.is_none() && known.result.is_none();
+        working.open(is_open).cloned().collect()
+    }
+
+    /// What is to be done with a call, by its tool and by what the user permits. About a call of which nobody decides the
+    /// user is asked.
+    pub fn decided(&mut self, id: &str, decision: Decision) {
+        if let Some(result) = Machine::refusal(decision) {
+            return self.finished(id, &result);
+        }
+        if let Some(known) = self.known(id) {
+            known.decision = Some(decision);
+        }
+    }
+
+    /// The result of a call that may not run, where that is what was decided.
+    pub(super) fn refusal(decision: Decision) -> Option<ToolResult> {
+        let why = match decision {
+            Decision::Run | Decision::Ask(_) => return None,
+            Decision::Feedback => String::from("not run: the call can be read in more than one way"),
+            Decision::Refuse(why) => format!("not run: {why}"),
+        };
+        Some(ToolError::new(why).into())
+    }
+
+    /// The result of a mended call where nobody is there to confirm it: the model sees how it was read.
+    pub(super) fn unconfirmed(call: &Call) -> ToolResult {
+        let read_as: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        ToolError::new(UNCONFIRMED).with("read_as", read_as).into()
+    }
+
+    /// The result of a call that the user did not allow.
+    pub(super) fn denial() -> ToolResult {
+        ToolError::new(DENIED).into()
+    }
+
+    /// Forgets what was decided about calls that have not begun: other rights may hold now.
+    pub fn undecide(&mut self) {
+        let Phase::Calls(working) = &mut self.phase else { return };
+        working.calls.values_mut().for_each(|known| known.decision = None);
+    }
+
+    /// The user has said yes or no to a call.
+    pub fn approved(&mut self, id: &str, yes: bool) {
+        match self.known(id) {
+            Some(known) if yes => known.is_approved = true,
+            Some(_) => self.finished(id, &Machine::denial()),
+            None => {}
+        }
+    }
+
+    /// Did the user say yes to this very call?
+    pub fn is_approved(&self, id: &str) -> bool {
+        let Phase::Calls(working) = &self.phase else { return false };
+        working.calls.get(id).is_some_and(|known| known.is_approved)
+    }
+
+    /// A call is done. The first result of a call counts.
+    pub fn finished(&mut self, id: &str, result: &ToolResult) {
+        let Some(known) = self.known(id).filter(|known| known.result.is_none()) else { return };
+        known.result = Some(Done { content: result.content(), is_error: result.is_error() });
+        let Phase::Calls(working) = &self.phase else { return };
+        let Some(call) = working.answer.calls().find(|call| call.id == id) else { return };
+        self.account.calls += 1;
+        match result {
+            ToolResult::Error(error) => {
+                let at = error.path.as_deref().unwrap_or_default();
+                self.breaker.failed(&call.name, &format!("{} {at}", error.message));
+            }
+            ToolResult::Text(_) | ToolResult::Object(_) => {
+                let name = call.name.clone();
+                let ends_run = call.ends_run;
+                self.breaker.succeeded(&name);
+                if ends_run {
+                    self.answer_open(AFTER_END);
+                }
+            }
+        }
+        self.settle();
+    }
+
+    /// Something was spent that is not in an answer: time, money.
+    pub fn spent(&mut self, more: Account) {
+        self.account += more;
+    }
+
+    /// The user has had enough. Calls that have not been answered are answered so; then it is over.
+    pub fn cancel(&mut self) {
+        self.end_early(End::Cancelled, CANCELLED, String::from("⚠️ Cancelled."));
+    }
+
+    /// Whoever started the run has seen enough.
+    pub fn stop(&mut self, sentence: &str) {
+        let sentence = if sentence.trim().is_empty() { "Stopped." } else { sentence };
+        self.end_early(End::Predicate, STOPPED, sentence.to_owned());
+    }
+
+    /// What holds for the run.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The same for changing: what a user of a chat may do between turns.
+    pub fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
+    /// The conversation so far. It ends with a whole turn at any time, so that every server takes it.
+    pub fn messages(&self) -> &[Value] {
+        self.transcript.messages()
+    }
+
+    /// What has been spent.
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// How many answers the model has given.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// The answer that is being worked on.
+    pub fn working_on(&self) -> Option<&ModelTurn> {
+        match &self.phase {
+            Phase::Calls(working) => Some(&working.answer),
+            Phase::Model | Phase::Done(_) => None,
+        }
+    }
+
+    /// The model is asked next, and what is too long is left out before.
+    pub(super) fn ask_next(&mut self) {
+        let messages = self.transcript.messages();
+        let bound = self.settings.context_tokens;
+        self.is_compacted = bound.is_some_and(|bound| self.compaction.fit(messages, bound));
+        self.phase = Phase::Model;
+    }
+
+    fn known(&mut self, id: &str) -> Option<&mut Known> {
+        match &mut self.phase {
+            Phase::Calls(working) => working.calls.get_mut(id),
+            Phase::Model | Phase::Done(_) => None,
+        }
+    }
+
+    fn end_early(&mut self, end: End, result: &str, sentence: String) {
+        match &self.phase {
+            Phase::Done(_) => return,
+            Phase::Calls(_) => {
+                self.answer_open(result);
+                self.settle();
+            }
+            Phase::Model => {}
+        }
+        self.phase = Phase::Done(Ended { end, sentence });
+    }
+
+    /// Gives all calls that have no result this error as theirs.
+    fn answer_open(&mut self, error: &str) {
+        let Phase::Calls(working) = &mut self.phase else { return };
+        for known in working.calls.values_mut() {
+            known.result.get_or_insert_with(|| Done::error(error));
+        }
+    }
+}
+
+/// A policy by its name.
+mod policy_name {
+    use callwright::Policy;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(policy: &Policy, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(policy.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Policy, D::Error> {
+        let name = String::deserialize(from)?;
+        Policy::named(&name)
+            .ok_or_else(|| D::Error::custom("a policy is one of auto, heal, feedback, strict"))
+    }
+}

@@ -1,0 +1,150 @@
+//! A run from its journal: the machine as it was, and the calls of which nobody knows whether they were done.
+
+use std::fmt;
+
+use callwright_store::{Node, NodeKind, Session};
+use serde_json::Value;
+
+use super::journal::FED;
+use super::machine::{Machine, Settings};
+use super::stop::Account;
+use super::turn::{Call, ModelTurn};
+use crate::tool::{ToolError, ToolResult};
+
+/// A run that goes on.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The machine as it was when the last node was written.
+    pub machine: Machine,
+    /// The calls that had begun and have no result.
+    pub begun: Vec<Call>,
+    /// What the caller kept with the settings.
+    pub facts: Value,
+    /// The user's first words.
+    pub title: String,
+}
+
+/// Why a session cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResumeError {
+    /// It was not written by a run.
+    NoRun,
+    /// The node of this number cannot be read.
+    Unreadable(i64, String),
+}
+
+impl fmt::Display for ResumeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResumeError::NoRun => f.write_str("the session was not written by a run, and cannot be resumed"),
+            ResumeError::Unreadable(number, why) => {
+                write!(f, "node {number} of the session cannot be read: {why}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ResumeError {}
+
+impl Resumed {
+    /// Feeds a machine with all that the session holds.
+    ///
+    /// # Errors
+    /// The session is none of a run, or of a later version.
+    pub fn of(session: &Session) -> Result<Resumed, ResumeError> {
+        let mut resumed: Option<Resumed> = None;
+        for node in &session.nodes {
+            let Some(fed) = node.payload.get(FED) else { continue };
+            if let Some(settings) = fed.get("settings") {
+                let facts = settings["facts"].clone();
+                let settings: Settings = read(node, &settings["settings"])?;
+                match &mut resumed {
+                    Some(resumed) => *resumed.machine.settings_mut() = settings,
+                    None => {
+                        let machine = Machine::new(settings);
+                        let title = session.summary.title.clone();
+                        resumed = Some(Resumed { machine, begun: Vec::new(), facts, title });
+                    }
+                }
+                continue;
+            }
+            let Some(resumed) = &mut resumed else { return Err(ResumeError::NoRun) };
+            feed(&mut resumed.machine, node, fed)?;
+        }
+        let mut resumed = resumed.ok_or(ResumeError::NoRun)?;
+        let unfinished: Vec<&str> =
+            session.unfinished().into_iter().filter_map(|intent| intent.call.as_deref()).collect();
+        let open = resumed.machine.undecided();
+        resumed.begun = open.into_iter().filter(|call| unfinished.contains(&call.id.as_str())).collect();
+        Ok(resumed)
+    }
+}
+
+fn feed(machine: &mut Machine, node: &Node, fed: &Value) -> Result<(), ResumeError> {
+    let text = || node.payload["text"].as_str().unwrap_or_default();
+    let call = node.call.as_deref().unwrap_or_default();
+    if node.kind == NodeKind::User {
+        machine.say(text());
+    } else if let Some(answer) = fed.get("answered") {
+        let answer: ModelTurn = read(node, answer)?;
+        machine.answered(answer);
+    } else if let Some(form) = fed.get("finished") {
+        let spent: Account = read(node, &fed["spent"])?;
+        machine.spent(spent);
+        machine.finished(call, &result(form.as_str().unwrap_or_default(), text()));
+    } else if fed.get("approved").is_some() {
+        machine.approved(call, true);
+    } else if fed.get("cancelled").is_some() {
+        machine.cancel();
+    } else if let Some(stopped) = fed.get("stopped") {
+        machine.stop(stopped["text"].as_str().unwrap_or_default());
+    } else if fed.get("goes_on").is_some() {
+        machine.go_on();
+    } else {
+        return Err(ResumeError::Unreadable(node.number, String::from("it is of a later version")));
+    }
+    Ok(())
+}
+
+/// A result that reads as it did.
+fn result(form: &str, content: &str) -> ToolResult {
+    let object = || serde_json::from_str::<serde_json::Map<String, Value>>(content).ok();
+    match form {
+        "error" => {
+            let mut more = object().unwrap_or_default();
+            let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
+            let message = text(more.shift_remove("error")).unwrap_or_else(|| content.to_owned());
+            let path = text(more.shift_remove("path"));
+            ToolResult::Error(ToolError { message, path, more })
+        }
+        "object" => object().map_or_else(|| ToolResult::Text(content.to_owned()), ToolResult::Object),
+        _ => ToolResult::Text(content.to_owned()),
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(node: &Node, value: &Value) -> Result<T, ResumeError> {
+    T::deserialize(value).map_err(|error| ResumeError::Unreadable(node.number, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_reads_as_it_did() {
+        let error = ToolError::at("a.txt", "no such file").with("also", vec!["x"]);
+        for before in [
+            ToolResult::Text("{\"a\": 1}".into()),
+            ToolResult::of(serde_json::json!({"written": "a", "bytes": 3})),
+            error.into(),
+            ToolError::new("no").into(),
+        ] {
+            let form = match &before {
+                ToolResult::Text(_) => "text",
+                ToolResult::Object(_) => "object",
+                ToolResult::Error(_) => "error",
+            };
+            assert_eq!(result(form, &before.content()), before);
+        }
+    }
+}

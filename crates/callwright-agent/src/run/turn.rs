@@ -1,0 +1,217 @@
+//! One answer of a model as the machine takes it: what it said, its calls, and what was wrong with those that are none.
+
+use callwright::{Acceptance, Outcome, Refusal, Verdict, calls_or_error};
+use callwright_relay::Answer;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::stop::Account;
+use crate::arguments::Arguments;
+use crate::rights::Repaired;
+use crate::tool::{Effect, Kind};
+use crate::toolbox::Toolbox;
+
+/// One answer of a model. Serialisable, so that a journal can hold it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelTurn {
+    /// What it said, without its calls.
+    pub text: String,
+    /// What it wrote, markup included.
+    pub raw: String,
+    /// Its calls and what was no right call, in order.
+    pub parts: Vec<Part>,
+    /// The answer ended before the model had said all.
+    pub is_cut: bool,
+    /// What was wrong with the calls of each answer that this took, as the breaker knows errors.
+    pub errors: Vec<Vec<String>>,
+    /// The error that goes to the model as a message of the user: about calls that it wrote as text.
+    pub user_message: Option<String>,
+    /// Why the model stopped, as the upstream says.
+    pub finish_reason: Option<String>,
+    /// What this took.
+    pub spent: Account,
+}
+
+/// A part of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A right call.
+    Call(Call),
+    /// Something that was meant as a call, and is none.
+    Wrong(Wrong),
+}
+
+/// A right call: a declared tool, and arguments that fit its schema.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Its id. No other call of the run has it.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The JSON text of an object.
+    pub arguments: String,
+    /// What was done to it before it could be read.
+    pub repaired: Repaired,
+    /// How much it may change.
+    pub effect: Effect,
+    /// Twice is as once.
+    pub idempotent: bool,
+    /// Does the run end with it?
+    pub ends_run: bool,
+    /// Was it found in the text, not made natively?
+    pub is_text: bool,
+    /// One line for the model about what was mended.
+    pub note: Option<String>,
+    /// The name that the model wrote, where that was another one.
+    pub renamed_from: Option<String>,
+    /// What was mended, by the kinds' names.
+    pub repairs: Vec<String>,
+    /// A sum of the arguments: where they are kept with secrets masked, it tells that they are no longer the same.
+    pub sum: u64,
+}
+
+/// Something that was meant as a call, and is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wrong {
+    /// Its id, where it was made natively.
+    pub id: Option<String>,
+    /// The tool that it names, as far as that can be read.
+    pub name: Option<String>,
+    /// The payload as the model wrote it.
+    pub block: String,
+    /// How it stood in the text, markup included; empty where it was made natively.
+    pub markup: String,
+    /// The stable name of what is wrong: `unreadable`, `truncated`, `unknown-tool`, ….
+    pub code: String,
+    /// What is wrong, for a person and for the log: several lines, without frame.
+    pub error: String,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The content of the message that answers its id.
+    pub result: String,
+}
+
+impl ModelTurn {
+    /// The calls that are right.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            Part::Wrong(_) => None,
+        })
+    }
+
+    /// What was meant as a call, and is none.
+    pub fn wrongs(&self) -> impl Iterator<Item = &Wrong> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(_) => None,
+            Part::Wrong(wrong) => Some(wrong),
+        })
+    }
+
+    /// An answer, with what the toolbox knows of the tools.
+    pub fn of(answer: &Answer, toolbox: &Toolbox) -> ModelTurn {
+        let parts = answer.verdicts.iter().map(|verdict| match verdict {
+            Verdict::Accepted(call) => Part::Call(Call::of(call, toolbox)),
+            Verdict::Refused(refusal) => Part::Wrong(Wrong::of(refusal, &answer.raw)),
+        });
+        let is_in_text = |verdict: &&Verdict| match verdict {
+            Verdict::Accepted(_) => true,
+            Verdict::Refused(refusal) => !is_native(refusal),
+        };
+        let in_text = Outcome {
+            verdicts: answer.verdicts.iter().filter(is_in_text).cloned().collect(),
+            ..Outcome::default()
+        };
+        let usage = answer.usage();
+        ModelTurn {
+            text: answer.text.clone(),
+            raw: answer.raw.clone(),
+            parts: parts.collect(),
+            is_cut: answer.is_cut(),
+            errors: answer.errors.clone(),
+            user_message: calls_or_error(in_text).1.map(|error| error.user_message()),
+            finish_reason: answer.finish_reason.clone(),
+            spent: Account {
+                prompt_tokens: usage.prompt,
+                completion_tokens: usage.completion,
+                requests: answer.record.attempts.len() as u64,
+                ..Account::default()
+            },
+        }
+    }
+}
+
+impl Call {
+    /// Are these the arguments that the model wrote, not those that a store kept without their secrets?
+    pub fn is_whole(&self) -> bool {
+        self.sum == sum(&self.arguments)
+    }
+
+    /// Was anything in it mended, wrapping aside?
+    pub fn is_mended(&self) -> bool {
+        self.note.is_some()
+    }
+
+    fn of(call: &Acceptance, toolbox: &Toolbox) -> Call {
+        let tool = toolbox.get(&call.name);
+        let kind = match (tool, Arguments::read(&call.arguments)) {
+            (Some(tool), Ok(arguments)) => tool.kind_of(&arguments),
+            _ => Kind::DESTRUCTIVE,
+        };
+        let repairs = call.repairs.iter().map(|repair| repair.kind.code().to_owned());
+        let coercions = call.coercions.iter().map(|coercion| format!("coerce {}", coercion.pointer));
+        Call {
+            id: call.id.clone().unwrap_or_default(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+            repaired: Repaired::from(call),
+            effect: kind.effect,
+            idempotent: kind.idempotent,
+            ends_run: tool.is_some_and(|tool| tool.ends_run()),
+            is_text: call.dialect != NATIVE,
+            note: call.note(),
+            renamed_from: call.renamed_from.clone(),
+            repairs: repairs.chain(coercions).collect(),
+            sum: sum(&call.arguments),
+        }
+    }
+}
+
+impl Wrong {
+    fn of(refusal: &Refusal, raw: &str) -> Wrong {
+        let feedback = refusal.feedback();
+        let is_native = is_native(refusal);
+        // After the call was asked for again, its place is one in another text.
+        let written = raw.get(refusal.span.range()).filter(|text| text.contains(&refusal.block));
+        let markup = if is_native { "" } else { written.unwrap_or(&refusal.block) };
+        Wrong {
+            id: refusal.id.clone().filter(|_| is_native),
+            name: refusal.name.clone(),
+            block: refusal.block.clone(),
+            markup: markup.to_owned(),
+            code: feedback.code.to_owned(),
+            error: feedback.error(),
+            message: feedback.message.clone(),
+            result: feedback.tool_result(),
+        }
+    }
+
+    /// Was it made natively? Then it is answered under its id.
+    pub fn is_native(&self) -> bool {
+        self.markup.is_empty()
+    }
+}
+
+/// The first bytes of a hash.
+fn sum(text: &str) -> u64 {
+    let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    hash.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+}
+
+const NATIVE: &str = "native";
+
+fn is_native(refusal: &Refusal) -> bool {
+    refusal.dialect == NATIVE
+}

@@ -1,0 +1,160 @@
+//! A program as a tool: declared by whoever starts the run, started behind the same walls as any command.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::arguments::Arguments;
+use crate::command::{Commands, End};
+use crate::sandbox::confinement;
+use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
+
+/// A tool that starts a program with the call's arguments in its own.
+///
+/// In its words `{name}` stands for the argument of that name: a text as it is, anything else as JSON, nothing where it
+/// is not given. Whatever an argument holds, it is a part of one word: no shell takes it apart.
+pub struct Program {
+    definition: Value,
+    words: Vec<String>,
+    kind: Kind,
+    timeout: Duration,
+    commands: Arc<Commands>,
+}
+
+impl Program {
+    /// A tool of this definition that starts these words. What it prints is the result; a status other than 0 is an
+    /// error.
+    pub fn new(
+        name: &str,
+        description: &str,
+        parameters: &Value,
+        words: Vec<String>,
+        commands: Arc<Commands>,
+    ) -> Program {
+        let function = json!({"name": name, "description": description, "parameters": parameters});
+        Program {
+            definition: json!({"type": "function", "function": function}),
+            words,
+            kind: Kind::DESTRUCTIVE.closed(),
+            timeout: Duration::from_secs(30),
+            commands,
+        }
+    }
+
+    /// The same, declared to be of this kind.
+    pub fn of_kind(self, kind: Kind) -> Program {
+        Program { kind, ..self }
+    }
+
+    /// The same, with so much time for each call.
+    pub fn within(self, timeout: Duration) -> Program {
+        Program { timeout, ..self }
+    }
+
+    async fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
+        let words: Vec<String> =
+            self.words.iter().map(|word| quoted(&filled(word, arguments.object()))).collect();
+        let started = self.commands.start(&words.join(" "), context.approved, context.limits.bytes);
+        let running = started.map_err(|error| ToolError::new(error.to_string()))?;
+        let end = tokio::select! {
+            end = running.wait() => end,
+            () = context.cancellation.cancelled() => {
+                running.stop().await;
+                let message = "the program and all that it started were ended before it was done";
+                return Err(ToolError::new(message).with("output", running.take_output()));
+            }
+        };
+        let output = running.take_output();
+        match end {
+            End::Exited(0) => Ok(ToolResult::Text(output.trim_end_matches('\n').to_owned())),
+            End::Exited(code) => {
+                Err(ToolError::new(format!("it ended with status {code}")).with("output", output))
+            }
+            End::Killed(signal) => {
+                Err(ToolError::new(format!("it was ended by signal {signal}")).with("output", output))
+            }
+            End::Failed(why) => Err(ToolError::new(why)),
+        }
+    }
+}
+
+impl Tool for Program {
+    fn definition(&self) -> Value {
+        self.definition.clone()
+    }
+
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn timeout(&self, _arguments: &Arguments) -> Option<Duration> {
+        Some(self.timeout)
+    }
+
+    fn needs_approval(&self, _arguments: &Arguments) -> bool {
+        confinement().is_err()
+    }
+
+    fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> Calling<'a> {
+        Box::pin(async move { self.run(arguments, context).await.unwrap_or_else(ToolResult::from) })
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("words", &self.words).finish_non_exhaustive()
+    }
+}
+
+/// `word` with the values of the arguments that it names: `{code}` → `print(1)`. Other braces stay.
+fn filled(word: &str, arguments: &Map<String, Value>) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((before, behind)) = rest.split_once('{') {
+        out.push_str(before);
+        let name = behind.split_once('}').filter(|(name, _)| is_name(name));
+        let Some((name, behind)) = name else {
+            out.push('{');
+            rest = behind;
+            continue;
+        };
+        match arguments.get(name) {
+            Some(Value::String(text)) => out.push_str(text),
+            Some(Value::Null) | None => {}
+            Some(other) => out.push_str(&other.to_string()),
+        }
+        rest = behind;
+    }
+    out + rest
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+/// One word for sh: nothing in quotes means anything but the quote itself.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_parts_of_words_and_nothing_else() {
+        let arguments = json!({"code": "print('x'); $(id) `id` {b}", "n": 3, "none": null});
+        let arguments = arguments.as_object().unwrap();
+        for (word, wanted) in [
+            ("{code}", "print('x'); $(id) `id` {b}"),
+            ("-n{n}", "-n3"),
+            ("{none}{missing}", ""),
+            ("{ not a name } {", "{ not a name } {"),
+        ] {
+            assert_eq!(filled(word, arguments), wanted);
+        }
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

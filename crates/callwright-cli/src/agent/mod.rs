@@ -1,0 +1,187 @@
+//! An agent as it is configured: its client, its tools, its journal, and whoever sits at the terminal.
+
+mod terminal;
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use callwright_agent::mcp::{Servers, Surroundings, Tell};
+use callwright_agent::run::{Approver, Journal, RunnerBuilder, Unattended};
+use callwright_agent::tools::{Host, built_in};
+use callwright_agent::{Changes, Commands, Launcher, Rights, Tool, Toolbox, Workspace};
+use callwright_gateway::Secrets;
+use callwright_relay::Client;
+use callwright_store::Store;
+
+use crate::args::AgentArgs;
+use crate::config::Config;
+use crate::discover;
+use crate::failure::Failure;
+use crate::mcp;
+use terminal::Terminal;
+
+/// All that a run needs, ready to be started.
+pub(crate) struct Agent {
+    pub(crate) config: Config,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) commands: Arc<Commands>,
+    /// What tools have changed in files.
+    pub(crate) changes: Arc<Changes>,
+    /// The built-in tools, and those of servers that were [connected](Agent::connect).
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    servers: Servers,
+    pub(crate) client: Client,
+    pub(crate) rights: Rights,
+    /// Where runs are written down; none where the store is off.
+    pub(crate) store: Option<Store>,
+    person: Option<Person>,
+    /// The built-in upstream, where that was chosen.
+    _chosen: Option<discover::Chosen>,
+}
+
+/// Whoever is asked.
+pub(crate) struct Person {
+    approver: Arc<dyn Approver>,
+    host: Arc<dyn Host>,
+}
+
+impl Person {
+    /// Somebody who approves calls, and answers questions of the model.
+    pub(crate) fn of<P: Approver + Host + 'static>(person: Arc<P>) -> Person {
+        Person { approver: person.clone(), host: person }
+    }
+}
+
+impl Agent {
+    /// An agent that works in `workspace` on a session of this name. Where nobody is named who is asked, that is
+    /// whoever sits at the terminal.
+    ///
+    /// # Errors
+    /// What is configured cannot be used, or a folder cannot be opened.
+    pub(crate) fn open(
+        args: &AgentArgs,
+        mut config: Config,
+        workspace: &Path,
+        session: &str,
+        store: Option<Store>,
+        person: Option<Person>,
+    ) -> Result<Agent, Failure> {
+        let env = |name: &str| std::env::var(name).ok();
+        let chosen = discover::upstream(&mut config, &env)?;
+        if let Some(chosen) = &chosen {
+            writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
+        }
+        let (_, relay) = config.parts(&Secrets::default())?;
+        let client = Client::new(relay, &env).map_err(|error| Failure::Config(error.to_string()))?;
+        let unreadable = |error| Failure::Read(workspace.to_owned(), error);
+        let workspace = Arc::new(Workspace::open(workspace).map_err(unreadable)?);
+        let folder = folder(&config, &workspace, session);
+        let record = |error| Failure::Record(folder.clone(), error);
+        let changes = Arc::new(Changes::open(&folder.join("undo"), workspace.clone()).map_err(record)?);
+        let program = std::env::current_exe().map_err(record)?;
+        let launcher = Launcher::new(program, &[crate::KEEPER]);
+        let commands = Commands::new(launcher, workspace.root(), &folder.join("tmp"), std::env::vars_os());
+        let commands = commands.map_err(record)?;
+        let commands = Arc::new(if args.network { commands.with_network() } else { commands });
+        // Whoever can see what is asked can answer it.
+        let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let person = person.or_else(|| is_attended.then(|| Person::of(Arc::new(Terminal))));
+        let host: Arc<dyn Host> = match &person {
+            Some(person) => person.host.clone(),
+            None => Arc::new(terminal::NobodyThere),
+        };
+        let tools = built_in(&changes, &commands, &host);
+        let names = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
+        let rights = Rights { yes: args.yes, allow: names(&args.allow), deny: names(&args.deny) };
+        Ok(Agent {
+            config,
+            workspace,
+            commands,
+            changes,
+            tools,
+            servers: Servers::default(),
+            client,
+            rights,
+            store,
+            person,
+            _chosen: chosen,
+        })
+    }
+
+    /// Starts the configured MCP servers, whose tools come behind the built-in ones. `tell` hears of what cannot be used.
+    ///
+    /// # Errors
+    /// One of them cannot be used as it is configured.
+    pub(crate) async fn connect(&mut self, tell: Tell) -> Result<(), Failure> {
+        if self.config.settings.mcp.is_empty() {
+            return Ok(());
+        }
+        let env = |name: &str| std::env::var(name).ok();
+        let surroundings = mcp::surroundings(&self.config, &env)?;
+        let surroundings = Surroundings { folder: self.workspace.root().to_owned(), ..surroundings };
+        let servers = Servers::connect(&self.config.settings.mcp, &surroundings, tell).await;
+        self.servers = servers.map_err(|error| Failure::Config(error.to_string()))?;
+        self.tools.extend(self.servers.tools());
+        Ok(())
+    }
+
+    /// Ends what was started: commands and servers.
+    pub(crate) async fn close(&self) {
+        self.commands.end_all().await;
+        self.servers.close().await;
+    }
+
+    /// A run with these tools, everything else as it is configured.
+    pub(crate) fn builder(&self, toolbox: Toolbox, session: &str) -> RunnerBuilder {
+        let approver: Arc<dyn Approver> = match &self.person {
+            Some(person) => person.approver.clone(),
+            None => Arc::new(Unattended),
+        };
+        RunnerBuilder {
+            rights: self.rights.clone(),
+            approver,
+            model: self.config.settings.default_model.clone(),
+            journal: self.store.clone().map(|store| Journal::new(store, session)),
+            ..RunnerBuilder::new(self.client.clone(), Arc::new(toolbox), self.workspace.clone())
+        }
+    }
+}
+
+/// Opens the store that is configured. Keys of upstreams never get into it.
+pub(crate) fn store(config: &Config) -> Result<Option<Store>, Failure> {
+    let env = |name: &str| std::env::var(name).ok();
+    let secrets = Secrets::default();
+    let keys = config.settings.upstreams.iter().filter_map(|upstream| env(upstream.key_env.as_deref()?));
+    keys.for_each(|key| secrets.keep(&key));
+    let Some(keep) = config.keep(&env, &secrets)? else { return Ok(None) };
+    match Store::open(keep.store) {
+        Ok(store) => Ok(Some(store)),
+        Err(error) if keep.is_needed => Err(Failure::Store(error)),
+        Err(error) => {
+            writeln!(io::stderr(), "callwright: {error}; this run is not kept, and cannot be resumed")?;
+            Ok(None)
+        }
+    }
+}
+
+/// A new session's name: `run-3f9c…`.
+pub(crate) fn new_session(kind: &str) -> Result<String, Failure> {
+    let mut bytes = [0; 6];
+    getrandom::fill(&mut bytes).map_err(|error| Failure::Config(error.to_string()))?;
+    Ok(bytes.iter().fold(format!("{kind}-"), |name, byte| format!("{name}{byte:02x}")))
+}
+
+/// Where the session's undo stands, and what its commands write for a while: outside of the workspace.
+fn folder(config: &Config, workspace: &Workspace, session: &str) -> PathBuf {
+    let env = |name: &str| std::env::var(name).ok();
+    let is_outside = |folder: &PathBuf| !folder.starts_with(workspace.root());
+    // A session may be named as the user likes.
+    let name: String =
+        session.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    let own = config.state_folder(&env).map(|folder| folder.join("runs"));
+    let own =
+        own.filter(|folder| is_outside(&std::path::absolute(folder).unwrap_or_else(|_| folder.clone())));
+    own.unwrap_or_else(|| std::env::temp_dir().join("callwright-runs")).join(name)
+}

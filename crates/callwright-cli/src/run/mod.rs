@@ -1,0 +1,230 @@
+//! `callwright run`: one task, to its end.
+
+mod console;
+mod file;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use callwright_agent::Toolbox;
+use callwright_agent::run::{Cancel, End, Outcome, Resumed, RunError, Runner, Watch};
+use callwright_gateway::Secrets;
+use callwright_store::Store;
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, new_session, store};
+use crate::args::{OutputForm, RunArgs};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::input;
+use console::{Console, JsonLines};
+use file::RunFile;
+
+/// Runs a task, or goes on with one.
+pub(crate) fn run(args: &RunArgs, in_color: bool) -> Result<(), Failure> {
+    let env = |name: &str| std::env::var(name).ok();
+    let config = Config::load(&args.agent.config, &env)?;
+    // Lines of the log between those of the run are for who asks for them.
+    if config.origins.contains_key("log.level") {
+        let log = &config.settings.log;
+        log.start(false, &Secrets::default()).map_err(|error| Failure::Config(error.to_string()))?;
+    }
+    let store = store(&config)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(work(args, config, store.clone(), in_color));
+    // A thread may still wait for the terminal.
+    runtime.shutdown_background();
+    if let Some(store) = store {
+        store.close();
+    }
+    done
+}
+
+async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bool) -> Result<(), Failure> {
+    let resumed = match &args.resume {
+        Some(id) => Some(resumed(store.as_ref(), id).await?),
+        None => None,
+    };
+    let session = match (&args.resume, &args.session) {
+        (Some(id), _) | (None, Some(id)) => id.clone(),
+        (None, None) => new_session("run")?,
+    };
+    if args.resume.is_none()
+        && let Some(store) = &store
+        && store.session(&session).await.map_err(Failure::Store)?.is_some()
+    {
+        let why = format!("there is a session {session} already: --resume {session} goes on with it");
+        return Err(Failure::Config(why));
+    }
+    let kept = resumed.as_ref().map(|resumed| &resumed.facts);
+    let (file, task) = asked(args, kept)?;
+    let workspace = workspace(args, kept)?;
+    let mut agent = Agent::open(&args.agent, config, &workspace, &session, store, None)?;
+    agent
+        .connect(Arc::new(|notice| {
+            // Nothing is left to be done where even this cannot be said.
+            let _ = writeln!(io::stderr(), "callwright: {notice}");
+        }))
+        .await?;
+    let tools = file.toolbox(&agent.tools, &agent.commands)?;
+    let toolbox = Toolbox::new(tools).map_err(|error| Failure::Config(error.to_string()))?;
+    let mut builder = agent.builder(toolbox, &session);
+    let settings = &agent.config.settings;
+    builder.settings = file.settings(settings.policy, settings.notes);
+    if args.agent.config.policy.is_some() {
+        builder.settings.policy = settings.policy;
+    }
+    if let Some(most) = args.max_turns {
+        builder.settings.stop.max_turns = Some(most);
+    }
+    let kept_model = kept.and_then(|kept| kept["model"].as_str()).map(str::to_owned);
+    builder.model = args.model.clone().or(kept_model).or_else(|| file.model.clone()).or(builder.model);
+    builder.prices = file.prices();
+    builder.request = file.request.clone();
+    builder.watch = watch(args, builder.model.as_deref(), in_color);
+    builder.facts = json!({"file": file, "workspace": agent.workspace.root(), "model": builder.model});
+    let mut runner = match resumed {
+        Some(resumed) => {
+            let settings = builder.settings.clone();
+            let mut runner = builder.resume(resumed);
+            let is_other = *runner.machine().settings() != settings;
+            if is_other {
+                runner.set(|kept| *kept = settings).await.map_err(failure)?;
+            }
+            runner
+        }
+        None => builder.build(),
+    };
+    begin(&mut runner, task.as_deref(), args.resume.is_some()).await.map_err(failure)?;
+    heed_signals(runner.cancel());
+    let outcome = runner.run().await;
+    agent.close().await;
+    let code = code(&outcome);
+    if args.output == OutputForm::Text {
+        let mut err = io::stderr().lock();
+        let resume = format!("callwright run --resume {session}");
+        let more = if matches!(code, 0 | 1) || agent.store.is_none() {
+            String::new()
+        } else {
+            format!("; {resume}")
+        };
+        writeln!(err, "callwright: {}; session {session}{more}", runner.machine().account())?;
+    }
+    match outcome {
+        Err(RunError::Journal(error)) => Err(Failure::Store(error)),
+        Ok(_) | Err(RunError::Stopped) if code == 0 => Ok(()),
+        Ok(_) | Err(RunError::Stopped) => Err(Failure::Ended(code)),
+    }
+}
+
+/// Says the task; where a run goes on without one, lets it.
+async fn begin(runner: &mut Runner, task: Option<&str>, is_resumed: bool) -> Result<(), RunError> {
+    match task {
+        Some(task) => {
+            if !runner.say(task).await? {
+                let _ = writeln!(
+                    io::stderr(),
+                    "callwright: calls are open: they come first, the task is not said"
+                );
+            }
+        }
+        None if is_resumed => {
+            runner.go_on_from_a_limit().await?;
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// The run file and the task: as they are given, or as they were.
+fn asked(args: &RunArgs, kept: Option<&Value>) -> Result<(RunFile, Option<String>), Failure> {
+    let input = args.input.as_deref().map(value).transpose()?;
+    let kept_file = || -> RunFile {
+        let file = kept.and_then(|kept| kept.get("file"));
+        file.and_then(|file| serde_json::from_value(file.clone()).ok()).unwrap_or_default()
+    };
+    let is_file = args.what.as_deref().is_some_and(RunFile::is_one);
+    let file = match &args.what {
+        Some(path) if is_file => RunFile::read(Path::new(path))?,
+        _ => kept_file(),
+    };
+    let task = match &args.what {
+        Some(task) if !is_file => Some(task.clone()),
+        // It was said when the run began.
+        _ if kept.is_some() && input.is_none() => None,
+        _ => Some(file.task(input.as_ref())?),
+    };
+    Ok((file, task))
+}
+
+/// A JSON text, or the path of a file that holds one.
+fn value(input: &str) -> Result<Value, Failure> {
+    match serde_json::from_str(input) {
+        Ok(value) => Ok(value),
+        Err(error) if input.trim_start().starts_with(['{', '[', '"']) => {
+            Err(Failure::Config(format!("--input: {error}")))
+        }
+        Err(_) => {
+            let path = Path::new(input);
+            let text = input::text(path)?;
+            serde_json::from_str(&text).map_err(|error| Failure::Definitions(path.into(), error.to_string()))
+        }
+    }
+}
+
+fn workspace(args: &RunArgs, kept: Option<&Value>) -> Result<PathBuf, Failure> {
+    let kept = kept.and_then(|kept| kept["workspace"].as_str()).map(PathBuf::from);
+    match args.agent.workspace.clone().or(kept) {
+        Some(folder) => Ok(folder),
+        None => std::env::current_dir().map_err(|error| Failure::Read(PathBuf::from("."), error)),
+    }
+}
+
+fn watch(args: &RunArgs, model: Option<&str>, in_color: bool) -> Arc<dyn Watch> {
+    match args.output {
+        OutputForm::Json => Arc::new(JsonLines),
+        OutputForm::Text => Arc::new(Console::new(io::stdout(), model.unwrap_or("default"), in_color)),
+    }
+}
+
+async fn resumed(store: Option<&Store>, id: &str) -> Result<Resumed, Failure> {
+    let none = || Failure::Config(String::from("nothing is kept: the store is off"));
+    let session = store.ok_or_else(none)?.session(id).await.map_err(Failure::Store)?;
+    let session = session.ok_or_else(|| Failure::NoSession(id.to_owned()))?;
+    Resumed::of(&session).map_err(|error| Failure::Config(error.to_string()))
+}
+
+/// Ctrl-C once lets the turn be written down, twice stops at once.
+fn heed_signals(cancel: Cancel) {
+    tokio::spawn(async move {
+        while tokio::signal::ctrl_c().await.is_ok() {
+            if !cancel.is_pressed() {
+                let _ = writeln!(io::stderr(), "\ncallwright: ending the turn; once more stops at once");
+            }
+            cancel.press();
+        }
+    });
+}
+
+/// What a script reads of the end.
+fn code(outcome: &Result<Outcome, RunError>) -> u8 {
+    match outcome {
+        Ok(Outcome::Ended(ended)) => match ended.end {
+            End::Answered | End::Finished | End::ToolCalled(_) | End::Predicate => 0,
+            End::Refused | End::Breaker | End::Silent => 1,
+            End::Limit(_) => 9,
+            End::Cancelled => 130,
+        },
+        Ok(Outcome::Blocked(_)) => 10,
+        Err(RunError::Stopped) => 130,
+        Err(RunError::Journal(_)) => 3,
+    }
+}
+
+fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Journal(error) => Failure::Store(error),
+        RunError::Stopped => Failure::Ended(130),
+    }
+}

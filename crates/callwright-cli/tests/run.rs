@@ -1,0 +1,312 @@
+//! `callwright run` against a scripted upstream: what it prints, what it does, what its exit code says.
+#![expect(clippy::unwrap_used, reason = "a test that cannot run its binary has failed")]
+
+mod binary;
+
+use std::path::{Path, PathBuf};
+
+use binary::{Ran, run};
+use callwright_replay::{Replay, Script};
+use serde_json::Value;
+
+/// A folder with a workspace `w`, a store, and an upstream.
+struct Place {
+    folder: PathBuf,
+    replay: Replay,
+}
+
+/// What holds for the models of these tests: nothing is found out about them.
+const CONFIG: &str = r#"
+[capability]
+probe = false
+[[models]]
+pattern = "model"
+mode = "prompt"
+[[models]]
+pattern = "native"
+mode = "native"
+"#;
+
+impl Place {
+    fn new(name: &str, script: &str) -> Place {
+        let folder =
+            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("run-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("w")).unwrap();
+        std::fs::write(folder.join("callwright.toml"), CONFIG).unwrap();
+        Place { folder, replay: Replay::start(Script::from_toml(script).unwrap()).unwrap() }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).into_os_string().into_string().unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let (url, store) = (self.replay.base_url(), self.path("callwright.db"));
+        let (config, workspace) = (self.path("callwright.toml"), self.path("w"));
+        let own = ["--upstream", &url, "--store", &store, "--config", &config, "--workspace", &workspace];
+        run(&[&["run"], args, &own].concat(), "")
+    }
+
+    fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.join("w").join(name)).unwrap()
+    }
+
+    fn asked(&self) -> Vec<Value> {
+        let chat = |request: &callwright_replay::Recorded| request.path.ends_with("/chat/completions");
+        let requests = self.replay.requests().into_iter().filter(chat);
+        requests.map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
+    }
+}
+
+fn example(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    path.into_os_string().into_string().unwrap()
+}
+
+const CREATES: &str = r#"
+[[answer]]
+when = { has_tools = true }
+tool_calls = [{ id = "call_1", name = "fsWrite", arguments = '{"path": "test.py", "content": "print(\"hello\")\n"}' }]
+[[answer]]
+when = { last_role = "tool", last_contains = "written" }
+text = "I wrote test.py."
+"#;
+
+/// S0-02, S0-07
+#[test]
+fn a_plain_request_becomes_a_file() {
+    let place = Place::new("creates", CREATES);
+    let ran = place.run(&["create a Python file", "--model", "native", "--yes"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(place.file("test.py"), "print(\"hello\")\n");
+    assert!(ran.out.contains("Executing Tools...") && ran.out.contains("I wrote test.py."), "{}", ran.out);
+    assert!(ran.err.contains("2 requests"), "{}", ran.err);
+}
+
+/// S4-14, S4-48, S4-49: the console of the worked example, to the letter.
+#[test]
+fn the_console_of_a_model_that_is_taught() {
+    let place = Place::new(
+        "taught",
+        r#"
+        [[answer]]
+        text = """
+```json
+{"tool": "run_code", "arguments": {"code": "import math\\nprint(math.pi)"}}}}
+```"""
+        [[answer]]
+        when = { last_contains = "2 extra closing braces" }
+        text = """
+I apologize! Here's the corrected JSON:
+
+```json
+{"tool": "run_code", "arguments": {"code": "print('hello world')"}}
+```"""
+        [[answer]]
+        when = { last_contains = "hello world" }
+        text = "The code printed: hello world"
+        "#,
+    );
+    let ran = place.run(&[
+        &example("run_code.json"),
+        "--input",
+        r#"{"problem": "Print hello"}"#,
+        "--session",
+        "test_json_validation",
+        "--model",
+        "model",
+        "--yes",
+    ]);
+    let expected = r#"Agent (model)
+─────────────
+```json
+{"tool": "run_code", "arguments": {"code": "import math\nprint(math.pi)"}}}}
+```
+
+  ⚠️  JSON Parse Error:
+  Tool call 1: Invalid JSON at position 74
+    Error: Extra data
+    Your JSON: {"tool": "run_code", "arguments": {"code": "import math\nprint(math.pi)"}}}}
+    → You have 2 extra closing braces }
+
+Agent (model) - Turn 2
+──────────────────────
+I apologize! Here's the corrected JSON:
+
+```json
+{"tool": "run_code", "arguments": {"code": "print('hello world')"}}
+```
+
+  Parsed 1 prompt-based tool call(s)
+  Executing Tools...
+    ✔ run_code -> hello world
+
+Agent (model) - Turn 3
+──────────────────────
+The code printed: hello world
+
+"#;
+    assert_eq!(ran.out, expected, "{}", ran.err);
+    assert_eq!(ran.code, 0);
+    assert!(place.asked()[0].to_string().contains("Print hello"));
+    // In colour, the error is bold and red.
+    let place = Place::new(
+        "red",
+        "[[answer]]\nrepeat = true\ntext = '{\"tool\": \"run_code\", \"arguments\": {\"code\": \"1\"}}}}'",
+    );
+    let input = r#"{"problem": "Print hello"}"#;
+    let ran =
+        place.run(&[&example("run_code.json"), "--input", input, "--model", "model", "--color", "always"]);
+    assert!(ran.out.contains("\u{1b}[1;31m⚠️  JSON Parse Error:\u{1b}[0m"), "{}", ran.out);
+    assert_eq!(ran.code, 1, "the breaker ends it");
+    assert_eq!(place.asked().len(), 3);
+}
+
+/// The exit code tells done from blocked, refused and limited.
+#[test]
+fn the_exit_code_says_how_it_ended() {
+    let endless = "[[answer]]\nrepeat = true\ntool_calls = [{ name = \"listDirectory\", arguments = '{}' }]";
+    let place = Place::new("limit", endless);
+    let ran = place.run(&["Go on.", "--model", "native", "--max-turns", "3", "--session", "s"]);
+    assert_eq!((ran.code, place.asked().len()), (9, 3), "{}", ran.err);
+    assert!(ran.out.ends_with("⚠️ Stopped after 3 turns, which is the limit: the model had not finished.\n"));
+    assert!(ran.err.contains("callwright run --resume s"), "{}", ran.err);
+
+    let bad =
+        "[[answer]]\nrepeat = true\ntool_calls = [{ name = \"fsWrite\", arguments = '{\"path\": \"a\"}' }]";
+    let place = Place::new("refused", bad);
+    let ran = place.run(&["Write.", "--model", "native", "--policy", "strict"]);
+    assert_eq!((ran.code, place.asked().len()), (1, 1), "{}", ran.err);
+    assert!(ran.out.contains("fsWrite was not run"), "{}", ran.out);
+
+    let gone = Place::new("gone", "[[answer]]\nrepeat = true\nstatus = 500\nerror = { message = \"down\" }");
+    assert_eq!(gone.run(&["Hello.", "--model", "native"]).code, 10);
+}
+
+/// Nobody is there to approve: the run is blocked, and goes on where it stood once somebody has allowed it.
+#[test]
+fn a_blocked_run_is_resumed() {
+    let place = Place::new("blocked", CREATES);
+    let ran = place.run(&["create a Python file", "--model", "native", "--session", "b"]);
+    assert_eq!(ran.code, 10, "{}", ran.err);
+    assert!(ran.out.contains("Nobody is there to approve a call of fsWrite"), "{}", ran.out);
+    assert!(!place.folder.join("w/test.py").exists());
+    let again = place.run(&["create a Python file", "--model", "native", "--session", "b"]);
+    assert_eq!(again.code, 8);
+    assert!(again.err.contains("--resume b goes on with it"), "{}", again.err);
+    let ran = place.run(&["--resume", "b", "--yes"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(place.file("test.py"), "print(\"hello\")\n");
+    assert_eq!(place.asked().len(), 2, "what was asked is not asked again");
+    assert_eq!(place.asked()[1]["model"], "native", "the model is the one that it began with");
+}
+
+#[test]
+fn for_a_program_each_event_is_a_line() {
+    let place = Place::new("json", CREATES);
+    let ran = place.run(&["create a Python file", "--model", "native", "--yes", "--output", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = ran.lines();
+    let names: Vec<&str> = lines.iter().filter_map(|line| line["event"].as_str()).collect();
+    assert_eq!(names.len(), lines.len());
+    for name in ["began", "asking", "answered", "call_started", "call_finished", "step_finished", "text"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let last = lines.last().unwrap();
+    assert_eq!((last["event"].as_str(), last["end"].as_str()), (Some("ended"), Some("answered")));
+    assert_eq!(last["sentence"], "I wrote test.py.");
+    assert_eq!(last["spent"]["requests"], 2);
+}
+
+#[test]
+fn a_run_file_says_what_to_do_and_a_program_is_a_tool() {
+    let place = Place::new(
+        "file",
+        r#"
+        [[answer]]
+        tool_calls = [{ name = "echo", arguments = """{"text": "it's $(id) \\"x\\""}""" }]
+        [[answer]]
+        when = { last_role = "tool" }
+        text = "ping"
+        "#,
+    );
+    let ran = place.run(&[&example("echo.toml"), "--input", r#"{"word": "ping"}"#, "--model", "native"]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    assert!(ran.out.contains(r#"✔ echo -> it's $(id) "x""#), "{}", ran.out);
+    let asked = place.asked();
+    assert_eq!(asked[0]["messages"][0]["content"], "Use a tool: echo the word 'ping'.");
+
+    // S0-03: the system prompt may stand in a file of its own.
+    std::fs::write(place.folder.join("Executor.md"), "You say things again.").unwrap();
+    let own = "system_file = \"Executor.md\"\ntask = \"Hello.\"\ntools = [\"fsRead\"]\n";
+    std::fs::write(place.folder.join("own.toml"), own).unwrap();
+    place.run(&[&place.path("own.toml"), "--model", "native"]);
+    let asked = place.asked();
+    let messages = asked.last().unwrap()["messages"].as_array().unwrap();
+    assert_eq!(
+        (messages[0]["role"].as_str(), messages[0]["content"].as_str()),
+        (Some("system"), Some("You say things again."))
+    );
+    assert_eq!(messages[1]["content"], "Hello.");
+
+    let ran = place.run(&[&example("echo.toml"), "--model", "native"]);
+    assert_eq!(ran.code, 8);
+    assert!(ran.err.contains("the task needs `word`"), "{}", ran.err);
+    for name in ["create_file.toml", "get_weather.toml", "run_code.json"] {
+        let ran = place.run(&[&example(name), "--input", "{}", "--model", "native"]);
+        assert!(ran.err.contains("the task needs"), "{name}: {}", ran.err);
+    }
+}
+
+/// S2-22, S2-23, S2-29, S2-30, S2-31: the log says what was mended, and what each turn called; nothing of a turn that only
+/// said something.
+#[test]
+fn the_log_tells_of_each_call() {
+    let place = Place::new(
+        "log",
+        r#"
+        [[answer]]
+        tool_calls = [{ id = "l1", name = "ListDirectory", arguments = '{"path": ".",}' }]
+        [[answer]]
+        when = { last_role = "tool" }
+        text = "Nothing is there."
+        "#,
+    );
+    let ran = place.run(&["List.", "--model", "native", "--log-level", "info", "--log-format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = ran.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines: Vec<Value> =
+        lines.filter(|line| line["message"].as_str().is_some_and(|m| m.starts_with("[chat]"))).collect();
+    let of = |message: &str| lines.iter().filter(|line| line["message"] == message).collect::<Vec<_>>();
+    let name = of("[chat] repaired tool name");
+    assert_eq!(name[0]["from"], "ListDirectory");
+    assert_eq!((name[0]["to"].as_str(), name[0]["toolCallId"].as_str()), (Some("listDirectory"), Some("l1")));
+    assert_eq!(of("[chat] repaired tool inputs")[0]["repairs"], "drop-comma");
+    let steps = of("[chat] step.finish");
+    assert_eq!(steps.len(), 1, "{}", ran.err);
+    assert_eq!(
+        (steps[0]["toolName"].as_str(), steps[0]["invalid"].as_bool()),
+        (Some("listDirectory"), Some(false))
+    );
+    assert_eq!(
+        (steps[0]["finishReason"].as_str(), steps[0]["hasText"].as_bool()),
+        (Some("tool_calls"), Some(false))
+    );
+}
+
+/// A run is kept like any other session: it can be listed and shown.
+#[test]
+fn what_a_run_did_can_be_shown() {
+    let place = Place::new("shown", CREATES);
+    let ran = place.run(&["create a Python file", "--model", "native", "--yes", "--session", "s"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let store = place.path("callwright.db");
+    let ran = run(&["show", "s", "--store", &store], "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in ["create a Python file", "fsWrite", "test.py", "I wrote test.py."] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let ran = run(&["sessions", "--json", "--store", &store], "");
+    assert_eq!(ran.lines()[0]["origin"], "agent");
+}

@@ -1,0 +1,310 @@
+//! One question for a caller that climbs the rest of the ladder itself: an agent, to whose history errors belong.
+//!
+//! What is healed and what is asked again without a trace is done here; what stays refused goes to the caller as
+//! refusals, not as words, and nothing is fed back.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright::{Event, Policy, Refusal, Verdict};
+use callwright_json::{Value as Json, strict};
+use http::HeaderMap;
+use serde_json::Value;
+
+use crate::client::{ChatError, Client};
+use crate::climb::Settled;
+use crate::config::LadderConfig;
+use crate::ladder::{Ladder, fingerprint};
+use crate::log::Log;
+use crate::question::Question;
+use crate::reading::Reading;
+use crate::record::{Choice, End, TurnRecord, Usage, Why};
+use crate::relay::{Begun, Relay, Request};
+use crate::stream::{Events, is_error};
+use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
+use crate::upstream::AnswerBody;
+use crate::wire::{Document, deltas, string_of, usage};
+
+/// How a question is put.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asking {
+    /// What may be done about a call that is not right; the configuration says it where it is not set.
+    pub policy: Option<Policy>,
+    /// How often a broken call may be asked for again without a trace; the configuration says it where it is not set.
+    pub reasks: Option<u32>,
+}
+
+/// A piece of an answer, as soon as it is certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// What the model writes, markup of calls included.
+    Raw(&'a str),
+    /// What it says, without its calls.
+    Text(&'a str),
+    /// What it thinks, where that is marked as such.
+    Reasoning(&'a str),
+}
+
+/// What a model's answer came to.
+#[derive(Debug)]
+pub struct Answer {
+    /// What it said, without its calls.
+    pub text: String,
+    /// What it thought, where that is marked as such.
+    pub reasoning: String,
+    /// What it wrote, markup included.
+    pub raw: String,
+    /// Its calls, right or refused, in order. Those that are right have ids.
+    pub verdicts: Vec<Verdict>,
+    /// Why it stopped: `stop`, `tool_calls`, `length`, ….
+    pub finish_reason: Option<String>,
+    /// What was wrong with the calls of each answer that this took, as [`error_fingerprint`] has it.
+    pub errors: Vec<Vec<String>>,
+    /// All that was asked and answered. It goes to no observer.
+    pub record: TurnRecord,
+}
+
+impl Answer {
+    /// Did the answer end before the model had said all?
+    pub fn is_cut(&self) -> bool {
+        self.finish_reason.as_deref().is_some_and(|reason| matches!(reason, "length" | "content_filter"))
+    }
+
+    /// The tokens of all that was asked and answered.
+    pub fn usage(&self) -> Usage {
+        let mut all = Usage::default();
+        self.record.attempts.iter().for_each(|attempt| all += attempt.usage);
+        all
+    }
+}
+
+/// What makes two errors the same: the tool and what is wrong, not where in the text, nor the values.
+///
+/// `f invalid /days type`, `f unreadable`
+pub fn error_fingerprint(refusal: &Refusal) -> String {
+    fingerprint(refusal)
+}
+
+impl Client {
+    /// Asks, and waits for the whole answer; `pieces` is told of it as it comes, where the request wants a stream.
+    /// `request` is the body of a chat request.
+    ///
+    /// # Errors
+    /// The request cannot be used, no upstream answered, or the answer broke off.
+    pub async fn ask(
+        &self,
+        request: &Value,
+        asking: Asking,
+        mut pieces: impl FnMut(Piece<'_>) + Send,
+    ) -> Result<Answer, ChatError> {
+        self.relay().ask(request, asking, &mut pieces).await
+    }
+}
+
+/// Is told of an answer as it comes.
+type Told<'a> = &'a mut (dyn FnMut(Piece<'_>) + Send);
+
+impl Relay {
+    async fn ask(
+        self: &Arc<Relay>,
+        request: &Value,
+        asking: Asking,
+        pieces: Told<'_>,
+    ) -> Result<Answer, ChatError> {
+        let request = Request {
+            id: String::from("agent"),
+            body: Bytes::from(request.to_string()),
+            policy: asking.policy,
+            wants_report: false,
+            headers: HeaderMap::new(),
+        };
+        let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
+        let begun = self.turn(request);
+        let Begun { ask, tool_set, policy, headers } = begun.map_err(|error| {
+            log.end(End::Rejected, error.status.as_u16());
+            ChatError { status: error.status.as_u16(), message: error.message }
+        })?;
+        log.request(&ask, policy, !tool_set.is_empty());
+        let reasks = asking.reasks.unwrap_or(self.config.ladder.reasks);
+        let bounds = LadderConfig { reasks, feedback_turns: 0, ..self.config.ladder.clone() };
+        let ladder = Ladder::new(policy, &bounds);
+        let mut turn = Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder };
+        let question = Question::first(&turn.ask);
+        let mut opened =
+            turn.open(&question, Why::First).await.map_err(|failed| refused(failed, &mut turn))?;
+        loop {
+            let (choice, chosen) = turn.heard(opened, pieces).await?;
+            if turn.was_left_out(&chosen, &choice)
+                && let Ok(again) = turn.in_prompt_mode(&chosen, &question).await
+            {
+                opened = again;
+                continue;
+            }
+            let settled = turn.climb(choice, &chosen).await;
+            return Ok(turn.answer(settled));
+        }
+    }
+}
+
+impl Turn {
+    /// Reads an answer to its end.
+    async fn heard(&mut self, opened: Opened, pieces: Told<'_>) -> Result<(Choice, Chosen), ChatError> {
+        let is_stream = opened.is_stream();
+        let Opened { source, chosen, shown } = opened;
+        let tool_set = Arc::clone(&self.tool_set);
+        let allowed = self.ask.choice.clone();
+        let manner = self.manner(&chosen, &allowed, &shown);
+        let document = match source {
+            Source::Answer(answer) if is_stream => {
+                let reading = Reading::new(&tool_set, manner);
+                let choice = self.streamed(answer.body, reading, pieces).await?;
+                return Ok((choice, chosen));
+            }
+            Source::Salvaged(document) => document,
+            Source::Answer(answer) => {
+                let body = answer.body.whole(self.relay.config.limits.answer).await;
+                let document = body.map_err(|error| error.to_string()).and_then(|body| {
+                    Document::parse(body)
+                        .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
+                });
+                document.map_err(|message| self.cut(message))?
+            }
+        };
+        let spent = usage(document.root()).unwrap_or_default();
+        let read = read_whole(&document, &tool_set, manner, self.ask.max_tokens, spent);
+        let Some(choice) = read.into_iter().next() else {
+            return Err(self.cut(String::from("the upstream's answer holds no choice")));
+        };
+        self.log.read(spent, std::iter::once(&choice));
+        if !choice.outcome.reasoning.is_empty() {
+            pieces(Piece::Reasoning(&choice.outcome.reasoning));
+        }
+        pieces(Piece::Raw(&choice.raw));
+        pieces(Piece::Text(&choice.outcome.text));
+        Ok((choice, chosen))
+    }
+
+    async fn streamed(
+        &mut self,
+        body: AnswerBody,
+        mut reading: Reading<'_>,
+        pieces: Told<'_>,
+    ) -> Result<Choice, ChatError> {
+        let limits = self.relay.config.limits;
+        let mut upstream = Events::new(body, limits.event);
+        let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
+        let mut has_stopped = false;
+        while let Some(event) = upstream.next().await {
+            let Some(data) = &event.data else { continue };
+            let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
+            let Some((json, tree)) = tree else {
+                return Err(self.cut(String::from("the upstream's stream holds an event that is no JSON")));
+            };
+            let chunk = tree.root(json);
+            if is_error(chunk) {
+                let why = chunk.get("error").and_then(|error| string_of(error, "message"));
+                let why =
+                    why.map_or_else(|| String::from("the upstream sent an error"), |why| why.into_owned());
+                return Err(self.cut(why));
+            }
+            spent = usage(chunk).unwrap_or(spent);
+            for delta in deltas(chunk).filter(|delta| delta.index == 0) {
+                if let Some(thought) = thought(delta.choice) {
+                    came += thought.len();
+                    pieces(Piece::Reasoning(&thought));
+                }
+                if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
+                    came += text.len();
+                    pieces(Piece::Raw(text));
+                    reading.text(text, &mut events);
+                }
+                for piece in &delta.calls {
+                    let piece = piece.delta();
+                    came += piece.arguments.map_or(0, str::len);
+                    reading.call(piece, &mut events);
+                }
+                if let Some(reason) = &delta.finish_reason {
+                    has_stopped = true;
+                    reading.stopped(reason);
+                }
+                say(&mut events, pieces);
+            }
+            if limits.answer < came {
+                return Err(self.cut(String::from("the upstream's answer is longer than is allowed")));
+            }
+        }
+        if !has_stopped || upstream.ending.is_cut() {
+            return Err(self.cut(String::from("the upstream's answer broke off")));
+        }
+        let is_cut = self.ask.max_tokens.is_some_and(|most| most <= spent.completion);
+        let choice = reading.finish(is_cut, &mut events);
+        say(&mut events, pieces);
+        self.log.read(spent, std::iter::once(&choice));
+        Ok(choice)
+    }
+
+    fn cut(&mut self, message: String) -> ChatError {
+        self.log.failed(None, &message);
+        self.log.end(End::Cut, 502);
+        ChatError { status: 502, message }
+    }
+
+    fn answer(mut self, settled: Settled) -> Answer {
+        self.log.end(settled.end, 200);
+        let record = self.log.close();
+        let errors = record
+            .attempts
+            .iter()
+            .map(|attempt| {
+                let refusals = attempt.choices.iter().flat_map(|choice| choice.outcome.refusals());
+                refusals.map(fingerprint).collect()
+            })
+            .filter(|errors: &Vec<String>| !errors.is_empty())
+            .collect();
+        let Settled { first, verdicts, more_text, finish_reason, .. } = settled;
+        let mut text = first.outcome.text;
+        crate::whole::append(&mut text, &more_text);
+        Answer {
+            text,
+            reasoning: first.outcome.reasoning,
+            raw: first.raw,
+            verdicts,
+            finish_reason,
+            errors,
+            record,
+        }
+    }
+}
+
+fn say(events: &mut Vec<Event>, pieces: Told<'_>) {
+    for event in events.drain(..) {
+        match event {
+            Event::Text(text) => pieces(Piece::Text(&text)),
+            Event::Reasoning(text) => pieces(Piece::Reasoning(&text)),
+            Event::CallStarted { .. } | Event::CallArguments { .. } | Event::Call(_) => {}
+        }
+    }
+}
+
+/// What a chunk says of the model's thoughts, which the upstream keeps apart.
+fn thought(choice: Json<'_>) -> Option<String> {
+    let delta = choice.get("delta")?;
+    let thought = string_of(delta, "reasoning_content").or_else(|| string_of(delta, "reasoning"))?;
+    (!thought.is_empty()).then(|| thought.into_owned())
+}
+
+fn refused(failed: Failed, turn: &mut Turn) -> ChatError {
+    match failed {
+        Failed::Error(error) => {
+            turn.log.end(End::UpstreamError, error.status.as_u16());
+            ChatError { status: error.status.as_u16(), message: error.message }
+        }
+        Failed::Upstream(status, _, body) => {
+            turn.log.end(End::UpstreamError, status.as_u16());
+            let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let message = body["error"]["message"].as_str().or_else(|| body["error"].as_str());
+            let message = message.unwrap_or("the upstream answered with an error").to_owned();
+            ChatError { status: status.as_u16(), message }
+        }
+    }
+}

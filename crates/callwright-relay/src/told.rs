@@ -1,0 +1,97 @@
+//! A record as JSON, for whoever keeps or shows it: one form for gateway and agent.
+
+use callwright::{NativeCall, Outcome, Policy, Reason, Report, Verdict};
+use serde_json::{Value, json};
+
+use crate::record::{Attempt, Choice};
+
+impl Attempt {
+    /// One question to a model and its answer. `number` counts the attempts of a request from 1.
+    pub fn to_json(&self, number: usize) -> Value {
+        let choices: Vec<Value> = self.choices.iter().map(Choice::to_json).collect();
+        json!({
+            "attempt": number,
+            "why": self.why.name(),
+            "upstream": self.upstream,
+            "model": self.model,
+            "mode": self.mode.name(),
+            "dialect": self.dialect,
+            "status": self.status,
+            "error": self.error,
+            "duration_us": self.duration.as_micros() as u64,
+            "usage": {
+                "prompt_tokens": self.usage.prompt,
+                "completion_tokens": self.usage.completion,
+                "total_tokens": self.usage.total,
+            },
+            "choices": choices,
+        })
+    }
+}
+
+impl Choice {
+    /// What the model wrote, and what came of it.
+    pub fn to_json(&self) -> Value {
+        let native: Vec<Value> = self
+            .native
+            .iter()
+            .map(|(name, arguments)| json!({"name": name, "arguments": arguments}))
+            .collect();
+        json!({
+            "raw": self.raw,
+            "native": native,
+            "reasoning": self.reasoning,
+            "finish_reason": self.finish_reason,
+            "report": self.report(&self.outcome),
+        })
+    }
+
+    /// The engine's report of `outcome`, which came of this choice.
+    pub fn report(&self, outcome: &Outcome) -> Value {
+        let native = |(name, arguments)| NativeCall { id: None, name, arguments };
+        let native: Vec<NativeCall<'_>> =
+            self.native.iter().map(|(name, arguments)| native((name.as_str(), arguments.as_str()))).collect();
+        serde_json::to_value(Report::of(outcome, &self.raw, &native)).unwrap_or_default()
+    }
+}
+
+/// Something that was wrong with what a model wrote, mended or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Its stable name: `unknown-tool`, `truncated`, `drop-comma`, ….
+    pub kind: String,
+    /// The tool; empty where none could be read.
+    pub tool: String,
+    /// The place or the keyword, which tells equal mistakes from different ones of a kind: `/limit type`.
+    pub place: String,
+}
+
+/// All that was wrong with one call, each sort once.
+pub fn mistakes(verdict: &Verdict) -> Vec<Mistake> {
+    match verdict {
+        Verdict::Accepted(call) if Policy::Strict.admits(call) => Vec::new(),
+        Verdict::Accepted(call) => {
+            let mistake = |kind: &str, place: &str| Mistake {
+                kind: kind.into(),
+                tool: call.name.clone(),
+                place: place.into(),
+            };
+            let mut kinds: Vec<&str> = call.repairs.iter().map(|repair| repair.kind.code()).collect();
+            kinds.extend(call.renamed_from.is_some().then_some("rename"));
+            kinds.sort_unstable();
+            kinds.dedup();
+            let mended = kinds.into_iter().map(|kind| mistake(kind, ""));
+            mended.chain(call.coercions.iter().map(|coercion| mistake("coerce", &coercion.pointer))).collect()
+        }
+        Verdict::Refused(refusal) => {
+            let place = match &refusal.reason {
+                Reason::Invalid(violations) => {
+                    violations.first().map_or_else(String::new, |v| format!("{} {}", v.pointer, v.keyword))
+                }
+                _ => String::new(),
+            };
+            let tool = refusal.name.clone().unwrap_or_default();
+            vec![Mistake { kind: refusal.reason.code().into(), tool, place }]
+        }
+    }
+}
