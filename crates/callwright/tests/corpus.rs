@@ -1,4 +1,4 @@
-//! The cases under `corpus/`, fed whole, character by character and in random pieces.
+//! The cases under `corpus/`, fed whole, character by character and in random pieces (S3-47).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

@@ -131,7 +131,7 @@ impl Rules<'_> {
         }
     }
 
-    /// A stream; what it adds up to.
+    /// A stream; what it adds up to. Each chunk is JSON, and so are the joined arguments (S0-56).
     fn stream(&mut self, bytes: &[u8]) -> Value {
         let Ok(text) = std::str::from_utf8(bytes) else {
             self.breach("the stream is not UTF-8".into());
