@@ -9,7 +9,7 @@ impl Attempt {
     /// One question to a model and its answer. `number` counts the attempts of a request from 1.
     pub fn to_json(&self, number: usize) -> Value {
         let choices: Vec<Value> = self.choices.iter().map(Choice::to_json).collect();
-        json!({
+        let mut told = json!({
             "attempt": number,
             "why": self.why.name(),
             "upstream": self.upstream,
@@ -25,20 +25,12 @@ impl Attempt {
                 "total_tokens": self.usage.total,
             },
             "choices": choices,
-        })
+        });
+        if let Some((_, came)) = self.answer.bytes() {
+            told["answer_bytes"] = came.into();
+        }
+        told
     }
-
-    /// All that the model wrote, for whoever searches.
-    pub fn words(&self) -> String {
-        let mut words: Vec<&str> = self.choices.iter().flat_map(spoken).collect();
-        words.extend(self.error.as_deref());
-        words.join(" ")
-    }
-}
-
-fn spoken(choice: &Choice) -> impl Iterator<Item = &str> {
-    let native = choice.native.iter().flat_map(|(name, arguments)| [name.as_str(), arguments.as_str()]);
-    std::iter::once(choice.raw.as_str()).chain(native)
 }
 
 impl Choice {
@@ -52,6 +44,7 @@ impl Choice {
         json!({
             "raw": self.raw,
             "native": native,
+            "reasoning": self.reasoning,
             "finish_reason": self.finish_reason,
             "report": self.report(&self.outcome),
         })
