@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use callwright::{Event, Policy, Refusal, Verdict};
-use callwright_json::{Value as Json, strict};
+use callwright_json::strict;
 use http::HeaderMap;
 use serde_json::Value;
 
@@ -176,8 +176,10 @@ impl Turn {
             return Err(self.cut(String::from("the upstream's answer holds no choice")));
         };
         self.log.read(spent, std::iter::once(&choice));
-        if !choice.outcome.reasoning.is_empty() {
-            pieces(Piece::Reasoning(&choice.outcome.reasoning));
+        for thought in [&choice.reasoning, &choice.outcome.reasoning] {
+            if !thought.is_empty() {
+                pieces(Piece::Reasoning(thought));
+            }
         }
         pieces(Piece::Raw(&choice.raw));
         pieces(Piece::Text(&choice.outcome.text));
@@ -209,9 +211,10 @@ impl Turn {
             }
             spent = usage(chunk).unwrap_or(spent);
             for delta in deltas(chunk).filter(|delta| delta.index == 0) {
-                if let Some(thought) = thought(delta.choice) {
+                if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
-                    pieces(Piece::Reasoning(&thought));
+                    reading.thought(thought);
+                    pieces(Piece::Reasoning(thought));
                 }
                 if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
                     came += text.len();
@@ -262,17 +265,11 @@ impl Turn {
             .filter(|errors: &Vec<String>| !errors.is_empty())
             .collect();
         let Settled { first, verdicts, more_text, finish_reason, .. } = settled;
+        let mut reasoning = first.reasoning;
+        crate::whole::append(&mut reasoning, &first.outcome.reasoning);
         let mut text = first.outcome.text;
         crate::whole::append(&mut text, &more_text);
-        Answer {
-            text,
-            reasoning: first.outcome.reasoning,
-            raw: first.raw,
-            verdicts,
-            finish_reason,
-            errors,
-            record,
-        }
+        Answer { text, reasoning, raw: first.raw, verdicts, finish_reason, errors, record }
     }
 }
 
@@ -284,13 +281,6 @@ fn say(events: &mut Vec<Event>, pieces: Told<'_>) {
             Event::CallStarted { .. } | Event::CallArguments { .. } | Event::Call(_) => {}
         }
     }
-}
-
-/// What a chunk says of the model's thoughts, which the upstream keeps apart.
-fn thought(choice: Json<'_>) -> Option<String> {
-    let delta = choice.get("delta")?;
-    let thought = string_of(delta, "reasoning_content").or_else(|| string_of(delta, "reasoning"))?;
-    (!thought.is_empty()).then(|| thought.into_owned())
 }
 
 fn refused(failed: Failed, turn: &mut Turn) -> ChatError {

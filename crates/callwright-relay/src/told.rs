@@ -9,7 +9,7 @@ impl Attempt {
     /// One question to a model and its answer. `number` counts the attempts of a request from 1.
     pub fn to_json(&self, number: usize) -> Value {
         let choices: Vec<Value> = self.choices.iter().map(Choice::to_json).collect();
-        json!({
+        let mut told = json!({
             "attempt": number,
             "why": self.why.name(),
             "upstream": self.upstream,
@@ -25,7 +25,11 @@ impl Attempt {
                 "total_tokens": self.usage.total,
             },
             "choices": choices,
-        })
+        });
+        if let Some((_, came)) = self.answer.bytes() {
+            told["answer_bytes"] = came.into();
+        }
+        told
     }
 }
 

@@ -6,7 +6,8 @@
 use callwright::{Acceptance, Outcome, Policy, Verdict};
 use callwright_relay::{Answer, Attempt, End as TurnEnd, TurnRecord, Why, mistakes};
 use callwright_store::{
-    Became, Call as KeptCall, Fault, NewNode, NewTurn, NodeKind, SessionRef, Store, StoreError, Turn,
+    Answer as KeptAnswer, Became, Call as KeptCall, Fault, NewNode, NewTurn, NodeKind, SessionRef, Store,
+    StoreError, Turn,
 };
 use serde_json::{Value, json};
 
@@ -199,6 +200,10 @@ fn form(result: &ToolResult) -> &'static str {
 
 fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
     let mut node = NewNode::new(NodeKind::ModelTurn, attempt.to_json(number));
+    node.answer = attempt.answer.bytes().map(|(bytes, came)| KeptAnswer {
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        is_whole: bytes.len() == came,
+    });
     node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
     node
 }

@@ -132,7 +132,6 @@ fn start(folder: &Path, session: &str, url: &str) -> (Child, impl Iterator<Item 
 
 #[test]
 fn no_effect_happens_twice_and_none_is_lost() {
-    // S4-02 among others: the run goes on to its end whenever it was killed.
     let killed: usize = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS).map(|worker| scope.spawn(move || rounds(worker))).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).sum()
