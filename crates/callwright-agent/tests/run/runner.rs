@@ -112,7 +112,8 @@ async fn what_only_reads_runs_together_and_what_writes_alone() {
         .machine()
         .messages()
         .iter()
-        .filter_map(|m| (m["role"] == "tool").then(|| m["content"].as_str().unwrap()))
+        .filter(|m| m["role"] == "tool")
+        .map(|m| m["content"].as_str().unwrap())
         .collect();
     assert_eq!(results, ["met", "met", "met", "0", "0"]);
 }

@@ -120,19 +120,15 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
 
 /// Says the task; where a run goes on without one, lets it.
 async fn begin(runner: &mut Runner, task: Option<&str>, is_resumed: bool) -> Result<(), RunError> {
-    match task {
-        Some(task) => {
-            if !runner.say(task).await? {
-                let _ = writeln!(
-                    io::stderr(),
-                    "callwright: calls are open: they come first, the task is not said"
-                );
-            }
-        }
-        None if is_resumed => {
+    let Some(task) = task else {
+        if is_resumed {
             runner.go_on_from_a_limit().await?;
         }
-        None => {}
+        return Ok(());
+    };
+    if !runner.say(task).await? {
+        let open = "callwright: calls are open: they come first, and the task is not said";
+        let _ = writeln!(io::stderr(), "{open}");
     }
     Ok(())
 }
