@@ -214,13 +214,22 @@ await look('live', async (same) => {
   await chat('Heal this while I look.', { session: 'live-one' });
   await page.locator('a.session', { hasText: 'while I look' }).waitFor();
   same('page', await page.evaluate(() => globalThis.isSamePage), true);
+  // Statistics follow as well.
+  await page.goto(`${task.url}/statistics`);
+  await page.locator('.live', { hasText: 'live' }).waitFor();
+  await page.evaluate(() => { globalThis.isSamePage = true; });
+  const healed = async () => (await page.locator('.tiles .healed dd').textContent()).split(' ')[0];
+  const before = Number(await healed());
+  await chat('Heal this while I count.', { session: 'counted-one' });
+  await page.waitForFunction((n) => document.querySelector('.tiles .healed dd').textContent.startsWith(`${n} `), before + 1);
+  same('page of statistics', await page.evaluate(() => globalThis.isSamePage), true);
 });
 
 await look('statistics', async (same) => {
   await page.goto(`${task.url}/statistics`);
   const tiles = await page.locator('.tiles dd').allTextContents();
   // Right at first, healed, right after feedback, refused.
-  same('tiles', tiles.map((text) => text.split(' ')[0]), ['1', '2', '1', '2']);
+  same('tiles', tiles.map((text) => text.split(' ')[0]), ['1', '3', '1', '2']);
   same('columns', 0 < await page.locator('svg.columns rect').count(), true);
   await shot(page, 'statistics-light');
 });

@@ -33,6 +33,8 @@ def turn(client, task, messages):
         "temperature": 0,
         "max_tokens": task["max_tokens"],
     }
+    if "tool_choice" in task:
+        request["tool_choice"] = task["tool_choice"]
     if not task["stream"]:
         return client.chat.completions.create(**request).choices[0]
     with client.chat.completions.stream(**request) as stream:

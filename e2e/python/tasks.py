@@ -1,6 +1,6 @@
 """The door of all Python clients: one task per line of standard input, one report per line of standard output.
 
-A task: {"base_url", "model", "ask", "tools": [names], "stream": bool, "turns": at most, "max_tokens": per turn}
+A task: {"base_url", "model", "ask", "tools": [names], "tool_choice": or none, "stream": bool, "turns": at most, "max_tokens": per turn}
 A report: see `Report`. What a client raises is in the report; nothing but reports goes to standard output.
 """
 

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use callwright::prompt::PromptDialect;
 use callwright::{CallsInReasoning, Policy, ToolChoice};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
@@ -477,7 +476,10 @@ tools, {\"messages\": […][, \"response_format\": {…}][, \"grammar\": \"…\"
 pub(crate) struct PromptArgs {
     /// The dialect in which the model is to call, by its name: hermes, qwen3_coder, harmony, json, …
     #[arg(long, value_name = "NAME", required_unless_present = "model")]
-    pub(crate) dialect: Option<PromptDialect>,
+    pub(crate) dialect: Option<String>,
+    /// The configuration file whose dialects may be spoken too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Take the dialect that is best known for this model.
     #[arg(long, value_name = "NAME", conflicts_with = "dialect")]
     pub(crate) model: Option<String>,
@@ -517,7 +519,8 @@ pub(crate) enum Constrain {
 
 #[derive(Debug, Args)]
 pub(crate) struct TemplateArgs {
-    /// The template, in Jinja; `-` is standard input.
+    /// The template, in Jinja; or a `tokenizer_config.json` with a `response_template` or `response_schema`, or one of these.
+    /// `-` is standard input.
     pub(crate) file: PathBuf,
     /// Print one JSON object.
     #[arg(long)]

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use callwright::constrain::{self, Constraint};
-use callwright::prompt::{PromptDialect, Speaking, dialect_for, prompt, render_messages};
+use callwright::prompt::{PromptDialect, Speaking, prompt, render_messages};
 use callwright::{ToolChoice, ToolSet};
 use serde_json::{Map, Value};
 
 use crate::args::{Constrain, PromptArgs};
+use crate::dialects;
 use crate::door;
 use crate::failure::Failure;
 use crate::input;
@@ -19,8 +20,11 @@ pub(crate) fn run(args: &PromptArgs) -> Result<(), Failure> {
     {
         return Err(Failure::Definitions(args.tools.clone(), format!("no tool is called {name:?}")));
     }
-    let dialect =
-        args.dialect.clone().unwrap_or_else(|| dialect_for(args.model.as_deref().unwrap_or_default()));
+    let all = dialects::of(args.config.as_deref())?;
+    let dialect = match &args.dialect {
+        Some(name) => PromptDialect::named(&all, name).ok_or_else(|| dialects::unknown(name))?,
+        None => PromptDialect::for_model(&all, args.model.as_deref().unwrap_or_default()),
+    };
     let speaking = Speaking {
         choice: args.tool_choice.clone(),
         parallel: !args.no_parallel,

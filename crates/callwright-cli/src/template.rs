@@ -1,9 +1,9 @@
-//! `callwright template`: what a model's chat template says, and how far that was proved.
+//! `callwright template`: what a model's chat template says, or its tokenizer, and how far that was proved.
 
 use std::io::{self, Write};
 
 use callwright::Dialects;
-use callwright_template::{Findings, Proved, Template};
+use callwright_template::{Findings, Proved, ResponseError, ResponseTemplate, Template, Unknown};
 use serde::Serialize;
 
 use crate::args::TemplateArgs;
@@ -18,12 +18,33 @@ const NAME: &str = "template";
 /// Prints what the template says; fails where it does not tell a dialect.
 pub(crate) fn run(args: &TemplateArgs) -> Result<(), Failure> {
     let source = input::text(&args.file)?;
+    if is_json(&source) {
+        return response(args, &source);
+    }
     let template =
         Template::new(&source).map_err(|error| Failure::Definitions(args.file.clone(), error.to_string()))?;
     let findings = Findings::of(&template, &Dialects::default(), NAME);
     let shown = if args.json { json(&View::of(&findings)) + "\n" } else { text(&findings) };
     io::stdout().write_all(shown.as_bytes())?;
     if findings.calls.is_ok() { Ok(()) } else { Err(Failure::Refused) }
+}
+
+/// Jinja begins with `{%`, `{{` or `{#`, where it begins with a brace.
+fn is_json(source: &str) -> bool {
+    let behind = source.trim_start().strip_prefix('{').and_then(|rest| rest.chars().next());
+    behind.is_some_and(|c| !matches!(c, '%' | '{' | '#'))
+}
+
+/// Prints what a tokenizer says of its model's calls.
+fn response(args: &TemplateArgs, source: &str) -> Result<(), Failure> {
+    let refused = |error: ResponseError| Failure::Definitions(args.file.clone(), error.to_string());
+    let found = ResponseTemplate::new(source).map_err(refused)?.dialect(&Dialects::default(), NAME);
+    let shown = match args.json {
+        true => json(&CallsView::of(&found)) + "\n",
+        false => dialect(&found).iter().map(|line| harmless(line).into_owned() + "\n").collect(),
+    };
+    io::stdout().write_all(shown.as_bytes())?;
+    if found.is_ok() { Ok(()) } else { Err(Failure::Refused) }
 }
 
 fn text(findings: &Findings) -> String {
@@ -36,7 +57,14 @@ fn text(findings: &Findings) -> String {
         let opened = if reasoning.opened { ", opened by the prompt" } else { "" };
         lines.push(format!("reasoning  {} … {}{opened}", reasoning.open, reasoning.close));
     }
-    match &findings.calls {
+    lines.extend(dialect(&findings.calls));
+    lines.iter().map(|line| harmless(line).into_owned() + "\n").collect()
+}
+
+/// In which dialect the calls are.
+fn dialect(found: &Result<Proved, Unknown>) -> Vec<String> {
+    let mut lines = Vec::new();
+    match found {
         Err(unknown) => lines.push(format!("dialect    not known: {unknown}")),
         Ok(Proved { name, own, round_trips, unclear }) => {
             let name = if own.is_some() { "one of its own" } else { name };
@@ -48,7 +76,7 @@ fn text(findings: &Findings) -> String {
             lines.extend(own.iter().map(json));
         }
     }
-    lines.iter().map(|line| harmless(line).into_owned() + "\n").collect()
+    lines
 }
 
 /// The same for programs.
@@ -59,6 +87,13 @@ struct View<'f> {
     lists_tools: bool,
     reasoning: Option<[&'f str; 2]>,
     opens_reasoning: bool,
+    #[serde(flatten)]
+    calls: CallsView<'f>,
+}
+
+/// In which dialect the calls are, for programs.
+#[derive(Serialize)]
+struct CallsView<'f> {
     dialect: Option<&'f str>,
     own: Option<&'f callwright::Dialect>,
     round_trips: usize,
@@ -66,21 +101,29 @@ struct View<'f> {
     unknown: Option<String>,
 }
 
+impl<'f> CallsView<'f> {
+    fn of(found: &'f Result<Proved, Unknown>) -> CallsView<'f> {
+        let proved = found.as_ref().ok();
+        CallsView {
+            dialect: proved.map(|proved| &*proved.name),
+            own: proved.and_then(|proved| proved.own.as_ref()),
+            round_trips: proved.map_or(0, |proved| proved.round_trips),
+            unclear: proved.map_or(0, |proved| proved.unclear),
+            unknown: found.as_ref().err().map(ToString::to_string),
+        }
+    }
+}
+
 impl<'f> View<'f> {
     fn of(findings: &'f Findings) -> View<'f> {
         let reasoning = findings.reasoning.as_ref();
-        let proved = findings.calls.as_ref().ok();
         View {
             system_role: findings.turns.system_role,
             alternate: findings.turns.alternate,
             lists_tools: findings.lists_tools,
             reasoning: reasoning.map(|reasoning| [&*reasoning.open, &*reasoning.close]),
             opens_reasoning: reasoning.is_some_and(|reasoning| reasoning.opened),
-            dialect: proved.map(|proved| &*proved.name),
-            own: proved.and_then(|proved| proved.own.as_ref()),
-            round_trips: proved.map_or(0, |proved| proved.round_trips),
-            unclear: proved.map_or(0, |proved| proved.unclear),
-            unknown: findings.calls.as_ref().err().map(ToString::to_string),
+            calls: CallsView::of(&findings.calls),
         }
     }
 }

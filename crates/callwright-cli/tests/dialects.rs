@@ -76,6 +76,8 @@ fn a_user_s_own_dialect_is_read_and_pinned() {
     assert_eq!(arguments(&["--config", &path]), [own, other]);
     assert_eq!(arguments(&["--config", &path, "--dialect", "acme"]), [own]);
     assert_eq!(arguments(&["--config", &path, "--dialect", "functionary_v31"]), [other]);
+    let ran = run(&["prompt", "--tools", &tools, "--config", &path, "--dialect", "acme"], "");
+    assert!(ran.out.contains("[[call f]]"), "{} {}", ran.out, ran.err);
     let ran = run(&["parse", "--tools", &tools, "--dialect", "acme"], text);
     assert_eq!(ran.code, 8, "{}", ran.err);
 }
@@ -105,5 +107,48 @@ fn serve_names_them_and_says_what_is_wrong_with_them() {
         let (code, _, stderr) = check(&ACME.replacen(from, to, 1));
         assert_eq!(code, 8, "{from}: {stderr}");
         assert!(stderr.contains(says), "{from}: {stderr}");
+    }
+}
+
+#[test]
+fn what_a_tokenizer_says_is_a_dialect() {
+    let response = |open: &str, close: &str| {
+        format!(
+            r#"{{"response_template": {{"start_anchor": "<a>", "fields": {{"tool_calls": {{
+            "open_pattern": "{open}", "close": "{close}", "repeats": true, "content": "json",
+            "transform": {{"type": "function", "function": {{"name": "{{name}}", "arguments": "{{content}}"}}}}}}}}}}}}"#
+        )
+    };
+    let tokenizer = file("response.json", &response("⟦do (?P<name>\\\\w+)⟧", "⟦done⟧"));
+    let tools = file("response-tools.json", TOOLS);
+    let ran = run(&["template", &tokenizer], "");
+    assert!(
+        ran.code == 0 && ran.out.starts_with("dialect    one of its own (proved by 4"),
+        "{} {}",
+        ran.out,
+        ran.err
+    );
+    // Its file stands beside the configuration's.
+    let name = tokenizer.rsplit('/').next().unwrap();
+    let set = |file: &str| {
+        format!("[[response_template]]\nfile = {file:?}\nname = \"zork\"\nmodels = [\"zork-*\"]\n")
+    };
+    let config = file("response.toml", &set(name));
+    let ran = run(&["parse", "--tools", &tools, "--config", &config, "--json"], "⟦do f⟧{\"a\": \"x\"}⟦done⟧");
+    assert!(ran.out.contains(r#""dialect":"zork""#), "{} {}", ran.out, ran.err);
+    let ran = run(&["prompt", "--tools", &tools, "--config", &config, "--model", "zork-7b"], "");
+    assert!(ran.out.contains("⟦do f⟧{"), "{} {}", ran.out, ran.err);
+    for (open, close, says) in [
+        (
+            "<function=(?P<name>\\\\w+)>",
+            "</function>",
+            "this is the dialect `functionary_v31`, which is read without it",
+        ),
+        ("(?i)x(?P<name>\\\\w+)", "y", "tool_calls.open_pattern: `(?i)x` is not understood"),
+    ] {
+        file("response-no.json", &response(open, close));
+        let ran =
+            run(&["serve", "--check", "--config", &file("response-no.toml", &set("response-no.json"))], "");
+        assert!(ran.code == 8 && ran.err.contains(says), "{} {}", ran.out, ran.err);
     }
 }

@@ -126,6 +126,14 @@ fn what_was_served_is_listed_shown_and_exported() {
     let viewed = run(&["view", &path], "");
     assert_eq!((viewed.code, &viewed.out), (0, &of(&store, &["show", "a"]).out));
     assert_eq!(run(&["view", "-"], "{}").code, 5);
+    // One of the first version is shown by every later one.
+    let first = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/dump/session-1.json");
+    let viewed = run(&["view", first], "");
+    assert!(
+        viewed.code == 0 && viewed.out.contains("Print hello.") && viewed.out.contains("run_code"),
+        "{}",
+        viewed.out
+    );
 
     // S1-33: the prompt, and the call as it should have been.
     let examples = of(&store, &["export", "sft"]).lines();

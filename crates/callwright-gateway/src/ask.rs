@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use callwright_relay::capability::{Capabilities, Capability, system_clock};
-use callwright_relay::config::{RelayConfig, Timeouts, UpstreamConfig};
+use callwright_relay::config::{RelayConfig, UpstreamConfig};
 use callwright_relay::upstream::{ConfigError, Upstreams};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -71,16 +71,7 @@ pub fn is_openai(base_urls: &[String], patience: Duration) -> Vec<bool> {
 }
 
 async fn lists_models(base_url: String) -> bool {
-    let server = UpstreamConfig {
-        name: "local".into(),
-        base_url,
-        key_env: None,
-        headers: Default::default(),
-        models: Vec::new(),
-        timeouts: Timeouts::default(),
-        retries: 0,
-        constrain: None,
-    };
+    let server = UpstreamConfig { retries: 0, ..UpstreamConfig::new("local", &base_url) };
     let config = RelayConfig { upstreams: vec![server], ..RelayConfig::default() };
     // Whatever lives there gets no key.
     let Ok(upstreams) = Upstreams::new(&config, &|_| None) else { return false };

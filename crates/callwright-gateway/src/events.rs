@@ -67,3 +67,38 @@ impl Body for Events {
         Poll::Ready(event.map(|event| Ok(Frame::data(event))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::broadcast;
+
+    use super::*;
+
+    #[test]
+    fn whoever_reads_too_slowly_is_told_so() {
+        let (changes, taken) = broadcast::channel(2);
+        let (phase, phases) = watch::channel(Phase::Serving);
+        let change = |nodes| Change { session: "s".into(), what: "added", turn: None, nodes };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let mut events = Events::new(taken, phases);
+            let mut next = async || {
+                let frame = std::future::poll_fn(|context| Pin::new(&mut events).poll_frame(context)).await;
+                frame.map(|Ok(frame)| String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap())
+            };
+            assert_eq!(next().await.unwrap(), ": changes\n\n");
+            // Nobody waits for a reader, and nothing is kept for one beyond a bound.
+            (1..=5).for_each(|nodes| drop(changes.send(change(nodes))));
+            assert_eq!(next().await.unwrap(), "event: missed\ndata: 3\n\n");
+            for nodes in [4, 5] {
+                let event = next().await.unwrap();
+                assert_eq!(
+                    event,
+                    format!("data: {{\"session\":\"s\",\"what\":\"added\",\"nodes\":{nodes}}}\n\n")
+                );
+            }
+            phase.send(Phase::Draining).unwrap();
+            assert_eq!(next().await, None);
+        });
+    }
+}

@@ -4,7 +4,7 @@
 
 use callwright::{Acceptance, Policy, Refusal, Verdict};
 use callwright_relay::{Attempt, Choice, End, Mistake, TurnRecord, Why, mistakes};
-use callwright_store::{Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
+use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
 use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
@@ -14,9 +14,10 @@ pub(crate) struct Recorded(pub(crate) TurnRecord);
 
 impl Record for Recorded {
     fn size(&self) -> usize {
-        let answers =
-            |attempt: &Attempt| attempt.choices.iter().map(|choice| choice.raw.len()).sum::<usize>();
-        let attempt = |attempt: &Attempt| attempt.request.len() + answers(attempt);
+        let answers = |attempt: &Attempt| {
+            attempt.choices.iter().map(|choice| choice.raw.len() + choice.reasoning.len()).sum::<usize>()
+        };
+        let attempt = |attempt: &Attempt| attempt.request.len() + attempt.answer.len() + answers(attempt);
         self.0.request.len() + self.0.attempts.iter().map(attempt).sum::<usize>()
     }
 
@@ -86,6 +87,7 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
         prompt_tokens: count(sum(|attempt| attempt.usage.prompt)),
         completion_tokens: count(sum(|attempt| attempt.usage.completion)),
         repair_turns: repairs.clone().count() as i64,
+        feedback_turns: repairs.clone().filter(|attempt| attempt.why == Why::Feedback).count() as i64,
         repair_tokens: count(
             repairs.map(|attempt| attempt.usage.prompt.saturating_add(attempt.usage.completion)).sum(),
         ),
@@ -96,8 +98,14 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
 
 /// One question to a model, and its answer.
 fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
-    let mut node = NewNode::new(NodeKind::ModelTurn, attempt.to_json(number));
-    node.words = attempt.words();
+    let mut payload = attempt.to_json(number);
+    let answer = attempt.answer.bytes().map(|(bytes, came)| {
+        payload["answer_bytes"] = came.into();
+        // A character that is cut through at the end is none.
+        Answer { text: String::from_utf8_lossy(&bytes).into_owned(), is_whole: bytes.len() == came }
+    });
+    let mut node = NewNode::new(NodeKind::ModelTurn, payload);
+    node.answer = answer;
     node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
     node
 }
@@ -135,8 +143,11 @@ impl Told {
         place: Place,
         nodes: &mut Vec<NewNode>,
     ) {
-        if !choice.outcome.reasoning.is_empty() {
-            nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": choice.outcome.reasoning})));
+        // Marked by the upstream, or by the model in its text.
+        for (thought, from) in [(&choice.reasoning, "upstream"), (&choice.outcome.reasoning, "text")] {
+            if !thought.trim().is_empty() {
+                nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": thought, "from": from})));
+            }
         }
         let report = choice.report(&choice.outcome);
         let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));

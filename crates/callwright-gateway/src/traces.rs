@@ -71,14 +71,9 @@ pub(crate) fn traces(
     let base = endpoint.trim_end_matches('/');
     // A collector is asked like any other server: with headers, patience and TLS as they are configured.
     let collector = UpstreamConfig {
-        name: "otlp_endpoint".into(),
-        base_url: base.strip_suffix("/v1/traces").unwrap_or(base).into(),
-        key_env: None,
         headers: config.headers.clone(),
-        models: Vec::new(),
         timeouts: Timeouts { connect: PATIENCE, first_byte: PATIENCE, idle: PATIENCE, total: 2.0 * PATIENCE },
-        retries: 1,
-        constrain: None,
+        ..UpstreamConfig::new("otlp_endpoint", base.strip_suffix("/v1/traces").unwrap_or(base))
     };
     let only = RelayConfig { upstreams: vec![collector], ..RelayConfig::default() };
     let Some(collector) = Upstreams::new(&only, env)?.all().first().cloned() else { return Ok(None) };

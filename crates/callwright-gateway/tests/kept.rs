@@ -14,6 +14,19 @@ use serde_json::{Value, json};
 
 const UPSTREAM: &str = r#"
 [[answer]]
+text = "Done."
+reasoning = "Hm, hm."
+repeat = true
+[answer.when]
+contains = "thinking"
+
+[[answer]]
+text = "ENDLESS"
+repeat = true
+[answer.when]
+contains = "endless"
+
+[[answer]]
 text = 'I will run it. <tool_call>{"name": "run_code", "arguments": {"code": "print(1)"}}}</tool_call>'
 repeat = true
 [answer.when]
@@ -40,6 +53,11 @@ contains = "never"
 text = "Fine."
 repeat = true
 "#;
+
+/// What the upstream answers.
+fn upstream() -> String {
+    UPSTREAM.replace("ENDLESS", &"on and ".repeat(1500))
+}
 
 fn folder() -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -93,7 +111,7 @@ fn sessions(running: &Running, query: &str, n: usize) -> Value {
 
 #[test]
 fn a_repair_is_kept_with_its_places() {
-    let upstream = replay(UPSTREAM);
+    let upstream = replay(&upstream());
     let (running, _) = before(&upstream);
     let answer =
         running.ask("POST /v1/chat/completions\nx-callwright-session: my job", &says("closer").to_string());
@@ -126,7 +144,7 @@ fn a_repair_is_kept_with_its_places() {
 
 #[test]
 fn an_error_that_went_back_is_a_node_of_its_own() {
-    let upstream = replay(UPSTREAM);
+    let upstream = replay(&upstream());
     let (running, _) = before(&upstream);
     let head = "POST /v1/chat/completions\nx-callwright-session: fed\nx-callwright-policy: feedback";
     assert_eq!(running.ask(head, &says("schema").to_string()).status, 200);
@@ -140,6 +158,8 @@ fn an_error_that_went_back_is_a_node_of_its_own() {
     assert!(error["text"].as_str().unwrap().contains("code must be a string"), "{error:#}");
     assert_eq!((&error["code"], &error["next"]), (&json!("invalid"), &json!("feedback")));
     assert_eq!(session["turns"][0]["repair_turns"], 1);
+    // S4-43: it costs one turn, and the session says how many went that way.
+    assert_eq!(session["summary"]["feedback_turns"], 1);
 
     // A call that stays wrong is refused, or ends with the breaker.
     let head = "POST /v1/chat/completions\nx-callwright-session: wrong\nx-callwright-policy: heal";
@@ -156,8 +176,75 @@ fn an_error_that_went_back_is_a_node_of_its_own() {
 }
 
 #[test]
+fn what_is_healed_in_silence_runs_and_takes_no_turn() {
+    let upstream = replay(&upstream());
+    let (running, _) = before(&upstream);
+    let head = "POST /v1/chat/completions\nx-callwright-session: silent\nx-callwright-policy: heal";
+    let answer = running.ask(head, &says("closer").to_string()).json();
+    // S4-42: the client gets the call to run, and the model was asked once.
+    let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
+    assert_eq!((&call["name"], &call["arguments"]), (&json!("run_code"), &json!("{\"code\": \"print(1)\"}")));
+    sessions(&running, "?outcome=healed", 1);
+    let session = running.get("/api/session/silent").json();
+    let turn = &session["turns"][0];
+    assert_eq!(
+        (&turn["attempts"], &turn["repair_turns"], &turn["repairs"]),
+        (&json!(1), &json!(0), &json!(1))
+    );
+    assert_eq!(session["summary"]["feedback_turns"], 0);
+    let asked = upstream.requests().into_iter().filter(|request| request.path.ends_with("/chat/completions"));
+    assert_eq!(asked.count(), 1);
+}
+
+#[test]
+fn an_answer_is_kept_as_it_came_where_that_is_wanted() {
+    let upstream = replay(&upstream());
+    let folder = folder();
+    let relay =
+        callwright_relay::config::RelayConfig { keep_answers: 2048, ..relay_to(&upstream.base_url()) };
+    let running = Running::start(keeping(&folder), relay);
+    let answer_of = |session: &str| {
+        sessions(&running, &format!("?text={session}"), 1);
+        let head = format!("/api/session/{session}/node/2");
+        running.get(&head).json()["node"].clone()
+    };
+    let ask = |session: &str, is_streamed: bool| {
+        let mut body = says(session);
+        body["stream"] = is_streamed.into();
+        let head = format!("POST /v1/chat/completions\nx-callwright-session: {session}");
+        assert_eq!(running.ask(&head, &body.to_string()).status, 200);
+    };
+    ask("thinking", false);
+    let node = answer_of("thinking");
+    let came: Value = serde_json::from_str(node["answer"].as_str().unwrap()).unwrap();
+    assert_eq!(came["choices"][0]["message"]["reasoning_content"], "Hm, hm.");
+    // What an upstream marks as thought is a node, and no part of what was said.
+    let nodes = running.get("/api/session/thinking").json()["nodes"].clone();
+    assert_eq!(
+        (&nodes[2]["node_type"], &nodes[2]["payload"]["text"]),
+        (&json!("reasoning"), &json!("Hm, hm."))
+    );
+    assert!(nodes[1]["answer"].is_null(), "a list of nodes has no bodies");
+    ask("thinking-streamed", true);
+    let node = answer_of("thinking-streamed");
+    assert!(node["answer"].as_str().unwrap().starts_with("data: {"), "{node:#}");
+    let nodes = running.get("/api/session/thinking-streamed").json()["nodes"].clone();
+    assert_eq!(nodes[2]["payload"], json!({"text": "Hm, hm.", "from": "upstream"}));
+    let page = running.get("/session?id=thinking-streamed&node=2&tab=upstream").body;
+    assert!(page.contains("Upstream response") && page.contains("data: {"), "{page}");
+    // A long one is cut.
+    ask("endless", false);
+    let node = answer_of("endless");
+    let (kept, came) =
+        (node["answer"].as_str().unwrap().len(), node["payload"]["answer_bytes"].as_u64().unwrap());
+    assert!(0 < kept && kept <= 2048 && 9000 < came, "{kept} of {came}");
+    let page = running.get("/session?id=endless&node=2&tab=upstream").body;
+    assert!(page.contains(&format!("The first {kept} of {came} bytes")), "{page}");
+}
+
+#[test]
 fn turns_of_a_conversation_fall_together_without_a_name() {
-    let upstream = replay(UPSTREAM);
+    let upstream = replay(&upstream());
     let (running, _) = before(&upstream);
     running.chat(&says("Hello there."));
     let first = sessions(&running, "", 1)["sessions"][0]["id"].as_str().unwrap().to_owned();
@@ -184,7 +271,7 @@ fn turns_of_a_conversation_fall_together_without_a_name() {
 
 #[test]
 fn a_session_is_dumped_and_deleted() {
-    let upstream = replay(UPSTREAM);
+    let upstream = replay(&upstream());
     let (running, folder) = before(&upstream);
     let head = "POST /v1/chat/completions\nx-callwright-session: ../../x";
     running.ask(head, &says("closer").to_string());
@@ -204,7 +291,7 @@ fn a_session_is_dumped_and_deleted() {
 
 #[test]
 fn whoever_listens_sees_a_session_run() {
-    let upstream = replay(UPSTREAM);
+    let upstream = replay(&upstream());
     let (running, _) = before(&upstream);
     let mut listening = running::Connection::to(running.address);
     listening.send("GET /api/events", "");
@@ -225,7 +312,7 @@ fn whoever_listens_sees_a_session_run() {
 
 #[test]
 fn nobody_else_may_look() {
-    let upstream = replay(UPSTREAM);
+    let upstream = replay(&upstream());
     let folder = folder();
     let config = GatewayConfig { keys: vec![ClientKey::of("cw-right-key-1")], ..keeping(&folder) };
     let running = Running::start(config, relay_to(&upstream.base_url()));
@@ -271,7 +358,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn no_secret_is_ever_written() {
-    let upstream = replay(UPSTREAM);
+    let upstream = replay(&upstream());
     let folder = folder();
     let mut config = keeping(&folder);
     let secrets = Secrets::default();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use callwright_gateway::{ClientKey, GatewayConfig, KeepConfig, Viewer};
 use callwright_replay::Replay;
-use callwright_store::{Dump, StoreConfig};
+use callwright_store::{Dump, NewNode, NodeKind, Store, StoreConfig};
 use running::{Connection, Running, relay_to, replay};
 use serde_json::json;
 
@@ -62,7 +62,9 @@ fn a_repair_is_seen_in_its_place_and_a_text_is_never_markup() {
     assert!(node.contains("<del title=\"drop-closer (R2)\">}</del>"), "{node}");
     let strict = running.get("/session?id=..&node=2&tab=what-if&as_policy=strict").body;
     assert!(strict.contains("refused: unreadable") && strict.contains("another outcome"), "{strict}");
-    // S4-46
+    // S4-46: the button, and what it does.
+    let button = "action=\"/session/dump?id=..&amp;node=2\"><button type=\"submit\">Dump</button>";
+    assert!(node.contains(button), "{node}");
     let dumped = running.ask("POST /session/dump?id=..", "").body;
     assert!(dumped.contains("Dumped: 3 entries in ") && dumped.contains("/dumps/session-"), "{dumped}");
     assert_eq!(std::fs::read_dir(folder.join("dumps")).unwrap().count(), 1);
@@ -75,6 +77,35 @@ fn a_repair_is_seen_in_its_place_and_a_text_is_never_markup() {
         assert_eq!(running.get(path).status, 200, "{path}");
     }
     assert_eq!(running.get("/page/..%2Fmod.rs").status, 404);
+}
+
+#[test]
+fn a_node_deep_in_a_session_is_seen_among_its_neighbours() {
+    let upstream = replay(UPSTREAM);
+    let (running, folder) = before(&upstream, "deep", Vec::new());
+    let store = Store::open(StoreConfig::at(folder.join("callwright.db"))).unwrap();
+    let said = |n: usize| NewNode::new(NodeKind::Note, json!({"text": format!("note {n}.")}));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(store.append("deep", (1..=1300).map(said).collect())).unwrap();
+    let shown = |path: &str| running.get(path).body;
+    let page = shown("/session?id=deep&node=777");
+    assert!(
+        page.contains("note 501.") && page.contains("note 1000.") && !page.contains("note 500."),
+        "{page:.300}"
+    );
+    assert!(page.contains("aria-current=\"true\""), "the node is marked in the timeline");
+    assert!(page.contains("/session?id=deep&amp;from=1000\">Later nodes"), "{page:.300}");
+    let earlier = page.matches("Earlier nodes").count();
+    assert_eq!((earlier, shown("/session?id=deep").matches("Earlier nodes").count()), (1, 0));
+    let last = shown("/session?id=deep&from=1000");
+    assert!(last.contains("note 1300.") && last.contains("from=500\">Earlier nodes"), "{last:.300}");
+    for number in [i64::MIN, -1, 0, 1301, i64::MAX] {
+        assert_eq!(running.get(&format!("/session?id=deep&node={number}")).status, 404, "{number}");
+    }
+    // What is no place is the beginning.
+    for odd in ["&from=-5", "&from=x", "&from=99999999999999999999"] {
+        assert!(shown(&format!("/session?id=deep{odd}")).contains("note 1."), "{odd}");
+    }
 }
 
 #[test]

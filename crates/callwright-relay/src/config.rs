@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use callwright::{Dialects, Policy};
+pub use callwright::fits;
+use callwright::{CallsInReasoning, Dialects, Policy};
 use serde::{Deserialize, Serialize};
 
 /// Everything that a [`Relay`](crate::Relay) needs to know.
@@ -33,6 +34,9 @@ pub struct RelayConfig {
     pub ladder: LadderConfig,
     /// What is refused before work is done on it.
     pub limits: Limits,
+    /// Of each answer of an upstream so many bytes are told to the observer as they came; 0 stands for none.
+    #[serde(skip)]
+    pub keep_answers: usize,
     /// What is learned about models.
     pub capability: CapabilityConfig,
     /// The dialects that answers are read in.
@@ -67,6 +71,9 @@ pub struct UpstreamConfig {
     /// How its answers may be constrained; found out where it is not set.
     #[serde(default)]
     pub constrain: Option<Constrain>,
+    /// What becomes of calls in the reasoning of its models.
+    #[serde(default, deserialize_with = "some_calls_in_reasoning")]
+    pub calls_in_reasoning: Option<CallsInReasoning>,
 }
 
 impl UpstreamConfig {
@@ -81,6 +88,7 @@ impl UpstreamConfig {
             timeouts: Timeouts::default(),
             retries: retries(),
             constrain: None,
+            calls_in_reasoning: None,
         }
     }
 }
@@ -157,7 +165,8 @@ pub struct ModelConfig {
     /// Whether tools are passed natively; found out where it is not set.
     #[serde(default)]
     pub mode: Option<Mode>,
-    /// The dialect of prompt mode; the model family's where it is not set.
+    /// The dialect of prompt mode, any of those that answers are read in; where it is not set, that of the model's chat
+    /// template, else the model family's.
     #[serde(default)]
     pub dialect: Option<String>,
     /// The only dialect that its answers are read in; all where it is not set.
@@ -177,6 +186,9 @@ pub struct ModelConfig {
     /// from the user in prompt mode.
     #[serde(default)]
     pub result_role: bool,
+    /// What becomes of calls in its reasoning; the upstream's where it is not set.
+    #[serde(default, deserialize_with = "some_calls_in_reasoning")]
+    pub calls_in_reasoning: Option<CallsInReasoning>,
     /// Which rungs of the ladder are allowed.
     #[serde(default, deserialize_with = "some_policy")]
     pub policy: Option<Policy>,
@@ -200,6 +212,7 @@ impl ModelConfig {
             system_role: None,
             alternate: None,
             result_role: false,
+            calls_in_reasoning: None,
             policy: None,
             fallback_model: None,
         }
@@ -320,34 +333,10 @@ fn some_policy<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Polic
     policy(from).map(Some)
 }
 
-/// Does `name` fit `pattern`, in which `*` stands for any characters? Case does not count.
-pub fn fits(pattern: &str, name: &str) -> bool {
-    if pattern == "*" {
-        return true;
-    }
-    let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
-    let mut parts = pattern.split('*');
-    let Some(rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    let middle = parts.try_fold(rest, |rest, part| rest.find(part).map(|at| &rest[at + part.len()..]));
-    middle.is_some_and(|rest| rest.ends_with(last))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_stands_for_any_characters() {
-        for (pattern, name, is_fit) in [
-            ("gpt-4o", "gpt-4o", true),
-            ("gpt-4o", "gpt-4o-mini", false),
-            ("*gemma*", "google/Gemma-3-27b-it:free", true),
-            ("qwen*:free", "qwen2.5:free", true),
-            ("a*a", "a", false),
-            ("*", "", true),
-        ] {
-            assert_eq!(fits(pattern, name), is_fit, "{pattern} {name}");
-        }
-    }
+fn some_calls_in_reasoning<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<CallsInReasoning>, D::Error> {
+    let name = String::deserialize(from)?;
+    let unknown = || serde::de::Error::custom("calls_in_reasoning is one of ignore, unclosed, accept");
+    CallsInReasoning::named(&name).map(Some).ok_or_else(unknown)
 }

@@ -123,7 +123,7 @@ impl<'t> Came<'t> {
                     choice.write(&delta, &events, frame, &mut text);
                 }
                 turn.log.holds(choice.came.saturating_sub(choice.sink.went));
-                if limits.answer < choice.came {
+                if limits.answer < choice.came + choice.thought {
                     upstream.ending.cut_by("the upstream's answer is longer than is allowed");
                 }
             }
@@ -234,6 +234,8 @@ struct Streamed<'t> {
     sink: Sink,
     /// Bytes of text and arguments that came.
     came: usize,
+    /// Bytes of what is marked as thought, which goes on at once.
+    thought: usize,
     /// The role came.
     has_role: bool,
     /// It came once more in this chunk: a client that joins deltas would read `assistantassistant`.
@@ -242,7 +244,7 @@ struct Streamed<'t> {
 
 impl<'t> Streamed<'t> {
     fn new(index: usize, reading: Reading<'t>, sink: Sink) -> Streamed<'t> {
-        Streamed { index, reading, sink, came: 0, has_role: false, repeats_role: false }
+        Streamed { index, reading, sink, came: 0, thought: 0, has_role: false, repeats_role: false }
     }
 
     /// Reads what a chunk adds. True if all of it may go on as it stands.
@@ -258,6 +260,10 @@ impl<'t> Streamed<'t> {
         let mut is_whole = delta.calls.is_empty() && delta.finish_reason.is_none() && !self.repeats_role;
         if delta.has_more {
             self.sink.has_more();
+        }
+        if let Some(thought) = &delta.reasoning {
+            self.thought += thought.len();
+            self.reading.thought(thought);
         }
         if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
             self.came += text.len();

@@ -39,4 +39,5 @@ pub use record::{Attempt, Choice, End, Nobody, Observer, TurnRecord, Usage, Why}
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
 pub use told::{Mistake, mistakes};
+pub use upstream::Kept;
 pub use wire::WireError;

@@ -9,6 +9,7 @@ use http::HeaderMap;
 
 use crate::record::{Attempt, Choice, End, Observer, TurnRecord, Usage, Why};
 use crate::turn::Chosen;
+use crate::upstream::{Answer, Kept};
 use crate::wire::{Ask, string_of};
 
 /// The record of a request, being written. Dropping it tells the observer.
@@ -59,18 +60,22 @@ impl Log {
             status: None,
             error: None,
             choices: Vec::new(),
+            answer: Kept::default(),
             usage: Usage::default(),
             duration: Duration::ZERO,
         });
     }
 
-    /// It has begun to answer.
-    pub(crate) fn answered(&mut self, status: u16) {
+    /// It has begun to answer. So many bytes of that are kept as they come.
+    pub(crate) fn answered(&mut self, answer: &mut Answer, kept: usize) {
+        let status = answer.status.as_u16();
         if self.record.first_byte.is_zero() {
             self.record.first_byte = self.since.elapsed();
         }
         if let Some(attempt) = self.record.attempts.last_mut() {
             attempt.status = Some(status);
+            attempt.answer = Kept::of(kept);
+            answer.body.kept = attempt.answer.clone();
         }
     }
 

@@ -3,8 +3,8 @@
 use callwright::constrain::Answer;
 use callwright::prompt::Examples;
 use callwright::{
-    Acceptance, CallDelta, Context, Delta, Dialects, Event, Outcome, Policy, Reason, Refusal, Scanner,
-    ToolChoice, ToolSet, Verdict,
+    Acceptance, CallDelta, CallsInReasoning, Context, Delta, Dialects, Event, Outcome, Policy, Reason,
+    Refusal, Scanner, ToolChoice, ToolSet, Verdict,
 };
 
 use crate::calls::Ids;
@@ -24,6 +24,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) doubt_open_ends: bool,
     /// May arguments go out before the verdict, as far as they are certain?
     pub(crate) live: bool,
+    /// What becomes of calls in the model's reasoning.
+    pub(crate) calls_in_reasoning: CallsInReasoning,
     /// The dialects that calls are looked for in.
     pub(crate) dialects: &'a Dialects,
     /// Which tools may be called.
@@ -46,6 +48,8 @@ pub(crate) struct Reading<'t> {
     raw: String,
     /// Index, name and arguments of native calls as they came, for the record.
     native: Vec<(Option<usize>, String, String)>,
+    /// What the upstream marked as thought.
+    reasoning: String,
     finish_reason: Option<String>,
     ids: Ids,
     verdicts: Vec<Verdict>,
@@ -66,6 +70,7 @@ impl<'t> Reading<'t> {
             policy: manner.policy,
             doubt_open_ends: manner.doubt_open_ends,
             live: manner.live,
+            calls_in_reasoning: manner.calls_in_reasoning,
             dialects: manner.dialects.clone(),
             ..Context::default()
         };
@@ -80,6 +85,7 @@ impl<'t> Reading<'t> {
             may: May { tool_set, allowed: manner.allowed, shown: manner.shown },
             raw: String::new(),
             native: Vec::new(),
+            reasoning: String::new(),
             finish_reason: None,
             ids: Ids::default(),
             verdicts: Vec::new(),
@@ -108,6 +114,11 @@ impl<'t> Reading<'t> {
         self.feed(Delta::ToolCall(piece), out);
     }
 
+    /// Notes what the upstream marks as thought: no call is looked for there.
+    pub(crate) fn thought(&mut self, text: &str) {
+        self.reasoning.push_str(text);
+    }
+
     /// Notes why the model stopped.
     pub(crate) fn stopped(&mut self, finish_reason: &str) {
         self.finish_reason = Some(finish_reason.to_owned());
@@ -132,6 +143,7 @@ impl<'t> Reading<'t> {
         Choice {
             raw: self.raw,
             native: self.native.into_iter().map(|(_, name, arguments)| (name, arguments)).collect(),
+            reasoning: self.reasoning,
             finish_reason: self.finish_reason,
             outcome: Outcome { verdicts: self.verdicts, ..outcome },
         }

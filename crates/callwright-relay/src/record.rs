@@ -7,6 +7,7 @@ use bytes::Bytes;
 use callwright::{Outcome, Policy};
 
 use crate::config::Mode;
+use crate::upstream::Kept;
 
 /// Is told of each request when it has ended, however it ended.
 ///
@@ -80,6 +81,8 @@ pub struct Attempt {
     pub error: Option<String>,
     /// What each choice of the answer came to.
     pub choices: Vec<Choice>,
+    /// The answer as it came, as far as [`RelayConfig::keep_answers`](crate::config::RelayConfig::keep_answers) allows.
+    pub answer: Kept,
     /// The tokens that it counted.
     pub usage: Usage,
     /// From the question to the end of the answer.
@@ -93,6 +96,8 @@ pub struct Choice {
     pub raw: String,
     /// The native calls: name and argument text as they came.
     pub native: Vec<(String, String)>,
+    /// What it thought, where the upstream said so in a member of its own: `reasoning_content` or `reasoning`.
+    pub reasoning: String,
     /// The upstream's `finish_reason`.
     pub finish_reason: Option<String>,
     /// What the engine made of it.

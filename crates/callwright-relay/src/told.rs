@@ -27,18 +27,6 @@ impl Attempt {
             "choices": choices,
         })
     }
-
-    /// All that the model wrote, for whoever searches.
-    pub fn words(&self) -> String {
-        let mut words: Vec<&str> = self.choices.iter().flat_map(spoken).collect();
-        words.extend(self.error.as_deref());
-        words.join(" ")
-    }
-}
-
-fn spoken(choice: &Choice) -> impl Iterator<Item = &str> {
-    let native = choice.native.iter().flat_map(|(name, arguments)| [name.as_str(), arguments.as_str()]);
-    std::iter::once(choice.raw.as_str()).chain(native)
 }
 
 impl Choice {
@@ -52,6 +40,7 @@ impl Choice {
         json!({
             "raw": self.raw,
             "native": native,
+            "reasoning": self.reasoning,
             "finish_reason": self.finish_reason,
             "report": self.report(&self.outcome),
         })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::prompt::{PromptDialect, dialect_for};
+use callwright::prompt::PromptDialect;
 use callwright::{Dialects, Event, Policy, ToolChoice, ToolSet};
 use http::{HeaderMap, StatusCode, header};
 
@@ -52,7 +52,7 @@ impl Opened {
 /// Where an answer comes from.
 pub(crate) enum Source {
     /// The upstream.
-    Answer(Answer),
+    Answer(Box<Answer>),
     /// An error message of the upstream that holds what the model wrote.
     Salvaged(Document),
 }
@@ -125,11 +125,13 @@ impl Turn {
     pub(crate) async fn choose(&self, candidate: Candidate) -> Chosen {
         let set = candidate.config.as_deref();
         let dialect = |constrain, template: Option<&ModelTemplate>| {
-            let configured = set.and_then(|set| set.dialect.as_deref()).and_then(|name| name.parse().ok());
-            configured.unwrap_or_else(|| match constrain {
+            let all = &candidate.dialects;
+            let configured = set.and_then(|set| set.dialect.as_deref());
+            configured.and_then(|name| PromptDialect::named(all, name)).unwrap_or_else(|| match constrain {
                 Constrain::JsonSchema => PromptDialect::json(),
                 Constrain::Grammar | Constrain::None => {
-                    template.and_then(ModelTemplate::spoken).unwrap_or_else(|| dialect_for(&candidate.model))
+                    let family = || PromptDialect::for_model(all, &candidate.model);
+                    template.and_then(ModelTemplate::spoken).unwrap_or_else(family)
                 }
             })
         };
@@ -164,16 +166,16 @@ impl Turn {
             let asked = Chosen { constrain, ..chosen.clone() };
             self.log.asked(why, &asked, body.clone());
             let upstream = Arc::clone(&chosen.candidate.upstream);
-            let answer = match upstream.post("/chat/completions", body, &self.headers).await {
+            let mut answer = match upstream.post("/chat/completions", body, &self.headers).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     self.log.failed(None, &error.to_string());
                     return Err(Failed::Error(unreachable(&error)));
                 }
             };
-            self.log.answered(answer.status.as_u16());
+            self.log.answered(&mut answer, self.relay.config.keep_answers);
             if answer.status.is_success() {
-                return Ok(Opened { source: Source::Answer(answer), chosen: asked, shown });
+                return Ok(Opened { source: Source::Answer(Box::new(answer)), chosen: asked, shown });
             }
             let (status, headers) = (answer.status, answer.headers);
             let limit = self.relay.config.limits.answer;
@@ -248,6 +250,7 @@ impl Turn {
             policy: self.policy,
             doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends && 0 < bounds.reasks,
             live: false,
+            calls_in_reasoning: chosen.candidate.calls_in_reasoning(),
             dialects: chosen.dialects(),
             allowed,
             shown: (chosen.mode == Mode::Prompt).then_some(shown),
@@ -338,6 +341,7 @@ pub(crate) fn read_whole(
             for (index, call) in answered.calls.iter().enumerate() {
                 reading.call(call.delta(index), &mut events);
             }
+            reading.thought(answered.reasoning.as_deref().unwrap_or_default());
             reading.text(&answered.text, &mut events);
             if let Some(reason) = &answered.finish_reason {
                 reading.stopped(reason);

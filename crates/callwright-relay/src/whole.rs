@@ -15,9 +15,7 @@ use crate::reply::{Reply, ReplyBody};
 use crate::report;
 use crate::sse_out;
 use crate::turn::{Failed, Opened, Source, Turn, read_whole};
-use crate::wire::{
-    Answered, Change, Document, WireError, array, choices, quoted, rewritten, string_of, usage,
-};
+use crate::wire::{Answered, Change, Document, WireError, array, choices, quoted, rewritten, usage};
 
 /// The answer to a request, from an upstream that answers in one piece.
 pub(crate) async fn reply(mut turn: Box<Turn>, opened: Opened) -> Reply {
@@ -175,10 +173,7 @@ fn written_choice(turn: &Turn, answered: &Answered<'_>, settled: &Settled) -> (O
         };
         changes.push(("content", Change::Set(content)));
     }
-    let message = answered.choice.get("message");
-    let thought =
-        message.and_then(|m| string_of(m, "reasoning_content").or_else(|| string_of(m, "reasoning")));
-    if thought.is_none() && !settled.first.outcome.reasoning.is_empty() {
+    if answered.reasoning.is_none() && !settled.first.outcome.reasoning.is_empty() {
         changes.push(("reasoning_content", Change::Set(quoted(&settled.first.outcome.reasoning))));
     }
     if !has_same_calls {
@@ -196,7 +191,8 @@ fn written_choice(turn: &Turn, answered: &Answered<'_>, settled: &Settled) -> (O
         };
         changes.push((key, change));
     }
-    let message = message.map(|message| rewritten(message, &changes)).unwrap_or_default();
+    let message =
+        answered.choice.get("message").map(|message| rewritten(message, &changes)).unwrap_or_default();
     let finish = finish.map_or(String::from("null"), |finish| quoted(&finish));
     let choice = rewritten(
         answered.choice,

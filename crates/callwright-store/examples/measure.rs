@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use callwright_store::{
-    Became, Call, Fault, Filter, NewNode, NewTurn, NodeKind, Record, Retention, SessionRef, Store,
+    Became, Call, Fault, Filter, NewNode, NewTurn, NodeKind, Range, Record, Retention, SessionRef, Store,
     StoreConfig, StoreError, Turn,
 };
 use serde_json::json;
@@ -31,6 +31,9 @@ fn main() -> Result<(), StoreError> {
         let begun = Instant::now();
         fill(&store, n_nodes).await?;
         println!("fill: {n_nodes} nodes in {:.1} s", begun.elapsed().as_secs_f64());
+        if let Ok(file) = std::fs::metadata(&file) {
+            println!("fill: {} bytes in the file for each node", file.len() / n_nodes.max(1));
+        }
         ask(&store).await
     })
 }
@@ -113,6 +116,19 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
         ("list", Filter::default()),
         ("filter by outcome", filter(|f| f.outcome = Some("healed".into()))),
         ("filter by rare outcome", filter(|f| f.outcome = Some("refused".into()))),
+        ("filter by model", filter(|f| f.model = Some("model-3".into()))),
+        ("filter by mode", filter(|f| f.mode = Some("prompt".into()))),
+        ("filter by dialect", filter(|f| f.dialect = Some("hermes".into()))),
+        ("filter by error", filter(|f| f.error = Some("drop-comma".into()))),
+        ("filter by rare error", filter(|f| f.error = Some("ambiguous".into()))),
+        (
+            "filter: outcome, model and dialect",
+            filter(|f| {
+                f.outcome = Some("refused".into());
+                f.model = Some("model-3".into());
+                f.dialect = Some("hermes".into());
+            }),
+        ),
         (
             "filter: model and error",
             filter(|f| {
@@ -120,11 +136,41 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
                 f.error = Some("drop-comma".into());
             }),
         ),
-        ("filter by rare error", filter(|f| f.error = Some("ambiguous".into()))),
-        ("filter by common word", filter(|f| f.text = Some("word1".into()))),
-        ("filter by two words", filter(|f| f.text = Some("word17 word23".into()))),
+        (
+            "filter: nothing fits",
+            filter(|f| {
+                f.model = Some("model-1".into());
+                f.outcome = Some("breaker".into());
+            }),
+        ),
+        ("filter by common word", filter(|f| f.text = Some("word1 ".into()))),
+        ("filter by rare word", filter(|f| f.text = Some("word4987 ".into()))),
+        ("filter by two words", filter(|f| f.text = Some("word17 word23 ".into()))),
+        ("filter by beginning of all words", filter(|f| f.text = Some("wor".into()))),
         ("filter by beginning of a word", filter(|f| f.text = Some("word49".into()))),
         ("filter by no such word", filter(|f| f.text = Some("nowhere".into()))),
+        (
+            "filter: common word, rare error",
+            filter(|f| {
+                f.text = Some("word1 ".into());
+                f.error = Some("ambiguous".into());
+            }),
+        ),
+        (
+            "filter: beginning, outcome, model",
+            filter(|f| {
+                f.text = Some("word1".into());
+                f.outcome = Some("refused".into());
+                f.model = Some("model-3".into());
+            }),
+        ),
+        (
+            "filter: common word, nothing fits",
+            filter(|f| {
+                f.text = Some("word1 ".into());
+                f.outcome = Some("breaker".into());
+            }),
+        ),
     ];
     for (name, filter) in lists {
         let mut times = Vec::new();
@@ -136,6 +182,20 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
         }
         show(name, &mut times, found);
     }
+    for (name, filter) in [
+        ("tenth page", Filter::default()),
+        ("tenth page by outcome", filter(|f| f.outcome = Some("healed".into()))),
+        ("tenth page by word", filter(|f| f.text = Some("word1 ".into()))),
+    ] {
+        let (mut times, mut after, mut found) = (Vec::new(), None, 0);
+        for _ in 0..10 {
+            let begun = Instant::now();
+            let page = store.sessions(filter.clone(), after.as_deref(), 50).await?;
+            times.push(begun.elapsed());
+            (after, found) = (page.next, page.sessions.len());
+        }
+        show(name, &mut times[9..], found);
+    }
     let page = store.sessions(filter(|f| f.outcome = Some("healed".into())), None, 50).await?;
     let mut times = Vec::new();
     for summary in &page.sessions {
@@ -144,13 +204,16 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
         times.push(begun.elapsed());
     }
     show("open", &mut times, 1);
-    let mut times = Vec::new();
-    for _ in 0..5 {
-        let begun = Instant::now();
-        black_box(store.statistics(Default::default()).await?);
-        times.push(begun.elapsed());
+    let last = store.sessions(Filter::default(), None, 1).await?.sessions.first().map_or(0, |s| s.updated);
+    for (name, since) in [("statistics, of all", None), ("statistics, of a day", Some(last - 86_400_000))] {
+        let mut times = Vec::new();
+        for _ in 0..15 {
+            let begun = Instant::now();
+            black_box(store.statistics(Range { since, until: Some(last + 1) }).await?);
+            times.push(begun.elapsed());
+        }
+        show(name, &mut times, 1);
     }
-    show("statistics, of all", &mut times, 1);
     Ok(())
 }
 
@@ -177,6 +240,11 @@ fn turn(session: u64, number: u64) -> NewTurn {
     };
     let outcome = if became == Became::Right { "passed" } else { became.name() };
     let kind = if session % 5000 == 11 { "ambiguous" } else { "drop-comma" };
+    let dialect = if session.is_multiple_of(3) {
+        ["hermes", "json", "pythonic"][session as usize / 3 % 3]
+    } else {
+        "native"
+    };
     let fault = Fault { kind: kind.into(), tool: "run_code".into(), place: String::new() };
     NewTurn {
         session: SessionRef::Named(format!("s{session}")),
@@ -186,8 +254,8 @@ fn turn(session: u64, number: u64) -> NewTurn {
             at: 1_790_000_000_000 + (session * 10 + number) as i64 * 1000,
             outcome: outcome.into(),
             model: format!("model-{}", session % 7),
-            mode: "native".into(),
-            dialect: "native".into(),
+            mode: if session.is_multiple_of(3) { "prompt".into() } else { "native".into() },
+            dialect: dialect.into(),
             policy: "auto".into(),
             status: 200,
             prompt_tokens: 900,
@@ -204,7 +272,7 @@ fn turn(session: u64, number: u64) -> NewTurn {
         ]
         .map(|kind| NewNode::new(kind, json!({"text": text(30)})))
         .into(),
-        calls: vec![Call { tool: format!("tool-{}", session % 9), dialect: "native".into(), became }],
+        calls: vec![Call { tool: format!("tool-{}", session % 9), dialect: dialect.into(), became }],
         faults: if became == Became::Right { Vec::new() } else { vec![fault] },
     }
 }

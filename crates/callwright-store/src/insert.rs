@@ -3,116 +3,34 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sqlx::any::{AnyArguments, AnyRow};
-use sqlx::query::Query;
-use sqlx::{Any, AnyConnection, AssertSqlSafe, Row};
+use sqlx::{AnyConnection, Row};
 
-use crate::body::{Body, Cut, cut};
 use crate::clock::now;
 use crate::database::Kind;
-use crate::mask::Mask;
-use crate::node::{NODE_VERSION, NewNode};
+use crate::parts::Parts;
+use crate::ready::{Ready, ReadyNode};
+use crate::rows::{Target, Value, insert, insert_returning};
 use crate::session::{Change, SessionRef};
-use crate::turn::{Became, Call, Fault, NewTurn, Turn};
-use crate::words::words;
+use crate::sums::Sums;
+use crate::turn::{Became, Call, Fault, Turn};
+use crate::words::sliced;
 use crate::writer::Written;
 
-/// The longest title, in bytes.
-const TITLE: usize = 160;
-/// The longest name of a session, in bytes.
-const NAME: usize = 200;
-
-/// What is to be written, ready for the database.
-pub(crate) struct Ready {
-    session: SessionRef,
-    origin: &'static str,
-    title: String,
-    turn: Option<Turn>,
-    nodes: Vec<ReadyNode>,
-    before: Vec<ReadyNode>,
-    calls: Vec<Call>,
-    faults: Vec<Fault>,
-}
-
-struct ReadyNode {
-    kind: String,
-    name: Option<String>,
-    call: Option<String>,
-    payload: String,
-    body: Option<String>,
-    words: String,
-    at: i64,
-}
-
-/// A value of a row.
-enum Value {
-    Int(i64),
-    MaybeInt(Option<i64>),
-    Text(String),
-    MaybeText(Option<String>),
+/// What the writes of one transaction have in common.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) sums: Sums,
+    /// The keys of profiles.
+    profiles: HashMap<[String; 4], i64>,
 }
 
 impl Ready {
-    pub(crate) fn turn(new: NewTurn, mask: &Mask) -> Ready {
-        let NewTurn { session, origin, title, mut turn, nodes, before, mut calls, mut faults } = new;
-        let t = &mut turn;
-        for text in [
-            &mut t.request,
-            &mut t.outcome,
-            &mut t.model,
-            &mut t.upstream,
-            &mut t.mode,
-            &mut t.dialect,
-            &mut t.policy,
-        ] {
-            clean(text, mask);
-        }
-        calls
-            .iter_mut()
-            .flat_map(|call| [&mut call.tool, &mut call.dialect])
-            .for_each(|text| clean(text, mask));
-        let texts = |fault: &mut Fault| {
-            [&mut fault.kind, &mut fault.tool, &mut fault.place]
-                .into_iter()
-                .for_each(|text| clean(text, mask));
-        };
-        faults.iter_mut().for_each(texts);
-        let at = if turn.at == 0 { now() } else { turn.at };
-        let turn = Turn { at, ..bounded(turn) };
-        let node = |node| ReadyNode::of(node, at, mask);
-        Ready {
-            session: named(session, mask),
-            origin,
-            title: titled(title, mask),
-            nodes: nodes.into_iter().map(node).collect(),
-            before: before.into_iter().map(node).collect(),
-            calls,
-            faults,
-            turn: Some(turn),
-        }
-    }
-
-    pub(crate) fn nodes(session: String, nodes: Vec<NewNode>, mask: &Mask) -> Ready {
-        let at = now();
-        let first = nodes.iter().find(|node| node.kind == crate::node::NodeKind::User);
-        let title = first.map_or_else(String::new, |node| node.words.clone());
-        Ready {
-            session: named(SessionRef::Named(session), mask),
-            origin: "agent",
-            title: titled(title, mask),
-            turn: None,
-            nodes: nodes.into_iter().map(|node| ReadyNode::of(node, at, mask)).collect(),
-            before: Vec::new(),
-            calls: Vec::new(),
-            faults: Vec::new(),
-        }
-    }
-
-    /// Writes it. Nothing is there before the transaction is committed.
+    /// Writes it, but for the sums of `batch`. Nothing is there before the transaction is committed.
     pub(crate) async fn write(
         &self,
         to: &mut AnyConnection,
         kind: Kind,
+        batch: &mut Batch,
     ) -> Result<(Written, Change), sqlx::Error> {
         let (name, fingerprint, key) = self.find_session(to).await?;
         let nodes: Vec<&ReadyNode> = match key {
@@ -121,7 +39,10 @@ impl Ready {
         };
         let (key, n_turns, n_nodes) = self.upsert_session(to, &name, fingerprint, nodes.len()).await?;
         let turn = match &self.turn {
-            Some(turn) => Some((insert_turn(to, key, n_turns, turn).await?, turn)),
+            Some(turn) => {
+                let profile = batch.profile(to, turn).await?;
+                Some(Placed { id: insert_turn(to, key, n_turns, profile, turn).await?, profile, turn })
+            }
             None => None,
         };
         let mut bytes = 0;
@@ -133,25 +54,24 @@ impl Ready {
                 None => None,
                 Some(text) => Some(parts.kept(to, key, text).await?),
             };
-            bytes += node.payload.len() + body.as_ref().map_or(0, String::len);
-            rows.push(node.row(key, turn.map(|(id, _)| id), number, body));
+            bytes += node.payload.len() + body.as_ref().map_or(0, String::len) + node.answer_len();
+            rows.push(node.row(key, turn.map(|turn| turn.id), number, body));
         }
         bytes += parts.write(to, key).await?;
-        let written = insert(to, NODES, rows, true).await?;
+        let written = insert_returning(to, NODES, rows).await?;
         let mut ids: Vec<(i64, i64)> = written
             .iter()
             .map(|row| Ok((row.try_get(1)?, row.try_get(0)?)))
             .collect::<Result<_, sqlx::Error>>()?;
         ids.sort_unstable();
-        let found = ids.iter().zip(&nodes).filter(|(_, node)| !node.words.is_empty());
-        let found =
-            found.map(|((_, id), node)| vec![Value::Int(*id), Value::Text(node.words.clone())]).collect();
-        insert(to, search(kind), found, false).await?;
+        let found = ids.iter().zip(&nodes).map(|((_, id), node)| (*id, node.words.as_str()));
+        insert_words(to, kind, found).await?;
         let mut n_repeated = 0;
-        if let Some((id, turn)) = turn {
-            insert(to, CALLS, self.calls.iter().map(|call| call_row(call, id, turn)).collect(), false)
-                .await?;
-            n_repeated = self.insert_faults(to, key, id, turn).await?;
+        if let Some(placed) = turn {
+            batch.sums.turn(placed.turn);
+            self.calls.iter().for_each(|call| batch.sums.call(placed.turn, call));
+            insert(to, CALLS, self.calls.iter().map(|call| call_row(call, placed)).collect()).await?;
+            n_repeated = self.insert_faults(to, key, placed, &mut batch.sums).await?;
         }
         sqlx::query("UPDATE sessions SET bytes = bytes + $1, repeated = repeated + $2 WHERE key = $3")
             .bind(bytes as i64)
@@ -160,7 +80,7 @@ impl Ready {
             .execute(&mut *to)
             .await?;
         let numbers = ids.iter().map(|(number, _)| *number).collect();
-        let turn = turn.map(|(id, _)| id);
+        let turn = turn.map(|placed| placed.id);
         let change = Change { session: name.clone(), what: "added", turn, nodes: n_nodes };
         Ok((Written { session: name, turn, numbers }, change))
     }
@@ -218,6 +138,7 @@ impl Ready {
             .bind(n_refused as i64)
             .bind(turn.prompt_tokens + turn.completion_tokens)
             .bind(self.faults.len() as i64)
+            .bind(turn.feedback_turns)
             .fetch_one(to)
             .await?;
         Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
@@ -228,9 +149,10 @@ impl Ready {
         &self,
         to: &mut AnyConnection,
         session: i64,
-        id: i64,
-        turn: &Turn,
+        placed: Placed<'_>,
+        sums: &mut Sums,
     ) -> Result<i64, sqlx::Error> {
+        let Placed { id, profile, turn } = placed;
         let (mut rows, mut seen, mut n_repeated) = (Vec::new(), HashSet::new(), 0);
         for fault in &self.faults {
             let Fault { kind, tool, place } = fault;
@@ -240,125 +162,70 @@ impl Ready {
                 is_repeated = query.bind(place.as_str()).fetch_optional(&mut *to).await?.is_some();
             }
             n_repeated += i64::from(is_repeated);
-            rows.push(vec![
-                Value::Int(id),
-                Value::Int(session),
-                Value::Int(turn.at),
-                Value::Text(kind.clone()),
-                Value::Text(tool.clone()),
-                Value::Text(place.clone()),
-                Value::Text(turn.model.clone()),
-                Value::Text(turn.mode.clone()),
-                Value::Text(turn.policy.clone()),
-                Value::Int(i64::from(is_repeated)),
-            ]);
+            sums.fault(turn, kind, is_repeated);
+            let texts = [kind, tool, place, &turn.model, &turn.mode, &turn.policy];
+            let mut row = vec![Value::Int(id), Value::Int(session), Value::Int(profile), Value::Int(turn.at)];
+            row.extend(texts.map(|text| Value::Text(text.clone())));
+            row.push(Value::Int(i64::from(is_repeated)));
+            rows.push(row);
         }
-        insert(to, FAULTS, rows, false).await?;
+        insert(to, FAULTS, rows).await?;
         Ok(n_repeated)
     }
 }
 
-impl ReadyNode {
-    fn of(new: NewNode, at: i64, mask: &Mask) -> ReadyNode {
-        let NewNode { kind, name, call, mut payload, body, words: found, at: own } = new;
-        mask.value(&mut payload);
-        let cleaned = |text: Option<String>| {
-            text.map(|mut text| {
-                clean(&mut text, mask);
-                text
-            })
-        };
-        let (name, call, body) = (cleaned(name), cleaned(call), cleaned(body));
-        let mut found = found;
-        mask.text(&mut found);
-        let words = words([name.as_deref().unwrap_or_default(), found.as_str()].into_iter());
-        ReadyNode {
-            kind: kind.name().to_owned(),
-            name,
-            call,
-            payload: payload.to_string(),
-            body,
-            words,
-            at: own.unwrap_or(at),
-        }
-    }
+/// A turn that has been written.
+#[derive(Clone, Copy)]
+struct Placed<'t> {
+    id: i64,
+    profile: i64,
+    turn: &'t Turn,
+}
 
-    fn row(&self, session: i64, turn: Option<i64>, number: i64, body: Option<String>) -> Vec<Value> {
-        vec![
-            Value::Int(session),
-            Value::MaybeInt(turn),
-            Value::Int(number),
-            Value::Text(self.kind.clone()),
-            Value::Int(self.at),
-            Value::Int(NODE_VERSION),
-            Value::MaybeText(self.name.clone()),
-            Value::MaybeText(self.call.clone()),
-            Value::Text(self.payload.clone()),
-            Value::MaybeText(body),
-        ]
+impl Batch {
+    /// The key of what a turn has in common with others.
+    async fn profile(&mut self, to: &mut AnyConnection, turn: &Turn) -> Result<i64, sqlx::Error> {
+        let of = [&turn.outcome, &turn.model, &turn.mode, &turn.dialect].map(String::clone);
+        if let Some(key) = self.profiles.get(&of) {
+            return Ok(*key);
+        }
+        let bound =
+            |sql: &'static str| of.iter().fold(sqlx::query(sql), |query, text| query.bind(text.clone()));
+        let key = match bound(PROFILE).fetch_optional(&mut *to).await? {
+            Some(row) => row.try_get(0)?,
+            // Another process may be writing the same one.
+            None => bound(NEW_PROFILE).fetch_one(&mut *to).await?.try_get(0)?,
+        };
+        self.profiles.insert(of, key);
+        Ok(key)
     }
 }
 
-/// The parts of one session that are known, and those that are new.
-#[derive(Default)]
-struct Parts {
-    known: Option<HashMap<String, i64>>,
-    new: Vec<(i64, String, String)>,
-}
-
-impl Parts {
-    /// A body as it is kept, as JSON.
-    async fn kept(
-        &mut self,
-        to: &mut AnyConnection,
-        session: i64,
-        text: &str,
-    ) -> Result<String, sqlx::Error> {
-        let cuts = cut(text);
-        if self.known.is_none() && cuts.iter().any(|cut| cut.is_part) {
-            let rows =
-                sqlx::query("SELECT hash, number FROM parts WHERE session = $1").bind(session).fetch_all(to);
-            let known = rows
-                .await?
-                .iter()
-                .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
-                .collect::<Result<_, sqlx::Error>>()?;
-            self.known = Some(known);
-        }
-        let body = Body::of(&cuts, |n| Ok::<i64, sqlx::Error>(self.number(&cuts[n])))?;
-        Ok(serde_json::to_string(&body).unwrap_or_default())
-    }
-
-    fn number(&mut self, cut: &Cut<'_>) -> i64 {
-        let known = self.known.get_or_insert_default();
-        let hash = cut.hash();
-        if let Some(number) = known.get(&hash) {
-            return *number;
-        }
-        let number = known.len() as i64 + 1;
-        known.insert(hash.clone(), number);
-        self.new.push((number, hash, cut.text.to_owned()));
-        number
-    }
-
-    /// Returns how many bytes were new.
-    async fn write(self, to: &mut AnyConnection, session: i64) -> Result<usize, sqlx::Error> {
-        let bytes = self.new.iter().map(|(_, _, text)| text.len()).sum();
-        let row = |(number, hash, text)| {
-            vec![Value::Int(session), Value::Int(number), Value::Text(hash), Value::Text(text)]
-        };
-        insert(to, PARTS, self.new.into_iter().map(row).collect(), false).await?;
-        Ok(bytes)
-    }
+/// Puts the words of nodes where they are searched.
+pub(crate) async fn insert_words(
+    to: &mut AnyConnection,
+    kind: Kind,
+    nodes: impl Iterator<Item = (i64, &str)>,
+) -> Result<(), sqlx::Error> {
+    let (columns, values): (_, &'static [&'static str]) = match kind {
+        Kind::Sqlite => ("rowid, words", &["?", "?"]),
+        Kind::Postgres => ("node, words", &["?", "array_to_tsvector(string_to_array(?, ' '))"]),
+    };
+    let target = Target { table: "search", columns, values, then: "" };
+    let found = nodes.filter(|(_, words)| !words.is_empty());
+    let row = |(id, words): (i64, &str)| vec![Value::Int(id), Value::Text(sliced(words, id))];
+    insert(to, target, found.map(row).collect()).await
 }
 
 async fn insert_turn(
     to: &mut AnyConnection,
     session: i64,
     number: i64,
+    profile: i64,
     turn: &Turn,
 ) -> Result<i64, sqlx::Error> {
-    let mut row = vec![Value::Int(session), Value::Int(number), Value::Text(turn.request.clone())];
+    let mut row = vec![Value::Int(session), Value::Int(number), Value::Int(profile)];
+    row.push(Value::Text(turn.request.clone()));
     row.push(Value::Int(turn.at));
     let texts = [&turn.outcome, &turn.model, &turn.upstream, &turn.mode, &turn.dialect, &turn.policy];
     row.extend(texts.map(|text| Value::Text(text.clone())));
@@ -374,14 +241,16 @@ async fn insert_turn(
         turn.repair_turns,
         turn.repair_tokens,
         turn.repairs,
+        turn.feedback_turns,
     ];
     row.extend(numbers.map(Value::Int));
-    let written = insert(to, TURNS, vec![row], true).await?;
+    let written = insert_returning(to, TURNS, vec![row]).await?;
     written.first().ok_or(sqlx::Error::RowNotFound)?.try_get(0)
 }
 
-fn call_row(call: &Call, id: i64, turn: &Turn) -> Vec<Value> {
+fn call_row(call: &Call, placed: Placed<'_>) -> Vec<Value> {
     let Call { tool, dialect, became } = call;
+    let Placed { id, turn, .. } = placed;
     vec![
         Value::Int(id),
         Value::Int(turn.at),
@@ -393,20 +262,10 @@ fn call_row(call: &Call, id: i64, turn: &Turn) -> Vec<Value> {
     ]
 }
 
-/// A table and the columns that rows are given for.
-#[derive(Clone, Copy)]
-struct Target {
-    table: &'static str,
-    columns: &'static str,
-    /// How each value is written, `?` being its number.
-    values: &'static [&'static str],
-    returning: &'static str,
-}
-
 const SESSION: &str = "\
 INSERT INTO sessions (id, fingerprint, origin, title, created, updated, outcome, model, mode, dialect, turns, nodes, \
-repairs, refusals, tokens, faults, repeated, bytes) \
-VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, 0) \
+repairs, refusals, tokens, faults, feedback_turns, repeated, bytes) \
+VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 0, 0) \
 ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, \
 title = CASE WHEN sessions.title = '' THEN excluded.title ELSE sessions.title END, \
 outcome = CASE WHEN excluded.turns = 0 THEN sessions.outcome ELSE excluded.outcome END, \
@@ -415,164 +274,45 @@ mode = CASE WHEN excluded.mode = '' THEN sessions.mode ELSE excluded.mode END, \
 dialect = CASE WHEN excluded.dialect = '' THEN sessions.dialect ELSE excluded.dialect END, \
 turns = sessions.turns + excluded.turns, nodes = sessions.nodes + excluded.nodes, \
 repairs = sessions.repairs + excluded.repairs, refusals = sessions.refusals + excluded.refusals, \
-tokens = sessions.tokens + excluded.tokens, faults = sessions.faults + excluded.faults \
+tokens = sessions.tokens + excluded.tokens, faults = sessions.faults + excluded.faults, \
+feedback_turns = sessions.feedback_turns + excluded.feedback_turns \
 RETURNING key, turns, nodes";
 
 const REPEATED: &str =
     "SELECT id FROM faults WHERE session = $1 AND kind = $2 AND tool = $3 AND place = $4 LIMIT 1";
 
+const PROFILE: &str =
+    "SELECT key FROM profiles WHERE outcome = $1 AND model = $2 AND mode = $3 AND dialect = $4";
+const NEW_PROFILE: &str = "INSERT INTO profiles (outcome, model, mode, dialect) VALUES ($1, $2, $3, $4) \
+                           ON CONFLICT (outcome, model, mode, dialect) DO UPDATE SET outcome = excluded.outcome \
+                           RETURNING key";
+
 const TURNS: Target = Target {
     table: "turns",
-    columns: "session, number, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
+    columns: "session, number, profile, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
               attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
-              repair_tokens, repairs",
-    values: &["?"; 21],
-    returning: "id",
+              repair_tokens, repairs, feedback_turns",
+    values: &["?"; 23],
+    then: "RETURNING id",
 };
 
 const NODES: Target = Target {
     table: "nodes",
-    columns: "session, turn, number, kind, at, version, name, call, payload, body",
-    values: &["?"; 10],
-    returning: "id, number",
+    columns: "session, turn, number, kind, at, version, name, call, payload, body, answer",
+    values: &["?"; 11],
+    then: "RETURNING id, number",
 };
 
 const CALLS: Target = Target {
     table: "calls",
     columns: "turn, at, tool, model, mode, dialect, became",
     values: &["?"; 7],
-    returning: "",
+    then: "",
 };
 
 const FAULTS: Target = Target {
     table: "faults",
-    columns: "turn, session, at, kind, tool, place, model, mode, policy, repeated",
-    values: &["?"; 10],
-    returning: "",
+    columns: "turn, session, profile, at, kind, tool, place, model, mode, policy, repeated",
+    values: &["?"; 11],
+    then: "",
 };
-
-const PARTS: Target =
-    Target { table: "parts", columns: "session, number, hash, text", values: &["?"; 4], returning: "" };
-
-fn search(kind: Kind) -> Target {
-    let (columns, values): (_, &'static [&'static str]) = match kind {
-        Kind::Sqlite => ("rowid, words", &["?", "?"]),
-        Kind::Postgres => ("node, words", &["?", "array_to_tsvector(string_to_array(?, ' '))"]),
-    };
-    Target { table: "search", columns, values, returning: "" }
-}
-
-/// So many rows go into one statement. Few sizes: statements are kept.
-const SIZES: [usize; 3] = [16, 4, 1];
-
-async fn insert(
-    to: &mut AnyConnection,
-    into: Target,
-    rows: Vec<Vec<Value>>,
-    is_returning: bool,
-) -> Result<Vec<AnyRow>, sqlx::Error> {
-    let mut written = Vec::new();
-    let mut left = rows.len();
-    let mut rows = rows.into_iter();
-    while 0 < left {
-        let size = SIZES.into_iter().find(|size| *size <= left).unwrap_or(1);
-        let mut query = sqlx::query(AssertSqlSafe(into.statement(size)));
-        for value in rows.by_ref().take(size).flatten() {
-            query = value.bound(query);
-        }
-        match is_returning {
-            true => written.extend(query.fetch_all(&mut *to).await?),
-            false => {
-                query.execute(&mut *to).await?;
-            }
-        }
-        left -= size;
-    }
-    Ok(written)
-}
-
-impl Target {
-    fn statement(&self, n_rows: usize) -> String {
-        let Target { table, columns, values, returning } = self;
-        let mut sql = format!("INSERT INTO {table} ({columns}) VALUES ");
-        let mut number = 0;
-        for row in 0..n_rows {
-            sql.push_str(if row == 0 { "(" } else { ", (" });
-            for (n, value) in values.iter().enumerate() {
-                number += 1;
-                if 0 < n {
-                    sql.push_str(", ");
-                }
-                sql.push_str(&value.replace('?', &format!("${number}")));
-            }
-            sql.push(')');
-        }
-        if !returning.is_empty() {
-            sql.push_str(" RETURNING ");
-            sql.push_str(returning);
-        }
-        sql
-    }
-}
-
-impl Value {
-    fn bound(self, query: Query<'_, Any, AnyArguments>) -> Query<'_, Any, AnyArguments> {
-        match self {
-            Value::Int(number) => query.bind(number),
-            Value::MaybeInt(number) => query.bind(number),
-            Value::Text(text) => query.bind(text),
-            Value::MaybeText(text) => query.bind(text),
-        }
-    }
-}
-
-fn named(session: SessionRef, mask: &Mask) -> SessionRef {
-    let cut = |mut name: String| {
-        clean(&mut name, mask);
-        name.truncate(name.floor_char_boundary(NAME));
-        name
-    };
-    match session {
-        SessionRef::Named(name) => SessionRef::Named(cut(name)),
-        SessionRef::Conversation { fingerprint, begins, name } => {
-            SessionRef::Conversation { fingerprint: cut(fingerprint), begins, name: cut(name) }
-        }
-    }
-}
-
-fn titled(mut title: String, mask: &Mask) -> String {
-    // Cut afterwards, or half a secret would be left.
-    clean(&mut title, mask);
-    let line: Vec<&str> = title.split_whitespace().collect();
-    let mut title = line.join(" ");
-    title.truncate(title.floor_char_boundary(TITLE));
-    title
-}
-
-/// Upstreams count tokens as they like: sums of what they say must not run over.
-fn bounded(mut turn: Turn) -> Turn {
-    let t = &mut turn;
-    for number in [
-        &mut t.status,
-        &mut t.attempts,
-        &mut t.first_byte_us,
-        &mut t.total_us,
-        &mut t.upstream_us,
-        &mut t.prompt_tokens,
-        &mut t.completion_tokens,
-        &mut t.repair_turns,
-        &mut t.repair_tokens,
-        &mut t.repairs,
-    ] {
-        *number = (*number).clamp(0, 1 << 40);
-    }
-    turn
-}
-
-/// Masks a text; what no database takes is replaced.
-fn clean(text: &mut String, mask: &Mask) {
-    mask.text(text);
-    if text.contains('\0') {
-        *text = text.replace('\0', "\u{1a}");
-    }
-}

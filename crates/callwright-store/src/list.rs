@@ -1,20 +1,18 @@
 //! Lists sessions, the youngest first, page by page.
 //!
 //! A filter asks for something that happened in a turn; a session is listed by its youngest turn, or node, that fits.
-//! Those are walked by an index from the youngest on, a bounded number at a time, however many sessions there are.
+//! Those are walked from the youngest on, a bounded range at a time, however many there are.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use sqlx::any::{AnyArguments, AnyRow};
-use sqlx::query::Query;
-use sqlx::{Any, AnyPool, AssertSqlSafe, Row};
+use sqlx::{AnyPool, AssertSqlSafe};
 
-use crate::database::Kind;
+use crate::hits::{Hits, Width, listed};
 use crate::read::{SUMMARY, summary_of};
+use crate::ready::NAME;
 use crate::session::Summary;
 use crate::store::{Store, StoreError};
-use crate::words::Question;
 
 /// What is asked for. All of it must fit, in one turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -45,12 +43,8 @@ pub struct Page {
 
 /// The most sessions of a page.
 const MOST: usize = 200;
-/// So many turns or nodes are looked at in the first step: mostly that fills a page.
-const FIRST_STEP: i64 = 200;
-/// So many in a later one; each is twice the one before.
-const STEP: i64 = 4000;
 /// After so many steps a page ends, full or not.
-const STEPS: usize = 16;
+const STEPS: usize = 48;
 
 impl Filter {
     fn is_empty(&self) -> bool {
@@ -60,12 +54,19 @@ impl Filter {
     /// Without what is empty, as forms send it.
     fn given(self) -> Filter {
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        // As they are kept.
+        let name = |text: Option<String>| {
+            given(text).map(|mut name| {
+                name.truncate(name.floor_char_boundary(NAME));
+                name
+            })
+        };
         Filter {
-            outcome: given(self.outcome),
-            model: given(self.model),
-            mode: given(self.mode),
-            dialect: given(self.dialect),
-            error: given(self.error),
+            outcome: name(self.outcome),
+            model: name(self.model),
+            mode: name(self.mode),
+            dialect: name(self.dialect),
+            error: name(self.error),
             text: given(self.text),
         }
     }
@@ -94,7 +95,7 @@ impl Store {
                 return Ok(Page { sessions: Vec::new(), next: None });
             };
             let after = after.and_then(|after| after.strip_prefix('n')?.parse().ok());
-            hits.page(&pool, after, most).await
+            fitting(&pool, &hits, after, most).await
         })
         .await
     }
@@ -102,7 +103,7 @@ impl Store {
 
 /// The statement for a page of all sessions.
 pub(crate) const YOUNGEST: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, \
-    s.dialect, s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key \
+    s.dialect, s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns \
     FROM sessions s WHERE (s.updated, s.key) < ($1, $2) ORDER BY s.updated DESC, s.key DESC LIMIT $3";
 
 async fn youngest(pool: &AnyPool, after: Option<&str>, most: usize) -> Result<Page, StoreError> {
@@ -120,229 +121,44 @@ async fn youngest(pool: &AnyPool, after: Option<&str>, most: usize) -> Result<Pa
     Ok(Page { sessions: found.into_iter().map(|(summary, _)| summary).collect(), next })
 }
 
-/// How what fits is found: turns, or nodes where words are asked for.
-pub(crate) struct Hits {
-    /// What is walked: the tables, and how rows are joined and chosen.
-    walked: String,
-    /// The column that is walked along.
-    hit: &'static str,
-    /// The same for one session, whose key is the last value.
-    of_one: String,
-    values: Vec<String>,
-}
-
-impl Hits {
-    /// None where nothing can fit.
-    pub(crate) fn of(kind: Kind, filter: &Filter) -> Option<Hits> {
-        let question = match &filter.text {
-            Some(text) => Some(Question::of(text)?),
-            None => None,
-        };
-        let mut values: Vec<String> = Vec::new();
-        let mut of_turn = Vec::new();
-        let columns = [
-            ("t.outcome", &filter.outcome),
-            ("t.model", &filter.model),
-            ("t.mode", &filter.mode),
-            ("t.dialect", &filter.dialect),
-        ];
-        for (column, value) in columns {
-            if let Some(value) = value {
-                values.push(value.clone());
-                of_turn.push(format!("{column} = ${}", values.len()));
-            }
+async fn fitting(pool: &AnyPool, hits: &Hits, after: Option<i64>, most: usize) -> Result<Page, StoreError> {
+    let end = Page { sessions: Vec::new(), next: None };
+    let Some(range) = hits.range(pool).await? else { return Ok(end) };
+    let mut below = after.unwrap_or(i64::MAX).min(range.end);
+    let (mut keys, mut seen, mut width) = (Vec::new(), HashSet::new(), Width::default());
+    for _ in 0..STEPS {
+        if below <= range.start {
+            return Ok(Page { sessions: summaries(pool, &keys).await?, ..end });
         }
-        let error = filter.error.as_ref().map(|error| {
-            values.push(error.clone());
-            values.len()
-        });
-        let words = question.map(|question| {
-            values.push(match kind {
-                Kind::Sqlite => question.fts5(),
-                Kind::Postgres => question.tsquery(),
-            });
-            values.len()
-        });
-        let has_error =
-            error.map(|n| format!("EXISTS (SELECT 1 FROM faults f WHERE f.turn = t.id AND f.kind = ${n})"));
-        let turn: Vec<String> = of_turn.iter().chain(&has_error).cloned().collect();
-        let and = |conditions: &[String]| conditions.iter().map(|c| format!(" AND {c}")).collect::<String>();
-        // SQLite goes from left to right where it is told CROSS: it cannot know how rare words are.
-        let cross = if kind == Kind::Sqlite { "CROSS " } else { "" };
-        let join = match turn.is_empty() {
-            true => String::new(),
-            false => format!(" {cross}JOIN turns t ON t.id = n.turn"),
-        };
-        let (walked, hit, of_one) = match (words, error) {
-            (Some(n), _) => {
-                let (walked, hit, has_words) = match kind {
-                    Kind::Sqlite => (
-                        format!(
-                            "search CROSS JOIN nodes n ON n.id = search.rowid{join} WHERE search MATCH ${n}"
-                        ),
-                        "search.rowid",
-                        format!("EXISTS (SELECT 1 FROM search WHERE search MATCH ${n} AND rowid = n.id)"),
-                    ),
-                    Kind::Postgres => (
-                        format!(
-                            "search JOIN nodes n ON n.id = search.node{join} WHERE words @@ CAST(${n} AS tsquery)"
-                        ),
-                        "search.node",
-                        format!(
-                            "EXISTS (SELECT 1 FROM search WHERE words @@ CAST(${n} AS tsquery) AND node = n.id)"
-                        ),
-                    ),
-                };
-                let of_one = format!(
-                    "nodes n{join} WHERE {has_words}{} AND n.id >= $A AND n.session = $B",
-                    and(&turn)
-                );
-                (walked + &and(&turn), hit, of_one)
-            }
-            (None, Some(n)) => (
-                format!("faults f JOIN turns t ON t.id = f.turn WHERE f.kind = ${n}{}", and(&of_turn)),
-                "f.turn",
-                format!("turns t WHERE 1 = 1{} AND t.id >= $A AND t.session = $B", and(&turn)),
-            ),
-            (None, None) => (
-                format!("turns t WHERE 1 = 1{}", and(&of_turn)),
-                "t.id",
-                format!("turns t WHERE 1 = 1{} AND t.id >= $A AND t.session = $B", and(&turn)),
-            ),
-        };
-        Some(Hits { walked, hit, of_one, values })
-    }
-
-    /// The statement for one step: of each session its youngest hit below a bound.
-    pub(crate) fn step(&self) -> String {
-        let Hits { walked, hit, values, .. } = self;
-        let session = if hit.starts_with("search") { "n.session" } else { "t.session" };
-        let (below, most) = (values.len() + 1, values.len() + 2);
-        format!(
-            "SELECT h.session, MAX(h.hit), MIN(h.hit), COUNT(*) FROM (SELECT {session} AS session, {hit} AS hit FROM \
-             {walked} AND {hit} < ${below} ORDER BY {hit} DESC LIMIT ${most}) h GROUP BY h.session ORDER BY 2 DESC"
-        )
-    }
-
-    fn bound<'q>(&self, sql: String) -> Query<'q, Any, AnyArguments> {
-        self.values.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, value| query.bind(value.clone()))
-    }
-
-    async fn page(&self, pool: &AnyPool, after: Option<i64>, most: usize) -> Result<Page, StoreError> {
-        let (mut sessions, mut seen) = (Vec::new(), HashSet::new());
-        let mut below = after.unwrap_or(i64::MAX);
-        let steps = (0..STEPS as u32).map(|n| (FIRST_STEP << n.min(8)).min(STEP));
-        for step in steps {
-            let rows = self.bound(self.step()).bind(below).bind(step).fetch_all(pool).await?;
-            let hits = rows.iter().map(hit_of).collect::<Result<Vec<Hit>, sqlx::Error>>()?;
-            let n_walked: i64 = hits.iter().map(|hit| hit.count).sum();
-            for hit in &hits {
-                if sessions.len() == most {
-                    // It goes on with this one.
-                    return Ok(Page { sessions, next: Some(format!("n{}", hit.youngest + 1)) });
-                }
-                if !seen.insert(hit.session) || self.is_given(pool, hit.session, after).await? {
-                    continue;
-                }
-                let sql = format!("SELECT {SUMMARY} FROM sessions s WHERE s.key = $1");
-                let row = sqlx::query(AssertSqlSafe(sql)).bind(hit.session).fetch_optional(pool).await?;
-                if let Some(row) = row {
-                    sessions.push(summary_of(&row)?.0);
-                }
-            }
-            if n_walked < step {
-                return Ok(Page { sessions, next: None });
-            }
-            below = hits.iter().map(|hit| hit.oldest).min().unwrap_or(i64::MIN);
+        let mut found = hits.below(pool, below, width).await?;
+        (below, width) = (found.below, width.after(&found));
+        found.hits.retain(|hit| seen.insert(hit.session));
+        if let Some(after) = after {
+            // Those were on an earlier page, for a younger hit.
+            let sessions: Vec<i64> = found.hits.iter().map(|hit| hit.session).collect();
+            let given = hits.since(pool, &sessions, after).await?;
+            found.hits.retain(|hit| !given.contains(&hit.session));
         }
-        Ok(Page { sessions, next: Some(format!("n{below}")) })
-    }
-
-    /// Was the session on an earlier page, for a younger hit?
-    async fn is_given(&self, pool: &AnyPool, session: i64, after: Option<i64>) -> Result<bool, StoreError> {
-        let Some(after) = after else { return Ok(false) };
-        let (a, b) = (self.values.len() + 1, self.values.len() + 2);
-        let of_one = self.of_one.replace("$A", &format!("${a}")).replace("$B", &format!("${b}"));
-        let query = self.bound(format!("SELECT 1 FROM {of_one} LIMIT 1")).bind(after).bind(session);
-        Ok(query.fetch_optional(pool).await?.is_some())
-    }
-}
-
-/// Of one session, what a step found.
-struct Hit {
-    session: i64,
-    youngest: i64,
-    oldest: i64,
-    count: i64,
-}
-
-fn hit_of(row: &AnyRow) -> Result<Hit, sqlx::Error> {
-    Ok(Hit {
-        session: row.try_get(0)?,
-        youngest: row.try_get(1)?,
-        oldest: row.try_get(2)?,
-        count: row.try_get(3)?,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use sqlx::{AnyConnection, Connection};
-
-    use super::*;
-    use crate::config::StoreConfig;
-
-    /// How SQLite goes about a statement: a line for each step.
-    fn plan(connection: &mut AnyConnection, sql: &str, values: &[String]) -> String {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let explain = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}")));
-            let query = values.iter().fold(explain, |query, value| query.bind(value.clone()));
-            let rows = query.bind(i64::MAX).bind(50_i64).bind(50_i64).fetch_all(connection).await;
-            let detail = |row: &AnyRow| row.try_get::<String, _>(3).unwrap();
-            rows.unwrap().iter().map(detail).collect::<Vec<_>>().join("\n")
-        })
-    }
-
-    #[test]
-    fn no_list_looks_at_everything() {
-        let folder = std::env::temp_dir().join(format!("callwright-plans-{}", std::process::id()));
-        let store = Store::open(StoreConfig::at(folder.join("callwright.db"))).unwrap();
-        let url = format!("sqlite://{}", folder.join("callwright.db").display());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let mut connection = runtime.block_on(AnyConnection::connect(&url)).unwrap();
-
-        let list = plan(&mut connection, &YOUNGEST.replace("$3", "$2"), &[]);
-        assert!(list.contains("USING INDEX sessions_updated (updated<?)"), "{list}");
-        let given = |text: &str| Some(text.to_owned());
-        let filters = [
-            (Filter { outcome: given("healed"), ..Filter::default() }, "turns_outcome (outcome=? AND id<?)"),
-            (Filter { model: given("m"), ..Filter::default() }, "turns_model (model=? AND id<?)"),
-            (Filter { mode: given("prompt"), ..Filter::default() }, "turns_mode (mode=? AND id<?)"),
-            (Filter { dialect: given("hermes"), ..Filter::default() }, "turns_dialect (dialect=? AND id<?)"),
-            (Filter { error: given("shape"), ..Filter::default() }, "faults_kind (kind=? AND turn<?)"),
-            (
-                Filter { error: given("shape"), model: given("m"), ..Filter::default() },
-                "faults_kind (kind=? AND turn<?)",
-            ),
-            (Filter { text: given("word"), ..Filter::default() }, "SCAN search VIRTUAL TABLE INDEX"),
-            (
-                Filter { text: given("word"), outcome: given("healed"), ..Filter::default() },
-                "SCAN search VIRTUAL TABLE INDEX",
-            ),
-        ];
-        for (filter, index) in filters {
-            let hits = Hits::of(Kind::Sqlite, &filter).unwrap();
-            let plan = plan(&mut connection, &hits.step(), &hits.values);
-            assert!(plan.contains(index), "{filter:?}\n{plan}");
-            // Neither is a whole table looked at, nor is all that fits sorted before the youngest are taken.
-            let walked: Vec<&str> = plan.lines().filter(|line| line.starts_with("SCAN")).collect();
-            assert!(walked.iter().all(|line| *line == "SCAN h" || line.contains("VIRTUAL TABLE")), "{plan}");
-            let n_sorts = plan.matches("TEMP B-TREE").count();
-            assert!(n_sorts <= 2, "for grouping, and for the order of at most {STEP} groups: {plan}");
+        for hit in found.hits {
+            if keys.len() == most {
+                // It goes on with this one.
+                let next = Some(format!("n{}", hit.number + 1));
+                return Ok(Page { sessions: summaries(pool, &keys).await?, next });
+            }
+            keys.push(hit.session);
         }
-        drop(connection);
-        drop(store);
-        let _ = std::fs::remove_dir_all(folder);
     }
+    Ok(Page { sessions: summaries(pool, &keys).await?, next: Some(format!("n{below}")) })
+}
+
+/// Of these sessions, in this order, those that are still there.
+async fn summaries(pool: &AnyPool, keys: &[i64]) -> Result<Vec<Summary>, StoreError> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = format!("SELECT {SUMMARY} FROM sessions s WHERE s.key IN ({})", listed(keys));
+    let rows = sqlx::query(AssertSqlSafe(sql)).persistent(false).fetch_all(pool).await?;
+    let found = rows.iter().map(|row| summary_of(row).map(|(summary, key)| (key, summary)));
+    let mut found = found.collect::<Result<HashMap<i64, Summary>, sqlx::Error>>()?;
+    Ok(keys.iter().filter_map(|key| found.remove(key)).collect())
 }

@@ -102,6 +102,11 @@ impl Mask {
         *text = String::from_utf8(bytes).unwrap_or_default();
     }
 
+    /// Is there a secret in a text?
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        !self.ranges(text).is_empty()
+    }
+
     fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let mut ranges = Vec::new();
         self.find(text, &mut |range| ranges.push(range));

@@ -110,18 +110,49 @@ pub struct NewNode {
     pub payload: Value,
     /// The body of the request that was sent, where one was.
     pub body: Option<String>,
+    /// What came, as it came, where that is kept. A stream in which a secret is spread over several events is not.
+    pub answer: Option<Answer>,
     /// What can be found by searching, beside the tool's name.
     pub words: String,
     /// When it happened, in milliseconds since 1970; none stands for the moment of writing.
     pub at: Option<i64>,
 }
 
+/// An answer as it came.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The beginning of it, or all.
+    pub text: String,
+    /// Is it all?
+    pub is_whole: bool,
+}
+
 impl NewNode {
-    /// A node of this kind. Its `text`, where the payload has one, can be searched.
+    /// A node of this kind. Its `text`, where the payload has one, can be searched, and of a turn of a model what it
+    /// wrote.
     pub fn new(kind: NodeKind, payload: Value) -> NewNode {
-        let words = payload.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-        NewNode { kind, name: None, call: None, payload, body: None, words, at: None }
+        let words = said(&kind, &payload);
+        NewNode { kind, name: None, call: None, payload, body: None, answer: None, words, at: None }
     }
+}
+
+/// What can be found of a payload by searching.
+pub(crate) fn said(kind: &NodeKind, payload: &Value) -> String {
+    let text = |value: &Value, member: &str| value.get(member).and_then(Value::as_str).map(str::to_owned);
+    if *kind != NodeKind::ModelTurn {
+        return text(payload, "text").unwrap_or_default();
+    }
+    let list = |value: &Value, member: &str| {
+        value.get(member).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    let of_choice = |choice: &Value| {
+        let native = list(choice, "native");
+        let native = native.iter().flat_map(|call| [text(call, "name"), text(call, "arguments")]);
+        std::iter::once(text(choice, "raw")).chain(native).flatten().collect::<Vec<_>>()
+    };
+    let mut said: Vec<String> = list(payload, "choices").iter().flat_map(of_choice).collect();
+    said.extend(text(payload, "error"));
+    said.join(" ")
 }
 
 /// A node of a session.
@@ -149,6 +180,9 @@ pub struct Node {
     /// The body of the request that was sent. Its longer parts stand in the session's `parts`.
     #[serde(default)]
     pub body: Option<Body>,
+    /// What came, as it came, where that is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
 }
 
 #[cfg(test)]

@@ -13,20 +13,20 @@ use crate::turn::Turn;
 
 /// The columns of a [`Summary`].
 pub(crate) const SUMMARY: &str = "s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, s.dialect, \
-                                  s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key";
+                                  s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns";
 
 const BY_ID: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, s.dialect, \
-                     s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key \
+                     s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns \
                      FROM sessions s WHERE s.id = $1";
 
 const TURNS: &str = "SELECT id, number, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
                      attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
-                     repair_tokens, repairs FROM turns WHERE session = $1 ORDER BY number";
+                     repair_tokens, repairs, feedback_turns FROM turns WHERE session = $1 ORDER BY number";
 
-const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, body FROM nodes \
+const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, body, answer FROM nodes \
                      WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
-const OUTLINE: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, CAST(NULL AS TEXT) FROM nodes \
+const OUTLINE: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, CAST(NULL AS TEXT), CAST(NULL AS TEXT) FROM nodes \
                        WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
 impl Store {
@@ -56,7 +56,9 @@ impl Store {
         let id = id.to_owned();
         self.read(move |pool| async move {
             let Some((_, key)) = summary(&pool, &id).await? else { return Ok(None) };
-            let Some(node) = nodes(&pool, NODES, key, number - 1, 1).await?.pop() else { return Ok(None) };
+            let Some(node) = nodes(&pool, NODES, key, number.saturating_sub(1), 1).await?.pop() else {
+                return Ok(None);
+            };
             if node.number != number {
                 return Ok(None);
             }
@@ -117,6 +119,7 @@ pub(crate) fn summary_of(row: &AnyRow) -> Result<(Summary, i64), sqlx::Error> {
         turns: row.try_get(9)?,
         nodes: row.try_get(10)?,
         repairs: row.try_get(11)?,
+        feedback_turns: row.try_get(17)?,
         refusals: row.try_get(12)?,
         tokens: row.try_get(13)?,
         faults: row.try_get(14)?,
@@ -149,6 +152,7 @@ fn turn_of(row: &AnyRow) -> Result<Turn, sqlx::Error> {
         repair_turns: row.try_get(18)?,
         repair_tokens: row.try_get(19)?,
         repairs: row.try_get(20)?,
+        feedback_turns: row.try_get(21)?,
     })
 }
 
@@ -179,5 +183,6 @@ fn node_of(row: &AnyRow) -> Result<Node, StoreError> {
         call: row.try_get(7)?,
         payload: serde_json::from_str(&payload).map_err(unreadable)?,
         body,
+        answer: row.try_get(10)?,
     })
 }

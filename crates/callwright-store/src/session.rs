@@ -51,6 +51,9 @@ pub struct Summary {
     pub nodes: i64,
     /// How many edits mended its calls.
     pub repairs: i64,
+    /// How many questions told a model of its errors, each of which is a turn that the model needed more.
+    #[serde(default)]
+    pub feedback_turns: i64,
     /// How many of its calls were refused for good.
     pub refusals: i64,
     /// Tokens of all questions and answers.

@@ -1,12 +1,17 @@
 //! Counts what became of calls: by model, mode, dialect and tool, and over time.
+//!
+//! Whole hours and days were counted when they were written; only what is left of the first and the last hour, and a
+//! time too short for hours, is counted anew.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sqlx::any::AnyRow;
 use sqlx::{AnyPool, Row};
 
 use crate::clock::now;
 use crate::store::{Store, StoreError};
+use crate::sums::{DAY, HOUR};
 use crate::turn::Became;
 
 /// The time that is looked at, in milliseconds since 1970.
@@ -92,22 +97,28 @@ pub struct Statistics {
 /// So many groups are told, those with the most calls.
 const GROUPS: usize = 30;
 /// So many kinds of errors are told.
-const ERRORS: i64 = 20;
+const ERRORS: usize = 20;
 /// Time is cut into about as many steps.
 const STEPS: i64 = 48;
 /// The steps that people know: a minute to a month.
 const KNOWN: [i64; 9] =
     [60_000, 300_000, 900_000, 3_600_000, 10_800_000, 43_200_000, 86_400_000, 604_800_000, 2_592_000_000];
 
-const CALLS: &str = "SELECT model, mode, dialect, tool, became, (at - $1) / $2 AS step, COUNT(*) FROM calls \
-                     WHERE at >= $1 AND at < $3 GROUP BY 1, 2, 3, 4, 5, 6";
+const CALLS: &str = "SELECT model, mode, dialect, tool, became, (at - $1) / $2, COUNT(*) FROM calls \
+                     WHERE at >= $3 AND at < $4 GROUP BY 1, 2, 3, 4, 5, 6";
+const CALL_SUMS: &str = "SELECT model, mode, dialect, tool, became, (at - $1) / $2, CAST(SUM(calls) AS BIGINT) \
+                         FROM call_sums WHERE span = $5 AND at >= $3 AND at < $4 GROUP BY 1, 2, 3, 4, 5, 6";
 const TURNS: &str = "SELECT outcome, COUNT(*), CAST(SUM(repair_turns) AS BIGINT), \
                      CAST(SUM(prompt_tokens + completion_tokens) AS BIGINT), CAST(SUM(repair_tokens) AS BIGINT) \
                      FROM turns WHERE at >= $1 AND at < $2 GROUP BY outcome";
-const FAULTS: &str = "SELECT kind, COUNT(*) FROM faults WHERE at >= $1 AND at < $2 GROUP BY kind \
-                      ORDER BY 2 DESC, kind LIMIT $3";
-const REPEATED: &str = "SELECT policy, mode, COUNT(*), CAST(SUM(repeated) AS BIGINT) FROM faults \
-                        WHERE at >= $1 AND at < $2 GROUP BY policy, mode ORDER BY policy, mode";
+const TURN_SUMS: &str = "SELECT outcome, CAST(SUM(turns) AS BIGINT), CAST(SUM(repair_turns) AS BIGINT), \
+                         CAST(SUM(tokens) AS BIGINT), CAST(SUM(repair_tokens) AS BIGINT) FROM turn_sums \
+                         WHERE span = $3 AND at >= $1 AND at < $2 GROUP BY outcome";
+const FAULTS: &str = "SELECT kind, policy, mode, COUNT(*), CAST(SUM(repeated) AS BIGINT) FROM faults \
+                      WHERE at >= $1 AND at < $2 GROUP BY 1, 2, 3";
+const FAULT_SUMS: &str = "SELECT kind, policy, mode, CAST(SUM(faults) AS BIGINT), CAST(SUM(repeated) AS BIGINT) \
+                          FROM fault_sums WHERE span = $3 AND at >= $1 AND at < $2 GROUP BY 1, 2, 3";
+const BEGIN: &str = "SELECT MIN(at) FROM turn_sums WHERE span = $1";
 
 impl Store {
     /// Counts what happened in `range`.
@@ -122,56 +133,154 @@ impl Store {
 async fn counted(pool: &AnyPool, range: Range) -> Result<Statistics, StoreError> {
     let until = range.until.unwrap_or_else(|| now() + 1);
     let since = match range.since {
-        Some(since) => since.min(until),
+        Some(since) => since,
         None => {
-            let row =
-                sqlx::query("SELECT COALESCE(MIN(at), $1) FROM calls").bind(until).fetch_one(pool).await?;
-            row.try_get::<i64, _>(0)?.min(until)
+            let first: Option<i64> = sqlx::query(BEGIN).bind(HOUR).fetch_one(pool).await?.try_get(0)?;
+            first.unwrap_or(until)
         }
     };
-    let step =
-        KNOWN.into_iter().find(|step| until - since <= step * STEPS).unwrap_or((until - since) / STEPS + 1);
-    // Steps begin where an hour or a day does.
-    let begin = since - since.rem_euclid(step);
-    let mut statistics = Statistics { step, ..Statistics::default() };
-    let mut groups: [BTreeMap<String, Counts>; 4] = Default::default();
-    let mut times: BTreeMap<i64, Counts> = BTreeMap::new();
-    let rows = sqlx::query(CALLS).bind(begin.max(since)).bind(step).bind(until).fetch_all(pool).await?;
-    for row in &rows {
+    // A range that nobody can mean must not run over.
+    let (since, until) = (since.clamp(0, i64::MAX / 2), until.clamp(0, i64::MAX / 2));
+    let since = since.min(until);
+    let step = step_of(until - since);
+    let mut adding = Adding { begin: since - since.rem_euclid(step), step, ..Adding::default() };
+    for part in parts(since, until, step) {
+        adding.part(pool, part).await?;
+    }
+    Ok(adding.done())
+}
+
+/// The length of a step, for a time of this length: one that people know, or else whole days.
+fn step_of(time: i64) -> i64 {
+    let known = KNOWN.into_iter().find(|step| time <= step * STEPS);
+    known.unwrap_or_else(|| (time / STEPS / DAY + 1) * DAY)
+}
+
+/// A part of the time, and what it is counted from: the length of what was summed up; none for each single turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    span: Option<i64>,
+    from: i64,
+    to: i64,
+}
+
+/// Cuts a time at hours and days, as far as steps are not shorter.
+fn parts(since: i64, until: i64, step: i64) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut cut = |span, from, to| parts.extend((from < to).then_some(Part { span, from, to }));
+    let inside = |from: i64, to: i64, span: i64| {
+        let (first, last) = (from + (-from).rem_euclid(span), to - to.rem_euclid(span));
+        (span <= step && first < last).then_some((first, last))
+    };
+    let Some((first, last)) = inside(since, until, HOUR) else {
+        cut(None, since, until);
+        return parts;
+    };
+    cut(None, since, first);
+    match inside(first, last, DAY) {
+        Some((first_day, last_day)) => {
+            cut(Some(HOUR), first, first_day);
+            cut(Some(DAY), first_day, last_day);
+            cut(Some(HOUR), last_day, last);
+        }
+        None => cut(Some(HOUR), first, last),
+    }
+    cut(None, last, until);
+    parts
+}
+
+/// What has been counted so far.
+#[derive(Default)]
+struct Adding {
+    begin: i64,
+    step: i64,
+    calls: Counts,
+    groups: [BTreeMap<String, Counts>; 4],
+    times: BTreeMap<i64, Counts>,
+    outcomes: BTreeMap<String, i64>,
+    spent: Spent,
+    errors: BTreeMap<String, i64>,
+    repeated: BTreeMap<(String, String), (i64, i64)>,
+}
+
+impl Adding {
+    async fn part(&mut self, pool: &AnyPool, part: Part) -> Result<(), sqlx::Error> {
+        let Part { span, from, to } = part;
+        let calls =
+            sqlx::query(if span.is_some() { CALL_SUMS } else { CALLS }).bind(self.begin).bind(self.step);
+        let calls = calls.bind(from).bind(to);
+        let turns = sqlx::query(if span.is_some() { TURN_SUMS } else { TURNS }).bind(from).bind(to);
+        let faults = sqlx::query(if span.is_some() { FAULT_SUMS } else { FAULTS }).bind(from).bind(to);
+        let (calls, turns, faults) = match span {
+            Some(span) => (calls.bind(span), turns.bind(span), faults.bind(span)),
+            None => (calls, turns, faults),
+        };
+        calls.fetch_all(pool).await?.iter().try_for_each(|row| self.calls(row))?;
+        turns.fetch_all(pool).await?.iter().try_for_each(|row| self.turns(row))?;
+        faults.fetch_all(pool).await?.iter().try_for_each(|row| self.faults(row))
+    }
+
+    fn calls(&mut self, row: &AnyRow) -> Result<(), sqlx::Error> {
         let became: String = row.try_get(4)?;
-        let Some(became) = Became::named(&became) else { continue };
+        let Some(became) = Became::named(&became) else { return Ok(()) };
         let count: i64 = row.try_get(6)?;
-        statistics.calls.add(became, count);
-        for (column, group) in groups.iter_mut().enumerate() {
+        self.calls.add(became, count);
+        for (column, group) in self.groups.iter_mut().enumerate() {
             let name: String = row.try_get(column)?;
             let counts = group.entry(name.clone()).or_insert_with(|| Counts { name, ..Counts::default() });
             counts.add(became, count);
         }
-        let at = begin + row.try_get::<i64, _>(5)? * step;
+        let at = self.begin + row.try_get::<i64, _>(5)? * self.step;
         let name = at.to_string();
-        times.entry(at).or_insert_with(|| Counts { name, ..Counts::default() }).add(became, count);
+        self.times.entry(at).or_insert_with(|| Counts { name, ..Counts::default() }).add(became, count);
+        Ok(())
     }
-    let [by_model, by_mode, by_dialect, by_tool] = groups.map(most);
-    statistics.over_time = times.into_values().collect();
-    for row in sqlx::query(TURNS).bind(since).bind(until).fetch_all(pool).await? {
+
+    fn turns(&mut self, row: &AnyRow) -> Result<(), sqlx::Error> {
         let n_turns: i64 = row.try_get(1)?;
-        statistics.outcomes.insert(row.try_get(0)?, n_turns);
-        let spent = &mut statistics.spent;
-        spent.turns += n_turns;
-        spent.repair_turns += row.try_get::<i64, _>(2)?;
-        spent.tokens += row.try_get::<i64, _>(3)?;
-        spent.repair_tokens += row.try_get::<i64, _>(4)?;
+        *self.outcomes.entry(row.try_get(0)?).or_default() += n_turns;
+        self.spent.turns += n_turns;
+        self.spent.repair_turns += row.try_get::<i64, _>(2)?;
+        self.spent.tokens += row.try_get::<i64, _>(3)?;
+        self.spent.repair_tokens += row.try_get::<i64, _>(4)?;
+        Ok(())
     }
-    for row in sqlx::query(FAULTS).bind(since).bind(until).bind(ERRORS).fetch_all(pool).await? {
-        statistics.errors.push((row.try_get(0)?, row.try_get(1)?));
+
+    fn faults(&mut self, row: &AnyRow) -> Result<(), sqlx::Error> {
+        let (errors, again): (i64, i64) = (row.try_get(3)?, row.try_get(4)?);
+        *self.errors.entry(row.try_get(0)?).or_default() += errors;
+        let rate = self.repeated.entry((row.try_get(1)?, row.try_get(2)?)).or_default();
+        *rate = (rate.0 + errors, rate.1 + again);
+        Ok(())
     }
-    for row in sqlx::query(REPEATED).bind(since).bind(until).fetch_all(pool).await? {
-        let (errors, repeated): (i64, i64) = (row.try_get(2)?, row.try_get(3)?);
-        let repeat_error_rate = repeated as f64 / errors as f64;
-        let (policy, mode) = (row.try_get(0)?, row.try_get(1)?);
-        statistics.repeated.push(RepeatRate { policy, mode, errors, repeated, repeat_error_rate });
+
+    fn done(self) -> Statistics {
+        let Adding { step, calls, groups, times, outcomes, spent, errors, repeated, .. } = self;
+        let [by_model, by_mode, by_dialect, by_tool] = groups.map(most);
+        let mut errors: Vec<(String, i64)> = errors.into_iter().collect();
+        errors.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        errors.truncate(ERRORS);
+        let rate = |((policy, mode), (errors, repeated)): ((String, String), (i64, i64))| RepeatRate {
+            policy,
+            mode,
+            errors,
+            repeated,
+            repeat_error_rate: repeated as f64 / errors as f64,
+        };
+        Statistics {
+            calls,
+            by_model,
+            by_mode,
+            by_dialect,
+            by_tool,
+            over_time: times.into_values().collect(),
+            step,
+            outcomes,
+            errors,
+            spent,
+            repeated: repeated.into_iter().map(rate).collect(),
+        }
     }
-    Ok(Statistics { by_model, by_mode, by_dialect, by_tool, ..statistics })
 }
 
 impl Counts {
@@ -196,4 +305,37 @@ fn most(groups: BTreeMap<String, Counts>) -> Vec<Counts> {
     groups.sort_by_key(|counts| std::cmp::Reverse(counts.total()));
     groups.truncate(GROUPS);
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_counted_from_whole_days_and_hours() {
+        let told = |since, until, step| {
+            let part = |part: Part| match part.span {
+                None => format!("{}..{}", part.from, part.to),
+                Some(span) => {
+                    let name = if span == HOUR { 'h' } else { 'd' };
+                    format!("{name}{}..{name}{}", part.from / span, part.to / span)
+                }
+            };
+            parts(since, until, step).into_iter().map(part).collect::<Vec<_>>().join(" ")
+        };
+        let (minute, until) = (60_000, 2 * DAY + HOUR + 5);
+        assert_eq!(told(5, HOUR + 5, minute), format!("5..{}", HOUR + 5));
+        // No hour is whole in it.
+        assert_eq!(told(5, HOUR + 5, HOUR), format!("5..{}", HOUR + 5));
+        assert_eq!(told(0, until, HOUR), format!("h0..h49 {}..{until}", until - 5));
+        assert_eq!(told(0, until, DAY), format!("d0..d2 h48..h49 {}..{until}", until - 5));
+        assert_eq!(told(HOUR, DAY, 7 * DAY), "h1..h24");
+        assert_eq!(told(7, 7, DAY), "");
+        for time in [0, 1, DAY, 49 * DAY, 4_000 * DAY, i64::MAX / 2] {
+            let step = step_of(time);
+            assert!(
+                time / step <= STEPS && (step < HOUR || step % HOUR == 0) && (step < DAY || step % DAY == 0)
+            );
+        }
+    }
 }

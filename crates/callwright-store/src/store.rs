@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use sqlx::AnyPool;
 use tokio::runtime::{Builder, Handle};
@@ -19,6 +20,8 @@ use crate::writer::{Job, Writer, Written};
 
 /// How many acknowledged writes may wait.
 const JOBS: usize = 256;
+/// How long the end of questions is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How many changes are kept for somebody who reads them slowly.
 const CHANGES: usize = 256;
 
@@ -90,13 +93,20 @@ impl Store {
             Builder::new_current_thread().enable_all().build().map_err(StoreError::io(&location))?;
         let handle = runtime.handle().clone();
         let work = async move {
-            let writer = match Writer::open(to, masking, told, dropped).await {
+            let mut writer = match Writer::open(to.clone(), masking, told, dropped).await {
                 Ok(writer) => writer,
                 Err(error) => return drop(opened.send(Err(error))),
             };
+            let readers = match to.readers() {
+                Ok(readers) => readers,
+                Err(error) => return drop(opened.send(Err(error))),
+            };
             // Whoever opens it waits for this.
-            let _ = opened.send(Ok(()));
+            let _ = opened.send(Ok(readers.clone()));
             writer.run(taken, jobs_taken, stopped, retention).await;
+            // The file is left alone from here on, unless a question takes too long.
+            let _ = tokio::time::timeout(PATIENCE, readers.close()).await;
+            writer.close().await;
         };
         let thread = thread::Builder::new()
             .name(String::from("callwright-store"))
@@ -107,11 +117,7 @@ impl Store {
             })
             .map_err(StoreError::io(&location))?;
         let failed = |error: sqlx::Error| StoreError::open(&location, error.to_string());
-        is_open.recv().map_err(|_| StoreError::Closed)?.map_err(failed)?;
-        let readers = {
-            let _entered = handle.enter();
-            database.readers().map_err(failed)?
-        };
+        let readers = is_open.recv().map_err(|_| StoreError::Closed)?.map_err(failed)?;
         let ends = std::sync::Mutex::new(Some(Ends { stop, thread }));
         let inner =
             Inner { location, retention, database, readers, handle, ends, records, jobs, waiting, changes };

@@ -77,6 +77,8 @@ pub struct Turn {
     pub completion_tokens: i64,
     /// How many of the questions were there to put calls right.
     pub repair_turns: i64,
+    /// How many of these told the model of its errors, as its next turn.
+    pub feedback_turns: i64,
     /// The tokens of those questions and their answers.
     pub repair_tokens: i64,
     /// How many edits mended its calls.

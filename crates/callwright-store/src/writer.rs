@@ -12,9 +12,11 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::config::{Masking, Retention};
 use crate::database::{Database, Kind};
-use crate::insert::Ready;
+use crate::insert::Batch;
 use crate::mask::Mask;
 use crate::node::NewNode;
+use crate::ready::Ready;
+use crate::reindex;
 use crate::retention;
 use crate::session::Change;
 use crate::store::{StoreError, Waiting};
@@ -64,6 +66,8 @@ pub(crate) struct Writer {
     mask: Mask,
     changes: broadcast::Sender<Change>,
     waiting: Arc<Waiting>,
+    /// Are there nodes of a former version that are not searched yet?
+    is_reindexing: bool,
 }
 
 impl Writer {
@@ -75,12 +79,19 @@ impl Writer {
     ) -> Result<Writer, sqlx::Error> {
         let mut connection = database.writer().await?;
         database.migrate(&mut connection).await?;
-        Ok(Writer { database, connection: Some(connection), mask: Mask::new(masking), changes, waiting })
+        let is_reindexing = reindex::is_open(&mut connection).await?;
+        if is_reindexing {
+            tracing::info!(
+                "[store] what an earlier version wrote is made ready to be searched, the youngest first"
+            );
+        }
+        let (connection, mask) = (Some(connection), Mask::new(masking));
+        Ok(Writer { database, connection, mask, changes, waiting, is_reindexing })
     }
 
     /// Writes until it is stopped, and then what still waits.
     pub(crate) async fn run(
-        mut self,
+        &mut self,
         mut records: mpsc::Receiver<Box<dyn Record>>,
         mut jobs: mpsc::Receiver<Job>,
         mut stopped: oneshot::Receiver<()>,
@@ -106,6 +117,8 @@ impl Writer {
                     }
                 }
                 _ = sweep.tick() => asked.push(Job::Sweep(retention, oneshot::channel().0)),
+                // Whenever there is nothing else to do.
+                () = std::future::ready(()), if self.is_reindexing => self.reindex().await,
             }
             if !is_open {
                 jobs.close();
@@ -123,7 +136,11 @@ impl Writer {
             }
             self.take(taken, asked).await;
         }
-        if let Some(connection) = self.connection.take() {
+    }
+
+    /// Lets the database go.
+    pub(crate) async fn close(self) {
+        if let Some(connection) = self.connection {
             // What was committed is on the disk whatever comes of this.
             let _ = connection.close().await;
         }
@@ -223,9 +240,11 @@ impl Writer {
         let committed = async {
             let mut transaction = database.begin(self.connection().await?).await?;
             let mut written = Vec::with_capacity(all.len());
+            let mut batch = Batch::default();
             for ready in all {
-                written.push(ready.write(&mut transaction, kind).await?);
+                written.push(ready.write(&mut transaction, kind, &mut batch).await?);
             }
+            batch.sums.write(&mut transaction).await?;
             transaction.commit().await?;
             Ok(written)
         };
@@ -235,8 +254,8 @@ impl Writer {
     }
 
     async fn delete(&mut self, session: &str) -> Result<bool, StoreError> {
-        let connection = self.connection().await?;
-        let deleted = retention::delete(connection, session).await;
+        let database = self.database.clone();
+        let deleted = retention::delete(&database, self.connection().await?, session).await;
         self.let_go_if_broken(&deleted);
         let is_deleted = deleted?;
         if is_deleted {
@@ -247,8 +266,8 @@ impl Writer {
     }
 
     async fn sweep(&mut self, retention: Retention) -> Result<u64, StoreError> {
-        let kind = self.database.kind;
-        let swept = retention::sweep(self.connection().await?, kind, retention).await;
+        let database = self.database.clone();
+        let swept = retention::sweep(&database, self.connection().await?, retention).await;
         self.let_go_if_broken(&swept);
         match &swept {
             Ok(0) => {}
@@ -256,6 +275,18 @@ impl Writer {
             Err(error) => tracing::warn!(%error, "[store] what is old was not deleted"),
         }
         Ok(swept?)
+    }
+
+    /// Puts some more nodes of a former version where they are searched.
+    async fn reindex(&mut self) {
+        let database = self.database.clone();
+        let done = async { reindex::step(&database, self.connection().await?).await }.await;
+        self.let_go_if_broken(&done);
+        self.is_reindexing = done.unwrap_or_else(|error| {
+            // The next start tries again.
+            tracing::warn!(%error, "[store] what an earlier version wrote cannot be searched");
+            false
+        });
     }
 
     async fn connection(&mut self) -> Result<&mut AnyConnection, sqlx::Error> {

@@ -3,7 +3,7 @@
 mod places;
 
 use callwright_store::{
-    Became, Dump, Filter, Location, NewNode, NewTurn, NodeKind, Record, Retention, SessionRef, Store,
+    Answer, Became, Dump, Filter, Location, NewNode, NewTurn, NodeKind, Record, Retention, SessionRef, Store,
     StoreConfig, StoreError, Turn, now,
 };
 use places::{each, folder, run, turn};
@@ -383,6 +383,35 @@ fn a_dump_is_read_again_elsewhere() {
         assert!(Dump::from_json(&later).unwrap_err().to_string().contains("version 2"));
         assert!(Dump::from_json("{}").is_err());
         assert!(store.dump("nobody").await.unwrap().is_none());
+    });
+}
+
+/// A dump as programs elsewhere read it: a member that goes or is called otherwise makes a new version.
+#[test]
+fn a_dump_has_the_form_that_it_has_had() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/dump/session-1.json");
+    each(async |store| {
+        let mut first = turn("golden", "Print hello.", Became::Corrected);
+        first.turn.at = 1_795_336_496_123;
+        (first.turn.repair_turns, first.turn.feedback_turns, first.turn.repair_tokens) = (1, 1, 7);
+        let mut call = NewNode::new(NodeKind::ToolCall, json!({"arguments": {"code": "print('hello')"}}));
+        (call.name, call.call) = (Some("run_code".into()), Some("call_1".into()));
+        first.nodes.push(call);
+        first.nodes[1].answer = Some(Answer { text: "{\"choices\": []}".into(), is_whole: true });
+        store.write(first).await.unwrap();
+        let mut last = NewNode::new(NodeKind::named("of_a_later_version"), json!({"text": "…"}));
+        last.at = Some(1_795_336_497_000);
+        store.append("golden", vec![last]).await.unwrap();
+        let mut dump = store.dump("golden").await.unwrap().unwrap();
+        dump.dumped_at = "2026-11-22T08:35:00.000Z".into();
+        // Nodes alone are of the moment of writing.
+        dump.session.updated = 1_795_336_497_000;
+        let kept = std::fs::read_to_string(golden).unwrap_or_default();
+        assert_eq!(dump.to_json() + "\n", kept);
+        // S4-45: the first version is read for ever.
+        let session = Dump::from_json(&kept).unwrap().into_session();
+        assert_eq!((session.turns.len(), session.nodes.len(), session.parts.len()), (1, 5, 1));
+        assert!(session.body(&session.nodes[2]).unwrap().contains("Print hello."));
     });
 }
 

@@ -4,10 +4,12 @@ use std::fmt;
 
 use callwright::{Context, Dialect, Dialects};
 
+use crate::form;
 use crate::infer::{self, Reasoning, Turns};
 use crate::probe::Probe;
 use crate::proof::{Proof, prove};
 use crate::record;
+use crate::speech;
 use crate::template::Template;
 
 /// What a template says about its model.
@@ -28,7 +30,7 @@ pub struct Findings {
 pub struct Proved {
     /// Its name.
     pub name: String,
-    /// The record, where it is none of those that are known.
+    /// The record, where it is none of those that are known. It says how it is spoken, as the template speaks it.
     pub own: Option<Dialect>,
     /// How many answers the template wrote that were read as they were meant.
     pub round_trips: usize,
@@ -109,12 +111,14 @@ fn calls(probe: &Probe<'_>, dialects: &Dialects, name: &str) -> Result<Proved, U
         }
     }
     if let Some(proof) = best {
-        return Ok(proved(proof, None));
+        return Ok(Proved::new(proof, None));
     }
     let mut why = None;
     for manner in manners {
-        let tried = infer::form(probe, manner).map_err(Unknown::Unclear).and_then(|form| {
-            let record = record::of(&form, name).map_err(|why| Unknown::Unclear(why.to_owned()))?;
+        let tried = infer::samples(probe, manner).map_err(Unknown::Unclear).and_then(|samples| {
+            let unclear = |why: &str| Unknown::Unclear(why.to_owned());
+            let form = form::form(&samples).map_err(unclear)?;
+            let mut record = record::of(&form, name).map_err(unclear)?;
             let unproved = |why: String| Unknown::Unproved(why);
             let all = dialects.own().cloned().chain([record.clone()]);
             let dialects = Dialects::new(all).map_err(|error| unproved(error.to_string()))?;
@@ -126,7 +130,8 @@ fn calls(probe: &Probe<'_>, dialects: &Dialects, name: &str) -> Result<Proved, U
             if proof.misread != 0 {
                 return Err(unproved(format!("{} answers are read as something else", proof.misread)));
             }
-            Ok(proved(proof, Some(record)))
+            record.speech = Some(speech::of(probe, manner, &samples, &form, &record));
+            Ok(Proved::new(proof, Some(record)))
         });
         match tried {
             Ok(proved) => return Ok(proved),
@@ -136,6 +141,8 @@ fn calls(probe: &Probe<'_>, dialects: &Dialects, name: &str) -> Result<Proved, U
     Err(why.unwrap_or(Unknown::NoCalls(None)))
 }
 
-fn proved(proof: Proof, own: Option<Dialect>) -> Proved {
-    Proved { name: proof.dialect, own, round_trips: proof.right, unclear: proof.unclear }
+impl Proved {
+    pub(crate) fn new(proof: Proof, own: Option<Dialect>) -> Proved {
+        Proved { name: proof.dialect, own, round_trips: proof.right, unclear: proof.unclear }
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::form::{self, Form, ID, KEY, NAME, Samples, VALUE};
+use crate::form::{ID, KEY, NAME, Samples, VALUE};
 use crate::probe::{ASKED, Call, Manner, Probe, RULED, SAID, THOUGHT, id_of};
 use crate::token::common_suffix;
 
@@ -50,9 +50,9 @@ pub(crate) fn tool(name: &str, parameters: &[&str]) -> Value {
     json!({"type": "function", "function": {"name": name, "description": "zqdoes", "parameters": parameters}})
 }
 
-const NAMES: [&str; 2] = ["zqfirst", "zqsecond"];
-const KEYS: [&str; 2] = ["zqkeyone", "zqkeytwo"];
-const VALUES: [&str; 2] = ["zqvalueone", "zqvaluetwo"];
+pub(crate) const NAMES: [&str; 2] = ["zqfirst", "zqsecond"];
+pub(crate) const KEYS: [&str; 2] = ["zqkeyone", "zqkeytwo"];
+pub(crate) const VALUES: [&str; 2] = ["zqvalueone", "zqvaluetwo"];
 const NUMBER: u32 = 74_193;
 
 /// The tools that templates are asked with.
@@ -97,11 +97,11 @@ pub(crate) fn manners(probe: &Probe<'_>) -> Result<Vec<Manner>, Option<String>> 
     if manners.is_empty() { Err(said) } else { Ok(manners) }
 }
 
-/// The form of the calls that the template writes.
+/// Calls as the template writes them, with placeholders.
 ///
 /// # Errors
-/// What of it could not be made out, in words.
-pub(crate) fn form(probe: &Probe<'_>, manner: Manner) -> Result<Form, String> {
+/// What the template says to them, where it refuses them or fails.
+pub(crate) fn samples(probe: &Probe<'_>, manner: Manner) -> Result<Samples, String> {
     let tools = tools();
     let answers = probe.answers(&tools).map_err(|error| error.to_string())?;
     let sample = |calls: &[Call]| {
@@ -110,17 +110,16 @@ pub(crate) fn form(probe: &Probe<'_>, manner: Manner) -> Result<Form, String> {
     };
     let (first, second) = (json!({KEYS[0]: VALUES[0]}), json!({KEYS[1]: VALUES[1]}));
     let both = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
-    let samples = Samples {
+    Ok(Samples {
         one: sample(&[Call::new(NAMES[0], first.clone())])?,
         arguments: sample(&[Call::new(NAMES[0], both)])?,
         calls: sample(&[Call::new(NAMES[0], first), Call::new(NAMES[1], second)]).ok(),
         number: sample(&[Call::new(NAMES[0], json!({KEYS[0]: NUMBER}))]).ok(),
-    };
-    form::form(&samples).map_err(str::to_owned)
+    })
 }
 
 /// `text` with placeholders for all that it was given.
-fn blanked(text: &str) -> String {
+pub(crate) fn blanked(text: &str) -> String {
     let number = NUMBER.to_string();
     let ids = [id_of(0), id_of(1)];
     let places =

@@ -5,10 +5,14 @@
 //! has, and where those stand shows the form of a call. A dialect is taken for the model's own only after what the
 //! template writes in it has been read again as what it was, call by call.
 //!
+//! What Hugging Face's tokenizers say about answers (`response_template`) is taken for a record in the same way.
+//!
 //! A template is somebody else's program: it reads no file and no clock, its steps are counted, and its text has a bound.
 //! The modules stand in reading order.
 
 mod template;
+mod bounds;
+mod names;
 mod python;
 mod source;
 mod token;
@@ -17,8 +21,11 @@ mod form;
 mod infer;
 mod record;
 mod proof;
+mod speech;
 mod findings;
+mod response;
 
 pub use findings::{Findings, Proved, Unknown};
 pub use infer::{Reasoning, Turns};
+pub use response::{ResponseError, ResponseTemplate};
 pub use template::{Template, TemplateError};

@@ -104,10 +104,12 @@ const TEXTS: &[&str] = &[
     "if a < b && c > d: pass",
 ];
 
+/// Writes an answer of words and calls, if it can hold them.
+type Write<'p> = &'p dyn Fn(&str, &[Call]) -> Option<String>;
+
 /// What is done for one proof.
-struct Trips<'p, 't> {
-    answers: Answers<'p, 't>,
-    manner: Manner,
+struct Trips<'p> {
+    write: Write<'p>,
     context: &'p Context<'p>,
     tool_set: ToolSet,
     proof: Proof,
@@ -122,9 +124,27 @@ pub(crate) fn prove(probe: &Probe<'_>, manner: Manner, context: &Context<'_>) ->
     let asked = json!({"role": "user", "content": "Hello"});
     let has_objects = probe.render(std::slice::from_ref(&asked), &tools(true), true).is_ok();
     let tools = tools(has_objects);
-    let tool_set = ToolSet::from_value(&Value::from(tools.clone())).map_err(|error| error.to_string())?;
     let answers = probe.answers(&tools).map_err(|error| error.to_string())?;
-    let mut trips = Trips { answers, manner, context, tool_set, proof: Proof::default() };
+    let write = |said: &str, calls: &[Call]| written(&answers, manner, said, calls);
+    trips(&write, &tools, has_objects, context)
+}
+
+/// Reads what `write` writes, several calls at once where an answer may hold them.
+///
+/// # Errors
+/// As above.
+pub(crate) fn prove_written(write: Write<'_>, context: &Context<'_>) -> Result<Proof, String> {
+    trips(write, &tools(true), true, context)
+}
+
+fn trips(
+    write: Write<'_>,
+    tools: &[Value],
+    has_objects: bool,
+    context: &Context<'_>,
+) -> Result<Proof, String> {
+    let tool_set = ToolSet::from_value(&Value::from(tools.to_vec())).map_err(|error| error.to_string())?;
+    let mut trips = Trips { write, context, tool_set, proof: Proof::default() };
     for (said, calls) in plain(has_objects) {
         // Words beside calls are a turn of their own in some templates, which no answer has.
         let is_plain = said.is_empty() || calls.is_empty();
@@ -137,7 +157,7 @@ pub(crate) fn prove(probe: &Probe<'_>, manner: Manner, context: &Context<'_>) ->
         trips.both(text)?;
     }
     // A whole call inside an argument: where nothing is escaped, it has more than one reading.
-    if let Some(call) = trips.written("", &[Call::new("get_weather", json!({"city": "Paris"}))]) {
+    if let Some(call) = (trips.write)("", &[Call::new("get_weather", json!({"city": "Paris"}))]) {
         let misread = trips.proof.misread;
         trips.both(&call)?;
         trips.proof.misread = misread;
@@ -145,23 +165,23 @@ pub(crate) fn prove(probe: &Probe<'_>, manner: Manner, context: &Context<'_>) ->
     Ok(trips.proof)
 }
 
-impl Trips<'_, '_> {
-    fn written(&self, said: &str, calls: &[Call]) -> Option<String> {
-        let turn = match calls {
-            [] => json!({"role": "assistant", "content": said}),
-            calls => self.manner.turn(said, calls),
-        };
-        let text = self.answers.written(turn).ok()?;
-        // Templates leave things out: the second call, or calls beside words.
-        let has =
-            |value: &Value| value.as_str().is_none_or(|value| value.contains('"') || text.contains(value));
-        let is_whole = calls.iter().all(|call| {
-            let mut values = call.arguments.as_object().into_iter().flatten().map(|(_, value)| value);
-            text.contains(&call.name) && values.all(has)
-        });
-        is_whole.then_some(text)
-    }
+/// What the template writes for an answer.
+fn written(answers: &Answers<'_, '_>, manner: Manner, said: &str, calls: &[Call]) -> Option<String> {
+    let turn = match calls {
+        [] => json!({"role": "assistant", "content": said}),
+        calls => manner.turn(said, calls),
+    };
+    let text = answers.written(turn).ok()?;
+    // Templates leave things out: the second call, or calls beside words.
+    let has = |value: &Value| value.as_str().is_none_or(|value| value.contains('"') || text.contains(value));
+    let is_whole = calls.iter().all(|call| {
+        let mut values = call.arguments.as_object().into_iter().flatten().map(|(_, value)| value);
+        text.contains(&call.name) && values.all(has)
+    });
+    is_whole.then_some(text)
+}
 
+impl Trips<'_> {
     /// Round trips of `text` as an argument before another, and behind one.
     fn both(&mut self, text: &str) -> Result<(), String> {
         for arguments in [json!({"path": "a.txt", "text": text}), json!({"path": text, "text": "a"})] {
@@ -172,7 +192,7 @@ impl Trips<'_, '_> {
 
     /// One round trip.
     fn go(&mut self, said: &str, calls: &[Call], is_plain: bool) -> Result<(), String> {
-        let Some(text) = self.written(said, calls) else { return Ok(()) };
+        let Some(text) = (self.write)(said, calls) else { return Ok(()) };
         let outcome = parse(&self.tool_set, &text, &[], self.context);
         let what = match read(&outcome) {
             None => "is not read",

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
-use minijinja_contrib::pycompat::unknown_method_callback;
 
 /// How deep a value may be that is written as JSON.
 const MAX_DEPTH: usize = 128;
@@ -15,8 +14,6 @@ pub(crate) const TODAY: &str = "2024-07-26";
 
 /// Adds all of it to `environment`.
 pub(crate) fn add_to(environment: &mut Environment<'_>) {
-    environment.set_unknown_method_callback(unknown_method_callback);
-    environment.add_filter("tojson", tojson);
     // Nothing is no list, not even an empty one.
     environment.add_test("iterable", |value: Value| {
         matches!(value.kind(), ValueKind::Seq | ValueKind::Map | ValueKind::Iterable | ValueKind::String)
@@ -101,7 +98,7 @@ impl Object for List {
 }
 
 /// `json.dumps(value, ensure_ascii=False, …)`
-fn tojson(value: Value, indent: Option<Value>, options: Kwargs) -> Result<Value, Error> {
+pub(crate) fn tojson(value: &Value, indent: Option<Value>, options: &Kwargs) -> Result<String, Error> {
     let indent = match indent {
         Some(indent) => Some(indent),
         None => options.get::<Option<Value>>("indent")?,
@@ -117,8 +114,8 @@ fn tojson(value: Value, indent: Option<Value>, options: Kwargs) -> Result<Value,
         _ => (", ", ": "),
     };
     let mut json = Json { out: String::new(), indent, between, behind_key, sort: sort.unwrap_or(false) };
-    json.value(&value, 0)?;
-    Ok(Value::from(json.out))
+    json.value(value, 0)?;
+    Ok(json.out)
 }
 
 struct Json<'a> {

@@ -1,12 +1,17 @@
 //! Small changes to a template's source, for what the renderer knows in another form.
 
+use super::names::weighed;
 use super::python::LIST;
 
 /// `source` as the renderer takes it.
 ///
 /// - `{% generation %}` marks what a model is trained on, and prints nothing.
+/// - Names are given to a function that weighs their values: see [`weighed`].
 /// - Where lists grow by methods (`lines.append(x)`), each list that the template writes itself is one that can.
-pub(crate) fn adapted(source: &str) -> String {
+///
+/// # Errors
+/// The place of a tag whose values have no bound, and why.
+pub(crate) fn adapted(source: &str) -> Result<String, (usize, &'static str)> {
     let grows = [".append(", ".extend(", ".insert(", ".pop("].iter().any(|method| source.contains(method));
     let mut out = String::with_capacity(source.len() + source.len() / 8);
     let mut rest = source;
@@ -37,12 +42,18 @@ pub(crate) fn adapted(source: &str) -> String {
             _ if is_comment => out.push_str(whole),
             "generation" => out.push_str(&whole.replace("generation", "if true")),
             "endgeneration" => out.push_str(&whole.replace("endgeneration", "endif")),
-            _ if grows => growing(whole, &mut out),
-            _ => out.push_str(whole),
+            _ => {
+                let at = source.len() - tag.len();
+                let tag = weighed(whole).map_err(|why| (at, why))?;
+                match grows {
+                    true => growing(&tag, &mut out),
+                    false => out.push_str(&tag),
+                }
+            }
         }
     }
     out.push_str(rest);
-    out
+    Ok(out)
 }
 
 /// The end of the tag that `text` begins with: strings in it may hold what closes it.
@@ -141,7 +152,11 @@ mod tests {
             ("{# [ #}{x [1] {{ y.append(", "{# [ #}{x [1] {{ y.append("),
             ("{%- generation -%}a{% endgeneration %}", "{%- if true -%}a{% endif %}"),
         ] {
-            assert_eq!(adapted(source), expected);
+            let mut adapted = adapted(source).unwrap();
+            for name in ["a", "b", "m", "x"] {
+                adapted = adapted.replace(&format!("weighed({name})"), name);
+            }
+            assert_eq!(adapted, expected);
         }
     }
 }

@@ -7,6 +7,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use serde_json::Value as Json;
 
+use crate::bounds::{self, TooMuch};
 use crate::python::{self, Raised};
 use crate::source::adapted;
 
@@ -15,8 +16,10 @@ const MAX_SOURCE: usize = 256 << 10;
 /// The longest prompt, in bytes.
 const MAX_PROMPT: usize = 8 << 20;
 /// How many steps one prompt may take, and how many more for each kilobyte of what goes in.
-const MAX_STEPS: u64 = 200_000;
+const MAX_STEPS: u64 = 400_000;
 const STEPS_PER_KILOBYTE: u64 = 2_000;
+/// How many bytes of its source a template may write, over and over.
+const MAX_WRITTEN: u64 = 256 << 20;
 /// How deep macros may call each other.
 const MAX_CALLS: usize = 200;
 
@@ -40,6 +43,8 @@ pub(crate) const EOS: &str = "<|cw-eos|>";
 #[derive(Debug)]
 pub struct Template {
     environment: Environment<'static>,
+    /// Each step writes one piece of the source at most.
+    most_steps: u64,
 }
 
 /// Why a template gives no prompt.
@@ -81,6 +86,10 @@ impl Template {
         if MAX_SOURCE < source.len() {
             return Err(TemplateError::TooLong);
         }
+        let adapted = adapted(source).map_err(|(at, why)| {
+            let line = source.get(..at).map_or(1, |before| 1 + before.matches('\n').count());
+            TemplateError::Syntax(line, why.to_owned())
+        })?;
         let mut environment = Environment::new();
         // As `transformers` sets it for chat templates.
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
@@ -89,9 +98,11 @@ impl Template {
         environment.set_recursion_limit(MAX_CALLS);
         python::add_to(&mut environment);
         environment
-            .add_template_owned(NAME, adapted(source))
+            .add_template_owned(NAME, adapted)
             .map_err(|error| TemplateError::Syntax(error.line().unwrap_or(1), error.to_string()))?;
-        Ok(Template { environment })
+        let pieces = source.split(['{', '}', '\'', '"']).map(str::len);
+        let longest = pieces.max().unwrap_or(0).max(1) as u64;
+        Ok(Template { environment, most_steps: MAX_STEPS.min(MAX_WRITTEN / longest) })
     }
 
     /// The prompt for `messages` and `tools`, in the form that chat completions have. With `generation`, what begins the
@@ -120,7 +131,8 @@ impl Template {
             ("eos_token", Value::from(EOS)),
         ]);
         let mut environment = self.environment.clone();
-        environment.set_fuel(Some(MAX_STEPS + STEPS_PER_KILOBYTE * (size as u64 / 1024)));
+        environment.set_fuel(Some(self.most_steps + STEPS_PER_KILOBYTE * (size as u64 / 1024)));
+        bounds::add_to(&mut environment, size);
         let mut out = Bounded(Vec::new());
         let template = environment.get_template(NAME).map_err(|error| failed(&error))?;
         template.render_captured_to(context, &mut out).map_err(|error| failed(&error))?;
@@ -152,6 +164,9 @@ fn failed(error: &Error) -> TemplateError {
     while let Some(error) = cause {
         if let Some(Raised(words)) = error.downcast_ref::<Raised>() {
             return TemplateError::Raised(words.clone());
+        }
+        if error.downcast_ref::<TooMuch>().is_some() {
+            return TemplateError::Endless;
         }
         cause = error.source();
     }
@@ -213,6 +228,14 @@ mod tests {
             ),
             ("{{ strftime_now('%d %b %Y') }}", python::TODAY),
             ("{{ ' a '.strip() }}{{ tools is none }}", "aTrue"),
+            (
+                "{{ '=' * 3 }}{{ 'a\nb' | indent(2) }}{{ 'a' | indent(1, first=true) }}{{ '%02d' | format(7) }}{{ 'aba'.replace('a', 'c', 1) }}",
+                "===a\n  b a07cba",
+            ),
+            (
+                "{{ ['a', 1] | join(', ') }}{{ 'aa' | replace('a', 'b') }}{{ nothing is defined }}",
+                "a, 1bbFalse",
+            ),
             ("{% generation %}x{% endgeneration %}", "x"),
         ] {
             assert_eq!(render(source).as_deref(), Ok(expected), "{source}");
@@ -223,7 +246,39 @@ mod tests {
     fn a_hostile_template_ends() {
         let endless = |source: &str| assert_eq!(render(source), Err(TemplateError::Endless), "{source}");
         endless("{% for a in range(10000) %}{% for b in range(10000) %}x{% endfor %}{% endfor %}");
-        endless("{% for a in range(1000) %}{{ 'x' * 1000000 }}{% endfor %}");
+        let doubled = "{% set x = 'xxxxxxxx' %}".to_owned() + &"{% set x = x ~ x %}".repeat(60);
+        endless(&doubled);
+        endless(
+            "{% set ns = namespace(x='ab') %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+        );
+        endless("{% macro m(s) %}{{ m(s ~ s) }}{% endmacro %}{{ m('ab') }}");
+        endless(
+            "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+        );
+        endless(
+            "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}",
+        );
+        endless(
+            "{% set ns = namespace(x='aa') %}{% for i in range(60) %}{% set ns.x = ns.x | replace('a', ns.x) %}{% endfor %}",
+        );
+        endless(
+            "{% set ns = namespace(x='aa') %}{% for i in range(60) %}{% set ns.x = ns.x.replace('a', ns.x) %}{% endfor %}",
+        );
+        endless(
+            "{% set ns = namespace(x='aa') %}{% for i in range(60) %}{% set ns.x = ns.x | list | join(ns.x) %}{% endfor %}",
+        );
+        endless(
+            "{% set ns = namespace(x='\"') %}{% for i in range(60) %}{% set ns.x = ns.x | tojson %}{% endfor %}",
+        );
+        endless(
+            "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x %}{{ ns.x }}{{ ns.x }}{% endset %}{% endfor %}",
+        );
+        endless("{{ 'a' | indent(1000000000000) }}");
+        endless("{{ '%999999999d' | format(1) }}");
+        endless("{% set n = 99999999 %}{{ 'x' * n }}");
+        for unbounded in ["{{ 'x' * 1000000 }}", "{{ [1] * 9 }}"] {
+            assert!(matches!(render(unbounded), Err(TemplateError::Syntax(1, _))), "{unbounded}");
+        }
         let deep = render("{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}");
         assert!(matches!(deep, Err(TemplateError::Failed(_))), "{deep:?}");
         assert_eq!(render("{{ raise_exception('no') }}"), Err(TemplateError::Raised("no".into())));

@@ -29,7 +29,7 @@ pub mod constrain;
 pub use choice::ToolChoice;
 pub use dialect::{
     Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Text,
-    Trim, Typing,
+    Trim, Typing, fits,
 };
 pub use engine::{Context, NativeCall, parse};
 pub use feedback::{

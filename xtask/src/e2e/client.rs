@@ -78,6 +78,8 @@ pub(crate) struct Task<'t> {
     pub(crate) model: &'t str,
     pub(crate) ask: &'t str,
     pub(crate) tools: &'t [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_choice: Option<&'t str>,
     pub(crate) stream: bool,
     pub(crate) turns: u32,
     pub(crate) max_tokens: u32,

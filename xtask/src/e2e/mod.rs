@@ -14,6 +14,7 @@ mod server;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -152,13 +153,19 @@ impl Bench {
             model: scenario.model(),
             ask: &scenario.ask,
             tools: &scenario.tools,
+            tool_choice: scenario.tool_choice.as_deref(),
             stream: cell.mode == Mode::Streamed,
             turns: scenario.turns,
             max_tokens: scenario.max_tokens,
         };
         let patience = Duration::from_secs(if scenario.upstream.is_model() { 300 } else { 60 });
         let report = self.client(cell.client)?.run(&task, patience)?;
-        let differences = breaches(&scenario.expect, &report);
+        let mut differences = breaches(&scenario.expect, &report);
+        if cell.run.through == Through::Gateway && !scenario.gateway_log.is_empty() {
+            let log = fs::read_to_string(self.installed.log("gateway"))?;
+            let missing = scenario.gateway_log.iter().filter(|words| !log.contains(words.as_str()));
+            differences.extend(missing.map(|words| format!("the gateway's log does not say {words:?}")));
+        }
         Ok(match (cell.run.fails, differences.is_empty()) {
             (false, _) => differences,
             (true, false) => Vec::new(),
@@ -180,12 +187,12 @@ impl Bench {
         });
     }
 
-    fn dialects(&mut self, suite: &mut Suite, root: &Path, compared: &[&'static str]) {
+    fn dialects(&mut self, suite: &mut Suite, root: &Path, compared: &[dialects::Part]) {
         if !self.installed.has_model() || !self.installed.has(Platform::Python) {
             return suite.leave_out(dialects::DIALECTS, "there is no model, or no Python client");
         }
         suite.tests(&format!("end to end: {}", dialects::DIALECTS), || {
-            let questions = Questions::read(&root.join("e2e/questions.toml"))?;
+            let questions = Questions::read(&root.join("e2e/questions.toml"))?.spread(dialects::QUESTIONS);
             let upstream = self.model(ASKED)?;
             let passed = dialects::compare(&questions, compared, &upstream, ASKED.name(), &self.installed)?;
             Ok(Tally { passed, ok: true, ..Tally::default() })

@@ -74,6 +74,18 @@ impl Questions {
         toml::from_str(&text).with_context(|| format!("{} holds no questions", file.display()))
     }
 
+    /// Only `count` of them, from all parts of the file.
+    pub(crate) fn spread(mut self, count: usize) -> Questions {
+        let all = self.question.len().max(1);
+        let mut n = 0;
+        self.question.retain(|_| {
+            let is_kept = n * count / all != (n + 1) * count / all;
+            n += 1;
+            is_kept
+        });
+        self
+    }
+
     /// Asks all of them, and prints each that brought no valid call. Passes as one test.
     pub(crate) fn ask(
         &self,

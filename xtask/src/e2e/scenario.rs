@@ -23,6 +23,9 @@ pub(crate) struct Scenario {
     model: Option<String>,
     pub(crate) ask: String,
     pub(crate) tools: Vec<String>,
+    /// The request's `tool_choice`, for clients of OpenAI's package in Python.
+    #[serde(default)]
+    pub(crate) tool_choice: Option<String>,
     /// After how many answers the client stops.
     pub(crate) turns: u32,
     #[serde(default = "max_tokens")]
@@ -36,6 +39,9 @@ pub(crate) struct Scenario {
     /// The gateway's configuration.
     #[serde(default)]
     pub(crate) gateway: Option<toml::Table>,
+    /// What the gateway's log must hold.
+    #[serde(default)]
+    pub(crate) gateway_log: Vec<String>,
 }
 
 fn max_tokens() -> u32 {
@@ -54,6 +60,8 @@ pub(crate) enum Upstream {
     Smollm2Tools,
     /// The same weights, refusing `tools` with an error.
     Smollm2Nojinja,
+    /// The same weights under a template that nobody has seen, and that knows no tools.
+    Smollm2Unheard,
 }
 
 /// A row of the matrix: clients and modes that take one way to the upstream.
@@ -151,6 +159,7 @@ impl Upstream {
             Upstream::Smollm2 => "smollm2",
             Upstream::Smollm2Tools => "smollm2-tools",
             Upstream::Smollm2Nojinja => "smollm2-nojinja",
+            Upstream::Smollm2Unheard => "smollm2-unheard",
         }
     }
 

@@ -24,6 +24,9 @@ pub(crate) fn model(upstream: Upstream, installed: &Installed) -> Result<Server>
         Upstream::Smollm2Tools => {
             command.arg("--template").arg(installed.model_file("hermes.jinja"));
         }
+        Upstream::Smollm2Unheard => {
+            command.arg("--template").arg(installed.model_file("unheard.jinja"));
+        }
         Upstream::Smollm2Nojinja => {
             command.arg("--no-jinja");
         }

@@ -199,7 +199,6 @@ fn form(result: &ToolResult) -> &'static str {
 
 fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
     let mut node = NewNode::new(NodeKind::ModelTurn, attempt.to_json(number));
-    node.words = attempt.words();
     node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
     node
 }

@@ -13,14 +13,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use callwright::{DialectError, Dialects};
+use callwright::{Dialect, DialectError, Dialects};
 use callwright_gateway::{ClientKey, GatewayConfig, Secrets};
 use callwright_relay::config::RelayConfig;
+use callwright_template::ResponseTemplate;
 
 use crate::args::ConfigArgs;
 use crate::failure::Failure;
+use crate::input;
 pub(crate) use check::print;
-pub(crate) use settings::{KeyConfig, Settings};
+pub(crate) use settings::{KeyConfig, ResponseFile, Settings};
 pub(crate) use upstream::{configured, named};
 
 /// Looks up a variable of the environment.
@@ -130,6 +132,7 @@ impl Config {
             stream_arguments: settings.stream_arguments,
             ladder: settings.ladder.clone(),
             limits: settings.limits,
+            keep_answers: settings.store.answers(),
             capability: settings.capability.clone(),
             dialects: self.dialects.clone(),
         };
@@ -143,10 +146,32 @@ fn dialects(settings: &Settings, file: Option<&Path>) -> Result<Dialects, Failur
         let file = file.map_or_else(String::new, |path| format!("{}: ", shown(path)));
         Failure::Config(format!("{file}{error}"))
     };
-    if settings.dialect.is_empty() {
+    if settings.dialect.is_empty() && settings.response_template.is_empty() {
         return Ok(Dialects::default());
     }
-    Dialects::new(settings.dialect.iter().cloned()).map_err(refused)
+    let mut dialects = Dialects::new(settings.dialect.iter().cloned()).map_err(refused)?;
+    for response in &settings.response_template {
+        let dialect = imported(response, &dialects, file)?;
+        let all = dialects.own().cloned().chain([dialect]);
+        dialects = Dialects::new(all).map_err(refused)?;
+    }
+    Ok(dialects)
+}
+
+/// The dialect that a tokenizer's file describes.
+fn imported(response: &ResponseFile, dialects: &Dialects, config: Option<&Path>) -> Result<Dialect, Failure> {
+    let folder = config.and_then(Path::parent).unwrap_or(Path::new(""));
+    let path = folder.join(&response.file);
+    let refused = |why: String| {
+        Failure::Config(format!("response_template `{}`: {}: {why}", response.name, shown(&path)))
+    };
+    let template = ResponseTemplate::new(&input::text(&path)?).map_err(|error| refused(error.to_string()))?;
+    let proved =
+        template.dialect(dialects, &response.name).map_err(|unknown| refused(unknown.to_string()))?;
+    let known = || refused(format!("this is the dialect `{}`, which is read without it", proved.name));
+    let mut dialect = proved.own.clone().ok_or_else(known)?;
+    dialect.models = response.models.iter().map(|model| model.clone().into()).collect();
+    Ok(dialect)
 }
 
 impl fmt::Display for Origin {

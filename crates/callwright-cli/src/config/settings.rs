@@ -1,6 +1,7 @@
 //! What can be set: the form of the file, and the single values that flags and the environment set too.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use callwright::{Dialect, Policy};
 use callwright_agent::mcp;
@@ -31,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) keys: Vec<KeyConfig>,
     /// The user's own dialects.
     pub(crate) dialect: Vec<Dialect>,
+    /// What tokenizers say of answers, as more dialects.
+    pub(crate) response_template: Vec<ResponseFile>,
     pub(crate) ladder: LadderConfig,
     pub(crate) limits: Limits,
     pub(crate) capability: CapabilityConfig,
@@ -56,6 +59,7 @@ impl Default for Settings {
             models: Vec::new(),
             keys: Vec::new(),
             dialect: Vec::new(),
+            response_template: Vec::new(),
             ladder: LadderConfig::default(),
             limits: Limits::default(),
             capability: CapabilityConfig::default(),
@@ -77,6 +81,19 @@ pub(crate) struct KeyConfig {
     pub(crate) name: Option<String>,
     /// Its hash, as `callwright key` prints it.
     pub(crate) sha256: String,
+}
+
+/// A file of Hugging Face that says how a model's answers look.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResponseFile {
+    /// A `tokenizer_config.json`, or what stands in it; from the folder of the configuration file.
+    pub(crate) file: PathBuf,
+    /// What the dialect is to be called.
+    pub(crate) name: String,
+    /// The models that write it.
+    #[serde(default)]
+    pub(crate) models: Vec<String>,
 }
 
 /// A single value.

@@ -19,12 +19,20 @@ pub(crate) struct StoreSettings {
     bytes: u64,
     mask: Vec<String>,
     dumps: Option<PathBuf>,
+    answers: usize,
+}
+
+impl StoreSettings {
+    /// Of each answer of an upstream so many bytes are kept as they came.
+    pub(crate) fn answers(&self) -> usize {
+        if self.at.as_deref().map(str::trim) == Some("off") { 0 } else { self.answers }
+    }
 }
 
 impl Default for StoreSettings {
     fn default() -> StoreSettings {
         let Retention { days, bytes } = Retention::default();
-        StoreSettings { at: None, days, bytes, mask: Vec::new(), dumps: None }
+        StoreSettings { at: None, days, bytes, mask: Vec::new(), dumps: None, answers: 0 }
     }
 }
 

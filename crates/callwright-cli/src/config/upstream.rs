@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use callwright_relay::config::{Timeouts, UpstreamConfig};
+use callwright_relay::config::UpstreamConfig;
 
 use super::{Env, Origin};
 use crate::failure::Failure;
@@ -16,16 +16,7 @@ const USUAL: [(&str, &str); 2] =
 
 /// An upstream that answers at `url`, called `name`.
 pub(crate) fn named(name: &str, url: &str, key_env: Option<&str>) -> UpstreamConfig {
-    UpstreamConfig {
-        name: name.into(),
-        base_url: url.into(),
-        key_env: key_env.map(str::to_owned),
-        headers: Default::default(),
-        models: Vec::new(),
-        timeouts: Timeouts::default(),
-        retries: 1,
-        constrain: None,
-    }
+    UpstreamConfig { key_env: key_env.map(str::to_owned), ..UpstreamConfig::new(name, url) }
 }
 
 /// The upstreams at `urls`, named for their hosts.

@@ -97,7 +97,9 @@ async fn session_page(
 ) -> Result<Response, Problem> {
     let store = &api.kept(headers)?.store;
     let id = query.get("id").unwrap_or_default();
-    let from = query.number("from").unwrap_or_default();
+    // A node is seen among its neighbours.
+    let around = |number: i64| number.saturating_sub(1).max(0) / NODES * NODES;
+    let from = query.number("from").or_else(|| query.number("node").map(around)).unwrap_or_default();
     let shown = store.outline(&id, from, NODES).await?.ok_or_else(Problem::unknown_session)?;
     let opened = match query.number("node") {
         Some(number) => {
@@ -137,7 +139,8 @@ fn view(
     let filter = query.filter();
     let id = &session.summary.id;
     let more = opened.map(|opened| opened.node.number.to_string()).unwrap_or_default();
-    let at = [("id", id.as_str()), ("node", more.as_str())];
+    let from = query.get("from").unwrap_or_default();
+    let at = [("id", id.as_str()), ("node", more.as_str()), ("from", from.as_str())];
     let what_if = WhatIf {
         policy: query.get("as_policy"),
         finish_reason: query.get("as_finish"),

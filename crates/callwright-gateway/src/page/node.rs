@@ -343,14 +343,24 @@ fn upstream(opened: &Opened) -> Markup {
             dd { (number(usage, "prompt_tokens")) " + " (number(usage, "completion_tokens")) }
         }
         @if !text(payload, "error").is_empty() { p.problem { (shown("error")) } }
-        h3 { "What was sent" }
+        h3 { "Upstream request" }
         @match &opened.body {
             Some(body) => pre data-copy="" { (visible(&pretty_text(body))) },
             None => p.empty { "It was not kept." },
         }
-        h3 { "What came" }
-        @for choice in list(payload, "choices") {
-            pre data-copy="" { (visible(&pretty(&without_report(choice)))) }
+        h3 { "Upstream response" }
+        @match &opened.node.answer {
+            Some(answer) => {
+                @let came = number(payload, "answer_bytes");
+                @if (answer.len() as u64) < came { p.label { "The first " (answer.len()) " of " (came) " bytes:" } }
+                pre data-copy="" { (visible(&pretty_text(answer))) }
+            },
+            None => {
+                p.label { "As it was read; " code { "store.answers" } " keeps it as it came:" }
+                @for choice in list(payload, "choices") {
+                    pre data-copy="" { (visible(&pretty(&without_report(choice)))) }
+                }
+            },
         }
     }
 }

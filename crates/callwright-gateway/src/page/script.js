@@ -6,7 +6,9 @@
 
   // What may have changed, by id: replaced by the same part of a page that is fetched anew. The node that is being
   // read stays as it is.
-  const PARTS = ['sessions', 'facts', 'timeline'];
+  const PARTS = ['sessions', 'facts', 'timeline', 'counted'];
+  // Where much happens, a list is fetched so often, and counts less often.
+  const PAUSE = document.getElementById('counted') ? 2000 : 200;
   let timer = 0;
 
   async function refresh() {
@@ -26,10 +28,10 @@
   }
 
   function soon() {
-    timer ||= setTimeout(() => refresh().catch(() => {}), 200);
+    timer ||= setTimeout(() => refresh().catch(() => {}), PAUSE);
   }
 
-  if (document.body.dataset.live && document.getElementById('sessions')) {
+  if (document.body.dataset.live && PARTS.some((id) => document.getElementById(id))) {
     const events = new EventSource('/api/events');
     events.onopen = () => { status.textContent = 'live'; soon(); };
     events.onerror = () => { status.textContent = ''; };

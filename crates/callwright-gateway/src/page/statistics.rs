@@ -30,7 +30,7 @@ pub(crate) fn statistics(counted: &Statistics, time: Option<&str>) -> Markup {
         ("By tool", &counted.by_tool),
     ];
     html! {
-        main.statistics {
+        main #counted.statistics {
             h1 { "Statistics" }
             nav.tabs aria-label="Time" {
                 @for (name, word, _) in TIMES {

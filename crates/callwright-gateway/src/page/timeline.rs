@@ -3,6 +3,7 @@
 use callwright_store::{Filter, Node, NodeKind, Session, Turn};
 use maud::{Markup, html};
 
+use super::NODES;
 use super::layout::{duration, time};
 use super::links;
 use super::report::text;
@@ -56,6 +57,7 @@ pub(crate) fn middle(session: &Session, filter: &Filter, node: Option<i64>, acti
                     @if !summary.dialect.is_empty() { span.fact { (visible(&summary.dialect)) } }
                     span.fact { (count(summary.turns, "turn")) }
                     span.fact { (count(summary.repairs, "repair")) }
+                    @if 0 < summary.feedback_turns { span.fact { (summary.feedback_turns) " for feedback" } }
                     span.fact { (summary.tokens) " tokens" }
                 }
                 p.id { code { (visible(&summary.id)) } }
@@ -69,7 +71,12 @@ pub(crate) fn middle(session: &Session, filter: &Filter, node: Option<i64>, acti
 /// All nodes as links to themselves.
 fn timeline(session: &Session, filter: &Filter, opened: Option<i64>) -> Markup {
     let id = &session.summary.id;
+    let first = session.nodes.first().map_or(1, |first| first.number);
     html! {
+        @if 1 < first {
+            @let from = (first - 1 - NODES).max(0).to_string();
+            a.more href=(links::session(filter, id, &[("from", &from)])) { "Earlier nodes" }
+        }
         ol #nodes.nodes {
             @for (n, node) in session.nodes.iter().enumerate() {
                 @let before = n.checked_sub(1).and_then(|n| session.nodes.get(n));

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use callwright_gateway::{Gateway, GatewayConfig, ServerConfig, Signals, StartError, Stop};
-use callwright_relay::config::{RelayConfig, Timeouts, UpstreamConfig};
+use callwright_relay::config::{RelayConfig, UpstreamConfig};
 use callwright_replay::{Replay, Script};
 use serde_json::Value;
 
@@ -72,14 +72,9 @@ impl Drop for Running {
 /// The configuration for one upstream.
 pub(crate) fn relay_to(base_url: &str) -> RelayConfig {
     let upstream = UpstreamConfig {
-        name: "replay".into(),
-        base_url: base_url.into(),
         key_env: Some("UPSTREAM_KEY".into()),
-        headers: BTreeMap::new(),
-        models: Vec::new(),
-        timeouts: Timeouts::default(),
         retries: 0,
-        constrain: None,
+        ..UpstreamConfig::new("replay", base_url)
     };
     RelayConfig { upstreams: vec![upstream], ..RelayConfig::default() }
 }

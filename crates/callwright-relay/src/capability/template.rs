@@ -58,10 +58,10 @@ impl ModelTemplate {
         &self.dialects
     }
 
-    /// The dialect that its model was trained on, if there is a prompt that teaches it.
+    /// The dialect that its model was trained on.
     pub(crate) fn spoken(&self) -> Option<PromptDialect> {
         let proved = self.findings.as_ref().ok()?.calls.as_ref().ok()?;
-        proved.name.parse().ok()
+        PromptDialect::named(&self.dialects, &proved.name)
     }
 
     /// Which turns it takes, where it says so.

@@ -21,7 +21,7 @@ mod pools;
 mod deadline;
 mod load;
 
-pub use answer::{Answer, AnswerBody};
+pub use answer::{Answer, AnswerBody, Kept};
 pub use client::{Upstream, expand};
 pub use connect::{ConnectFailure, Connector, Roots};
 pub use error::{ConfigError, Failure, UpstreamError, Which};
@@ -117,11 +117,14 @@ impl Model {
         };
         let named: Vec<_> = config.upstreams.iter().map(find).collect::<Result<_, _>>()?;
         let upstreams = Some(named).filter(|named| !named.is_empty());
-        let only = |name: &String| {
-            let unknown =
-                || ConfigError::UnknownDialect { model: config.pattern.clone(), dialect: name.clone() };
-            dialects.only(name).ok_or_else(unknown)
+        let unknown = |name: &String| ConfigError::UnknownDialect {
+            model: config.pattern.clone(),
+            dialect: name.clone(),
         };
+        if let Some(name) = config.dialect.as_ref().filter(|name| dialects.get(name).is_none()) {
+            return Err(unknown(name));
+        }
+        let only = |name: &String| dialects.only(name).ok_or_else(|| unknown(name));
         let dialects = config.only_dialect.as_ref().map(only).transpose()?;
         Ok(Model { config: Arc::new(config.clone()), upstreams, dialects })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use callwright::Dialects;
+use callwright::{CallsInReasoning, Dialects};
 
 use super::client::Upstream;
 use crate::config::{ModelConfig, Routing};
@@ -28,6 +28,14 @@ pub struct Candidate {
     pub config: Option<Arc<ModelConfig>>,
     /// The dialects that its answers are read in.
     pub dialects: Dialects,
+}
+
+impl Candidate {
+    /// What becomes of calls in the model's reasoning: as it is set for the model, else for the upstream.
+    pub(crate) fn calls_in_reasoning(&self) -> CallsInReasoning {
+        let set = self.config.as_ref().and_then(|config| config.calls_in_reasoning);
+        set.or(self.upstream.config().calls_in_reasoning).unwrap_or_default()
+    }
 }
 
 /// Puts `upstreams` in the order in which to ask them. `turn` goes on with each use: equals take turns.

@@ -16,6 +16,8 @@ pub(crate) struct Answered<'d> {
     pub(crate) text: Cow<'d, str>,
     /// Is the content a text of no length, where there could be none at all?
     pub(crate) is_empty_text: bool,
+    /// What the upstream marks as thought.
+    pub(crate) reasoning: Option<Cow<'d, str>>,
     /// The calls that it made natively.
     pub(crate) calls: Vec<AnsweredCall<'d>>,
     /// Why it stopped.
@@ -75,10 +77,16 @@ pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = Answered<'_>> {
             choice,
             text: message.and_then(|m| m.get("content")).map(content).unwrap_or_default(),
             is_empty_text: message.and_then(|m| m.get("content")).is_some_and(|text| text.raw() == "\"\""),
+            reasoning: message.and_then(reasoning),
             calls: calls.chain(legacy.map(|call| called(call, call))).collect(),
             finish_reason: string_of(choice, "finish_reason"),
         }
     })
+}
+
+/// What a message, or a piece of one, marks as thought: servers call it one of two names, and some send both.
+pub(crate) fn reasoning(message: Value<'_>) -> Option<Cow<'_, str>> {
+    string_of(message, "reasoning_content").or_else(|| string_of(message, "reasoning"))
 }
 
 fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnsweredCall<'d> {

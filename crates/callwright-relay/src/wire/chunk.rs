@@ -6,7 +6,7 @@ use std::fmt::Write;
 use callwright::CallDelta;
 use callwright_json::{Kind, Value};
 
-use super::answer::text_or_raw;
+use super::answer::{reasoning, text_or_raw};
 use super::document::{Change, count_of, quoted, rewritten, string_of};
 
 /// What a chunk adds to one choice.
@@ -17,6 +17,8 @@ pub(crate) struct Delta<'d> {
     pub(crate) index: usize,
     /// What the model says.
     pub(crate) text: Option<Cow<'d, str>>,
+    /// What the upstream marks as thought.
+    pub(crate) reasoning: Option<Cow<'d, str>>,
     /// Pieces of native calls.
     pub(crate) calls: Vec<CallPiece<'d>>,
     /// Why it stopped, on its last chunk.
@@ -59,6 +61,7 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
         let is_ours = |key: &str| matches!(key, "role" | "content" | "tool_calls" | "function_call");
         let is_usual = |key: &str| matches!(key, "index" | "delta" | "finish_reason");
         let mut members = delta.into_iter().flat_map(Value::members);
+        let has_more = members.any(|(key, _)| !key.as_str().is_some_and(|key| is_ours(&key)));
         let mut siblings = choice.members().filter(|(_, value)| value.kind() != Kind::Null);
         Delta {
             choice,
@@ -67,7 +70,8 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             calls: calls.chain(legacy.map(|call| piece(call, call))).collect(),
             finish_reason: string_of(choice, "finish_reason"),
             has_role: delta.is_some_and(|d| d.get("role").is_some()),
-            has_more: members.any(|(key, _)| !key.as_str().is_some_and(|key| is_ours(&key))),
+            reasoning: delta.filter(|_| has_more).and_then(reasoning),
+            has_more,
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
     })

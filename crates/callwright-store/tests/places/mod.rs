@@ -98,3 +98,12 @@ pub(crate) fn turn(session: &str, says: &str, became: Became) -> NewTurn {
         },
     }
 }
+
+/// The database of a store, past the store.
+pub(crate) async fn database(store: &Store) -> sqlx::AnyConnection {
+    let url = match store.location() {
+        Location::File(path) => format!("sqlite://{}", path.display()),
+        Location::Postgres(url) => url.clone(),
+    };
+    sqlx::AnyConnection::connect(&url).await.unwrap()
+}

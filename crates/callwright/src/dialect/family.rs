@@ -137,6 +137,24 @@ pub(super) fn patterns(dialect: &str) -> Vec<Text> {
     families.map(|(family, _)| format!("*{}*", family.replace(' ', "*")).into()).collect()
 }
 
+/// Does `name` fit `pattern`, in which `*` stands for any characters? Case does not count.
+///
+/// ```
+/// assert!(callwright::fits("*gemma*", "google/Gemma-3-27b-it:free"));
+/// assert!(!callwright::fits("gpt-4o", "gpt-4o-mini"));
+/// ```
+pub fn fits(pattern: &str, name: &str) -> bool {
+    if pattern == "*" {
+        return true;
+    }
+    let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let mut parts = pattern.split('*');
+    let Some(rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    let middle = parts.try_fold(rest, |rest, part| rest.find(part).map(|at| &rest[at + part.len()..]));
+    middle.is_some_and(|rest| rest.ends_with(last))
+}
+
 /// `Qwen/Qwen2.5-7B-Instruct` → ` qwen qwen 2.5 7 b instruct`; `llama-v3p1` → ` llama v 3.1`
 fn words(model: &str) -> String {
     #[derive(PartialEq)]
@@ -174,6 +192,19 @@ fn words(model: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, name, is_fit) in [
+            ("gpt-4o", "gpt-4o", true),
+            ("gpt-4o", "gpt-4o-mini", false),
+            ("qwen*:free", "qwen2.5:free", true),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(fits(pattern, name), is_fit, "{pattern} {name}");
+        }
+    }
 
     #[test]
     fn names_are_words() {

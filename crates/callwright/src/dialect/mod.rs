@@ -4,6 +4,7 @@
 //! arguments are written. [`Dialects`] is a set of them, compiled once: those that are built in, and the caller's own.
 //! Adding a dialect is adding a record; code belongs to the payload grammars.
 
+mod check;
 mod error;
 mod family;
 pub(crate) mod marks;
@@ -20,6 +21,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::error::{DialectError, DialectProblem};
+pub use self::family::fits;
 pub(crate) use self::record::{Known, Record};
 pub(crate) use self::records::{FRAMES, QUOTATIONS, RESULT_LABEL, RESULTS, TURNS};
 pub use self::set::Dialects;

@@ -4,7 +4,7 @@ use callwright_json::Span;
 
 use super::error::{DialectProblem, MAX_MARKS};
 use super::pattern::{Found, Met, Pattern, Slot};
-use super::{Dialect, Grammar, Text, Typing};
+use super::{Dialect, Grammar, Results, Text, Typing};
 use crate::payload::tag::{self, Lexed, Role, Tag};
 
 /// The openers and closers of all the caller's own dialects.
@@ -106,10 +106,15 @@ impl Own {
         longest(met, end).map(|(found, ..)| found.end)
     }
 
-    /// Does a closer that is no opener stand at `at`, as far as the text goes?
+    /// Does a closer that is no opener stand at `at`, as far as the text goes? `[done]` closes where `[do {name}]` opens,
+    /// as nothing of it stands for a name.
     pub(crate) fn closes(&self, text: &str, at: usize, end: bool) -> bool {
-        !matches!(self.closer(text, at, end), Stands::No)
-            && !matches!(self.opener(text, at, end), Stands::Is(_))
+        match (self.closer(text, at, end), self.opener(text, at, end)) {
+            (Stands::No, _) => false,
+            (Stands::Is(close), Stands::Is(open)) => open.found.name.is_some() && open.found.end <= close,
+            (Stands::Grows, Stands::Is(_)) => false,
+            (_, Stands::Grows | Stands::No) => true,
+        }
     }
 }
 
@@ -246,6 +251,50 @@ impl Markup {
             |(pattern, _, closing): &(Pattern, Role, bool)| *closing && pattern.at(text, at) == Met::Grows;
         at < text.len() && self.marks.iter().any(grows)
     }
+}
+
+/// What the marks of `dialect` begin with, up to their first place holder or blank, and what stands around its results:
+/// texts by which a result or a description would be taken for something else.
+pub(super) fn heads(dialect: &Dialect) -> Vec<String> {
+    let (section, call) = (&dialect.section, &dialect.call);
+    let calls = section.open.iter().chain(&section.close).chain(&call.open).chain(&call.close);
+    let arguments = dialect.argument.iter().flat_map(|argument| [&argument.open, &argument.close]);
+    let thoughts = dialect.reasoning.iter().flat_map(|block| [&block.open, &block.close]);
+    let patterns = calls.chain(arguments).chain(&dialect.string_mark).chain(thoughts);
+    let prefix = |mark: &Text| {
+        let pattern = Pattern::new(mark, &[Slot::Name, Slot::Id, Slot::Key, Slot::Type]);
+        pattern.map_or_else(|_| mark.to_string(), |pattern| pattern.prefix().to_owned())
+    };
+    let results = dialect.speech.iter().flat_map(|speech| {
+        let Results { open, result, between, close, .. } = &speech.results;
+        [open, result, between, close].into_iter().flat_map(|text| fixed(text))
+    });
+    patterns.map(prefix).chain(results).filter(|head| !head.is_empty()).collect()
+}
+
+/// The pieces between the slots of a text that are more than words and white space.
+fn fixed(text: &str) -> impl Iterator<Item = String> {
+    let is_slot = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let (mut pieces, mut piece) = (Vec::new(), String::new());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('{') {
+        piece.push_str(before);
+        rest = match behind.split_once('}') {
+            Some((word, behind)) if is_slot(word) => {
+                pieces.push(std::mem::take(&mut piece));
+                behind
+            }
+            _ => {
+                piece.push('{');
+                behind
+            }
+        };
+    }
+    pieces.push(piece + rest);
+    let is_mark = |piece: &String| {
+        2 <= piece.len() && piece.chars().any(|c| !c.is_alphanumeric() && !c.is_whitespace())
+    };
+    pieces.into_iter().map(|piece| piece.trim().to_owned()).filter(is_mark)
 }
 
 /// Must the name stand before the arguments of this grammar?

@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::error::{DialectError, DialectProblem, MAX_DIALECTS, MAX_MARKS, MAX_TEXT};
+use super::check::check;
+use super::error::{DialectError, DialectProblem};
+use super::family::fits;
 use super::marks::{Held, Table};
-use super::own::{Markup, Own, needs_name};
+use super::own::{self, Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, REASONING, SPEECH, TURN_ENDS, WORD_OPENERS};
-use super::{Dialect, Grammar, NameAt, Text, family};
+use super::{Dialect, Text, family};
 
 /// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
 ///
@@ -117,6 +119,11 @@ impl Dialects {
         };
         let own = self.own().filter(|dialect| closeness(dialect).is_some()).max_by_key(closeness);
         own.or_else(|| self.get(family::dialect_of(model)?))
+    }
+
+    /// What the marks of the caller's own begin with.
+    pub(crate) fn own_heads(&self) -> impl Iterator<Item = String> {
+        self.own().flat_map(own::heads)
     }
 
     fn find(&self, name: &str) -> Option<usize> {
@@ -255,115 +262,17 @@ fn of(dialect: &Dialect) -> impl Fn((&'static str, DialectProblem)) -> DialectEr
     move |(member, problem)| DialectError { dialect: dialect.clone(), member, problem }
 }
 
-/// Holds one of the caller's own against the `others` of the set, and says where its name stands.
-fn check(
-    dialect: &mut Dialect,
-    others: &[Dialect],
-    n_own: usize,
-) -> Result<(), (&'static str, DialectProblem)> {
-    use DialectProblem::{Missing, NotAName, NotWith, Taken, TooLarge, Unknown};
-    let is_name = |name: &str| {
-        let is_letter =
-            |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.');
-        !name.is_empty() && name.len() <= 64 && name.bytes().all(is_letter)
-    };
-    for (member, name) in
-        [("name", &dialect.name)].into_iter().chain(dialect.aliases.iter().map(|alias| ("aliases", alias)))
-    {
-        if !is_name(name) {
-            return Err((member, NotAName));
-        }
-        if let Some(other) = others.iter().find(|other| other.is_called(name)) {
-            return Err((member, Taken(other.name.to_string())));
-        }
-    }
-    for (member, texts, most) in [
-        ("models", &dialect.models, MAX_TEXT),
-        ("aliases", &dialect.aliases, MAX_TEXT),
-        ("section.open", &dialect.section.open, MAX_TEXT),
-        ("section.close", &dialect.section.close, MAX_TEXT),
-        ("call.open", &dialect.call.open, MAX_TEXT),
-        ("call.close", &dialect.call.close, MAX_TEXT),
-    ] {
-        if MAX_MARKS < texts.len() || texts.iter().any(|text| most < text.len()) {
-            return Err((member, TooLarge));
-        }
-    }
-    if MAX_DIALECTS <= n_own {
-        return Err(("name", TooLarge));
-    }
-    if let Some(kin) = &dialect.kin
-        && !others.iter().any(|other| other.name == *kin)
-    {
-        return Err(("kin", Unknown(kin.to_string())));
-    }
-    let n_named = dialect.call.open.iter().filter(|open| open.contains("{name}")).count();
-    match (n_named, dialect.call.open.len(), dialect.name_at) {
-        (0, 0, _) if dialect.section.open.is_empty() => {
-            return Err(("call.open", Missing("an opener is needed")));
-        }
-        (0, _, NameAt::Opener) => return Err(("call.open", Missing("{name} must stand in it"))),
-        (0, _, NameAt::Tag) => {
-            return Err((
-                "name_at",
-                NotWith("a tool's name as its tag is read without a dialect of its own"),
-            ));
-        }
-        (0, _, NameAt::Payload | NameAt::Key | NameAt::Header) => {}
-        (n, all, NameAt::Payload | NameAt::Opener) if n == all => dialect.name_at = NameAt::Opener,
-        (_, _, NameAt::Payload | NameAt::Opener) => {
-            return Err(("call.open", NotWith("{name} stands in all openers or in none")));
-        }
-        (_, _, NameAt::Key | NameAt::Tag | NameAt::Header) => {
-            return Err(("name_at", NotWith("it is `opener` where {name} stands in call.open")));
-        }
-    }
-    if needs_name(dialect.arguments) && !matches!(dialect.name_at, NameAt::Opener | NameAt::Header) {
-        let why = "before such arguments the name must stand: {name} in call.open, or name_at = \"header\"";
-        return Err(("arguments", NotWith(why)));
-    }
-    if dialect.argument.is_some() && dialect.arguments != Grammar::Tags {
-        return Err(("argument", NotWith("it goes with arguments = \"tags\"")));
-    }
-    match (dialect.arguments, &dialect.string_mark) {
-        (Grammar::Relaxed, Some(mark)) if !mark.is_empty() && mark.len() <= MAX_TEXT => {}
-        (Grammar::Relaxed, _) => return Err(("string_mark", Missing("relaxed arguments need one"))),
-        (_, None) => {}
-        (_, Some(_)) => return Err(("string_mark", NotWith("it goes with arguments = \"relaxed\""))),
-    }
-    if let Some(speech) = &dialect.speech {
-        speech.check()?;
-    }
-    for block in &dialect.reasoning {
-        let is_short = |mark: &Text| mark.len() < 2 || MAX_TEXT < mark.len();
-        if is_short(&block.open) || is_short(&block.close) {
-            return Err(("reasoning", NotWith("its markers have two characters or more")));
-        }
-    }
-    Ok(())
-}
-
 impl Dialect {
     /// Is this its name, or one of its aliases?
-    fn is_called(&self, name: &str) -> bool {
+    pub(super) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }
-}
-
-/// Does `name` fit `pattern`, in which `*` stands for any characters? Case does not count.
-fn fits(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
-    let mut parts = pattern.split('*');
-    let Some(rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    let middle = parts.try_fold(rest, |rest, part| rest.find(part).map(|at| &rest[at + part.len()..]));
-    middle.is_some_and(|rest| rest.ends_with(last))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{Argument, Marks};
+    use crate::dialect::Marks;
 
     #[test]
     fn every_opener_is_found_and_may_be_waited_for() {
@@ -405,49 +314,6 @@ mod tests {
     fn plain(name: &'static str) -> Dialect {
         let open = vec!["@@call".into()];
         Dialect { call: Marks { open, close: vec!["@@end".into()] }, ..Dialect::new(name) }
-    }
-
-    #[test]
-    fn a_record_that_cannot_be_used_says_what_is_wrong_where() {
-        let argument = || Some(Argument { open: "<a {key}>".into(), close: "</a>".into() });
-        let named = |dialect: Dialect| {
-            let open = vec!["@@call {name}:".into()];
-            Dialect { call: Marks { open, close: Vec::new() }, ..dialect }
-        };
-        for (dialect, says) in [
-            (plain("Acme"), "dialect `Acme`: name: a name is made of"),
-            (plain("hermes"), "dialect `hermes`: name: `hermes` is the name of another dialect"),
-            (Dialect { aliases: vec!["glm45".into()], ..plain("a") }, "aliases: `glm45` is the name"),
-            (Dialect::new("a"), "call.open: an opener is needed"),
-            (Dialect { name_at: NameAt::Opener, ..plain("a") }, "call.open: {name} must stand in it"),
-            (Dialect { name_at: NameAt::Header, ..named(plain("a")) }, "name_at: it is `opener`"),
-            (Dialect { arguments: Grammar::Tags, ..plain("a") }, "arguments: before such arguments"),
-            (Dialect { argument: argument(), ..plain("a") }, "argument: it goes with"),
-            (Dialect { arguments: Grammar::Relaxed, ..named(plain("a")) }, "string_mark: relaxed"),
-            (Dialect { string_mark: Some("@".into()), ..plain("a") }, "string_mark: it goes with"),
-            (Dialect { kin: Some("morse".into()), ..plain("a") }, "kin: there is no dialect `morse`"),
-            (
-                Dialect { models: vec!["x".into(); 65], ..plain("a") },
-                "models: at most 64 texts of at most 256 bytes",
-            ),
-            (
-                Dialect { call: Marks { open: vec!["<".into()], close: Vec::new() }, ..plain("a") },
-                "call.open: `<` begins like any text",
-            ),
-            (
-                Dialect {
-                    arguments: Grammar::Tags,
-                    argument: Some(Argument { open: "<a>".into(), close: "</a>".into() }),
-                    ..named(plain("a"))
-                },
-                "argument.open: {key} must stand in it",
-            ),
-        ] {
-            let error = Dialects::new([dialect]).unwrap_err().to_string();
-            assert!(error.contains(says), "{error} | {says}");
-        }
-        let twice = Dialects::new([plain("a"), plain("a")]).unwrap_err();
-        assert_eq!(twice.problem, DialectProblem::Taken("a".into()));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Which dialect is spoken: one of a set, with the speech that it has.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::marks;
+use super::own_marks::OwnMarks;
 use crate::dialect::{Dialect, Dialects, Speech, Text};
 
 /// What is taught to a model of no known family; `docs/dialects.md` says why.
@@ -24,6 +27,7 @@ pub struct PromptDialect {
     name: Text,
     speech: Arc<Speech>,
     dialects: Dialects,
+    own_marks: Arc<OwnMarks>,
 }
 
 impl PromptDialect {
@@ -41,7 +45,8 @@ impl PromptDialect {
 
     /// All of `dialects`.
     pub fn all(dialects: &Dialects) -> impl Iterator<Item = PromptDialect> {
-        dialects.iter().map(|dialect| PromptDialect::of(dialects, dialect))
+        let own_marks = Arc::new(OwnMarks::of(dialects));
+        dialects.iter().map(move |dialect| PromptDialect::with(dialects, dialect, Arc::clone(&own_marks)))
     }
 
     /// The whole answer as JSON, `{"tool_calls": [{"name": …, "arguments": {…}}]}`: what a server can hold a model to, and
@@ -53,8 +58,12 @@ impl PromptDialect {
     }
 
     fn of(dialects: &Dialects, dialect: &Dialect) -> PromptDialect {
+        PromptDialect::with(dialects, dialect, Arc::new(OwnMarks::of(dialects)))
+    }
+
+    fn with(dialects: &Dialects, dialect: &Dialect, own_marks: Arc<OwnMarks>) -> PromptDialect {
         let speech = Arc::new(Speech::whole(dialect));
-        PromptDialect { name: dialect.name.clone(), speech, dialects: dialects.clone() }
+        PromptDialect { name: dialect.name.clone(), speech, dialects: dialects.clone(), own_marks }
     }
 
     /// The name: `hermes`, `harmony`, `json_bare`.
@@ -67,8 +76,27 @@ impl PromptDialect {
         &self.speech
     }
 
+    /// `text` without marks, as [`neutralise`](super::neutralise) has it, nor those of the dialects that are the caller's
+    /// own.
+    pub fn neutralise<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.own_marks.part(marks::neutralise(text))
+    }
+
+    /// The text that [`neutralise`](PromptDialect::neutralise) was given.
+    pub fn restore<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.own_marks.join(Cow::Borrowed(text)) {
+            Cow::Borrowed(text) => marks::restore(text),
+            Cow::Owned(text) => Cow::Owned(marks::restore(&text).into_owned()),
+        }
+    }
+
+    /// The marks of the caller's own dialects.
+    pub(super) fn own_marks(&self) -> &OwnMarks {
+        &self.own_marks
+    }
+
     /// The dialects in which what is said is read back.
-    pub(super) fn dialects(&self) -> &Dialects {
+    pub fn dialects(&self) -> &Dialects {
         &self.dialects
     }
 

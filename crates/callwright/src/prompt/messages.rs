@@ -28,7 +28,7 @@ pub struct Rendered {
 ///   has no system role, all of that stands in front of the first user turn.
 /// - `tool_calls` (and the older `function_call`) of an assistant's message follow its text, in `dialect`.
 /// - Results that follow one another become one turn in the form of `dialect`; the user says it, unless
-///   [`Speaking::result_role`]. Their text is neutralised: see [`neutralise`](super::neutralise).
+///   [`Speaking::result_role`]. Their text is neutralised: see [`PromptDialect::neutralise`].
 /// - Whatever else a message holds stays; a message that is no object stays too.
 pub fn render_messages(
     dialect: &PromptDialect,
@@ -53,7 +53,7 @@ pub fn render_messages(
         };
         let role = message.get("role").and_then(Value::as_str).unwrap_or("");
         if matches!(role, "tool" | "function") {
-            results.push(result(form, message, &made));
+            results.push(result(dialect, message, &made));
             continue;
         }
         turns.results(std::mem::take(&mut results));
@@ -223,7 +223,11 @@ fn name_and_arguments(function: &Value) -> (String, String) {
 }
 
 /// A result: its text in the dialect, and what is not text as it is.
-fn result(form: &Results, message: &Map<String, Value>, made: &HashMap<&str, Made<'_>>) -> ToolResult {
+fn result(
+    dialect: &PromptDialect,
+    message: &Map<String, Value>,
+    made: &HashMap<&str, Made<'_>>,
+) -> ToolResult {
     let call = message.get("tool_call_id").and_then(Value::as_str).and_then(|id| made.get(id));
     let named = || message.get("name").and_then(Value::as_str).unwrap_or("the tool");
     let name = call.map_or_else(named, |call| call.name);
@@ -243,7 +247,7 @@ fn result(form: &Results, message: &Map<String, Value>, made: &HashMap<&str, Mad
         Some(other) => text.push_str(&other.to_string()),
     }
     let index = call.map_or(0, |call| call.index);
-    let text = label(form, name, index) + &result_text(form, name, index, &text);
+    let text = label(dialect, name, index) + &result_text(dialect, name, index, &text);
     ToolResult { number: call.map(|call| call.number), text, others }
 }
 

@@ -7,6 +7,7 @@
 //! How a dialect is spoken is data, a [`Speech`]; what reading makes of it is what was said.
 
 mod marks;
+mod own_marks;
 mod template;
 mod literal;
 mod dialect;
@@ -90,7 +91,7 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
     };
     let text = template::fill(&speech.system, |slot| {
         Some(Cow::Owned(match slot {
-            "tools" => definition::listed(&speech.listing, &tools),
+            "tools" => definition::listed(&speech.listing, &tools, dialect.own_marks()),
             "calls" => shown(dialect, tool_set, &examples),
             "name" => marks::tag_name(examples.iter().next().map_or("", |example| &example.name)),
             "otherwise" => otherwise(speaking),
@@ -99,7 +100,7 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
             _ => return None,
         }))
     });
-    Prompt { text: text + &demand(speaking, &tools), examples }
+    Prompt { text: text + &demand(dialect, speaking, &tools), examples }
 }
 
 /// The examples as calls.
@@ -140,11 +141,11 @@ pub(crate) fn spaced(value: &Value) -> String {
 }
 
 /// What the request asks for beyond offering the tools.
-fn demand(speaking: &Speaking, tools: &[&Tool]) -> String {
+fn demand(dialect: &PromptDialect, speaking: &Speaking, tools: &[&Tool]) -> String {
     let mut demand = match (speaking.choice.is_required(), tools) {
         (false, _) => String::new(),
         (true, [tool]) => {
-            format!("\nYou must call {} now.", marks::neutralise(&marks::one_line(tool.name())))
+            format!("\nYou must call {} now.", dialect.neutralise(&marks::one_line(tool.name())))
         }
         (true, _) => "\nYou must call one of these tools now.".to_owned(),
     };
@@ -184,10 +185,11 @@ pub fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[(String, Stri
     calls::calls(dialect, tool_set, &made.collect::<Vec<_>>())
 }
 
-/// The result of a call of `name` as the text that goes back to the model. Its marks are parted: see [`neutralise`].
+/// The result of a call of `name` as the text that goes back to the model. Its marks are parted: see
+/// [`PromptDialect::neutralise`].
 pub fn tool_result(dialect: &PromptDialect, name: &str, result: &str) -> String {
     let form = &dialect.speech().results;
-    format!("{}{}{}", form.open, results::result(form, name, 0, result), form.close)
+    format!("{}{}{}", form.open, results::result(dialect, name, 0, result), form.close)
 }
 
 #[cfg(test)]

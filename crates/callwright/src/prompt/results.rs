@@ -4,25 +4,37 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::PromptDialect;
 use super::calls::naming;
-use super::marks::{in_json, neutralise};
+use super::marks::in_json;
 use super::template::fill;
-use crate::dialect::Results;
 
 /// One result by the form of its dialect, of the call of `name` that was the `index`th of its answer.
-pub(super) fn result(form: &Results, name: &str, index: usize, content: &str) -> String {
-    let parted = neutralise(content);
-    fill(&form.result, |slot| match slot {
+pub(super) fn result(dialect: &PromptDialect, name: &str, index: usize, content: &str) -> String {
+    let parted = dialect.neutralise(content);
+    fill(&dialect.speech().results.result, |slot| match slot {
         "content" => Some(Cow::Borrowed(&*parted)),
-        "json_content" => Some(Cow::Owned(in_json(&Value::from(content).to_string()))),
+        "json_content" => {
+            let json = in_json(&Value::from(content).to_string());
+            Some(Cow::Owned(dialect.own_marks().in_json(json)))
+        }
         "fence" => Some(Cow::Owned(fence(&parted))),
-        _ => naming(slot, name, index),
+        _ => named(dialect, slot, name, index),
     })
 }
 
 /// What names the tool in front of its result.
-pub(super) fn label(form: &Results, name: &str, index: usize) -> String {
-    fill(&form.label, |slot| naming(slot, name, index))
+pub(super) fn label(dialect: &PromptDialect, name: &str, index: usize) -> String {
+    fill(&dialect.speech().results.label, |slot| named(dialect, slot, name, index))
+}
+
+fn named(dialect: &PromptDialect, slot: &str, name: &str, index: usize) -> Option<Cow<'static, str>> {
+    let text = naming(slot, name, index)?;
+    let marks = dialect.own_marks();
+    Some(match slot {
+        "json_name" => Cow::Owned(marks.in_json(text.into_owned())),
+        _ => marks.part(text),
+    })
 }
 
 /// A fence is ended by none that is shorter.

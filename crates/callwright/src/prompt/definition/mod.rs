@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::marks::{in_json, neutralise, one_line};
+use super::own_marks::OwnMarks;
 use super::template::fill;
 use crate::dialect::{Definition, Listing};
 use crate::tools::Tool;
@@ -18,12 +19,18 @@ use crate::tools::Tool;
 /// How deep schemas are followed.
 const MAX_DEPTH: usize = 6;
 
-/// The tools as `listing` has them.
-pub(super) fn listed(listing: &Listing, tools: &[&Tool]) -> String {
+/// The tools as `listing` has them, without the marks of the caller's own dialects.
+pub(super) fn listed(listing: &Listing, tools: &[&Tool], own_marks: &OwnMarks) -> String {
     let each: Vec<String> = tools
         .iter()
         .map(|tool| {
             let told = told(&listing.form, tool);
+            let told = match listing.form {
+                Definition::Json | Definition::Function | Definition::Indented => own_marks.in_json(told),
+                // Its own mark stands around each string.
+                Definition::Declaration(_) => told,
+                _ => own_marks.part(told.into()).into_owned(),
+            };
             fill(&listing.each, |slot| (slot == "tool").then_some(Cow::Borrowed(told.as_str())))
         })
         .collect();

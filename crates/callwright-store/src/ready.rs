@@ -1,0 +1,237 @@
+//! What is to be written, ready for the database: masked, bounded, in texts.
+
+use crate::clock::now;
+use crate::mask::Mask;
+use crate::node::{Answer, NODE_VERSION, NewNode, NodeKind};
+use crate::rows::Value;
+use crate::session::SessionRef;
+use crate::spread::texts;
+use crate::turn::{Call, Fault, NewTurn, Turn};
+use crate::words::{Mark, mark, words};
+
+/// The longest title, in bytes.
+const TITLE: usize = 160;
+/// The longest name of a session, a model, a tool, in bytes: Postgres takes no key of several kilobytes.
+pub(crate) const NAME: usize = 200;
+/// Of an answer that is not whole so many bytes are left out at the end.
+const HALF: usize = 512;
+/// The last moment whose year has four digits.
+const LAST: i64 = 253_402_300_799_999;
+
+/// A turn, or nodes without one.
+pub(crate) struct Ready {
+    pub(crate) session: SessionRef,
+    pub(crate) origin: &'static str,
+    pub(crate) title: String,
+    pub(crate) turn: Option<Turn>,
+    pub(crate) nodes: Vec<ReadyNode>,
+    pub(crate) before: Vec<ReadyNode>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// A node.
+pub(crate) struct ReadyNode {
+    kind: String,
+    name: Option<String>,
+    call: Option<String>,
+    pub(crate) payload: String,
+    pub(crate) body: Option<String>,
+    answer: Option<String>,
+    pub(crate) words: String,
+    at: i64,
+}
+
+impl Ready {
+    pub(crate) fn turn(new: NewTurn, mask: &Mask) -> Ready {
+        let NewTurn { session, origin, title, mut turn, nodes, before, mut calls, mut faults } = new;
+        let t = &mut turn;
+        for text in [
+            &mut t.request,
+            &mut t.outcome,
+            &mut t.model,
+            &mut t.upstream,
+            &mut t.mode,
+            &mut t.dialect,
+            &mut t.policy,
+        ] {
+            shorten(text, mask);
+        }
+        for call in &mut calls {
+            [&mut call.tool, &mut call.dialect].into_iter().for_each(|text| shorten(text, mask));
+        }
+        for fault in &mut faults {
+            let texts = [&mut fault.kind, &mut fault.tool, &mut fault.place];
+            texts.into_iter().for_each(|text| shorten(text, mask));
+        }
+        let at = if turn.at == 0 { now() } else { turn.at };
+        let turn = Turn { at: at.clamp(0, LAST), ..bounded(turn) };
+        let marks = marks(&turn, &faults);
+        let node = |node| ReadyNode::of(node, turn.at, &marks, mask);
+        Ready {
+            session: named(session, mask),
+            origin,
+            title: titled(title, mask),
+            nodes: nodes.into_iter().map(node).collect(),
+            before: before.into_iter().map(node).collect(),
+            calls,
+            faults,
+            turn: Some(turn),
+        }
+    }
+
+    pub(crate) fn nodes(session: String, nodes: Vec<NewNode>, mask: &Mask) -> Ready {
+        let at = now();
+        let first = nodes.iter().find(|node| node.kind == NodeKind::User);
+        let title = first.map_or_else(String::new, |node| node.words.clone());
+        Ready {
+            session: named(SessionRef::Named(session), mask),
+            origin: "agent",
+            title: titled(title, mask),
+            turn: None,
+            nodes: nodes.into_iter().map(|node| ReadyNode::of(node, at, &[], mask)).collect(),
+            before: Vec::new(),
+            calls: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+}
+
+impl ReadyNode {
+    fn of(new: NewNode, at: i64, marks: &[String], mask: &Mask) -> ReadyNode {
+        let NewNode { kind, name, call, mut payload, body, answer, words: mut found, at: own } = new;
+        mask.value(&mut payload);
+        let cleaned = |text: Option<String>| {
+            text.map(|mut text| {
+                clean(&mut text, mask);
+                text
+            })
+        };
+        let (name, call, body) = (cleaned(name), cleaned(call), cleaned(body));
+        mask.text(&mut found);
+        let words = words([name.as_deref().unwrap_or_default(), found.as_str()].into_iter(), marks);
+        ReadyNode {
+            kind: kind.name().to_owned(),
+            name,
+            call,
+            payload: payload.to_string(),
+            body,
+            answer: answer.and_then(|answer| answered(answer, mask)),
+            words,
+            at: own.unwrap_or(at).clamp(0, LAST),
+        }
+    }
+
+    /// The row of a node; `body` is what is kept of its body.
+    pub(crate) fn row(
+        &self,
+        session: i64,
+        turn: Option<i64>,
+        number: i64,
+        body: Option<String>,
+    ) -> Vec<Value> {
+        vec![
+            Value::Int(session),
+            Value::MaybeInt(turn),
+            Value::Int(number),
+            Value::Text(self.kind.clone()),
+            Value::Int(self.at),
+            Value::Int(NODE_VERSION),
+            Value::MaybeText(self.name.clone()),
+            Value::MaybeText(self.call.clone()),
+            Value::Text(self.payload.clone()),
+            Value::MaybeText(body),
+            Value::MaybeText(self.answer.clone()),
+        ]
+    }
+
+    /// How long the answer is.
+    pub(crate) fn answer_len(&self) -> usize {
+        self.answer.as_ref().map_or(0, String::len)
+    }
+}
+
+/// What a turn was like, for its nodes to be found by.
+fn marks(turn: &Turn, faults: &[Fault]) -> Vec<String> {
+    let faults = faults.iter().map(|fault| fault.kind.as_str());
+    let of = [&turn.outcome, &turn.model, &turn.mode, &turn.dialect];
+    marks_of(of.map(|text| Some(text.as_str())), faults)
+}
+
+/// The same from outcome, model, mode and dialect, as far as they are given, and the kinds of faults.
+pub(crate) fn marks_of<'t>(turn: [Option<&'t str>; 4], faults: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let of = [Mark::Outcome, Mark::Model, Mark::Mode, Mark::Dialect].into_iter().zip(turn);
+    let of = of.filter_map(|(what, value)| Some((what, value?)));
+    of.chain(faults.map(|kind| (Mark::Fault, kind))).map(|(what, value)| mark(what, value)).collect()
+}
+
+/// An answer without secrets; none where one is spread over its events.
+fn answered(answer: Answer, mask: &Mask) -> Option<String> {
+    let Answer { mut text, is_whole } = answer;
+    clean(&mut text, mask);
+    if texts(&text).iter().any(|text| mask.finds(text)) {
+        return None;
+    }
+    if !is_whole {
+        // The beginning of a secret at the end is none that could be known.
+        text.truncate(text.floor_char_boundary(text.len().saturating_sub(HALF)));
+    }
+    Some(text)
+}
+
+fn named(session: SessionRef, mask: &Mask) -> SessionRef {
+    let cut = |mut name: String| {
+        shorten(&mut name, mask);
+        name
+    };
+    match session {
+        SessionRef::Named(name) => SessionRef::Named(cut(name)),
+        SessionRef::Conversation { fingerprint, begins, name } => {
+            SessionRef::Conversation { fingerprint: cut(fingerprint), begins, name: cut(name) }
+        }
+    }
+}
+
+fn titled(mut title: String, mask: &Mask) -> String {
+    // Cut afterwards, or half a secret would be left.
+    clean(&mut title, mask);
+    let line: Vec<&str> = title.split_whitespace().collect();
+    let mut title = line.join(" ");
+    title.truncate(title.floor_char_boundary(TITLE));
+    title
+}
+
+/// Upstreams count tokens as they like: sums of what they say must not run over.
+fn bounded(mut turn: Turn) -> Turn {
+    let t = &mut turn;
+    for number in [
+        &mut t.status,
+        &mut t.attempts,
+        &mut t.first_byte_us,
+        &mut t.total_us,
+        &mut t.upstream_us,
+        &mut t.prompt_tokens,
+        &mut t.completion_tokens,
+        &mut t.repair_turns,
+        &mut t.repair_tokens,
+        &mut t.repairs,
+        &mut t.feedback_turns,
+    ] {
+        *number = (*number).clamp(0, 1 << 40);
+    }
+    turn
+}
+
+/// Masks a name, and cuts it: afterwards, or half a secret would be left.
+fn shorten(name: &mut String, mask: &Mask) {
+    clean(name, mask);
+    name.truncate(name.floor_char_boundary(NAME));
+}
+
+/// Masks a text; what no database takes is replaced.
+fn clean(text: &mut String, mask: &Mask) {
+    mask.text(text);
+    if text.contains('\0') {
+        *text = text.replace('\0', "\u{1a}");
+    }
+}

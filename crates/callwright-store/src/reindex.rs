@@ -1,0 +1,74 @@
+//! Puts nodes that a former version wrote where they are searched: some at a time, the youngest first. Where it is
+//! interrupted it goes on later.
+
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
+
+use crate::database::{Database, Kind};
+use crate::insert::insert_words;
+use crate::node::{NodeKind, said};
+use crate::ready::marks_of;
+use crate::words::words;
+
+/// So many nodes at a time: a write that comes in between waits for them.
+const STEP: i64 = 200;
+
+/// Is there anything to be done?
+pub(crate) async fn is_open(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+    Ok(sqlx::query("SELECT below FROM unsearched").fetch_optional(connection).await?.is_some())
+}
+
+/// Does one step. Returns whether there is more to be done.
+pub(crate) async fn step(database: &Database, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+    let mut transaction = database.begin(connection).await?;
+    let below = match database.kind {
+        Kind::Sqlite => "SELECT below FROM unsearched",
+        // Another gateway may be at it.
+        Kind::Postgres => "SELECT below FROM unsearched FOR UPDATE",
+    };
+    let Some(row) = sqlx::query(below).fetch_optional(&mut *transaction).await? else { return Ok(false) };
+    let rows =
+        sqlx::query(NODES).bind(row.try_get::<i64, _>(0)?).bind(STEP).fetch_all(&mut *transaction).await?;
+    let mut nodes: Vec<(i64, String)> = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let faults = match row.try_get::<Option<i64>, _>(4)? {
+            Some(turn) => {
+                let faults = sqlx::query("SELECT DISTINCT kind FROM faults WHERE turn = $1").bind(turn);
+                let faults = faults.fetch_all(&mut *transaction).await?;
+                faults.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?
+            }
+            None => Vec::new(),
+        };
+        nodes.push((row.try_get(0)?, words_of(row, &faults)?));
+    }
+    let lowest = nodes.last().map(|(id, _)| *id);
+    // Words are taken in the order of nodes.
+    nodes.reverse();
+    let found = nodes.iter().map(|(id, words)| (*id, words.as_str()));
+    insert_words(&mut transaction, database.kind, found).await?;
+    let set = match lowest {
+        Some(lowest) => format!("UPDATE unsearched SET below = {lowest}"),
+        None => String::from("DELETE FROM unsearched"),
+    };
+    sqlx::query(AssertSqlSafe(set)).persistent(false).execute(&mut *transaction).await?;
+    transaction.commit().await?;
+    Ok(lowest.is_some())
+}
+
+fn words_of(row: &AnyRow, faults: &[String]) -> Result<String, sqlx::Error> {
+    let (kind, name): (String, Option<String>) = (row.try_get(1)?, row.try_get(2)?);
+    let payload: String = row.try_get(3)?;
+    // What cannot be read is found by its name.
+    let payload = serde_json::from_str(&payload).unwrap_or_default();
+    let said = said(&NodeKind::named(&kind), &payload);
+    let mut turn: [Option<String>; 4] = Default::default();
+    for (column, value) in (5..).zip(&mut turn) {
+        *value = row.try_get(column)?;
+    }
+    let turn = turn.each_ref().map(|value| value.as_deref());
+    let marks = marks_of(turn, faults.iter().map(String::as_str));
+    Ok(words([name.as_deref().unwrap_or_default(), said.as_str()].into_iter(), &marks))
+}
+
+const NODES: &str = "SELECT n.id, n.kind, n.name, n.payload, n.turn, t.outcome, t.model, t.mode, t.dialect FROM nodes n \
+                     LEFT JOIN turns t ON t.id = n.turn WHERE n.id < $1 ORDER BY n.id DESC LIMIT $2";

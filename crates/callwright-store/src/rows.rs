@@ -1,0 +1,90 @@
+//! Rows that are written, many in one statement.
+
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AnyConnection, AssertSqlSafe};
+
+/// A table and the columns that rows are given for.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) table: &'static str,
+    pub(crate) columns: &'static str,
+    /// How each value is written, `?` being its number.
+    pub(crate) values: &'static [&'static str],
+    /// What comes behind the rows: `RETURNING id`.
+    pub(crate) then: &'static str,
+}
+
+/// A value of a row.
+pub(crate) enum Value {
+    Int(i64),
+    MaybeInt(Option<i64>),
+    Text(String),
+    MaybeText(Option<String>),
+}
+
+/// So many rows go into one statement. Few sizes: statements are kept.
+const SIZES: [usize; 3] = [16, 4, 1];
+
+/// Writes rows.
+pub(crate) async fn insert(
+    to: &mut AnyConnection,
+    into: Target,
+    rows: Vec<Vec<Value>>,
+) -> Result<(), sqlx::Error> {
+    let mut rows = rows.into_iter();
+    while 0 < rows.len() {
+        into.next(&mut rows).execute(&mut *to).await?;
+    }
+    Ok(())
+}
+
+/// Writes rows; returns what the statement returns of each.
+pub(crate) async fn insert_returning(
+    to: &mut AnyConnection,
+    into: Target,
+    rows: Vec<Vec<Value>>,
+) -> Result<Vec<AnyRow>, sqlx::Error> {
+    let (mut written, mut rows) = (Vec::with_capacity(rows.len()), rows.into_iter());
+    while 0 < rows.len() {
+        written.extend(into.next(&mut rows).fetch_all(&mut *to).await?);
+    }
+    Ok(written)
+}
+
+impl Target {
+    /// The statement for as many of the rows as go into one.
+    fn next(self, rows: &mut std::vec::IntoIter<Vec<Value>>) -> Query<'static, Any, AnyArguments> {
+        let left = rows.len();
+        let size = SIZES.into_iter().find(|size| *size <= left).unwrap_or(1);
+        let query = sqlx::query(AssertSqlSafe(self.statement(size)));
+        rows.take(size).flatten().fold(query, |query, value| match value {
+            Value::Int(number) => query.bind(number),
+            Value::MaybeInt(number) => query.bind(number),
+            Value::Text(text) => query.bind(text),
+            Value::MaybeText(text) => query.bind(text),
+        })
+    }
+
+    fn statement(&self, n_rows: usize) -> String {
+        let Target { table, columns, values, then } = self;
+        let mut sql = format!("INSERT INTO {table} ({columns}) VALUES ");
+        let mut number = 0;
+        for row in 0..n_rows {
+            sql.push_str(if row == 0 { "(" } else { ", (" });
+            for (n, value) in values.iter().enumerate() {
+                number += 1;
+                if 0 < n {
+                    sql.push_str(", ");
+                }
+                sql.push_str(&value.replace('?', &format!("${number}")));
+            }
+            sql.push(')');
+        }
+        if !then.is_empty() {
+            sql.push(' ');
+            sql.push_str(then);
+        }
+        sql
+    }
+}
