@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn open(folder: &PathBuf, script: &str, args: &[&str]) -> Terminal {
+    fn open(folder: &Path, script: &str, args: &[&str]) -> Terminal {
         let replay = Replay::start(Script::from_toml(script).unwrap()).unwrap();
         let pty = native_pty_system();
         let pair = pty.openpty(PtySize { rows: 40, cols: 100, pixel_width: 0, pixel_height: 0 }).unwrap();

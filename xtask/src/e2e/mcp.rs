@@ -20,13 +20,16 @@ pub(crate) const MCP: &str = "mcp";
 /// Node starts slowly where cores are shared.
 const START: Duration = Duration::from_secs(60);
 
+/// One part: an error is what is not as it should be.
+type Part = fn(&Installed) -> Result<()>;
+
 /// Runs all of it, and prints a line for each part.
 ///
 /// # Errors
 /// When there is no place for what is written.
 pub(crate) fn check(installed: &Installed) -> Result<Tally> {
     let mut tally = Tally { ok: true, ..Tally::default() };
-    let parts: [(&str, fn(&Installed) -> Result<()>); 4] = [
+    let parts: [(&str, Part); 4] = [
         ("stdio/filesystem", filesystem),
         ("stdio/everything", everything_over_stdio),
         ("http/everything", everything_over_http),
