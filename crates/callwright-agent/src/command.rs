@@ -363,7 +363,7 @@ impl Output {
 }
 
 /// May a command know the variable of this name?
-fn is_harmless(name: &OsStr) -> bool {
+pub(crate) fn is_harmless(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| KNOWN.contains(&name) || name.starts_with("LC_"))
 }
 

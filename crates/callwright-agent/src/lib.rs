@@ -14,6 +14,7 @@ mod workspace;
 mod changes;
 mod sandbox;
 mod command;
+pub mod mcp;
 pub mod tools;
 pub mod run;
 

@@ -70,8 +70,12 @@ pub(crate) enum Command {
     Lint(LintArgs),
     /// Say what a model's chat template tells: its dialect, proved, and the turns that it takes.
     Template(TemplateArgs),
-    /// List the tools that the agent has built in.
+    /// List the tools that the agent has: its own, and those of the configured MCP servers.
     Tools(ToolsArgs),
+    /// Talk with a model that has tools, at the terminal.
+    Chat(ChatArgs),
+    /// Be an MCP server on standard input and output, or look after the configured ones.
+    Mcp(McpArgs),
     /// Measure on recorded answers.
     Bench(BenchArgs),
     /// Be an upstream without a model: answer from a script, record what is asked.
@@ -540,6 +544,79 @@ pub(crate) struct ToolsArgs {
     /// Print how many tokens each definition costs in every request.
     #[arg(long, conflicts_with = "json")]
     pub(crate) cost: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What changes something is asked for, with every byte that would run. Without a terminal it reads plain lines
+and writes plain text. Ctrl-C once ends what the model does, twice at once."
+)]
+pub(crate) struct ChatArgs {
+    /// The model.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Show each call and its result in full.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// Show each answer of the model as it came, with known keys masked.
+    #[arg(long)]
+    pub(crate) debug_raw: bool,
+    /// How often the model may answer before the user is back.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<u32>,
+    /// What the session is called where it is kept; made up where it is not said.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Go on with a session that is kept.
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) resume: Option<String>,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "As a server it has two tools, and writes nothing but its messages to standard output:
+  repair_tool_call  text and tools, or text and a schema: the calls with their repairs, or why not
+  diagnose          text, and a schema if there is one: what is wrong, where, and what to do"
+)]
+pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<McpWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpWhat {
+    /// List the tools of the configured servers: what each may do, and whether it is what was pinned.
+    List(ConfigArgs),
+    /// Call one tool, with arguments that are read and mended like a model's.
+    Call(McpCallArgs),
+    /// Accept a server as it is configured now, and its tools as it defines them now.
+    Accept(McpAcceptArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpCallArgs {
+    /// The tool, as `mcp list` names it.
+    pub(crate) tool: String,
+    /// Its arguments.
+    #[arg(default_value = "{}")]
+    pub(crate) arguments: String,
+    /// Run it also where the arguments had to be mended and the tool can change anything.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpAcceptArgs {
+    /// The server, as the configuration names it.
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
 }
 
 #[derive(Debug, Args)]

@@ -29,6 +29,8 @@ pub(crate) enum Failure {
     TooLong(PathBuf, usize),
     /// What is configured cannot be used, and why.
     Config(String),
+    /// A server or client of MCP cannot be talked to, and why.
+    Mcp(String),
     /// The store cannot be used.
     Store(StoreError),
     /// Nothing is kept of a session of this name.
@@ -48,6 +50,7 @@ impl Failure {
             | Failure::Record(..)
             | Failure::Listen(..)
             | Failure::Write(_)
+            | Failure::Mcp(_)
             | Failure::Store(_)
             | Failure::NoSession(_) => 3,
             Failure::NotUtf8(..) => 4,
@@ -77,7 +80,7 @@ impl fmt::Display for Failure {
             Failure::Definitions(path, why) => write!(f, "cannot use {}: {why}", path.display()),
             Failure::Lines(1) => f.write_str("1 line could not be used; its answer says why"),
             Failure::Lines(n) => write!(f, "{n} lines could not be used; their answers say why"),
-            Failure::Config(why) => f.write_str(why),
+            Failure::Config(why) | Failure::Mcp(why) => f.write_str(why),
             Failure::Store(error) => write!(f, "{error}"),
             Failure::Ended(_) => f.write_str("the run did not come to its end"),
             Failure::NoSession(id) => write!(f, "there is no session {id}"),

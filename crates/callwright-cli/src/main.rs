@@ -7,6 +7,7 @@ mod agent;
 mod args;
 mod bench;
 mod caps;
+mod chat;
 mod chunks;
 mod compiled;
 mod config;
@@ -24,6 +25,7 @@ mod jsonl;
 mod kept;
 mod key;
 mod lint;
+mod mcp;
 mod models;
 mod parse;
 mod prompt;
@@ -66,6 +68,8 @@ fn main() -> ExitCode {
         Command::Lint(args) => lint::run(args),
         Command::Template(args) => template::run(args),
         Command::Tools(args) => tools::run(args),
+        Command::Chat(args) => chat::run(args, in_color(cli.color)),
+        Command::Mcp(args) => mcp::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Demo => demo::run(pen),

@@ -29,6 +29,8 @@ pub(crate) struct Installed {
     node: Option<PathBuf>,
     /// The same for what drives the browser.
     page: Option<PathBuf>,
+    /// The same for servers and a client of MCP.
+    mcp: Option<PathBuf>,
     model: Option<ModelFiles>,
 }
 
@@ -52,7 +54,8 @@ impl Installed {
         let work = root.join("target/e2e");
         fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
         let cache = Cache::open()?;
-        let mut installed = Installed { e2e, work, python: None, node: None, page: None, model: None };
+        let mut installed =
+            Installed { e2e, work, python: None, node: None, page: None, mcp: None, model: None };
         if platforms.contains(&Platform::Python) {
             installed.python = suite.install("Python clients", || {
                 let requirements = read(&installed.e2e.join("python/requirements.txt"))?;
@@ -84,6 +87,13 @@ impl Installed {
             cache.node(&self.e2e.join("page"))
         });
         Ok(self.page.is_some())
+    }
+
+    /// Installs servers and a client of MCP. Are they there?
+    pub(crate) fn add_mcp(&mut self, suite: &mut Suite) -> Result<bool> {
+        let cache = Cache::open()?;
+        self.mcp = suite.install("MCP servers and their client", || cache.node(&self.e2e.join("mcp")));
+        Ok(self.mcp.is_some())
     }
 
     pub(crate) fn has(&self, platform: Platform) -> bool {
@@ -119,6 +129,21 @@ impl Installed {
         let mut command = Command::new("node");
         command.arg(page.join(script));
         Ok(alone(command))
+    }
+
+    /// The command that runs a script of `e2e/mcp`.
+    pub(crate) fn mcp_script(&self, script: &str) -> Result<Command> {
+        let mcp = self.mcp.as_ref().context("the MCP servers are not installed")?;
+        let mut command = Command::new("node");
+        command.arg(mcp.join(script));
+        Ok(alone(command))
+    }
+
+    /// A file of a package beside the scripts of `e2e/mcp`.
+    pub(crate) fn mcp_package(&self, file: &str) -> Result<PathBuf> {
+        let mcp = self.mcp.as_ref().context("the MCP servers are not installed")?;
+        let folder = mcp.parent().context("the scripts stand in a folder")?;
+        Ok(folder.join("node_modules").join(file))
     }
 
     /// The command that serves the weights; the name of the model and what goes with it are still to be added.

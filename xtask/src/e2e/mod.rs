@@ -5,6 +5,7 @@ mod client;
 mod dialects;
 mod install;
 mod judge;
+mod mcp;
 mod page;
 mod process;
 mod questions;
@@ -50,7 +51,8 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
         CHOICES.into_iter().filter(|choice| format!("{QUESTIONS}/{choice}").contains(only)).collect();
     let compared = dialects::chosen(only);
     let is_page = page::PAGE.contains(only);
-    let is_any = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || is_page;
+    let is_mcp = mcp::MCP.contains(only);
+    let is_any = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || is_page || is_mcp;
     ensure!(is_any, "nothing is named {only}");
 
     let mut platforms: BTreeSet<Platform> =
@@ -75,6 +77,11 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
         suite.tests("end to end: the page", || page::look(root, &bench.installed));
     } else if is_page {
         suite.leave_out(page::PAGE, "there is no browser, or nothing to drive it");
+    }
+    if is_mcp && bench.installed.add_mcp(suite)? {
+        suite.tests("end to end: MCP", || mcp::check(&bench.installed));
+    } else if is_mcp {
+        suite.leave_out(mcp::MCP, "the servers cannot be installed");
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use callwright_agent::mcp::{Servers, Surroundings, Tell};
 use callwright_agent::run::{Approver, Journal, RunnerBuilder, Unattended};
 use callwright_agent::tools::{Host, built_in};
 use callwright_agent::{Changes, Commands, Launcher, Rights, Tool, Toolbox, Workspace};
@@ -18,6 +19,7 @@ use crate::args::AgentArgs;
 use crate::config::Config;
 use crate::discover;
 use crate::failure::Failure;
+use crate::mcp;
 use terminal::Terminal;
 
 /// All that a run needs, ready to be started.
@@ -25,19 +27,36 @@ pub(crate) struct Agent {
     pub(crate) config: Config,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) commands: Arc<Commands>,
-    /// The built-in tools.
+    /// What tools have changed in files.
+    pub(crate) changes: Arc<Changes>,
+    /// The built-in tools, and those of servers that were [connected](Agent::connect).
     pub(crate) tools: Vec<Arc<dyn Tool>>,
+    servers: Servers,
     pub(crate) client: Client,
     pub(crate) rights: Rights,
     /// Where runs are written down; none where the store is off.
     pub(crate) store: Option<Store>,
-    terminal: Option<Arc<Terminal>>,
+    person: Option<Person>,
     /// The built-in upstream, where that was chosen.
     _chosen: Option<discover::Chosen>,
 }
 
+/// Whoever is asked.
+pub(crate) struct Person {
+    approver: Arc<dyn Approver>,
+    host: Arc<dyn Host>,
+}
+
+impl Person {
+    /// Somebody who approves calls, and answers questions of the model.
+    pub(crate) fn of<P: Approver + Host + 'static>(person: Arc<P>) -> Person {
+        Person { approver: person.clone(), host: person }
+    }
+}
+
 impl Agent {
-    /// An agent that works in `workspace` on a session of this name.
+    /// An agent that works in `workspace` on a session of this name. Where nobody is named who is asked, that is
+    /// whoever sits at the terminal.
     ///
     /// # Errors
     /// What is configured cannot be used, or a folder cannot be opened.
@@ -47,6 +66,7 @@ impl Agent {
         workspace: &Path,
         session: &str,
         store: Option<Store>,
+        person: Option<Person>,
     ) -> Result<Agent, Failure> {
         let env = |name: &str| std::env::var(name).ok();
         let chosen = discover::upstream(&mut config, &env)?;
@@ -67,21 +87,56 @@ impl Agent {
         let commands = Arc::new(if args.network { commands.with_network() } else { commands });
         // Whoever can see what is asked can answer it.
         let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
-        let terminal = is_attended.then(|| Arc::new(Terminal));
-        let host: Arc<dyn Host> = match &terminal {
-            Some(terminal) => terminal.clone(),
+        let person = person.or_else(|| is_attended.then(|| Person::of(Arc::new(Terminal))));
+        let host: Arc<dyn Host> = match &person {
+            Some(person) => person.host.clone(),
             None => Arc::new(terminal::NobodyThere),
         };
         let tools = built_in(&changes, &commands, &host);
         let names = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
         let rights = Rights { yes: args.yes, allow: names(&args.allow), deny: names(&args.deny) };
-        Ok(Agent { config, workspace, commands, tools, client, rights, store, terminal, _chosen: chosen })
+        Ok(Agent {
+            config,
+            workspace,
+            commands,
+            changes,
+            tools,
+            servers: Servers::default(),
+            client,
+            rights,
+            store,
+            person,
+            _chosen: chosen,
+        })
+    }
+
+    /// Starts the configured MCP servers, whose tools come behind the built-in ones. `tell` hears of what cannot be used.
+    ///
+    /// # Errors
+    /// One of them cannot be used as it is configured.
+    pub(crate) async fn connect(&mut self, tell: Tell) -> Result<(), Failure> {
+        if self.config.settings.mcp.is_empty() {
+            return Ok(());
+        }
+        let env = |name: &str| std::env::var(name).ok();
+        let surroundings = mcp::surroundings(&self.config, &env)?;
+        let surroundings = Surroundings { folder: self.workspace.root().to_owned(), ..surroundings };
+        let servers = Servers::connect(&self.config.settings.mcp, &surroundings, tell).await;
+        self.servers = servers.map_err(|error| Failure::Config(error.to_string()))?;
+        self.tools.extend(self.servers.tools());
+        Ok(())
+    }
+
+    /// Ends what was started: commands and servers.
+    pub(crate) async fn close(&self) {
+        self.commands.end_all().await;
+        self.servers.close().await;
     }
 
     /// A run with these tools, everything else as it is configured.
     pub(crate) fn builder(&self, toolbox: Toolbox, session: &str) -> RunnerBuilder {
-        let approver: Arc<dyn Approver> = match &self.terminal {
-            Some(terminal) => terminal.clone(),
+        let approver: Arc<dyn Approver> = match &self.person {
+            Some(person) => person.approver.clone(),
             None => Arc::new(Unattended),
         };
         RunnerBuilder {

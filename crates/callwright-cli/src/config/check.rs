@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use callwright_agent::mcp::ServerConfig;
 use callwright_relay::config::{Mode, ModelConfig, Routing, UpstreamConfig};
 
 use super::{Config, Env, shown};
@@ -35,6 +36,9 @@ pub(crate) fn print(config: &Config, env: Env<'_>, out: &mut dyn Write) -> io::R
     }
     for dialect in config.dialects.own() {
         line(out, "dialect", &dialects::described(dialect), &origin(config, "dialect"))?;
+    }
+    for (name, server) in &settings.mcp {
+        line(out, "MCP server", &reached(name, server), &origin(config, "mcp"))?;
     }
     let above = ["listen", "policy", "default_model", "store.at"];
     for (key, value) in config.values.iter().filter(|(key, _)| !above.contains(key)) {
@@ -74,6 +78,15 @@ fn described(upstream: &UpstreamConfig, env: Env<'_>) -> String {
     // A query may hold a key.
     let url = upstream.base_url.split('?').next().unwrap_or_default();
     format!("{} at {url}, {key}, {models}", upstream.name)
+}
+
+fn reached(name: &str, server: &ServerConfig) -> String {
+    match (&server.command, &server.url) {
+        (Some(command), _) => format!("{name}: {command} {}", server.args.join(" ")),
+        // A query may hold a key.
+        (None, Some(url)) => format!("{name} at {}", url.split('?').next().unwrap_or_default()),
+        (None, None) => format!("{name}: neither command nor url"),
+    }
 }
 
 fn set_for(model: &ModelConfig) -> String {

@@ -21,7 +21,7 @@ pub(crate) fn read(path: &Path) -> Result<(Table, BTreeMap<&'static str, Origin>
     toml::from_str::<Settings>(&text).map_err(refused)?;
     let table: Table = toml::from_str(&text).map_err(refused)?;
     let singles = settings::ALL.iter().map(|setting| setting.key);
-    let sections = ["upstreams", "models", "keys", "dialect", "response_template"];
+    let sections = ["upstreams", "models", "keys", "dialect", "response_template", "mcp"];
     let set = singles.chain(sections).filter(|key| holds(&table, key));
     let origins = set.map(|key| (key, Origin::File)).collect();
     Ok((table, origins))

@@ -36,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     /// The file that was read.
     pub(crate) file: Option<PathBuf>,
+    /// Did the user name it? One that merely lies where we were started may be anybody's.
+    pub(crate) is_named: bool,
     /// Of each setting that is not the default.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
     /// The dialects that answers are read in.
@@ -64,6 +66,7 @@ impl Config {
     /// A file that cannot be read; a key or a value that cannot be used.
     pub(crate) fn load(args: &ConfigArgs, env: Env<'_>) -> Result<Config, Failure> {
         let named = args.config.clone().or_else(|| env("CALLWRIGHT_CONFIG").map(PathBuf::from));
+        let is_named = named.is_some();
         let file = named.or_else(|| Some(PathBuf::from(FILE)).filter(|path| path.exists()));
         let (mut table, mut origins) = match &file {
             Some(path) => file::read(path)?,
@@ -97,7 +100,7 @@ impl Config {
         upstream::check(&settings.upstreams)?;
         settings.log.check().map_err(|error| Failure::Config(format!("log.level: {error}")))?;
         let dialects = dialects(&settings, file.as_deref())?;
-        Ok(Config { settings, file, origins, dialects, values })
+        Ok(Config { settings, file, is_named, origins, dialects, values })
     }
 
     /// The gateway's part and the relay's part of it.

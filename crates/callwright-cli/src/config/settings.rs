@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use callwright::{Dialect, Policy};
+use callwright_agent::mcp;
 use callwright_gateway::{LogConfig, ServerConfig, TraceConfig};
 use callwright_relay::config::{CapabilityConfig, LadderConfig, Limits, ModelConfig, UpstreamConfig};
 use serde::Deserialize;
@@ -40,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) log: LogConfig,
     pub(crate) traces: TraceConfig,
     pub(crate) store: StoreSettings,
+    /// MCP servers, by name.
+    pub(crate) mcp: BTreeMap<String, mcp::ServerConfig>,
 }
 
 impl Default for Settings {
@@ -64,6 +67,7 @@ impl Default for Settings {
             log: LogConfig::default(),
             traces: TraceConfig::default(),
             store: StoreSettings::default(),
+            mcp: BTreeMap::new(),
         }
     }
 }

@@ -60,7 +60,13 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     let kept = resumed.as_ref().map(|resumed| &resumed.facts);
     let (file, task) = asked(args, kept)?;
     let workspace = workspace(args, kept)?;
-    let agent = Agent::open(&args.agent, config, &workspace, &session, store)?;
+    let mut agent = Agent::open(&args.agent, config, &workspace, &session, store, None)?;
+    agent
+        .connect(Arc::new(|notice| {
+            // Nothing is left to be done where even this cannot be said.
+            let _ = writeln!(io::stderr(), "callwright: {notice}");
+        }))
+        .await?;
     let tools = file.toolbox(&agent.tools, &agent.commands)?;
     let toolbox = Toolbox::new(tools).map_err(|error| Failure::Config(error.to_string()))?;
     let mut builder = agent.builder(toolbox, &session);
@@ -93,7 +99,7 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     begin(&mut runner, task.as_deref(), args.resume.is_some()).await.map_err(failure)?;
     heed_signals(runner.cancel());
     let outcome = runner.run().await;
-    agent.commands.end_all().await;
+    agent.close().await;
     let code = code(&outcome);
     if args.output == OutputForm::Text {
         let mut err = io::stderr().lock();

@@ -316,9 +316,11 @@ fn own_headers(
     Ok(headers)
 }
 
-/// `"Key ${NAME}"` with the variable's value in it. The error is a variable that is not set, or none where a
-/// brace is missing.
-fn expand(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Option<String>> {
+/// `"Key ${NAME}"` with the variable's value in it.
+///
+/// # Errors
+/// The variable that is not set, or none where a brace is missing.
+pub fn expand(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Option<String>> {
     let mut expanded = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {

@@ -18,19 +18,20 @@ use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tower_service::Service;
 
-/// What TLS needs, read once for all upstreams.
-pub(super) type Roots = Arc<OnceCell<Arc<ClientConfig>>>;
+/// What TLS needs, read once for all who share it.
+pub type Roots = Arc<OnceCell<Arc<ClientConfig>>>;
 
-/// Makes the connections of one upstream.
+/// Makes the connections of one upstream, or of whoever else asks servers that are configured.
 #[derive(Clone)]
-pub(super) struct Connector {
+pub struct Connector {
     http: HttpConnector,
     roots: Roots,
     timeout: Duration,
 }
 
 impl Connector {
-    pub(super) fn new(roots: Roots, timeout: Duration) -> Connector {
+    /// Connections that must stand within `timeout`.
+    pub fn new(roots: Roots, timeout: Duration) -> Connector {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);
@@ -42,9 +43,12 @@ impl Connector {
 
 /// Why there is no connection.
 #[derive(Debug)]
-pub(super) enum ConnectFailure {
+pub enum ConnectFailure {
+    /// Nobody listens there, or the name is not known.
     Tcp(String),
+    /// The other side cannot be trusted, or understood.
     Tls(String),
+    /// It took too long.
     Timeout,
 }
 

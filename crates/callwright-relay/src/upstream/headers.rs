@@ -41,7 +41,7 @@ pub(super) fn forward(client: &HeaderMap, request: &mut HeaderMap) {
 }
 
 /// May a configuration set this header?
-pub(super) fn is_settable(name: &HeaderName) -> bool {
+pub fn is_settable(name: &HeaderName) -> bool {
     !OF_THE_CONNECTION.contains(name) && *name != header::ACCEPT_ENCODING
 }
 

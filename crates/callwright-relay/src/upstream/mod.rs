@@ -22,8 +22,10 @@ mod deadline;
 mod load;
 
 pub use answer::{Answer, AnswerBody, Kept};
-pub use client::Upstream;
+pub use client::{Upstream, expand};
+pub use connect::{ConnectFailure, Connector, Roots};
 pub use error::{ConfigError, Failure, UpstreamError, Which};
+pub use headers::is_settable;
 pub use route::{Candidate, Route};
 
 /// All upstreams, and the models that are configured.

@@ -6,6 +6,7 @@
 
 use callwright_json::{AnyValue, Options, Reading, RepairKind, Span, apply, read_with, strict};
 
+use super::drawing::draw;
 use super::json_loads::{JsonLoadsError, scan};
 use super::suspect::suspect;
 use super::trouble::Trouble;
@@ -76,6 +77,11 @@ impl Diagnosis {
     /// What the model should know, one sentence per line.
     pub fn hints(&self, text: &str) -> Vec<String> {
         self.trouble.hints(chars_before(text, self.at.range().start))
+    }
+
+    /// For a person: the line of `text` with the suspect place, and carets under it with what is wrong there.
+    pub fn drawing(&self, text: &str) -> String {
+        draw(text, self.at, &self.trouble.label())
     }
 }
 

@@ -1,0 +1,309 @@
+//! Which servers there are, by local configuration: how each is reached, and what its tools may do to the world.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use callwright_relay::upstream::{expand, is_settable};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::name::is_server_name;
+use crate::command::is_harmless;
+use crate::tool::Kind;
+
+/// One server of the configuration.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerConfig {
+    /// The program that speaks over its standard streams.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// What it finds in its environment besides what is harmless of the user's. Values may name the user's
+    /// environment: `${NAME}`.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Or: where it listens.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Headers of each request. Values may name the environment: `Bearer ${NAME}`.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Its tools that change nothing, by the server's names for them. What is in no list may do anything.
+    #[serde(default)]
+    pub read: BTreeSet<String>,
+    /// Its tools that add, or change what can be had back.
+    #[serde(default)]
+    pub write: BTreeSet<String>,
+    /// Its tools for which twice is as once.
+    #[serde(default)]
+    pub idempotent: BTreeSet<String>,
+    /// Does it reach nobody but this machine? Then what is in the arguments of a reading tool cannot leak.
+    #[serde(default)]
+    pub closed_world: bool,
+    /// How long it may take to start and to list its tools.
+    #[serde(default = "start_seconds")]
+    pub start_seconds: f64,
+    /// How long a call may take.
+    #[serde(default = "call_seconds")]
+    pub call_seconds: f64,
+}
+
+fn start_seconds() -> f64 {
+    30.0
+}
+
+fn call_seconds() -> f64 {
+    60.0
+}
+
+impl ServerConfig {
+    /// What a tool of this server may do. Only this file says so: what the server says of its own tools is a hint
+    /// from whoever may be the attacker.
+    pub(super) fn kind(&self, tool: &str) -> Kind {
+        let kind = match (self.read.contains(tool), self.write.contains(tool)) {
+            // In both lists: the worse.
+            (_, true) => Kind::WRITE,
+            (true, false) => Kind::READ,
+            (false, false) => Kind::DESTRUCTIVE,
+        };
+        let kind = if self.closed_world { kind.closed() } else { kind.open() };
+        if self.idempotent.contains(tool) { kind.idempotent() } else { kind }
+    }
+
+    /// The tools that are named here.
+    pub(super) fn named(&self) -> impl Iterator<Item = &String> {
+        let all: BTreeSet<&String> = self.read.iter().chain(&self.write).chain(&self.idempotent).collect();
+        all.into_iter()
+    }
+
+    pub(super) fn to_start(&self) -> Duration {
+        seconds(self.start_seconds)
+    }
+
+    pub(super) fn to_call(&self) -> Duration {
+        seconds(self.call_seconds)
+    }
+}
+
+/// What is no number of seconds is a day.
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(86_400))
+}
+
+/// What the servers find around them.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The user's environment. A server that is started gets what is known to be harmless of it, and what its
+    /// configuration names.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where a server is started: the workspace.
+    pub folder: PathBuf,
+    /// Where definitions are pinned.
+    pub pins: PathBuf,
+    /// Did the user name the file that configures the servers? One that merely lies in the folder may be anybody's:
+    /// its servers are not started before they are accepted.
+    pub is_named: bool,
+}
+
+impl Surroundings {
+    /// A hash of what a server is configured to be, here: a command is another one in another folder.
+    pub(super) fn fingerprint(&self, config: &ServerConfig) -> String {
+        let mut hash = Sha256::new();
+        // All its keys are strings, which is all that could fail.
+        hash.update(serde_json::to_vec(config).unwrap_or_default());
+        hash.update([0]);
+        hash.update(self.folder.as_os_str().as_encoded_bytes());
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// A server that cannot be used as it is configured, or not at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerError {
+    /// Its name.
+    pub server: String,
+    /// One sentence without full stop; it holds no value of the environment.
+    pub why: String,
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MCP server {}: {}", crate::shown(&self.server), crate::shown(&self.why))
+    }
+}
+
+impl std::error::Error for ServerError {}
+
+/// How a server is reached, ready to be used.
+#[derive(Clone)]
+pub(super) enum Reach {
+    Program {
+        program: String,
+        arguments: Vec<String>,
+        environment: Vec<(OsString, OsString)>,
+        folder: PathBuf,
+    },
+    Url {
+        uri: Uri,
+        headers: HeaderMap,
+    },
+}
+
+impl Reach {
+    /// Reads what is configured. Starts and asks nobody.
+    pub(super) fn of(
+        name: &str,
+        config: &ServerConfig,
+        surroundings: &Surroundings,
+    ) -> Result<Reach, ServerError> {
+        let error = |why: String| ServerError { server: name.to_owned(), why };
+        if !is_server_name(name) {
+            let why = "its name is one to 24 of A-Z, a-z, 0-9, `-` and single `_` between them";
+            return Err(error(why.to_owned()));
+        }
+        let look_up = |variable: &str| {
+            let found = surroundings.environment.iter().find(|(name, _)| name.to_str() == Some(variable));
+            found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
+        };
+        let expanded = |key: &str, text: &str| {
+            expand(text, &look_up).map_err(|missing| match missing {
+                Some(variable) => error(format!("the environment variable {variable} is not set")),
+                None => error(format!("`{key}` has a `${{` without its `}}`")),
+            })
+        };
+        match (&config.command, &config.url) {
+            (Some(program), None) if config.headers.is_empty() => {
+                let harmless = surroundings.environment.iter().filter(|(name, _)| is_harmless(name));
+                let mut environment: Vec<(OsString, OsString)> = harmless.cloned().collect();
+                for (key, text) in &config.env {
+                    let value = expanded(&format!("env.{key}"), text)?;
+                    environment.retain(|(name, _)| name.to_str() != Some(key));
+                    environment.push((key.into(), value.into()));
+                }
+                Ok(Reach::Program {
+                    program: program.clone(),
+                    arguments: config.args.clone(),
+                    environment,
+                    folder: surroundings.folder.clone(),
+                })
+            }
+            (None, Some(url)) if config.env.is_empty() && config.args.is_empty() => {
+                let uri =
+                    address(url).ok_or_else(|| error("`url` is no http or https address".to_owned()))?;
+                let mut headers = HeaderMap::new();
+                for (key, text) in &config.headers {
+                    let header: Option<HeaderName> = key.parse().ok().filter(is_free);
+                    let header = header.ok_or_else(|| error(format!("`headers.{key}` is not to be set")))?;
+                    let text = expanded(&format!("headers.{key}"), text)?;
+                    let value = HeaderValue::from_str(&text);
+                    let mut value =
+                        value.map_err(|_| error(format!("`headers.{key}` is no value of a header")))?;
+                    // It may be a key.
+                    value.set_sensitive(true);
+                    headers.insert(header, value);
+                }
+                Ok(Reach::Url { uri, headers })
+            }
+            (Some(_), None) => Err(error("`headers` belong to a `url`".to_owned())),
+            (None, Some(_)) => Err(error("`args` and `env` belong to a `command`".to_owned())),
+            (Some(_), Some(_)) => Err(error("it has a `command` or a `url`, not both".to_owned())),
+            (None, None) => Err(error("it has neither `command` nor `url`".to_owned())),
+        }
+    }
+}
+
+/// May the configuration set it? Not what frames the message or belongs to the protocol.
+fn is_free(name: &HeaderName) -> bool {
+    let reserved = ["accept", "content-type", "last-event-id"];
+    is_settable(name) && !reserved.contains(&name.as_str()) && !name.as_str().starts_with("mcp-")
+}
+
+/// An address without user and password: those would show up in messages.
+fn address(url: &str) -> Option<Uri> {
+    let uri: Uri = url.parse().ok()?;
+    let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+    let has_host = uri.host().is_some_and(|host| !host.is_empty());
+    let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
+    (is_http && has_host && !has_user).then_some(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::{Effect, World};
+
+    fn config(text: &str) -> ServerConfig {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn reach(name: &str, text: &str) -> Result<Reach, String> {
+        let environment = [("PATH", "/bin"), ("MY_TOKEN", "sesame"), ("AWS_SECRET", "no")];
+        let surroundings = Surroundings {
+            environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
+            folder: "/w".into(),
+            pins: "/p".into(),
+            is_named: true,
+        };
+        Reach::of(name, &config(text), &surroundings).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_program_gets_what_is_harmless_and_what_is_named() {
+        let text = r#"{"command": "serve", "args": ["x"], "env": {"TOKEN": "${MY_TOKEN}", "PATH": "/mine"}}"#;
+        let Ok(Reach::Program { environment, .. }) = reach("files", text) else { panic!("no program") };
+        let environment: Vec<_> =
+            environment.iter().map(|(n, v)| (n.to_str().unwrap(), v.to_str().unwrap())).collect();
+        assert_eq!(environment, [("PATH", "/mine"), ("TOKEN", "sesame")]);
+    }
+
+    #[test]
+    fn a_url_gets_its_headers() {
+        let text = r#"{"url": "https://a.example/mcp", "headers": {"authorization": "Bearer ${MY_TOKEN}"}}"#;
+        let Ok(Reach::Url { uri, headers }) = reach("web", text) else { panic!("no address") };
+        assert_eq!(uri.host(), Some("a.example"));
+        assert_eq!(headers["authorization"], "Bearer sesame");
+        assert!(headers["authorization"].is_sensitive());
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said_without_a_value() {
+        for (name, text, why) in [
+            ("a__b", r#"{"command": "x"}"#, "its name is"),
+            ("_a", r#"{"command": "x"}"#, "its name is"),
+            ("a b", r#"{"command": "x"}"#, "its name is"),
+            ("a", "{}", "neither"),
+            ("a", r#"{"command": "x", "url": "http://h/"}"#, "not both"),
+            ("a", r#"{"command": "x", "headers": {"a": "b"}}"#, "belong to a `url`"),
+            ("a", r#"{"url": "http://h/", "args": ["b"]}"#, "belong to a `command`"),
+            ("a", r#"{"url": "ftp://h/"}"#, "no http"),
+            ("a", r#"{"url": "http://me:sesame@h/"}"#, "no http"),
+            ("a", r#"{"url": "http://h/", "headers": {"host": "b"}}"#, "not to be set"),
+            ("a", r#"{"url": "http://h/", "headers": {"mcp-session-id": "b"}}"#, "not to be set"),
+            ("a", r#"{"url": "http://h/", "headers": {"x": "sesame\n"}}"#, "no value of a header"),
+            ("a", r#"{"url": "http://h/", "headers": {"x": "${NONE}"}}"#, "NONE is not set"),
+            ("a", r#"{"command": "x", "env": {"x": "${NONE"}}"#, "without its"),
+        ] {
+            let said = reach(name, text).err().unwrap_or_default();
+            assert!(said.contains(why) && !said.contains("sesame"), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn only_the_configuration_says_what_a_tool_may_do() {
+        let config =
+            config(r#"{"command": "x", "read": ["a", "b"], "write": ["b", "c"], "idempotent": ["c"]}"#);
+        assert_eq!(config.kind("a"), Kind::READ.open());
+        assert_eq!(config.kind("b"), Kind::WRITE.open());
+        assert_eq!(config.kind("c"), Kind::WRITE.open().idempotent());
+        assert_eq!(config.kind("d"), Kind::DESTRUCTIVE);
+        let closed = ServerConfig { closed_world: true, ..config };
+        assert_eq!((closed.kind("a").effect, closed.kind("a").world), (Effect::Read, World::Closed));
+    }
+}

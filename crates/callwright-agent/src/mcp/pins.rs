@@ -1,0 +1,183 @@
+//! What the user has taken, definitions by using or by accepting them, and configurations that came with a folder by
+//! accepting them: one file for each server.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::definition::Definition;
+
+/// The longest file that is read.
+const MAX: u64 = 64 << 20;
+/// The version of the form of the file.
+const VERSION: u32 = 1;
+
+/// What is pinned of one server.
+#[derive(Debug)]
+pub(super) struct Pins {
+    path: PathBuf,
+    configs: BTreeSet<String>,
+    tools: BTreeMap<String, Pinned>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct File {
+    version: u32,
+    /// Hashes of accepted configurations.
+    configs: BTreeSet<String>,
+    tools: BTreeMap<String, Pinned>,
+}
+
+/// All of it is kept, so that it can be said what has changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Pinned {
+    fingerprint: String,
+    description: String,
+    schema: Value,
+}
+
+/// How a definition stands to what is pinned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is the one that is pinned.
+    Same,
+    /// None is pinned.
+    New,
+    /// Another one is pinned: what is different.
+    Changed(Vec<String>),
+}
+
+impl Pins {
+    /// Reads what is pinned of `server`; nothing where there is no file yet.
+    ///
+    /// # Errors
+    /// There is one that cannot be read: then nobody knows what was accepted.
+    pub(super) fn read(folder: &Path, server: &str) -> Result<Pins, String> {
+        let path = folder.join(format!("{server}.json"));
+        let unreadable = |why: String| format!("what is pinned in {} cannot be read: {why}", path.display());
+        let (configs, tools) = match read(&path) {
+            Ok(text) => {
+                let file: File =
+                    serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+                if file.version != VERSION {
+                    return Err(unreadable(format!("it is of version {}", file.version)));
+                }
+                (file.configs, file.tools)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
+            Err(error) => return Err(unreadable(error.to_string())),
+        };
+        Ok(Pins { path, configs, tools })
+    }
+
+    /// The same with nothing pinned: for a user who accepts all anew.
+    pub(super) fn none(folder: &Path, server: &str) -> Pins {
+        let path = folder.join(format!("{server}.json"));
+        Pins { path, configs: BTreeSet::new(), tools: BTreeMap::new() }
+    }
+
+    /// Forgets all definitions.
+    pub(super) fn unpin(&mut self) {
+        self.tools.clear();
+    }
+
+    /// Has the user accepted the configuration with this fingerprint?
+    pub(super) fn has_config(&self, fingerprint: &str) -> bool {
+        self.configs.contains(fingerprint)
+    }
+
+    /// The user has.
+    pub(super) fn take_config(&mut self, fingerprint: String) {
+        self.configs.insert(fingerprint);
+    }
+
+    /// Is this definition the one that is pinned?
+    pub(super) fn standing(&self, definition: &Definition) -> Standing {
+        let Some(pinned) = self.tools.get(&definition.name) else { return Standing::New };
+        if pinned.fingerprint == definition.fingerprint() {
+            return Standing::Same;
+        }
+        let was = Definition {
+            name: definition.name.clone(),
+            description: pinned.description.clone(),
+            schema: pinned.schema.clone(),
+        };
+        Standing::Changed(definition.changes(&was))
+    }
+
+    /// Takes a definition: from now on it is the pinned one.
+    pub(super) fn pin(&mut self, definition: &Definition) {
+        let pinned = Pinned {
+            fingerprint: definition.fingerprint(),
+            description: definition.description.clone(),
+            schema: definition.schema.clone(),
+        };
+        self.tools.insert(definition.name.clone(), pinned);
+    }
+
+    /// Writes the file: all of it, or it stays as it was.
+    ///
+    /// # Errors
+    /// What is pinned would be forgotten.
+    pub(super) fn write(&self) -> Result<(), String> {
+        let (configs, tools) = (self.configs.clone(), self.tools.clone());
+        let file = File { version: VERSION, configs, tools };
+        let write = || -> io::Result<()> {
+            let folder = self.path.parent().unwrap_or(Path::new("."));
+            fs::create_dir_all(folder)?;
+            let beside = self.path.with_extension(format!("{}.new", std::process::id()));
+            let mut new = fs::File::create(&beside)?;
+            new.write_all(serde_json::to_string_pretty(&file)?.as_bytes())?;
+            new.sync_all()?;
+            fs::rename(&beside, &self.path)
+        };
+        write().map_err(|error| format!("{} cannot be written: {error}", self.path.display()))
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?.take(MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn definition(description: &str) -> Definition {
+        Definition { name: "t".into(), description: description.into(), schema: json!({"type": "object"}) }
+    }
+
+    #[test]
+    fn what_is_pinned_is_known_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("mcp");
+        let mut pins = Pins::read(&at, "s").unwrap();
+        assert_eq!(pins.standing(&definition("a")), Standing::New);
+        pins.pin(&definition("a"));
+        pins.write().unwrap();
+        let pins = Pins::read(&at, "s").unwrap();
+        assert_eq!(pins.standing(&definition("a")), Standing::Same);
+        let Standing::Changed(what) = pins.standing(&definition("b")) else { panic!("not changed") };
+        assert_eq!(what, [r#"the description was "a" and is "b""#]);
+        assert_eq!(Pins::read(&at, "other").unwrap().standing(&definition("a")), Standing::New);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_not_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for text in ["{", r#"{"version": 2, "configs": [], "tools": {}}"#] {
+            fs::write(folder.path().join("s.json"), text).unwrap();
+            let why = Pins::read(folder.path(), "s").unwrap_err();
+            assert!(why.contains("cannot be read"), "{why}");
+        }
+        assert!(Pins::none(folder.path(), "s").write().is_ok());
+        assert!(Pins::read(folder.path(), "s").is_ok());
+    }
+}
