@@ -21,6 +21,7 @@ mod search;
 mod span;
 mod strict;
 mod surround;
+mod swallow;
 mod tree;
 
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};

@@ -5,6 +5,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::surround;
+use crate::swallow::{has_swallowed, is_meant};
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -66,6 +67,12 @@ pub fn read_prefix<'t>(
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
+        if rigor == Rigor::Full && readings.iter().any(|reading| has_swallowed(reading, guide)) {
+            let plain = Search::new(text, guide, Rigor::Keys, options.cut, fuel).run(from, start).0;
+            if is_meant(&found, &plain) {
+                return Parse::of_ties(plain.iter().filter_map(|f| Reading::of(text, f)).collect());
+            }
+        }
         if !readings.is_empty() {
             return Parse::of_ties(readings);
         }

@@ -7,6 +7,7 @@ use crate::read::{Options, fuel_for, unwrapped};
 use crate::scan::skip_space;
 use crate::search::{Cost, Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
+use crate::swallow::{has_swallowed, is_meant};
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
 
 /// More places than this are not tried as the beginning of the value.
@@ -25,9 +26,19 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         surround.collect();
         (fuel, trouble) = (surround.fuel, surround.trouble);
         let found = surround.found;
-        if !found.is_empty() {
-            return choose(text, found);
+        if found.is_empty() {
+            continue;
         }
+        let parse = choose(text, found.clone());
+        if rigor == Rigor::Full && parse.readings.iter().any(|reading| has_swallowed(reading, guide)) {
+            let rigor = Rigor::Keys;
+            let mut plain = Surround { text, guide, options, rigor, fuel, trouble, found: Vec::new() };
+            plain.collect();
+            if is_meant(&found, &plain.found) {
+                return choose(text, plain.found);
+            }
+        }
+        return parse;
     }
     if let Some(parse) = escaped(text, guide, options) {
         return parse;
