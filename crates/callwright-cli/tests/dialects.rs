@@ -119,7 +119,7 @@ fn what_a_tokenizer_says_is_a_dialect() {
             "transform": {{"type": "function", "function": {{"name": "{{name}}", "arguments": "{{content}}"}}}}}}}}}}}}"#
         )
     };
-    let tokenizer = file("response.json", &response("⟦do (?P<name>\\\\w+)⟧", "⟦done⟧"));
+    let tokenizer = file("response.json", response("⟦do (?P<name>\\\\w+)⟧", "⟦done⟧"));
     let tools = file("response-tools.json", TOOLS);
     let ran = run(&["template", &tokenizer], "");
     assert!(
@@ -133,7 +133,7 @@ fn what_a_tokenizer_says_is_a_dialect() {
     let set = |file: &str| {
         format!("[[response_template]]\nfile = {file:?}\nname = \"zork\"\nmodels = [\"zork-*\"]\n")
     };
-    let config = file("response.toml", &set(name));
+    let config = file("response.toml", set(name));
     let ran = run(&["parse", "--tools", &tools, "--config", &config, "--json"], "⟦do f⟧{\"a\": \"x\"}⟦done⟧");
     assert!(ran.out.contains(r#""dialect":"zork""#), "{} {}", ran.out, ran.err);
     let ran = run(&["prompt", "--tools", &tools, "--config", &config, "--model", "zork-7b"], "");
@@ -146,9 +146,9 @@ fn what_a_tokenizer_says_is_a_dialect() {
         ),
         ("(?i)x(?P<name>\\\\w+)", "y", "tool_calls.open_pattern: `(?i)x` is not understood"),
     ] {
-        file("response-no.json", &response(open, close));
+        file("response-no.json", response(open, close));
         let ran =
-            run(&["serve", "--check", "--config", &file("response-no.toml", &set("response-no.json"))], "");
+            run(&["serve", "--check", "--config", &file("response-no.toml", set("response-no.json"))], "");
         assert!(ran.code == 8 && ran.err.contains(says), "{} {}", ran.out, ran.err);
     }
 }
