@@ -170,7 +170,7 @@ await look('what-if', async (same, holds) => {
 });
 
 let dumped;
-// S4-46
+// S4-46, S4-51
 await look('dump', async (same) => {
   await page.goto(at('healed-one', '&node=2'));
   await page.getByRole('button', { name: 'Dump' }).click();

@@ -270,7 +270,8 @@ fn the_prompt_teaches_the_function_tag() {
     for part in [demand, rules, "CORRECT example", right, "INCORRECT example", wrong, "run_code"] {
         assert!(ran.out.contains(part), "{part} in {}", ran.out);
     }
-    assert_eq!(run(&["prompt", "--dialect", "morse", "--tools", &tools], "").code, 2);
+    let unknown = run(&["prompt", "--dialect", "morse", "--tools", &tools], "");
+    assert!(unknown.code == 8 && unknown.err.contains("there is no dialect `morse`"), "{}", unknown.err);
 }
 
 /// S3-19: the fallback prompt of the Python form.

@@ -102,6 +102,12 @@ fn the_documented_file_is_taken() {
     let page = include_str!("../../../docs/configuration.md");
     let (_, rest) = page.split_once("```toml\n").unwrap();
     let (text, _) = rest.split_once("```").unwrap();
+    file(
+        "tokenizer_config.json",
+        r#"{"response_template": {"start_anchor": "<a>", "fields": {"tool_calls": {
+        "open_pattern": "⟦do (?P<name>\\w+)⟧", "close": "⟦done⟧", "repeats": true, "content": "json",
+        "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}}}}"#,
+    );
     let config = file("documented.toml", text);
     let env = [("LOCAL_KEY", "sk-1"), ("TEAM", "a"), ("COLLECTOR_KEY", "k")];
     let (code, out, err) = check(&["--config", &config], &env);
@@ -208,7 +214,7 @@ fn the_log_tells_how_tools_reach_a_model() {
         let found = lines.iter().find(|line| line["message"].as_str().is_some_and(|m| m.contains(part)));
         found.unwrap_or_else(|| panic!("no {part} in {log:#?}"))
     };
-    // S3-55
+    // S3-40, S3-55
     let found = find("capability found");
     assert_eq!((&found["model"], &found["tools"]), (&json!("gpt-4o"), &json!(true)));
     assert!(found["source"].is_string());
