@@ -216,11 +216,17 @@ fn is_plain_text(key: &str, raw: &str) -> bool {
     }
     let bytes = inside.as_bytes();
     let is_letter = |byte: &u8| byte.is_ascii_graphic() && *byte != b'\\';
+    // The last letter may be an escape's: `\f`, `\u0020`.
+    let ends_plainly = match bytes {
+        [.., b'\\', _] | [] => false,
+        [.., last] => {
+            let tail = bytes.get(bytes.len().saturating_sub(MAX_ESCAPE)..).unwrap_or(bytes);
+            is_letter(last) && !tail.windows(2).any(|pair| pair == b"\\u")
+        }
+    };
     let starts_plainly =
         bytes.first().is_some_and(|byte| is_letter(byte) && !matches!(byte, b'<' | b'[' | b'y' | b'Y'));
-    starts_plainly
-        && MAX_ESCAPE * LONGEST_WORD.max(key.len()) < bytes.len()
-        && bytes.iter().rev().take(MAX_ESCAPE).all(is_letter)
+    starts_plainly && MAX_ESCAPE * LONGEST_WORD.max(key.len()) < bytes.len() && ends_plainly
 }
 
 fn is_placeholder(key: &str, text: &str) -> bool {

@@ -35,7 +35,8 @@ pub(crate) fn json_of(
     let raw = without_cdata(raw);
     let plain = text.trim();
     let kinds = place.map_or(Kinds::ANY, |place| guide.kinds(place));
-    let string = |text: &str| serde_json::Value::from(text).to_string();
+    // A text is always JSON.
+    let string = |text: &str| serde_json::to_string(text).unwrap_or_default();
     match typing {
         Typing::Text => return string(raw),
         Typing::Json => return json(plain, guide, place).unwrap_or_else(|| string(raw)),
