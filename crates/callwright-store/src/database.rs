@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -27,6 +27,8 @@ pub(crate) struct Database {
 
 /// How long a connection may be waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// When to look again whether a file is free.
+const RETRY: Duration = Duration::from_millis(20);
 /// How many questions may be answered at a time.
 const READERS: u32 = 4;
 
@@ -60,7 +62,14 @@ impl Database {
         let connected = tokio::time::timeout(PATIENCE, connecting.connect()).await;
         let mut connection = connected.map_err(|_| sqlx::Error::PoolTimedOut)??;
         if self.kind == Kind::Sqlite {
-            connection.execute(SQLITE_FILE).await?;
+            let begun = Instant::now();
+            // SQLite waits for nobody where it makes a file one with a log: whoever else opens it is in the way.
+            while let Err(error) = connection.execute(SQLITE_FILE).await {
+                if !is_locked(&error) || PATIENCE < begun.elapsed() {
+                    return Err(error);
+                }
+                tokio::time::sleep(RETRY).await;
+            }
             connection.execute(SQLITE_WRITER).await?;
         }
         Ok(connection)
@@ -146,6 +155,10 @@ const SQLITE_FILE: &str = "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode
 const SQLITE_WRITER: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 10000; PRAGMA cache_size = -4096;";
 const SQLITE_READER: &str = "PRAGMA query_only = ON; PRAGMA busy_timeout = 10000; PRAGMA cache_size = -8192;";
 const POSTGRES_READER: &str = "SET default_transaction_read_only = on";
+
+fn is_locked(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.message().contains("database is locked"))
+}
 
 /// What stands behind a `?` or `#` would not be part of the path.
 fn encoded(path: &str) -> String {

@@ -16,7 +16,7 @@ use serde_json::json;
 
 #[test]
 fn several_gateways_open_a_new_store_at_the_same_time() {
-    for config in configs().into_iter().chain(configs()).chain(configs()) {
+    for config in (0..3).flat_map(|_| configs()) {
         let opened: Vec<_> = (0..6)
             .map(|n| {
                 let config = config.clone();
