@@ -99,11 +99,7 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
 /// One question to a model, and its answer.
 fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
     let mut node = NewNode::new(NodeKind::ModelTurn, attempt.to_json(number));
-    // A character that is cut through at the end is none.
-    node.answer = attempt.answer.bytes().map(|(bytes, came)| Answer {
-        text: String::from_utf8_lossy(&bytes).into_owned(),
-        is_whole: bytes.len() == came,
-    });
+    node.answer = attempt.answer.bytes().map(|(bytes, came)| Answer::of(&bytes, came));
     node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
     node
 }

@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::surround;
-use crate::swallow::{has_swallowed, is_meant};
+use crate::swallow::{has_swallowed, is_meant, price};
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -69,7 +69,7 @@ pub fn read_prefix<'t>(
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
         if rigor == Rigor::Full && readings.iter().any(|reading| has_swallowed(reading, guide)) {
             let plain = Search::new(text, guide, Rigor::Keys, options.cut, fuel).run(from, start).0;
-            if is_meant(&found, &plain) {
+            if is_meant(price(&found), price(&plain)) {
                 return Parse::of_ties(plain.iter().filter_map(|f| Reading::of(text, f)).collect());
             }
         }

@@ -7,7 +7,7 @@ use crate::read::{Options, fuel_for, unwrapped};
 use crate::scan::skip_space;
 use crate::search::{Cost, Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
-use crate::swallow::{has_swallowed, is_meant};
+use crate::swallow::{has_swallowed, is_meant, price};
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
 
 /// More places than this are not tried as the beginning of the value.
@@ -29,12 +29,13 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         if found.is_empty() {
             continue;
         }
-        let parse = choose(text, found.clone());
+        let fitting = price(&found);
+        let parse = choose(text, found);
         if rigor == Rigor::Full && parse.readings.iter().any(|reading| has_swallowed(reading, guide)) {
             let rigor = Rigor::Keys;
             let mut plain = Surround { text, guide, options, rigor, fuel, trouble, found: Vec::new() };
             plain.collect();
-            if is_meant(&found, &plain.found) {
+            if is_meant(fitting, price(&plain.found)) {
                 return choose(text, plain.found);
             }
         }

@@ -6,16 +6,22 @@
 
 use alloc::vec::Vec;
 
-use crate::search::Found;
-use crate::{Guide, Kind, Member, Place, Reading, RepairKind, Value};
+use crate::search::{Cost, Found};
+use crate::{Guide, Kind, Member, Place, Reading, RepairKind, Span, Value};
 
-/// Of two ways to read one text, is `plain`, which lets values be of the wrong type, the one that was meant? Where
-/// `fitting` has a string that swallows a member, and it is the cheaper way to read the same bytes.
-pub(crate) fn is_meant(fitting: &[Found], plain: &[Found]) -> bool {
-    let least = |found: &[Found]| found.iter().map(|one| one.cost).min();
-    let (Some(dear), Some(cheap)) = (least(fitting), least(plain)) else { return false };
-    let span = |found: &[Found]| found.first().map(|one| one.span);
-    cheap < dear && span(fitting) == span(plain)
+/// What a way to read a text costs, and the bytes that it reads.
+pub(crate) type Price = Option<(Cost, Span)>;
+
+/// The price of the readings that a search found, all of one text.
+pub(crate) fn price(found: &[Found]) -> Price {
+    let cost = found.iter().map(|one| one.cost).min()?;
+    found.first().map(|one| (cost, one.span))
+}
+
+/// Of two ways to read one text, is `plain`, which lets values be of the wrong type, the one that was meant? Where a
+/// string of the `fitting` one swallows a member: if it is the cheaper way to read the same bytes.
+pub(crate) fn is_meant(fitting: Price, plain: Price) -> bool {
+    matches!((fitting, plain), (Some((dear, all)), Some((cheap, same))) if cheap < dear && all == same)
 }
 
 /// Does a string of `reading` hold a key that the guide declares for the object which it stands in, and which has no

@@ -127,6 +127,13 @@ pub struct Answer {
     pub is_whole: bool,
 }
 
+impl Answer {
+    /// From its first `bytes`, of all that `came`. A character that is cut through at their end is none.
+    pub fn of(bytes: &[u8], came: usize) -> Answer {
+        Answer { text: String::from_utf8_lossy(bytes).into_owned(), is_whole: bytes.len() == came }
+    }
+}
+
 impl NewNode {
     /// A node of this kind. Its `text`, where the payload has one, can be searched, and of a turn of a model what it
     /// wrote.

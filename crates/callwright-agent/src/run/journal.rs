@@ -200,10 +200,7 @@ fn form(result: &ToolResult) -> &'static str {
 
 fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
     let mut node = NewNode::new(NodeKind::ModelTurn, attempt.to_json(number));
-    node.answer = attempt.answer.bytes().map(|(bytes, came)| KeptAnswer {
-        text: String::from_utf8_lossy(&bytes).into_owned(),
-        is_whole: bytes.len() == came,
-    });
+    node.answer = attempt.answer.bytes().map(|(bytes, came)| KeptAnswer::of(&bytes, came));
     node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
     node
 }

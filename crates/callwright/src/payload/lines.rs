@@ -6,7 +6,7 @@
 
 use callwright_json::{Guide, Place, strict};
 
-use super::value::{json, json_of as scalar_of, place_of};
+use super::value::{json, json_of as scalar_of, place_of, quoted};
 use crate::dialect::{Trim, Typing};
 
 /// The most levels.
@@ -277,10 +277,6 @@ fn literal(text: &str, from: usize, column: usize, is_folded: bool, mode: &str) 
         _ => content.push('\n'),
     }
     Some((content, at))
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]

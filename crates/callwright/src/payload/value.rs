@@ -35,17 +35,15 @@ pub(crate) fn json_of(
     let raw = without_cdata(raw);
     let plain = text.trim();
     let kinds = place.map_or(Kinds::ANY, |place| guide.kinds(place));
-    // A text is always JSON.
-    let string = |text: &str| serde_json::to_string(text).unwrap_or_default();
     match typing {
-        Typing::Text => return string(raw),
-        Typing::Json => return json(plain, guide, place).unwrap_or_else(|| string(raw)),
+        Typing::Text => return quoted(raw),
+        Typing::Json => return json(plain, guide, place).unwrap_or_else(|| quoted(raw)),
         Typing::Schema => {}
     }
     if !kinds.meets(Kinds::STRING) {
         let nested =
             kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)).then(|| elements::json_of(plain, guide, place));
-        return nested.flatten().or_else(|| json(plain, guide, place)).unwrap_or_else(|| string(plain));
+        return nested.flatten().or_else(|| json(plain, guide, place)).unwrap_or_else(|| quoted(plain));
     }
     // An enum knows no line breaks around its words.
     if let Some(place) = place
@@ -53,13 +51,19 @@ pub(crate) fn json_of(
         && !guide.admits(place, raw)
         && guide.admits(place, plain)
     {
-        return string(plain);
+        return quoted(plain);
     }
     let is_other = |value: Value<'_>| value.kind() != Kind::String && kinds.meets(kinds_of(value));
     match strict(plain) {
         Ok(tree) if is_other(tree.root(plain)) => plain.to_owned(),
-        _ => string(raw),
+        _ => quoted(raw),
     }
+}
+
+/// `text` as a string of JSON.
+pub(crate) fn quoted(text: &str) -> String {
+    // A text is always JSON.
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// Where a text that goes as a string begins once the markup's blanks are cut off; `None` while it may still turn out to

@@ -10,7 +10,7 @@ use callwright_json::{Guide, Kinds, Member, Place, strict};
 use crate::dialect::{Trim, Typing};
 use crate::guard;
 use crate::payload::tagged::{Param, Walk};
-use crate::payload::value;
+use crate::payload::value::{self, quoted};
 use crate::tools::Tool;
 
 /// How far the arguments of one call are certain.
@@ -153,8 +153,4 @@ fn is_text(tool: &Tool, place: Place, typing: Typing) -> bool {
         Typing::Json => false,
     };
     is_typed && tool.schema().takes_any_string(place)
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
