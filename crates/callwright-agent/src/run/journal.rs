@@ -116,6 +116,7 @@ impl Journal {
             before: Vec::new(),
             calls: answer.verdicts.iter().map(|verdict| kept(verdict, answer.record.end)).collect(),
             faults: faults(&answer.record),
+            feeds_back: policy.feeds_back(),
         };
         self.store.write(turn).await.map(drop)
     }
