@@ -47,7 +47,7 @@ pub(crate) fn json_of(
     }
     // An enum knows no line breaks around its words.
     if let Some(place) = place
-        && guide.picky(place)
+        && guide.longest(place).is_some()
         && !guide.admits(place, raw)
         && guide.admits(place, plain)
     {
