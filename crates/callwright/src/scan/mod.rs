@@ -13,6 +13,8 @@ mod declared;
 mod early;
 mod extent;
 mod header;
+#[cfg(test)]
+mod held;
 mod judge;
 mod lead;
 mod lines;
