@@ -20,6 +20,7 @@ mod lead;
 mod lines;
 mod listed;
 mod live;
+mod live_spelt;
 mod live_tags;
 mod native;
 mod open_end;
