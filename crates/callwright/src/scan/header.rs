@@ -188,6 +188,11 @@ impl<'a> Leading<'a, '_> {
             let is_beam_end = tag.role == Role::Token && self.is(Known::Beam) && !self.is_header_token(&tag);
             let is_element =
                 tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, &tag));
+            // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
+            let is_json = tag.role == Role::Other && tag.word.of(self.text) == "json";
+            if is_json && !tag.closing && self.is(Known::KimiK3) {
+                return self.over(tag.at.end as usize, Glue::Tag);
+            }
             if is_end || is_word || is_beam_end || is_element {
                 self.record = Some(self.tagged_record(&tag));
                 let style = style_of(tag.marked, !is_element);
