@@ -96,8 +96,12 @@ impl Journal {
                         if wrong.is_native() { Some(&wrong.result) } else { turn.user_message.as_ref() };
                     payload["text"] = text.cloned().into();
                     payload["error"] = wrong.error.clone().into();
+                    payload["attempt"] = answer.record.attempts.len().into();
                     let kind = match policy.feeds_back() {
-                        true => NodeKind::ValidationError,
+                        true => {
+                            payload["next"] = "feedback".into();
+                            NodeKind::ValidationError
+                        }
                         false => NodeKind::Refused,
                     };
                     NewNode {
