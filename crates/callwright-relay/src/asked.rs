@@ -23,7 +23,7 @@ use crate::relay::{Begun, Relay, Request};
 use crate::stream::{Events, is_error};
 use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
 use crate::upstream::AnswerBody;
-use crate::wire::{Document, deltas, string_of, usage};
+use crate::wire::{Document, Halves, deltas, string_of, usage};
 
 /// How a question is put.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl Turn {
         let limits = self.relay.config.limits;
         let mut upstream = Events::new(body, limits.event);
         let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
-        let mut has_stopped = false;
+        let (mut has_stopped, mut halves) = (false, Halves::default());
         while let Some(event) = upstream.next().await {
             let Some(data) = &event.data else { continue };
             let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
@@ -210,7 +210,8 @@ impl Turn {
                 return Err(self.cut(why));
             }
             spent = usage(chunk).unwrap_or(spent);
-            for delta in deltas(chunk).filter(|delta| delta.index == 0) {
+            for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
+                halves.mend(&mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
                     reading.thought(thought);
@@ -240,6 +241,11 @@ impl Turn {
             return Err(self.cut(String::from("the upstream's answer broke off")));
         }
         let is_cut = self.ask.max_tokens.is_some_and(|most| most <= spent.completion);
+        if let Some(text) = halves.last_of_text() {
+            reading.text(&text, &mut events);
+        }
+        halves.last_of_calls(|piece| reading.call(piece, &mut events));
+        reading.lone_surrogates(halves.n_alone());
         let choice = reading.finish(is_cut, &mut events);
         say(&mut events, pieces);
         self.log.read(spent, std::iter::once(&choice));

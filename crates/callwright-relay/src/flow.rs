@@ -20,7 +20,7 @@ use crate::stream::{Ending, Events, end_of_stream, is_error};
 use crate::turn::{Chosen, Opened, Source, Turn};
 use crate::upstream::AnswerBody;
 use crate::whole::{unasked, worse};
-use crate::wire::{Change, Delta, Template, deltas, rewritten, usage};
+use crate::wire::{Change, Delta, Halves, Template, deltas, quoted, rewritten, usage};
 
 /// Answers with what an upstream streams, healed.
 pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) {
@@ -107,7 +107,7 @@ impl<'t> Came<'t> {
             let frame = frame.get_or_insert_with(|| Template::of(chunk));
             text.clear();
             let mut is_whole = frame.is_of(chunk);
-            for delta in deltas(chunk) {
+            for mut delta in deltas(chunk) {
                 let at = came.choices.iter().position(|choice| choice.index == delta.index);
                 let at = at.unwrap_or_else(|| {
                     let reading = Reading::new(tool_set, manner);
@@ -116,6 +116,7 @@ impl<'t> Came<'t> {
                 });
                 let is_only = came.choices.len() == 1;
                 let choice = &mut came.choices[at];
+                choice.halves.mend(&mut delta);
                 events.clear();
                 let may_pass = choice.take(&delta, chunk, frame, &mut events);
                 if !(may_pass && is_whole && is_only) {
@@ -231,6 +232,7 @@ fn usage_text(all: Usage) -> String {
 struct Streamed<'t> {
     index: usize,
     reading: Reading<'t>,
+    halves: Halves,
     sink: Sink,
     /// Bytes of text and arguments that came.
     came: usize,
@@ -244,7 +246,8 @@ struct Streamed<'t> {
 
 impl<'t> Streamed<'t> {
     fn new(index: usize, reading: Reading<'t>, sink: Sink) -> Streamed<'t> {
-        Streamed { index, reading, sink, came: 0, thought: 0, has_role: false, repeats_role: false }
+        let halves = Halves::default();
+        Streamed { index, reading, halves, sink, came: 0, thought: 0, has_role: false, repeats_role: false }
     }
 
     /// Reads what a chunk adds. True if all of it may go on as it stands.
@@ -257,7 +260,9 @@ impl<'t> Streamed<'t> {
     ) -> bool {
         self.repeats_role = delta.has_role && self.has_role;
         self.has_role |= delta.has_role;
-        let mut is_whole = delta.calls.is_empty() && delta.finish_reason.is_none() && !self.repeats_role;
+        let is_mended = delta.is_mended || delta.has_mended_thought;
+        let mut is_whole =
+            delta.calls.is_empty() && delta.finish_reason.is_none() && !self.repeats_role && !is_mended;
         if delta.has_more {
             self.sink.has_more();
         }
@@ -294,8 +299,15 @@ impl<'t> Streamed<'t> {
         let has_siblings = delta.has_siblings && delta.finish_reason.is_none();
         if delta.has_more || has_siblings || delta.has_role && !self.repeats_role {
             let mut changes = vec![("tool_calls", Change::Remove), ("function_call", Change::Remove)];
-            if delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
+            if delta.is_mended || delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
                 changes.push(("content", Change::Remove));
+            }
+            if let (true, Some(thought)) = (delta.has_mended_thought, &delta.reasoning) {
+                for key in ["reasoning_content", "reasoning"] {
+                    if delta.choice.get("delta").is_some_and(|own| own.get(key).is_some()) {
+                        changes.push((key, Change::Set(quoted(thought))));
+                    }
+                }
             }
             self.sink.has_begun();
             if self.repeats_role {
@@ -313,9 +325,19 @@ impl<'t> Streamed<'t> {
         self.sink.send(events, template, out);
     }
 
+    /// Reads the halves of characters whose other half did not come.
+    fn halves_that_wait(&mut self, events: &mut Vec<Event>) {
+        if let Some(text) = self.halves.last_of_text() {
+            self.reading.text(&text, events);
+        }
+        self.halves.last_of_calls(|piece| self.reading.call(piece, events));
+        self.reading.lone_surrogates(self.halves.n_alone());
+    }
+
     /// Reads to the end, and writes what became certain there.
     fn finish(mut self, is_cut: bool, template: &Template, out: &mut String) -> (Sink, Choice) {
         let mut events = Vec::new();
+        self.halves_that_wait(&mut events);
         let choice = self.reading.finish(is_cut, &mut events);
         self.sink.send(&events, template, out);
         (self.sink, choice)
@@ -324,6 +346,7 @@ impl<'t> Streamed<'t> {
     /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
     fn break_off(mut self, template: &Template, out: &mut String) -> Choice {
         let mut events = Vec::new();
+        self.halves_that_wait(&mut events);
         let choice = self.reading.finish(true, &mut events);
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
         self.sink.send(&events, template, out);

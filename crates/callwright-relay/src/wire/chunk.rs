@@ -27,16 +27,21 @@ pub(crate) struct Delta<'d> {
     pub(crate) has_role: bool,
     /// Does it say anything else: reasoning, a refusal, a vendor's own member?
     pub(crate) has_more: bool,
+    /// Was the text, or the thought, put together with what the chunk before ended in the middle of?
+    pub(crate) is_mended: bool,
+    pub(crate) has_mended_thought: bool,
     /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
     pub(crate) has_siblings: bool,
 }
 
 /// A piece of a native call.
 pub(crate) struct CallPiece<'d> {
-    index: Option<usize>,
+    pub(super) index: Option<usize>,
     id: Option<Cow<'d, str>>,
     name: Option<Cow<'d, str>>,
-    arguments: Option<Cow<'d, str>>,
+    pub(super) arguments: Option<Cow<'d, str>>,
+    /// The arguments as they are written.
+    pub(super) written: Option<Value<'d>>,
 }
 
 impl CallPiece<'_> {
@@ -72,6 +77,8 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             has_role: delta.is_some_and(|d| d.get("role").is_some()),
             reasoning: delta.filter(|_| has_more).and_then(reasoning),
             has_more,
+            is_mended: false,
+            has_mended_thought: false,
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
     })
@@ -83,6 +90,7 @@ fn piece<'d>(call: Value<'d>, function: Value<'d>) -> CallPiece<'d> {
         id: string_of(call, "id"),
         name: string_of(function, "name"),
         arguments: function.get("arguments").map(text_or_raw),
+        written: function.get("arguments"),
     }
 }
 
@@ -154,6 +162,14 @@ impl Template {
             out.push_str(report);
             out.push_str("}\n\n");
         }
+    }
+
+    /// An event named `tool-error`, a chunk that adds nothing to its choice and says in its member `callwright` which call
+    /// is not made.
+    pub(crate) fn tool_error(&self, index: &str, part: &str, out: &mut String) {
+        out.push_str("event: tool-error\n");
+        let choices = format!("[{{\"index\":{index},\"delta\":{{}},\"finish_reason\":null}}]");
+        self.last(&choices, Some(part), out);
     }
 
     /// The event before the end that counts the tokens.
