@@ -13,7 +13,7 @@ pub(crate) fn told(node: &Node) -> Option<String> {
     let payload = &node.payload;
     match node.kind {
         NodeKind::Intent => Some(text(payload, "arguments").to_owned()),
-        NodeKind::Effect => Some(done(payload)),
+        NodeKind::Effect => Some(format!("{} {}", outcome(payload).1, time_of(payload))),
         _ => None,
     }
 }
@@ -27,8 +27,8 @@ pub(crate) fn act(node: &Node) -> Option<Markup> {
             pre data-copy="" { (visible(&pretty_text(text(payload, "arguments")))) }
         }),
         NodeKind::Effect => Some(html! {
-            p { @if is_done(payload) { span.badge.right { "done" } } @else { span.badge.refused { "failed" } } " "
-                (time_of(payload)) }
+            @let (class, word) = outcome(payload);
+            p { span.badge.(class) { (word) } " " (time_of(payload)) }
         }),
         NodeKind::ToolResult => Some(html! {
             @if payload.pointer("/run/finished").and_then(Value::as_str) == Some("error") {
@@ -47,12 +47,14 @@ pub(crate) fn act(node: &Node) -> Option<Markup> {
     }
 }
 
-fn is_done(payload: &Value) -> bool {
-    payload.get("ok").and_then(Value::as_bool) == Some(true)
-}
-
-fn done(payload: &Value) -> String {
-    format!("{} {}", if is_done(payload) { "done" } else { "failed" }, time_of(payload))
+/// What came of a call, as a class and a word.
+fn outcome(payload: &Value) -> (&'static str, &'static str) {
+    match payload.get("ok").and_then(Value::as_bool) {
+        Some(true) => ("right", "done"),
+        // The program was ended while it ran.
+        _ if text(payload, "outcome") == "unknown" => ("refused", "not known"),
+        _ => ("refused", "failed"),
+    }
 }
 
 /// A call that nobody knows the end of has taken no time that could be told.
