@@ -285,6 +285,64 @@ await look('no-script', async (same, holds) => {
   await plain.context().close();
 });
 
+// Another process writes to the same store: a session at a terminal, whose user says yes.
+async function agent(says, session) {
+  const args = ['chat', '--upstream', `${task.upstream}/v1`, '--model', 'scripted', '--policy', 'feedback',
+    '--session', session, '--store', task.store, '--workspace', task.workspace];
+  const env = { ...process.env, XDG_STATE_HOME: `${task.screenshots}/state` };
+  const running = spawn(task.callwright, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  let said = '';
+  running.stdout.on('data', (piece) => { said += piece; });
+  running.stdin.end(`${says}\ny\n`);
+  const code = await new Promise((resolve) => running.once('close', resolve));
+  if (code !== 0) throw new Error(`the agent ended with ${code}: ${said}`);
+}
+
+// What an agent did: its calls, who allowed them, what came of them.
+await look('agent', async (same, holds) => {
+  await agent('Let the agent write.', 'agent-one');
+  await page.goto(at('agent-one'));
+  holds('facts', await page.locator('#facts').textContent(), 'agent');
+  const kinds = await page.locator('#nodes .kind').allTextContents();
+  same('kinds', kinds, ['⚙system', '✎note', '●user', '✦model turn', '⚠validation error', '✦model turn', '✓tool call',
+    '✎note', '◇intent', '◈effect', '↩tool result', '✦model turn', '✓tool call', '◇intent', '◈effect', '↩tool result',
+    '✦model turn', '✎note']);
+  const told = await page.locator('#nodes .told').allTextContents();
+  same('each says something', told.filter((text) => text.trim() === ''), []);
+  holds('approval', told[7], 'approved: fsWrite {"path": "a.txt"');
+  same('intent', told[8], '{"path": "a.txt", "content": "<b>x</b>"}');
+  holds('effect', told[9], 'done after');
+  holds('failed effect', told[14], 'failed after');
+  const view = async (number) => {
+    await page.goto(at('agent-one', `&node=${number}`));
+    same(`empty boxes of node ${number}`, (await page.locator('.node-view pre').allTextContents()).filter((text) => !text.trim()), []);
+    return page.locator('.node-view').textContent();
+  };
+  holds('settings', await view(2), '"max_turns": 50');
+  holds('told', await view(5), 'This went to the model as its next turn:');
+  holds('intent', await view(9), '"content": "<b>x</b>"');
+  holds('result', await view(11), '"written": "a.txt"');
+  await shot(page, 'agent-light');
+  holds('error', await view(16), 'error');
+  same('is marked', await page.locator('.node-view .badge.refused').textContent(), 'error');
+  await page.goto(at('agent-one', '&node=4&tab=feedback'));
+  holds('feedback', await page.locator('.node-view pre').textContent(), 'Tool Call JSON Error');
+  await page.goto(at('agent-one', '&node=6&tab=arguments'));
+  holds('definition', await page.locator('.node-view').textContent(), 'The tools stand in the words of the request.');
+  // S4-50
+  await page.goto(`${task.url}/statistics`);
+  const row = page.locator('table.fixed tr', { hasText: 'scripted, feedback' });
+  same('put right', await row.locator('td').allTextContents(), ['1', '100.0 %', '100.0 %', '100.0 %', '100.0 %', '100.0 %']);
+  await row.scrollIntoViewIfNeeded();
+  await shot(page, 'agent-statistics-light');
+  const narrow = await open({ viewport: { width: 400, height: 800 } });
+  for (const url of [at('agent-one', '&node=9'), at('agent-one', '&node=11'), `${task.url}/statistics`]) {
+    await narrow.goto(url);
+    same(`${url} is too wide by`, await isWide(narrow), 0);
+  }
+  await narrow.context().close();
+});
+
 for (const hostile of task.hostile) {
   await look(`hostile-${hostile.name}`, async (same) => {
     const mark = (text) => text?.replaceAll('RAN', 'globalThis.ran=1');

@@ -249,6 +249,12 @@ impl Run<'_> {
             expected += 1;
             let times = effects.remove(&effect).unwrap_or_default();
             let is_unknown = text.contains("\"outcome\":\"unknown\"");
+            assert_eq!(
+                of_call(NodeKind::Effect).0.payload["outcome"] == "unknown",
+                is_unknown,
+                "{}",
+                self.session
+            );
             match (name, is_unknown) {
                 ("set", true) => panic!("{}: what may run twice is never unknown", self.session),
                 ("set", false) => assert!(1 <= times, "{}: {effect} was lost", self.session),

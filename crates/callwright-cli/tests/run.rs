@@ -255,6 +255,40 @@ fn for_a_program_each_event_is_a_line() {
     assert_eq!(last["spent"]["requests"], 2);
 }
 
+/// S2-02: a call that is wrong, and one whose tool fails, are events of their own. The stream goes on, and ends as it should.
+#[test]
+fn for_a_program_an_error_of_a_call_is_an_event_and_no_end() {
+    let place = Place::new(
+        "json-error",
+        r#"
+        [[answer]]
+        tool_calls = [{ id = "e1", name = "browser.search", arguments = '{"query": "MCP"}' }]
+        [[answer]]
+        when = { last_contains = "browser.search" }
+        tool_calls = [{ id = "e2", name = "fsRead", arguments = '{"path": "none.txt"}' }]
+        [[answer]]
+        when = { last_role = "tool", last_contains = "none.txt" }
+        text = "There is no such file."
+        "#,
+    );
+    let ran = place.run(&["Read.", "--model", "native", "--yes", "--policy", "feedback", "--output", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = ran.lines();
+    let of = |name: &str| lines.iter().filter(|line| line["event"] == name).collect::<Vec<_>>();
+    let invalid = of("invalid");
+    assert_eq!(
+        (invalid.len(), &invalid[0]["id"], &invalid[0]["code"]),
+        (1, &"e1".into(), &"unknown-tool".into())
+    );
+    assert_eq!(invalid[0]["is_fed_back"], true);
+    let failed = of("call_finished");
+    assert_eq!((failed.len(), &failed[0]["id"], &failed[0]["is_error"]), (1, &"e2".into(), &true.into()));
+    assert!(of("blocked").is_empty());
+    let last = lines.last().unwrap();
+    assert_eq!((last["event"].as_str(), last["end"].as_str()), (Some("ended"), Some("answered")));
+    assert_eq!(last["sentence"], "There is no such file.");
+}
+
 #[test]
 fn a_run_file_says_what_to_do_and_a_program_is_a_tool() {
     let place = Place::new(

@@ -75,7 +75,8 @@ pub(crate) fn look(root: &Path, installed: &Installed) -> Result<Tally> {
     if kept.exists() {
         fs::remove_dir_all(&kept)?;
     }
-    fs::create_dir_all(&kept)?;
+    let workspace = kept.join("w");
+    fs::create_dir_all(&workspace)?;
     let replay = server::replay(&script, installed)?;
     let config: Table = toml::from_str(&format!(
         "[store]\nat = {:?}\ndumps = {:?}\n[[upstreams]]\nname = \"replay\"\nbase_url = \"{}/v1\"\n",
@@ -89,6 +90,9 @@ pub(crate) fn look(root: &Path, installed: &Installed) -> Result<Tally> {
         "browser": BROWSER,
         "callwright": env::current_exe()?.with_file_name("callwright"),
         "screenshots": kept,
+        "upstream": replay.url,
+        "store": kept.join("callwright.db"),
+        "workspace": workspace,
         "hostile": serde_json::to_value(cases)?,
     });
     let mut process = Process::start(&mut installed.page_script("page.mjs")?, &installed.log(PAGE))?;

@@ -96,8 +96,12 @@ impl Journal {
                         if wrong.is_native() { Some(&wrong.result) } else { turn.user_message.as_ref() };
                     payload["text"] = text.cloned().into();
                     payload["error"] = wrong.error.clone().into();
+                    payload["attempt"] = answer.record.attempts.len().into();
                     let kind = match policy.feeds_back() {
-                        true => NodeKind::ValidationError,
+                        true => {
+                            payload["next"] = "feedback".into();
+                            NodeKind::ValidationError
+                        }
                         false => NodeKind::Refused,
                     };
                     NewNode {
@@ -147,9 +151,13 @@ impl Journal {
             NewNode { name: name.clone(), call: id.clone(), ..NewNode::new(NodeKind::ToolResult, payload) };
         let mut nodes = Vec::with_capacity(2);
         if ran {
-            let effect =
-                NewNode::new(NodeKind::Effect, json!({"ok": !result.is_error(), "seconds": spent.seconds}));
-            nodes.push(NewNode { name, call: id, ..effect });
+            let mut effect = json!({"ok": !result.is_error(), "seconds": spent.seconds});
+            if let ToolResult::Error(error) = result
+                && let Some(outcome) = error.more.get("outcome")
+            {
+                effect["outcome"] = outcome.clone();
+            }
+            nodes.push(NewNode { name, call: id, ..NewNode::new(NodeKind::Effect, effect) });
         }
         nodes.push(done);
         self.append(nodes).await

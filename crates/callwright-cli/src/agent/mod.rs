@@ -149,6 +149,22 @@ impl Agent {
     }
 }
 
+/// Heeds each Ctrl-C, for as long as this is awaited. One listener hears all: one for each would miss what comes in between.
+pub(crate) async fn each_interrupt(mut heed: impl FnMut()) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut interrupts) = signal(SignalKind::interrupt()) else { return };
+        while interrupts.recv().await.is_some() {
+            heed();
+        }
+    }
+    #[cfg(not(unix))]
+    while tokio::signal::ctrl_c().await.is_ok() {
+        heed();
+    }
+}
+
 /// Opens the store that is configured. Keys of upstreams never get into it.
 pub(crate) fn store(config: &Config) -> Result<Option<Store>, Failure> {
     let env = |name: &str| std::env::var(name).ok();

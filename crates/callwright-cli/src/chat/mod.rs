@@ -10,12 +10,12 @@ mod screen;
 mod setup;
 
 use std::fmt::Write;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use callwright_agent::run::{Cancel, Outcome, RunError};
 use callwright_agent::{Effect, World, shown};
 
+use crate::agent::each_interrupt;
 use crate::args::ChatArgs;
 use crate::failure::Failure;
 use crate::harmless::harmless;
@@ -96,7 +96,8 @@ impl Chat {
     /// Lets the run go on. Ctrl-C cancels it.
     async fn go_on(&mut self) -> Result<(), Failure> {
         let cancel = self.session.runner.cancel();
-        let pressing = tokio::spawn(press(cancel, self.session.screen.clone()));
+        let screen = self.session.screen.clone();
+        let pressing = tokio::spawn(each_interrupt(move || press(&cancel, &screen)));
         let outcome = self.session.runner.run().await;
         pressing.abort();
         match outcome {
@@ -200,13 +201,11 @@ impl Chat {
 }
 
 /// Once for the turn to be finished, twice for an end at once.
-async fn press(cancel: Cancel, screen: Arc<Screen>) {
-    while tokio::signal::ctrl_c().await.is_ok() {
-        if !cancel.is_pressed() {
-            screen.say(&screen.paint().of(Style::Dim, "ending the turn; Ctrl-C once more stops at once"));
-        }
-        cancel.press();
+fn press(cancel: &Cancel, screen: &Screen) {
+    if !cancel.is_pressed() {
+        screen.say(&screen.paint().of(Style::Dim, "ending the turn; Ctrl-C once more stops at once"));
     }
+    cancel.press();
 }
 
 /// Why nothing more can be done.

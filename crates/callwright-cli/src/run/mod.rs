@@ -13,7 +13,7 @@ use callwright_gateway::Secrets;
 use callwright_store::Store;
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, new_session, store};
+use crate::agent::{Agent, each_interrupt, new_session, store};
 use crate::args::{OutputForm, RunArgs};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -193,14 +193,12 @@ async fn resumed(store: Option<&Store>, id: &str) -> Result<Resumed, Failure> {
 
 /// Ctrl-C once lets the turn be written down, twice stops at once.
 fn heed_signals(cancel: Cancel) {
-    tokio::spawn(async move {
-        while tokio::signal::ctrl_c().await.is_ok() {
-            if !cancel.is_pressed() {
-                let _ = writeln!(io::stderr(), "\ncallwright: ending the turn; once more stops at once");
-            }
-            cancel.press();
+    tokio::spawn(each_interrupt(move || {
+        if !cancel.is_pressed() {
+            let _ = writeln!(io::stderr(), "\ncallwright: ending the turn; once more stops at once");
         }
-    });
+        cancel.press();
+    }));
 }
 
 /// What a script reads of the end.

@@ -11,6 +11,7 @@ mod report;
 mod sessions;
 mod timeline;
 mod spans;
+mod act;
 mod node;
 mod diff;
 mod copies;

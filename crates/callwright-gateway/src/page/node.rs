@@ -4,6 +4,7 @@ use callwright_store::{Filter, Node, NodeKind, Session};
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::act::act;
 use super::copies;
 use super::diff;
 use super::layout::{duration, time};
@@ -264,6 +265,7 @@ fn violated(refusal: &Value) -> Markup {
 }
 
 fn arguments(payload: &Value, request: &str) -> Markup {
+    let is_declared = declares_tools(request);
     let request: Value = serde_json::from_str(request).unwrap_or_default();
     let reports = || list(payload, "choices").filter_map(|choice| choice.get("report"));
     let schema = |name: &str| definition(&request, name).map(|definition| pretty(&definition));
@@ -275,13 +277,13 @@ fn arguments(payload: &Value, request: &str) -> Markup {
                 p.label { "Given the type that the schema asks for:" }
                 ul.edits { @for coercion in list(call, "coercions") { li { (coerced(coercion)) } } }
             }
-            (definition_of(schema(text(call, "name"))))
+            (definition_of(schema(text(call, "name")), is_declared))
         }
         @for refusal in reports().flat_map(|report| list(report, "refusals")) {
             h3 { span.badge.refused { (visible(text(refusal, "code"))) } " " code { (visible(text(refusal, "name"))) } }
             pre { (visible(text(refusal, "block"))) }
             (violated(refusal))
-            (definition_of(schema(text(refusal, "name"))))
+            (definition_of(schema(text(refusal, "name")), is_declared))
         }
         @if reports().all(|report| list(report, "calls").chain(list(report, "refusals")).next().is_none()) {
             p.empty { "No call, so no arguments." }
@@ -289,11 +291,12 @@ fn arguments(payload: &Value, request: &str) -> Markup {
     }
 }
 
-fn definition_of(schema: Option<String>) -> Markup {
+fn definition_of(schema: Option<String>, is_declared: bool) -> Markup {
     html! {
         @match schema {
             Some(schema) => details { summary { "The tool as it was declared" } pre { (visible(&schema)) } },
-            None => p.empty { "No tool of this name was declared." },
+            None if is_declared => p.empty { "No tool of this name was declared." },
+            None => p.empty { "The tools stand in the words of the request." },
         }
     }
 }
@@ -380,7 +383,7 @@ fn other(node: &Node) -> Markup {
         @match node.kind {
             NodeKind::ToolCall | NodeKind::Healed => {
                 (accepted(payload))
-                p.label { "The arguments that the client got:" }
+                p.label { "The arguments as they were handed on:" }
                 pre data-copy="" { (visible(&payload.get("arguments").map(pretty).unwrap_or_default())) }
             },
             NodeKind::ValidationError | NodeKind::Refused => {
@@ -392,8 +395,8 @@ fn other(node: &Node) -> Markup {
                 pre.raw { (marked(text(payload, "block"), &marks)) }
                 (told(node))
             },
-            _ => {
-                pre { (visible(text(payload, "text"))) }
+            _ => @if let Some(act) = act(node) { (act) } @else {
+                @if !text(payload, "text").is_empty() { pre { (visible(text(payload, "text"))) } }
                 @if let Some(calls) = payload.get("tool_calls") { pre { (visible(&pretty(calls))) } }
                 @if text(payload, "text").is_empty() && payload.get("tool_calls").is_none() {
                     pre { (visible(&pretty(payload))) }

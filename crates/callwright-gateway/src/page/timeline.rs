@@ -4,6 +4,7 @@ use callwright_store::{Filter, Node, NodeKind, Session, Turn};
 use maud::{Markup, html};
 
 use super::NODES;
+use super::act;
 use super::layout::{duration, time};
 use super::links;
 use super::report::text;
@@ -52,6 +53,7 @@ pub(crate) fn middle(session: &Session, filter: &Filter, node: Option<i64>, acti
                 h1 { (visible(if summary.title.trim().is_empty() { &summary.id } else { &summary.title })) }
                 p.facts {
                     (outcome(&summary.outcome))
+                    @if summary.origin == "agent" { span.fact { "agent" } }
                     span.fact { (visible(&summary.model)) }
                     @if !summary.mode.is_empty() { span.fact { (visible(&summary.mode)) } }
                     @if !summary.dialect.is_empty() { span.fact { (visible(&summary.dialect)) } }
@@ -129,7 +131,7 @@ fn told(node: &Node) -> String {
         NodeKind::ToolCall | NodeKind::Healed => {
             payload.get("arguments").map(ToString::to_string).unwrap_or_default()
         }
-        _ => text(payload, "text").to_owned(),
+        _ => act::told(node).unwrap_or_else(|| text(payload, "text").to_owned()),
     };
     let mut line: String = whole.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(TOLD) {
