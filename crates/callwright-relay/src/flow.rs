@@ -18,7 +18,8 @@ use crate::sink::Sink;
 use crate::sse_out;
 use crate::stream::{Ending, Events, end_of_stream, is_error};
 use crate::turn::{Chosen, Opened, Source, Turn};
-use crate::upstream::AnswerBody;
+use crate::unsaid::{self, Unsaid};
+use crate::upstream::{AnswerBody, Secrets};
 use crate::whole::{unasked, worse};
 use crate::wire::{Change, Delta, Template, deltas, rewritten, usage};
 
@@ -32,7 +33,8 @@ pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) 
         let Opened { source, chosen, shown } = opened;
         let Source::Answer(answer) = source else { return };
         let manner = Manner { live, ..turn.manner(&chosen, &allowed, &shown) };
-        let came = Came::read(&mut turn, answer.body, &tool_set, manner, &mut frame, &to).await;
+        let secrets = Arc::clone(chosen.candidate.upstream.secrets());
+        let came = Came::read(&mut turn, (answer.body, &secrets), &tool_set, manner, &mut frame, &to).await;
         let frame = frame.get_or_insert_with(|| {
             let record = turn.log.record();
             Template::own(&record.id, &record.model, unix_seconds())
@@ -66,7 +68,7 @@ impl<'t> Came<'t> {
     /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk.
     async fn read(
         turn: &mut Turn,
-        body: AnswerBody,
+        (body, secrets): (AnswerBody, &Arc<Secrets>),
         tool_set: &'t ToolSet,
         manner: Manner<'t>,
         frame: &mut Option<Template>,
@@ -75,7 +77,7 @@ impl<'t> Came<'t> {
         let limits = turn.relay.config.limits;
         let mut came =
             Came { choices: Vec::new(), usage: None, spent: Usage::default(), ending: Ending::default() };
-        let mut upstream = Events::new(body, limits.event);
+        let mut upstream = Events::new(body, Arc::clone(secrets), limits.event);
         let (mut events, mut text) = (Vec::new(), String::new());
         while let Some(event) = upstream.next().await {
             let Some(data) = &event.data else {
@@ -107,7 +109,7 @@ impl<'t> Came<'t> {
             let frame = frame.get_or_insert_with(|| Template::of(chunk));
             text.clear();
             let mut is_whole = frame.is_of(chunk);
-            for delta in deltas(chunk) {
+            for mut delta in deltas(chunk) {
                 let at = came.choices.iter().position(|choice| choice.index == delta.index);
                 let at = at.unwrap_or_else(|| {
                     let reading = Reading::new(tool_set, manner);
@@ -117,7 +119,8 @@ impl<'t> Came<'t> {
                 let is_only = came.choices.len() == 1;
                 let choice = &mut came.choices[at];
                 events.clear();
-                let may_pass = choice.take(&delta, chunk, frame, &mut events);
+                let is_hidden = choice.unsaid.take(secrets, &mut delta);
+                let may_pass = choice.take(&delta, chunk, frame, &mut events) && !is_hidden;
                 if !(may_pass && is_whole && is_only) {
                     is_whole = false;
                     choice.write(&delta, &events, frame, &mut text);
@@ -232,6 +235,7 @@ struct Streamed<'t> {
     index: usize,
     reading: Reading<'t>,
     sink: Sink,
+    unsaid: Unsaid,
     /// Bytes of text and arguments that came.
     came: usize,
     /// Bytes of what is marked as thought, which goes on at once.
@@ -244,7 +248,16 @@ struct Streamed<'t> {
 
 impl<'t> Streamed<'t> {
     fn new(index: usize, reading: Reading<'t>, sink: Sink) -> Streamed<'t> {
-        Streamed { index, reading, sink, came: 0, thought: 0, has_role: false, repeats_role: false }
+        Streamed {
+            index,
+            reading,
+            sink,
+            unsaid: Unsaid::default(),
+            came: 0,
+            thought: 0,
+            has_role: false,
+            repeats_role: false,
+        }
     }
 
     /// Reads what a chunk adds. True if all of it may go on as it stands.
@@ -292,12 +305,16 @@ impl<'t> Streamed<'t> {
     fn write(&mut self, delta: &Delta<'_>, events: &[Event], template: &Template, out: &mut String) {
         // What stands beside the last delta of all goes out with the finish.
         let has_siblings = delta.has_siblings && delta.finish_reason.is_none();
-        if delta.has_more || has_siblings || delta.has_role && !self.repeats_role {
+        if delta.has_more || delta.hides_thought || has_siblings || delta.has_role && !self.repeats_role {
             let mut changes = vec![("tool_calls", Change::Remove), ("function_call", Change::Remove)];
             if delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
                 changes.push(("content", Change::Remove));
             }
             self.sink.has_begun();
+            if delta.hides_thought {
+                let own = delta.choice.get("delta").unwrap_or(delta.choice);
+                changes.extend(unsaid::thought(own, delta.reasoning.as_deref().unwrap_or("")));
+            }
             if self.repeats_role {
                 changes.push(("role", Change::Remove));
             }

@@ -29,17 +29,24 @@ pub(crate) struct Delta<'d> {
     pub(crate) has_more: bool,
     /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
     pub(crate) has_siblings: bool,
+    /// Was a part of the thought taken out, or is it held back?
+    pub(crate) hides_thought: bool,
 }
 
 /// A piece of a native call.
 pub(crate) struct CallPiece<'d> {
-    index: Option<usize>,
+    pub(crate) index: Option<usize>,
     id: Option<Cow<'d, str>>,
     name: Option<Cow<'d, str>>,
-    arguments: Option<Cow<'d, str>>,
+    pub(crate) arguments: Option<Cow<'d, str>>,
 }
 
 impl CallPiece<'_> {
+    /// More of the arguments of the call with this index.
+    pub(crate) fn more(index: Option<usize>, arguments: String) -> Self {
+        CallPiece { index, id: None, name: None, arguments: Some(Cow::Owned(arguments)) }
+    }
+
     /// The same for the engine.
     pub(crate) fn delta(&self) -> CallDelta<'_> {
         CallDelta {
@@ -72,6 +79,7 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             has_role: delta.is_some_and(|d| d.get("role").is_some()),
             reasoning: delta.filter(|_| has_more).and_then(reasoning),
             has_more,
+            hides_thought: false,
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
     })
