@@ -1,6 +1,7 @@
 """Asks one question with one tool, by the `openai` package, and holds each call against the tool's schema.
 
 A task: {"base_url", "model", "ask", "tool", "description", "parameters", "tool_choice", "max_tokens"}
+With a "system" and a "grammar" the tool is told of in the former alone, and the answer is held to the latter.
 """
 
 import json
@@ -13,6 +14,8 @@ from tasks import serve
 
 def run(task, report):
     client = OpenAI(base_url=task["base_url"], api_key="none", max_retries=0)
+    if "system" in task:
+        return say(client, task, report)
     function = {name: task[name] for name in ("description", "parameters")}
     completion = client.chat.completions.create(
         model=task["model"],
@@ -35,6 +38,20 @@ def run(task, report):
             arguments = None
             report.errors.append(f"{name}({text}): {error}")
         report.called(call.id, name, arguments)
+
+
+def say(client, task, report):
+    messages = [{"role": "system", "content": task["system"]}, {"role": "user", "content": task["ask"]}]
+    completion = client.chat.completions.create(
+        model=task["model"],
+        messages=messages,
+        temperature=0,
+        max_tokens=task["max_tokens"],
+        extra_body={"grammar": task["grammar"]},
+    )
+    choice = completion.choices[0]
+    report.finish.append(choice.finish_reason)
+    report.text = choice.message.content or ""
 
 
 serve(run)

@@ -2,3 +2,4 @@
 
 pub mod heal;
 pub mod parse;
+pub mod relay;

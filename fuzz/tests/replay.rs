@@ -13,6 +13,11 @@ fn parse_holds_for_its_seeds() {
     replay("parse", callwright_fuzz::parse::check);
 }
 
+#[test]
+fn relay_holds_for_its_seeds() {
+    replay("relay", callwright_fuzz::relay::check);
+}
+
 fn replay(target: &str, check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
     let seeds: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -21,6 +21,7 @@ usage: cargo xtask tidy         the layer table and the house rules
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
                                 the cells whose names hold NAME, such as gateway/langchain (needs Python 3, npm);
                                 --only dialects: which dialect a small model does best with (minutes)
+                                --only prompts: how often it writes calls malformed, under two prompts (minutes)
        cargo xtask score DIR    the corpora in DIR (needs Python 3), against the floors
        cargo xtask bench gateway
                                 what the gateway costs, beside nginx (Linux, two cores); --gate: fail where a

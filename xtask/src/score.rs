@@ -30,7 +30,7 @@ pub(crate) fn score(dir: &Path) -> Result<()> {
     build.current_dir(&root).args(["build", "--quiet", "--profile", "score", "--package", "callwright-cli"]);
     ensure!(build.status()?.success(), "the optimised build failed");
 
-    let out = root.join("target/score");
+    let out = root.join("target/scores");
     fs::create_dir_all(&out)?;
     let scorer = Scorer { binary: root.join("target/score/callwright"), out, dir, root };
     let mut table = Table::default();

@@ -209,8 +209,6 @@ fn lint_counts_the_cost() {
     assert!(tokens("run_code") + tokens("search_recipes") <= tokens("in every request"), "{}", ran.out);
 }
 
-/// S1-09, S1-10, S1-11, S1-12: the fallback prompt demands the exact format, gives its rules, a right example
-/// with one of the caller's own tools, and a wrong one with the reason.
 /// S0-14, S0-15, S0-49: the built-in tools, their definitions as they are sent, and their cost.
 #[test]
 fn the_built_in_tools_are_listed() {
@@ -255,6 +253,8 @@ fn the_binary_keeps_a_command_behind_walls() {
     assert_eq!((told.as_str(), output.stdout.as_slice()), ("{\"exited\":7}\n", b"in\n".as_slice()));
 }
 
+/// S1-09, S1-10, S1-11, S1-12, S1-24: the fallback prompt demands the exact format, gives its rules, a right example
+/// with one of the caller's own tools, and a wrong one with the reason.
 #[test]
 fn the_prompt_teaches_the_function_tag() {
     let tools = file("prompt.json", TOOLS);

@@ -77,7 +77,7 @@ async fn session(
         let query = Query::of(query.as_deref());
         let number = |key: &str, or: i64| query.get(key).and_then(|text| text.parse().ok()).unwrap_or(or);
         let most = number("limit", NODES).clamp(1, NODES);
-        let found = api.kept(&headers)?.store.outline(&id, number("after", 0), most).await?;
+        let found = api.kept(&headers)?.store.outline(&id, Some(number("after", 0)), most).await?;
         Ok(json_of(&found.ok_or_else(Problem::unknown_session)?))
     };
     answer(&api, found.await)

@@ -90,21 +90,26 @@ fn a_node_deep_in_a_session_is_seen_among_its_neighbours() {
     let shown = |path: &str| running.get(path).body;
     let page = shown("/session?id=deep&node=777");
     assert!(
-        page.contains("note 501.") && page.contains("note 1000.") && !page.contains("note 500."),
+        page.contains("note 601.") && page.contains("note 800.") && !page.contains("note 600."),
         "{page:.300}"
     );
     assert!(page.contains("aria-current=\"true\""), "the node is marked in the timeline");
-    assert!(page.contains("/session?id=deep&amp;from=1000\">Later nodes"), "{page:.300}");
-    let earlier = page.matches("Earlier nodes").count();
-    assert_eq!((earlier, shown("/session?id=deep").matches("Earlier nodes").count()), (1, 0));
-    let last = shown("/session?id=deep&from=1000");
-    assert!(last.contains("note 1300.") && last.contains("from=500\">Earlier nodes"), "{last:.300}");
+    assert!(page.contains("/session?id=deep&amp;from=800\">Later nodes"), "{page:.300}");
+    assert_eq!(page.matches("Earlier nodes").count(), 1);
+    // A session is opened at its end.
+    let last = shown("/session?id=deep");
+    assert!(last.contains("note 1300.") && last.contains("note 1101.") && !last.contains("note 1100."));
+    assert!(last.contains("from=900\">Earlier nodes") && !last.contains("Later nodes"), "{last:.300}");
+    let first = shown("/session?id=deep&from=0");
+    assert!(first.contains("note 200.") && !first.contains("Earlier nodes"), "{first:.300}");
     for number in [i64::MIN, -1, 0, 1301, i64::MAX] {
         assert_eq!(running.get(&format!("/session?id=deep&node={number}")).status, 404, "{number}");
     }
-    // What is no place is the beginning.
-    for odd in ["&from=-5", "&from=x", "&from=99999999999999999999"] {
-        assert!(shown(&format!("/session?id=deep{odd}")).contains("note 1."), "{odd}");
+    // What is no place says nothing.
+    for (odd, note) in
+        [("&from=-5", "note 1."), ("&from=x", "note 1300."), ("&from=99999999999999999999", "note 1300.")]
+    {
+        assert!(shown(&format!("/session?id=deep{odd}")).contains(note), "{odd}");
     }
 }
 

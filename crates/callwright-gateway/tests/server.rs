@@ -346,3 +346,90 @@ fn an_error_of_a_tool_call_is_no_error_of_the_stream() {
         }
     }
 }
+
+/// An upstream that repeats the key that it was sent: no client reads it, wherever it stands and however it is cut.
+#[test]
+fn a_key_that_the_upstream_repeats_is_not_passed_on() {
+    const KEY: &str = "sk-canary-0123456789";
+    let tools = json!([{"type": "function", "function": {"name": "echo", "parameters": {"type": "object"}}}]);
+    let say = "It is sk-canary-0123456789, sk-can you see.";
+    let call = r#"{ id = "c1", name = "echo", arguments = '{"key": "sk-canary-0123456789"}' }"#;
+    let script = format!(
+        "[[answer]]\nrepeat = true\ntext = \"{say}\"\nreasoning = \"{say}\"\ntool_calls = [{call}]\n\
+         extra = {{ headers = {{ authorization = \"Bearer {KEY}\" }} }}\n[answer.when]\nhas_tools = true\n\
+         [[answer]]\nrepeat = true\ntext = \"{say}\"\nextra = {{ authorization = \"Bearer {KEY}\" }}\n\
+         [answer.when]\npath = \"/v1/chat/completions\"\n\
+         [[answer]]\nrepeat = true\nbody = '{{\"key\": \"{KEY}\"}}'\n\
+         [answer.when]\npath = \"/v1/embeddings\"\n"
+    );
+    for pieces in ["\"whole\"", "1", "3", "7"] {
+        let replay = replay(&format!("form = {{ pieces = {pieces}, writes = {pieces} }}\n{script}"));
+        let mut relay = relay_to(&replay.base_url());
+        relay.models.push(ModelConfig { mode: Some(Mode::Native), ..ModelConfig::new("m") });
+        let running = Running::start(GatewayConfig::default(), relay);
+        for has_tools in [false, true] {
+            for stream in [false, true] {
+                let mut body = hello();
+                body["stream"] = stream.into();
+                if has_tools {
+                    body["tools"] = tools.clone();
+                }
+                let answer = running.chat(&body);
+                assert_eq!(answer.status, 200, "{}", answer.body);
+                assert!(!answer.body.contains(KEY), "{}", answer.body);
+                let (mut text, mut thought, mut arguments) = (String::new(), String::new(), String::new());
+                let chunks: Vec<Value> = match stream {
+                    false => vec![answer.json()],
+                    true => {
+                        assert!(answer.body.ends_with("data: [DONE]\n\n"), "{}", answer.body);
+                        let data = answer.body.lines().filter_map(|line| line.strip_prefix("data: {"));
+                        data.map(|data| serde_json::from_str(&format!("{{{data}")).unwrap()).collect()
+                    }
+                };
+                for choice in chunks.iter().map(|chunk| &chunk["choices"][0]) {
+                    let said = if stream { &choice["delta"] } else { &choice["message"] };
+                    text.push_str(said["content"].as_str().unwrap_or(""));
+                    thought.push_str(said["reasoning_content"].as_str().unwrap_or(""));
+                    arguments.push_str(said["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or(""));
+                }
+                let hidden = |said: &str| {
+                    said.replace("sk-[secret]", "[secret]")
+                        .replace("s[secret]", "[secret]")
+                        .replace("sk[secret]", "[secret]")
+                };
+                let expected = say.replace(KEY, "[secret]");
+                assert_eq!(hidden(&text), expected, "{pieces}, {stream}: {}", answer.body);
+                if has_tools {
+                    assert_eq!(hidden(&thought), expected, "{pieces}, {stream}: {}", answer.body);
+                    assert_eq!(
+                        hidden(&arguments),
+                        r#"{"key": "[secret]"}"#,
+                        "{pieces}, {stream}: {}",
+                        answer.body
+                    );
+                }
+            }
+        }
+        let embeddings = running.ask("POST /v1/embeddings", r#"{"model": "m", "input": "a"}"#);
+        assert_eq!(embeddings.body, r#"{"key": "[secret]"}"#);
+    }
+}
+
+/// What a chunk says beside the finish is said once.
+#[test]
+fn a_thought_beside_the_finish_is_passed_on_once() {
+    let chunk = r#"{"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","reasoning_content":"Hm.","content":"Hi."},"finish_reason":"stop"}]}"#;
+    let replay = replay(&format!(
+        "[[answer]]\nraw_events = ['data: {chunk}', \"\\n\\n\", \"data: [DONE]\\n\\n\"]\nheaders = {{ content-type = \"text/event-stream\" }}\n"
+    ));
+    let mut relay = relay_to(&replay.base_url());
+    relay.models.push(ModelConfig { mode: Some(Mode::Native), ..ModelConfig::new("m") });
+    let running = Running::start(GatewayConfig::default(), relay);
+    let mut body = hello();
+    body["stream"] = true.into();
+    body["tools"] =
+        json!([{"type": "function", "function": {"name": "echo", "parameters": {"type": "object"}}}]);
+    let answer = running.chat(&body);
+    assert_eq!(answer.body.matches("Hm.").count(), 1, "{}", answer.body);
+    assert_eq!(answer.body.matches("Hi.").count(), 1, "{}", answer.body);
+}

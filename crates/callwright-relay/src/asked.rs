@@ -22,7 +22,8 @@ use crate::record::{Choice, End, TurnRecord, Usage, Why};
 use crate::relay::{Begun, Relay, Request};
 use crate::stream::{Events, is_error};
 use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
-use crate::upstream::AnswerBody;
+use crate::unsaid::Unsaid;
+use crate::upstream::{AnswerBody, Secrets};
 use crate::wire::{Document, Halves, deltas, string_of, usage};
 
 /// How a question is put.
@@ -157,14 +158,15 @@ impl Turn {
         let document = match source {
             Source::Answer(answer) if is_stream => {
                 let reading = Reading::new(&tool_set, manner);
-                let choice = self.streamed(answer.body, reading, pieces).await?;
+                let secrets = Arc::clone(chosen.candidate.upstream.secrets());
+                let choice = self.streamed(answer.body, secrets, reading, pieces).await?;
                 return Ok((choice, chosen));
             }
             Source::Salvaged(document) => document,
             Source::Answer(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await;
                 let document = body.map_err(|error| error.to_string()).and_then(|body| {
-                    Document::parse(body)
+                    Document::parse(chosen.candidate.upstream.without_secrets(body))
                         .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
                 });
                 document.map_err(|message| self.cut(message))?
@@ -189,11 +191,13 @@ impl Turn {
     async fn streamed(
         &mut self,
         body: AnswerBody,
+        secrets: Arc<Secrets>,
         mut reading: Reading<'_>,
         pieces: Told<'_>,
     ) -> Result<Choice, ChatError> {
         let limits = self.relay.config.limits;
-        let mut upstream = Events::new(body, limits.event);
+        let mut upstream = Events::new(body, Arc::clone(&secrets), limits.event);
+        let mut unsaid = Unsaid::default();
         let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
         let (mut has_stopped, mut halves) = (false, Halves::default());
         while let Some(event) = upstream.next().await {
@@ -212,6 +216,7 @@ impl Turn {
             spent = usage(chunk).unwrap_or(spent);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
                 halves.mend(&mut delta);
+                unsaid.take(&secrets, &mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
                     reading.thought(thought);

@@ -136,7 +136,7 @@ impl Turn {
             Source::Salvaged(document) => document,
             Source::Answer(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-                Document::parse(body).ok()?
+                Document::parse(opened.chosen.candidate.upstream.without_secrets(body)).ok()?
             }
         };
         let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);

@@ -18,7 +18,8 @@ use crate::sink::Sink;
 use crate::sse_out;
 use crate::stream::{Ending, Events, end_of_stream, is_error};
 use crate::turn::{Chosen, Opened, Source, Turn};
-use crate::upstream::AnswerBody;
+use crate::unsaid::{self, Unsaid};
+use crate::upstream::{AnswerBody, Secrets};
 use crate::whole::{unasked, worse};
 use crate::wire::{Change, Delta, Halves, Template, deltas, quoted, rewritten, usage};
 
@@ -32,7 +33,8 @@ pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) 
         let Opened { source, chosen, shown } = opened;
         let Source::Answer(answer) = source else { return };
         let manner = Manner { live, ..turn.manner(&chosen, &allowed, &shown) };
-        let came = Came::read(&mut turn, answer.body, &tool_set, manner, &mut frame, &to).await;
+        let secrets = Arc::clone(chosen.candidate.upstream.secrets());
+        let came = Came::read(&mut turn, (answer.body, &secrets), &tool_set, manner, &mut frame, &to).await;
         let frame = frame.get_or_insert_with(|| {
             let record = turn.log.record();
             Template::own(&record.id, &record.model, unix_seconds())
@@ -66,7 +68,7 @@ impl<'t> Came<'t> {
     /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk.
     async fn read(
         turn: &mut Turn,
-        body: AnswerBody,
+        (body, secrets): (AnswerBody, &Arc<Secrets>),
         tool_set: &'t ToolSet,
         manner: Manner<'t>,
         frame: &mut Option<Template>,
@@ -75,7 +77,7 @@ impl<'t> Came<'t> {
         let limits = turn.relay.config.limits;
         let mut came =
             Came { choices: Vec::new(), usage: None, spent: Usage::default(), ending: Ending::default() };
-        let mut upstream = Events::new(body, limits.event);
+        let mut upstream = Events::new(body, Arc::clone(secrets), limits.event);
         let (mut events, mut text) = (Vec::new(), String::new());
         while let Some(event) = upstream.next().await {
             let Some(data) = &event.data else {
@@ -118,7 +120,8 @@ impl<'t> Came<'t> {
                 let choice = &mut came.choices[at];
                 choice.halves.mend(&mut delta);
                 events.clear();
-                let may_pass = choice.take(&delta, chunk, frame, &mut events);
+                let is_hidden = choice.unsaid.take(secrets, &mut delta);
+                let may_pass = choice.take(&delta, chunk, frame, &mut events) && !is_hidden;
                 if !(may_pass && is_whole && is_only) {
                     is_whole = false;
                     choice.write(&delta, &events, frame, &mut text);
@@ -234,6 +237,7 @@ struct Streamed<'t> {
     reading: Reading<'t>,
     halves: Halves,
     sink: Sink,
+    unsaid: Unsaid,
     /// Bytes of text and arguments that came.
     came: usize,
     /// Bytes of what is marked as thought, which goes on at once.
@@ -246,8 +250,17 @@ struct Streamed<'t> {
 
 impl<'t> Streamed<'t> {
     fn new(index: usize, reading: Reading<'t>, sink: Sink) -> Streamed<'t> {
-        let halves = Halves::default();
-        Streamed { index, reading, halves, sink, came: 0, thought: 0, has_role: false, repeats_role: false }
+        Streamed {
+            index,
+            reading,
+            halves: Halves::default(),
+            sink,
+            unsaid: Unsaid::default(),
+            came: 0,
+            thought: 0,
+            has_role: false,
+            repeats_role: false,
+        }
     }
 
     /// Reads what a chunk adds. True if all of it may go on as it stands.
@@ -297,12 +310,14 @@ impl<'t> Streamed<'t> {
     fn write(&mut self, delta: &Delta<'_>, events: &[Event], template: &Template, out: &mut String) {
         // What stands beside the last delta of all goes out with the finish.
         let has_siblings = delta.has_siblings && delta.finish_reason.is_none();
-        if delta.has_more || has_siblings || delta.has_role && !self.repeats_role {
+        if delta.has_more || delta.hides_thought || has_siblings || delta.has_role && !self.repeats_role {
             let mut changes = vec![("tool_calls", Change::Remove), ("function_call", Change::Remove)];
             if delta.is_mended || delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
                 changes.push(("content", Change::Remove));
             }
-            if let (true, Some(thought)) = (delta.has_mended_thought, &delta.reasoning) {
+            if let (true, false, Some(thought)) =
+                (delta.has_mended_thought, delta.hides_thought, &delta.reasoning)
+            {
                 for key in ["reasoning_content", "reasoning"] {
                     if delta.choice.get("delta").is_some_and(|own| own.get(key).is_some()) {
                         changes.push((key, Change::Set(quoted(thought))));
@@ -310,6 +325,10 @@ impl<'t> Streamed<'t> {
                 }
             }
             self.sink.has_begun();
+            if delta.hides_thought {
+                let own = delta.choice.get("delta").unwrap_or(delta.choice);
+                changes.extend(unsaid::thought(own, delta.reasoning.as_deref().unwrap_or("")));
+            }
             if self.repeats_role {
                 changes.push(("role", Change::Remove));
             }

@@ -23,6 +23,7 @@ mod notes;
 mod whole;
 pub mod sse;
 mod stream;
+mod unsaid;
 mod flow;
 mod sink;
 mod sse_out;

@@ -17,7 +17,7 @@ use crate::record::{End, Observer, Why};
 use crate::reply::{Reply, ReplyBody};
 use crate::stream;
 use crate::turn::{Failed, Opened, Turn};
-use crate::upstream::{Answer, ConfigError, Upstreams};
+use crate::upstream::{Answer, ConfigError, Secrets, Tail, Upstreams};
 use crate::whole;
 use crate::wire::{Ask, Change, Document, WireError, quoted, rewritten};
 
@@ -142,7 +142,7 @@ impl Relay {
             }
         };
         match asked {
-            Ok(answer) => passed(answer),
+            Ok(answer) => passed(answer, Arc::clone(candidate.upstream.secrets())),
             Err(error) => Reply::error(&WireError::upstream(
                 StatusCode::BAD_GATEWAY,
                 "upstream_unavailable",
@@ -213,16 +213,19 @@ fn with_id(mut reply: Reply, id: &str) -> Reply {
 }
 
 /// An answer that goes on piece by piece, as it is.
-fn passed(answer: Answer) -> Reply {
+fn passed(answer: Answer, secrets: Arc<Secrets>) -> Reply {
     let Answer { status, headers, mut body } = answer;
     let outlet = crate::reply::Outlet::default();
     let to = outlet.clone();
     let work = async move {
+        let mut tail = Tail::default();
         while let Some(piece) = body.next().await {
             let Ok(piece) = piece else { return to.breaks() };
-            to.write(&piece);
+            let hidden = if secrets.is_empty() { None } else { tail.push(&secrets, &piece) };
+            to.write(hidden.as_deref().unwrap_or(&piece));
             to.room().await;
         }
+        to.write(&tail.rest(&secrets));
     };
     Reply { status, headers, body: ReplyBody::running(outlet, work) }
 }

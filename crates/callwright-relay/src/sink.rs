@@ -265,13 +265,9 @@ impl Sink {
         let choice = tree.root(choice);
         let finish = finish_reason(turn, settled, self.has_calls());
         let finish = finish.map_or(String::from("null"), |finish| quoted(&finish));
-        // What was said in this chunk is out already.
-        let delta = choice.get("delta").map_or(String::from("{}"), |delta| {
-            let gone = ["role", "content", "tool_calls", "function_call"].map(|key| (key, Change::Remove));
-            rewritten(delta, &gone)
-        });
-        let choice =
-            rewritten(choice, &[("delta", Change::Set(delta)), ("finish_reason", Change::Set(finish))]);
+        // All that was said in this chunk is out already.
+        let changes = [("delta", Change::Set(String::from("{}"))), ("finish_reason", Change::Set(finish))];
+        let choice = rewritten(choice, &changes);
         template.last(&format!("[{choice}]"), report, out);
     }
 }

@@ -21,6 +21,13 @@ pub struct Event {
     pub raw: Bytes,
 }
 
+impl Event {
+    /// One event of these bytes.
+    pub(crate) fn of(raw: Bytes) -> Event {
+        Decoder::new(raw.len()).event(raw)
+    }
+}
+
 /// An event that is longer than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventTooLong {

@@ -1,5 +1,7 @@
 //! Streamed answers: prose goes on at once, calls when they are certain, and nothing is ever taken back.
 
+use std::sync::Arc;
+
 use callwright_json::{Value, strict};
 use http::{HeaderValue, StatusCode, header};
 
@@ -10,8 +12,9 @@ use crate::report;
 use crate::sse::{self, Decoder};
 use crate::sse_out;
 use crate::turn::{Opened, Source, Turn};
-use crate::upstream::AnswerBody;
-use crate::wire::{deltas, usage};
+use crate::unsaid::{self, Unsaid};
+use crate::upstream::{AnswerBody, Secrets};
+use crate::wire::{Change, array, deltas, quoted, rewritten, usage};
 
 /// The answer to a request that wants a stream, from an upstream that streams.
 pub(crate) fn reply(turn: Box<Turn>, opened: Opened) -> Reply {
@@ -68,6 +71,10 @@ impl Ending {
 /// Hands a stream on as it is. What is looked at is only whether it ends properly.
 async fn passed(mut turn: Box<Turn>, opened: Opened, to: Outlet) {
     let Source::Answer(mut answer) = opened.source else { return };
+    let secrets = Arc::clone(opened.chosen.candidate.upstream.secrets());
+    if !secrets.is_empty() {
+        return hidden(turn, answer.body, secrets, to).await;
+    }
     let mut decoder = Decoder::new(turn.relay.config.limits.event);
     let (mut ending, mut spent) = (Ending::default(), Usage::default());
     while let Some(piece) = answer.body.next().await {
@@ -91,6 +98,62 @@ async fn passed(mut turn: Box<Turn>, opened: Opened, to: Outlet) {
     }
     turn.log.read(spent, std::iter::empty());
     end_of_stream(&mut turn, &ending, End::Passed, &to);
+}
+
+/// The same where the upstream knows a secret: each event is looked into, and goes on as it is where there is none of it.
+async fn hidden(mut turn: Box<Turn>, body: AnswerBody, secrets: Arc<Secrets>, to: Outlet) {
+    let mut events = Events::new(body, Arc::clone(&secrets), turn.relay.config.limits.event);
+    let mut choices: Vec<(usize, Unsaid)> = Vec::new();
+    let mut spent = Usage::default();
+    let mut ending = Ending::default();
+    while let Some(event) = events.next().await {
+        note_end(&event, &mut ending, &mut spent);
+        match without(&secrets, &event, &mut choices) {
+            Some(event) => to.write(event.as_bytes()),
+            None => to.write(&event.raw),
+        }
+        // The last one, where it was cut.
+        if ![&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| event.raw.ends_with(end)) {
+            to.write(b"\n\n");
+        }
+        to.room().await;
+    }
+    ending.is_done = events.ending.is_done;
+    ending.cut = events.ending.cut;
+    turn.log.read(spent, std::iter::empty());
+    if ending.is_done {
+        to.write(b"data: [DONE]\n\n");
+    }
+    end_of_stream(&mut turn, &ending, End::Passed, &to);
+}
+
+/// The event without what is of a secret that is spread over several; none where it may go on as it is.
+fn without(secrets: &Secrets, event: &sse::Event, choices: &mut Vec<(usize, Unsaid)>) -> Option<String> {
+    let text = std::str::from_utf8(event.data.as_deref()?).ok()?;
+    let tree = strict(text).ok()?;
+    let chunk = tree.root(text);
+    let mut is_changed = false;
+    let written: Vec<String> = deltas(chunk)
+        .map(|mut delta| {
+            let at = choices.iter().position(|(index, _)| *index == delta.index).unwrap_or_else(|| {
+                choices.push((delta.index, Unsaid::default()));
+                choices.len() - 1
+            });
+            if !choices[at].1.take(secrets, &mut delta) {
+                return delta.choice.raw().to_owned();
+            }
+            is_changed = true;
+            let Some(own) = delta.choice.get("delta") else { return delta.choice.raw().to_owned() };
+            let set = |text: &str| ("content", Change::Set(quoted(text)));
+            let mut changes: Vec<(&str, Change)> = delta.text.as_deref().map(set).into_iter().collect();
+            if delta.hides_thought {
+                changes.extend(unsaid::thought(own, delta.reasoning.as_deref().unwrap_or("")));
+            }
+            rewritten(delta.choice, &[("delta", Change::Set(rewritten(own, &changes)))])
+        })
+        .collect();
+    let chunk = is_changed.then(|| rewritten(chunk, &[("choices", Change::Set(array(written)))]))?;
+    Some(format!("data: {chunk}\n\n"))
 }
 
 fn note_end(event: &sse::Event, ending: &mut Ending, spent: &mut Usage) {
@@ -150,15 +213,24 @@ pub(crate) struct Events {
     body: AnswerBody,
     decoder: Decoder,
     limit: usize,
+    secrets: Arc<Secrets>,
     pub(crate) ending: Ending,
     is_over: bool,
 }
 
 impl Events {
-    pub(crate) fn new(body: AnswerBody, limit: usize) -> Events {
-        Events { body, decoder: Decoder::new(limit), limit, ending: Ending::default(), is_over: false }
+    pub(crate) fn new(body: AnswerBody, secrets: Arc<Secrets>, limit: usize) -> Events {
+        Events {
+            body,
+            decoder: Decoder::new(limit),
+            limit,
+            secrets,
+            ending: Ending::default(),
+            is_over: false,
+        }
     }
 
+    /// The next event, without the upstream's secrets as far as they stand in it whole.
     pub(crate) async fn next(&mut self) -> Option<sse::Event> {
         loop {
             let event = match self.decoder.next() {
@@ -179,7 +251,10 @@ impl Events {
                     self.body.take_end().await;
                     return None;
                 }
-                return Some(event);
+                return Some(match self.secrets.hidden(&event.raw) {
+                    Some(raw) => sse::Event::of(raw.into()),
+                    None => event,
+                });
             }
             if self.is_over {
                 return None;

@@ -186,6 +186,7 @@ impl Turn {
                     return Err(Failed::Error(unreachable(&error)));
                 }
             };
+            let body = upstream.without_secrets(body);
             self.log.failed(Some(status.as_u16()), &error_line(&body));
             let text = String::from_utf8_lossy(&body);
             let refusal = refusal(status, &body);

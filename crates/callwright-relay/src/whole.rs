@@ -14,7 +14,8 @@ use crate::record::{Choice, End, Usage};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
 use crate::sse_out;
-use crate::turn::{Failed, Opened, Source, Turn, read_whole};
+use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
+use crate::upstream::AnswerBody;
 use crate::wire::{Answered, Change, Document, WireError, array, choices, quoted, rewritten, usage};
 
 /// The answer to a request, from an upstream that answers in one piece.
@@ -25,7 +26,7 @@ pub(crate) async fn reply(mut turn: Box<Turn>, opened: Opened) -> Reply {
             Source::Salvaged(document) => document,
             Source::Answer(answer) => {
                 headers = answer.headers;
-                match whole_document(&turn, answer.body).await {
+                match whole_document(&turn, answer.body, &opened.chosen).await {
                     Ok(document) => document,
                     Err(error) => {
                         turn.log.failed(None, &error.message);
@@ -60,9 +61,10 @@ pub(crate) async fn reply(mut turn: Box<Turn>, opened: Opened) -> Reply {
     }
 }
 
-async fn whole_document(turn: &Turn, body: crate::upstream::AnswerBody) -> Result<Document, WireError> {
+async fn whole_document(turn: &Turn, body: AnswerBody, chosen: &Chosen) -> Result<Document, WireError> {
     let bad = |message: String| WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message);
     let body = body.whole(turn.relay.config.limits.answer).await.map_err(|error| bad(error.to_string()))?;
+    let body = chosen.candidate.upstream.without_secrets(body);
     Document::parse(body).map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
 }
 

@@ -1,4 +1,6 @@
-//! What a store costs: `cargo xtask bench store` builds and runs it.
+//! What a store costs: `cargo xtask bench store` builds and runs it. By itself it takes a folder, or the URL of an empty
+//! Postgres database, and the number of nodes:
+//! `cargo run --release --package callwright-store --example measure postgres://localhost/measure 1000000`
 //!
 //! A store of as many nodes as asked for is made, as conversations of ten turns; then lists, filters and sessions are
 //! asked for, and the middle of the times is told. And what handing over a record costs the one who hands it over.
@@ -9,8 +11,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use callwright_store::{
-    Became, Call, Fault, Filter, NewNode, NewTurn, NodeKind, Range, Record, Retention, SessionRef, Store,
-    StoreConfig, StoreError, Turn,
+    Became, Call, Fault, Filter, Location, NewNode, NewTurn, NodeKind, Range, Record, Retention, SessionRef,
+    Store, StoreConfig, StoreError, Turn,
 };
 use serde_json::json;
 
@@ -19,10 +21,16 @@ const WORDS: u64 = 5000;
 
 fn main() -> Result<(), StoreError> {
     let mut args = std::env::args().skip(1);
-    let folder = args.next().map_or_else(std::env::temp_dir, PathBuf::from);
+    let place = args.next();
     let n_nodes: u64 = args.next().and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
-    let file = folder.join("measure.db");
-    let config = StoreConfig { retention: Retention { days: 0, bytes: 0 }, ..StoreConfig::at(&file) };
+    let location = match place {
+        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            Location::Postgres(url)
+        }
+        folder => Location::File(folder.map_or_else(std::env::temp_dir, PathBuf::from).join("measure.db")),
+    };
+    let config =
+        StoreConfig { retention: Retention { days: 0, bytes: 0 }, ..StoreConfig::of(location.clone()) };
     let store = Store::open(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|_| StoreError::Closed)?;
     hand_over(&store);
@@ -31,7 +39,9 @@ fn main() -> Result<(), StoreError> {
         let begun = Instant::now();
         fill(&store, n_nodes).await?;
         println!("fill: {n_nodes} nodes in {:.1} s", begun.elapsed().as_secs_f64());
-        if let Ok(file) = std::fs::metadata(&file) {
+        if let Location::File(file) = &location
+            && let Ok(file) = std::fs::metadata(file)
+        {
             println!("fill: {} bytes in the file for each node", file.len() / n_nodes.max(1));
         }
         ask(&store).await
@@ -200,7 +210,7 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
     let mut times = Vec::new();
     for summary in &page.sessions {
         let begun = Instant::now();
-        black_box(store.outline(&summary.id, 0, 2000).await?);
+        black_box(store.outline(&summary.id, None, 200).await?);
         times.push(begun.elapsed());
     }
     show("open", &mut times, 1);

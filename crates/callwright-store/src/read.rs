@@ -23,6 +23,13 @@ const TURNS: &str = "SELECT id, number, request, at, outcome, model, upstream, m
                      attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
                      repair_tokens, repairs, feedback_turns FROM turns WHERE session = $1 ORDER BY number";
 
+/// Those of a page of nodes, from the turn of the first one to that of the last one.
+const TURNS_OF_PAGE: &str = "SELECT id, number, request, at, outcome, model, upstream, mode, dialect, policy, streamed, \
+                             status, attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, \
+                             repair_turns, repair_tokens, repairs, feedback_turns FROM turns WHERE session = $1 \
+                             AND number >= (SELECT number FROM turns WHERE id = $2) \
+                             AND number <= (SELECT number FROM turns WHERE id = $3) ORDER BY number";
+
 const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, body, answer FROM nodes \
                      WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
@@ -36,16 +43,22 @@ impl Store {
     /// The database refuses, or holds what cannot be read.
     pub async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
         let id = id.to_owned();
-        self.read(|pool| async move { whole(&pool, &id, NODES, 0, i64::MAX).await }).await
+        self.read(|pool| async move { whole(&pool, &id).await }).await
     }
 
-    /// A session without the bodies of its requests: nodes behind the one numbered `after`, at most `most` of them.
+    /// A part of a session, without the bodies of its requests: nodes behind the one numbered `after`, at most `most` of
+    /// them, and their turns. Where nothing is said of `after` it is the last part.
     ///
     /// # Errors
     /// As [`Store::session`].
-    pub async fn outline(&self, id: &str, after: i64, most: i64) -> Result<Option<Session>, StoreError> {
+    pub async fn outline(
+        &self,
+        id: &str,
+        after: Option<i64>,
+        most: i64,
+    ) -> Result<Option<Session>, StoreError> {
         let id = id.to_owned();
-        self.read(move |pool| async move { whole(&pool, &id, OUTLINE, after, most).await }).await
+        self.read(move |pool| async move { part(&pool, &id, after, most).await }).await
     }
 
     /// One node of a session, and the whole body of its request.
@@ -78,17 +91,11 @@ impl Store {
     }
 }
 
-async fn whole(
-    pool: &AnyPool,
-    id: &str,
-    sql: &'static str,
-    after: i64,
-    most: i64,
-) -> Result<Option<Session>, StoreError> {
+async fn whole(pool: &AnyPool, id: &str) -> Result<Option<Session>, StoreError> {
     let Some((summary, key)) = summary(pool, id).await? else { return Ok(None) };
     let turns = sqlx::query(TURNS).bind(key).fetch_all(pool).await?;
     let turns = turns.iter().map(turn_of).collect::<Result<_, sqlx::Error>>()?;
-    let nodes = nodes(pool, sql, key, after, most).await?;
+    let nodes = nodes(pool, NODES, key, 0, i64::MAX).await?;
     let mut parts = BTreeMap::new();
     if nodes.iter().any(|node| node.body.is_some()) {
         let rows = sqlx::query("SELECT number, text FROM parts WHERE session = $1").bind(key).fetch_all(pool);
@@ -97,6 +104,28 @@ async fn whole(
         }
     }
     Ok(Some(Session { summary, turns, nodes, parts }))
+}
+
+async fn part(
+    pool: &AnyPool,
+    id: &str,
+    after: Option<i64>,
+    most: i64,
+) -> Result<Option<Session>, StoreError> {
+    let Some((summary, key)) = summary(pool, id).await? else { return Ok(None) };
+    let after = after.unwrap_or_else(|| summary.nodes.saturating_sub(most).max(0));
+    let nodes = nodes(pool, OUTLINE, key, after, most).await?;
+    // Turns come in the order of their nodes.
+    let mut ids = nodes.iter().filter_map(|node| node.turn);
+    let turns = match ids.next() {
+        Some(first) => {
+            let last = ids.next_back().unwrap_or(first);
+            let rows = sqlx::query(TURNS_OF_PAGE).bind(key).bind(first).bind(last).fetch_all(pool).await?;
+            rows.iter().map(turn_of).collect::<Result<_, sqlx::Error>>()?
+        }
+        None => Vec::new(),
+    };
+    Ok(Some(Session { summary, turns, nodes, parts: BTreeMap::new() }))
 }
 
 async fn summary(pool: &AnyPool, id: &str) -> Result<Option<(Summary, i64)>, StoreError> {

@@ -1,5 +1,5 @@
-//! Puts nodes that a former version wrote where they are searched: some at a time, the youngest first. Where it is
-//! interrupted it goes on later.
+//! Puts nodes that a former version wrote where they are searched, and counts what it did not count: some at a time, the
+//! youngest first. Where it is interrupted it goes on later.
 
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
@@ -41,6 +41,17 @@ pub(crate) async fn step(database: &Database, connection: &mut AnyConnection) ->
         };
         nodes.push((row.try_get(0)?, words_of(row, &faults)?));
     }
+    let mut fed_back: Vec<i64> = Vec::new();
+    for row in &rows {
+        let (kind, turn): (String, Option<i64>) = (row.try_get(1)?, row.try_get(4)?);
+        if kind == NodeKind::ModelTurn.name()
+            && is_feedback(row.try_get(3)?)
+            && let Some(turn) = turn.filter(|turn| !fed_back.contains(turn))
+        {
+            fed_back.push(turn);
+            count_feedback(&mut transaction, row.try_get(9)?, turn).await?;
+        }
+    }
     let lowest = nodes.last().map(|(id, _)| *id);
     // Words are taken in the order of nodes.
     nodes.reverse();
@@ -53,6 +64,27 @@ pub(crate) async fn step(database: &Database, connection: &mut AnyConnection) ->
     sqlx::query(AssertSqlSafe(set)).persistent(false).execute(&mut *transaction).await?;
     transaction.commit().await?;
     Ok(lowest.is_some())
+}
+
+/// Does this question tell a model of its errors?
+fn is_feedback(payload: &str) -> bool {
+    let payload: serde_json::Value = serde_json::from_str(payload).unwrap_or_default();
+    payload.get("why").is_some_and(|why| why == "feedback")
+}
+
+/// Counts the questions of a turn that told the model of its errors, unless that has been done.
+async fn count_feedback(connection: &mut AnyConnection, session: i64, turn: i64) -> Result<(), sqlx::Error> {
+    let questions = sqlx::query(QUESTIONS).bind(turn).bind(NodeKind::ModelTurn.name());
+    let mut count: i64 = 0;
+    for row in questions.fetch_all(&mut *connection).await? {
+        count += i64::from(is_feedback(row.try_get(0)?));
+    }
+    let update = sqlx::query("UPDATE turns SET feedback_turns = $1 WHERE id = $2 AND feedback_turns = 0");
+    if update.bind(count).bind(turn).execute(&mut *connection).await?.rows_affected() != 0 {
+        let update = sqlx::query("UPDATE sessions SET feedback_turns = feedback_turns + $1 WHERE key = $2");
+        update.bind(count).bind(session).execute(&mut *connection).await?;
+    }
+    Ok(())
 }
 
 fn words_of(row: &AnyRow, faults: &[String]) -> Result<String, sqlx::Error> {
@@ -70,5 +102,7 @@ fn words_of(row: &AnyRow, faults: &[String]) -> Result<String, sqlx::Error> {
     Ok(words([name.as_deref().unwrap_or_default(), said.as_str()].into_iter(), &marks))
 }
 
-const NODES: &str = "SELECT n.id, n.kind, n.name, n.payload, n.turn, t.outcome, t.model, t.mode, t.dialect FROM nodes n \
+const NODES: &str = "SELECT n.id, n.kind, n.name, n.payload, n.turn, t.outcome, t.model, t.mode, t.dialect, n.session FROM nodes n \
                      LEFT JOIN turns t ON t.id = n.turn WHERE n.id < $1 ORDER BY n.id DESC LIMIT $2";
+
+const QUESTIONS: &str = "SELECT payload FROM nodes WHERE turn = $1 AND kind = $2";

@@ -31,8 +31,20 @@ fn a_turn_is_there_whole() {
         assert_eq!(session.parts.len(), 1);
         let (node, body_of_one) = store.node("a", 5).await.unwrap().unwrap();
         assert_eq!((node.kind, body_of_one), (NodeKind::ModelTurn, Some(body)));
-        let outline = store.outline("a", 3, 1).await.unwrap().unwrap();
+        let outline = store.outline("a", Some(3), 1).await.unwrap().unwrap();
         assert_eq!((outline.nodes.len(), outline.nodes[0].number, outline.parts.len()), (1, 4, 0));
+        // A part of it has the turns of its nodes, the last one where nothing is said.
+        for (after, most, nodes, turns) in [
+            (Some(0), 2, vec![1, 2], vec![1]),
+            (Some(2), 2, vec![3, 4], vec![1, 2]),
+            (None, 1, vec![5], vec![2]),
+            (None, 9, vec![1, 2, 3, 4, 5], vec![1, 2]),
+            (Some(5), 9, vec![], vec![]),
+        ] {
+            let part = store.outline("a", after, most).await.unwrap().unwrap();
+            assert_eq!(part.nodes.iter().map(|node| node.number).collect::<Vec<_>>(), nodes);
+            assert_eq!(part.turns.iter().map(|turn| turn.number).collect::<Vec<_>>(), turns);
+        }
         assert!(store.session("b").await.unwrap().is_none());
         assert!(store.node("a", 6).await.unwrap().is_none());
     });

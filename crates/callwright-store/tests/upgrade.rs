@@ -41,7 +41,7 @@ const WRITTEN: [&str; 5] = [
     "INSERT INTO nodes (id, session, turn, number, kind, at, version, payload) \
      SELECT 2 * n - 1, n, n, 1, 'user', 1795305600000, 1, '{\"text\": \"Find needle-' || n || '\"}' FROM numbers \
      UNION ALL SELECT 2 * n, n, n, 2, 'model_turn', 1795305600000, 1, \
-     '{\"choices\": [{\"raw\": \"haystack\", \"native\": [{\"name\": \"run_code\", \"arguments\": \"{}\"}]}]}' FROM numbers",
+     '{\"why\": \"feedback\", \"choices\": [{\"raw\": \"haystack\", \"native\": [{\"name\": \"run_code\", \"arguments\": \"{}\"}]}]}' FROM numbers",
     "INSERT INTO calls (turn, at, tool, model, mode, dialect, became) \
      SELECT n, 1795305600000 + n, 'run_code', 'm', 'prompt', 'hermes', 'healed' FROM numbers",
     "INSERT INTO faults (turn, session, at, kind, tool, place, model, mode, policy, repeated) \
@@ -90,6 +90,9 @@ fn a_store_of_the_first_version_is_taken_over() {
                 tokio::task::yield_now().await;
             }
             assert_eq!(found(of("needle 7 ")).await, ["new", "old-7"]);
+            // And what the first version did not count is.
+            let session = store.session("old-7").await.unwrap().unwrap();
+            assert_eq!((session.summary.feedback_turns, session.turns[0].feedback_turns), (1, 1));
             assert_eq!(found(of("haystack run_code 7 ")).await, [""; 0]);
             let marked =
                 Filter { model: Some("m".into()), error: Some("drop-comma".into()), ..of("needle 44") };

@@ -104,7 +104,8 @@ fn answers_with_code_in_them_take_memory_in_proportion() {
     let bare = |lines| format!(r#"{{"a": "{}", "b": 1}}"#, code(lines, "\"", "\\n"));
     let tagged =
         |arguments: String| format!(r#"<tool_call>{{"name": "f", "arguments": {arguments}}}</tool_call>"#);
-    let cases: [(&str, &dyn Fn(usize) -> String, bool); 8] = [
+    type Text<'t> = &'t dyn Fn(usize) -> String;
+    let cases: [(&str, Text<'_>, bool); 8] = [
         ("prose", &|lines| code(lines, "'", "\n"), false),
         ("a fence", &|lines| format!("```rust\n{}```\n", code(lines, "\"", "\n")), false),
         ("JSON", &|lines| tagged(json(lines)), true),

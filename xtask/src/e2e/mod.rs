@@ -9,6 +9,7 @@ mod judge;
 mod mcp;
 mod page;
 mod process;
+mod prompts;
 mod questions;
 mod scenario;
 mod server;
@@ -51,17 +52,18 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
     let choices: Vec<&str> =
         CHOICES.into_iter().filter(|choice| format!("{QUESTIONS}/{choice}").contains(only)).collect();
     let compared = dialects::chosen(only);
+    let is_prompts = only == prompts::PROMPTS;
     let is_page = page::PAGE.contains(only);
     let is_mcp = mcp::MCP.contains(only);
     let runs = agent::Cell::all(root, only)?;
     let is_asked = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || !runs.is_empty();
-    let is_any = is_asked || is_page || is_mcp;
+    let is_any = is_asked || is_prompts || is_page || is_mcp;
     ensure!(is_any, "nothing is named {only}");
 
     let mut platforms: BTreeSet<Platform> =
         chosen.iter().flat_map(|(_, cells)| cells).map(|cell| cell.client.platform()).collect();
     let mut is_model = !runs.is_empty() || chosen.iter().any(|(scenario, _)| scenario.upstream.is_model());
-    if !choices.is_empty() || !compared.is_empty() {
+    if !choices.is_empty() || !compared.is_empty() || is_prompts {
         platforms.insert(Platform::Python);
         is_model = true;
     }
@@ -78,6 +80,9 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
     }
     if !compared.is_empty() {
         bench.dialects(suite, root, &compared);
+    }
+    if is_prompts {
+        bench.prompts(suite, root);
     }
     if is_page && bench.installed.add_page(suite)? {
         suite.tests("end to end: the page", || page::look(root, &bench.installed));
@@ -211,6 +216,17 @@ impl Bench {
             let upstream = self.model(ASKED)?;
             let passed = dialects::compare(&questions, compared, &upstream, ASKED.name(), &self.installed)?;
             Ok(Tally { passed, ok: true, ..Tally::default() })
+        });
+    }
+
+    fn prompts(&mut self, suite: &mut Suite, root: &Path) {
+        if !self.installed.has_model() || !self.installed.has(Platform::Python) {
+            return suite.leave_out(prompts::PROMPTS, "there is no model, or no Python client");
+        }
+        suite.tests(&format!("end to end: {}", prompts::PROMPTS), || {
+            let questions = Questions::read(&root.join("e2e/questions.toml"))?;
+            let upstream = self.model(ASKED)?;
+            prompts::compare(&questions, &upstream, ASKED.name(), &self.installed)
         });
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::client::{Client, Report};
 use crate::step::Tally;
@@ -36,16 +36,16 @@ pub(crate) struct Asked {
 /// One question and the only tool that there is for it.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Question {
+pub(crate) struct Question {
     ask: String,
     tool: String,
     description: String,
     /// The JSON Schema of the arguments, as JSON text.
-    #[serde(deserialize_with = "json")]
+    #[serde(deserialize_with = "json_text")]
     parameters: Value,
 }
 
-fn json<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+fn json_text<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
     serde_json::from_str(&String::deserialize(from)?).map_err(D::Error::custom)
 }
 
@@ -66,7 +66,26 @@ pub(crate) struct Asking<'a> {
     pub(crate) max_tokens: u32,
 }
 
+impl Question {
+    /// What is asked.
+    pub(crate) fn ask(&self) -> &str {
+        &self.ask
+    }
+
+    /// The tool as requests declare it.
+    pub(crate) fn tools(&self) -> Value {
+        let Question { tool, description, parameters, .. } = self;
+        let function = json!({"name": tool, "description": description, "parameters": parameters});
+        json!([{"type": "function", "function": function}])
+    }
+}
+
 impl Questions {
+    /// All of them.
+    pub(crate) fn all(&self) -> &[Question] {
+        &self.question
+    }
+
     /// # Errors
     /// When the file cannot be read, or holds no questions.
     pub(crate) fn read(file: &Path) -> Result<Questions> {

@@ -67,7 +67,7 @@ fn written(name: &str, config: &toml::Table, installed: &Installed) -> Result<Pa
 }
 
 /// The binary, which is built beside ours.
-fn callwright() -> Result<Command> {
+pub(crate) fn callwright() -> Result<Command> {
     let own: PathBuf = env::current_exe().context("where do we stand?")?;
     Ok(Command::new(own.with_file_name("callwright")))
 }

@@ -42,7 +42,7 @@ pub use viewer::{Viewer, ViewerError};
 
 /// So many sessions stand in the list, so many nodes in the timeline.
 const SESSIONS: usize = 40;
-const NODES: i64 = 500;
+const NODES: i64 = 200;
 
 /// The routes of the page.
 pub(crate) fn routes() -> Router<Api> {
@@ -100,7 +100,7 @@ async fn session_page(
     let id = query.get("id").unwrap_or_default();
     // A node is seen among its neighbours.
     let around = |number: i64| number.saturating_sub(1).max(0) / NODES * NODES;
-    let from = query.number("from").or_else(|| query.number("node").map(around)).unwrap_or_default();
+    let from = query.number("from").or_else(|| query.number("node").map(around));
     let shown = store.outline(&id, from, NODES).await?.ok_or_else(Problem::unknown_session)?;
     let opened = match query.number("node") {
         Some(number) => {

@@ -3,6 +3,7 @@
 //! Where a request goes is settled by the configuration alone. A request is sent again only as long as nothing
 //! of an answer has come, and a redirect is never followed.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
@@ -26,6 +27,7 @@ use super::error::{ConfigError, Failure, UpstreamError, Which};
 use super::headers;
 use super::load::{Load, OpenRequest};
 use super::pools::Pools;
+use super::secrets::Secrets;
 use crate::config::{Timeouts, UpstreamConfig};
 
 /// An upstream as configured, with its connections.
@@ -35,6 +37,8 @@ pub struct Upstream {
     origin: Origin,
     /// Of each request: the key, the content type, what is configured.
     headers: HeaderMap,
+    /// What of them no client may read.
+    secrets: Arc<Secrets>,
     pools: Pools,
 }
 
@@ -68,7 +72,11 @@ impl Upstream {
         roots: &Roots,
     ) -> Result<Upstream, ConfigError> {
         let origin = Origin::new(config)?;
-        let headers = own_headers(config, env)?;
+        // Whatever is put in from the environment may be a key.
+        let put_in = RefCell::new(Vec::new());
+        let noted = |name: &str| env(name).inspect(|value| put_in.borrow_mut().push(value.clone()));
+        let headers = own_headers(config, &noted)?;
+        let secrets = Arc::new(Secrets::of(put_in.into_inner()));
         let connector = Connector::new(Arc::clone(roots), Timeouts::duration(config.timeouts.connect));
         // Python's and llama.cpp's servers close a connection after five silent seconds, and a request that
         // meets the closing is lost. Far away, behind `https`, a connection is dear and lives longer.
@@ -82,7 +90,7 @@ impl Upstream {
         });
         let name = Arc::from(config.name.as_str());
         let link = Arc::new(Link { name, load: Arc::default(), epoch: Instant::now() });
-        Ok(Upstream { link, config: config.clone(), origin, headers, pools })
+        Ok(Upstream { link, config: config.clone(), origin, headers, secrets, pools })
     }
 
     /// Its name in the configuration.
@@ -99,6 +107,16 @@ impl Upstream {
     pub fn location(&self) -> String {
         let Origin { scheme, authority, path, .. } = &self.origin;
         format!("{scheme}://{authority}{path}")
+    }
+
+    /// A body that it sent, without what no client may read.
+    pub(crate) fn without_secrets(&self, body: Bytes) -> Bytes {
+        self.secrets.hidden(&body).map_or(body, Bytes::from)
+    }
+
+    /// What no client may read.
+    pub(crate) fn secrets(&self) -> &Arc<Secrets> {
+        &self.secrets
     }
 
     /// How many requests are open there.

@@ -12,6 +12,7 @@ use callwright::Dialects;
 use crate::config::{ModelConfig, RelayConfig, fits};
 
 mod error;
+mod secrets;
 mod route;
 mod client;
 mod answer;
@@ -27,6 +28,7 @@ pub use connect::{ConnectFailure, Connector, Roots};
 pub use error::{ConfigError, Failure, UpstreamError, Which};
 pub use headers::is_settable;
 pub use route::{Candidate, Route};
+pub(crate) use secrets::{Secrets, Tail};
 
 /// All upstreams, and the models that are configured.
 #[derive(Debug)]

@@ -32,19 +32,26 @@ pub(crate) struct Delta<'d> {
     pub(crate) has_mended_thought: bool,
     /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
     pub(crate) has_siblings: bool,
+    /// Was a part of the thought taken out, or is it held back?
+    pub(crate) hides_thought: bool,
 }
 
 /// A piece of a native call.
 pub(crate) struct CallPiece<'d> {
-    pub(super) index: Option<usize>,
+    pub(crate) index: Option<usize>,
     id: Option<Cow<'d, str>>,
     name: Option<Cow<'d, str>>,
-    pub(super) arguments: Option<Cow<'d, str>>,
+    pub(crate) arguments: Option<Cow<'d, str>>,
     /// The arguments as they are written.
     pub(super) written: Option<Value<'d>>,
 }
 
 impl CallPiece<'_> {
+    /// More of the arguments of the call with this index.
+    pub(crate) fn more(index: Option<usize>, arguments: String) -> Self {
+        CallPiece { index, id: None, name: None, arguments: Some(Cow::Owned(arguments)), written: None }
+    }
+
     /// The same for the engine.
     pub(crate) fn delta(&self) -> CallDelta<'_> {
         CallDelta {
@@ -79,6 +86,7 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             has_more,
             is_mended: false,
             has_mended_thought: false,
+            hides_thought: false,
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
     })
