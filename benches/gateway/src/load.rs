@@ -54,8 +54,14 @@ pub(crate) async fn run(to: SocketAddr, case: Case, connections: usize, time: Du
         bytes += came.bytes;
     }
     times.sort_unstable();
-    let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
-    Ok(Figures { answers: times.len(), failed, bytes, p50: at(50), p99: at(99) })
+    let (p50, p99) = (percentile(&times, 50), percentile(&times, 99));
+    Ok(Figures { answers: times.len(), failed, bytes, p50, p99 })
+}
+
+/// The time that `percent` of a hundred of these, the shortest first, do not exceed.
+fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
 #[derive(Default)]
@@ -101,4 +107,20 @@ fn said(events: &[u8]) -> Vec<u8> {
         }
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S3-41
+    #[test]
+    fn a_percentile_is_the_time_that_so_many_do_not_exceed() {
+        let times = |n: u64| (1..=n).map(Duration::from_micros).collect::<Vec<_>>();
+        for (n, percent, micros) in
+            [(100, 50, 50), (100, 99, 99), (200, 99, 198), (3, 50, 2), (1, 99, 1), (0, 99, 0)]
+        {
+            assert_eq!(percentile(&times(n), percent), Duration::from_micros(micros), "{percent} of {n}");
+        }
+    }
 }

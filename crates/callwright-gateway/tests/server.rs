@@ -6,6 +6,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use callwright_gateway::{ClientKey, Gateway, GatewayConfig, ServerConfig, StartError};
+use callwright_relay::config::{Mode, ModelConfig};
 use callwright_replay::Ending;
 use running::{Connection, Running, relay_to, replay};
 use serde_json::{Value, json};
@@ -298,5 +299,50 @@ fn eventually(mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(Instant::now() < until, "it never came to hold");
         std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// S2-02: a call that is never right is a part of the stream that is named for it, and the stream ends as any other. Who did
+/// not ask for that reads why in words.
+#[test]
+fn an_error_of_a_tool_call_is_no_error_of_the_stream() {
+    let tools = json!([{"type": "function", "function": {"name": "echo", "parameters": {"type": "object"}}}]);
+    let body = json!({
+        "model": "m", "stream": true, "tools": tools, "messages": [{"role": "user", "content": "Search."}],
+    });
+    // From an upstream that streams, and from one that does not.
+    for form in ["", "form = { stream = false }\n"] {
+        let replay = replay(&format!(
+            "[[answer]]\nrepeat = true\n\
+             tool_calls = [{{ id = \"c1\", name = \"browser.search\", arguments = '{{\"q\": \"MCP\"}}' }}]\n{form}"
+        ));
+        let mut relay = relay_to(&replay.base_url());
+        relay.models.push(ModelConfig { mode: Some(Mode::Native), ..ModelConfig::new("m") });
+        let running = Running::start(GatewayConfig::default(), relay);
+        for (header, n_parts) in [("", 0), ("\nx-callwright-report: 1", 1)] {
+            let answer = running.ask(&format!("POST /v1/chat/completions{header}"), &body.to_string());
+            assert_eq!(answer.status, 200);
+            assert!(answer.body.ends_with("data: [DONE]\n\n"), "{}", answer.body);
+            assert!(answer.body.contains("browser.search was not run"), "{}", answer.body);
+            let chunks: Vec<Value> = answer
+                .body
+                .lines()
+                .filter_map(|line| line.strip_prefix("data: "))
+                .filter_map(|data| serde_json::from_str(data).ok())
+                .collect();
+            assert!(chunks.iter().all(|chunk| chunk["error"].is_null()), "{}", answer.body);
+            assert!(chunks.iter().any(|chunk| chunk["choices"][0]["finish_reason"] == "stop"));
+            let mut parts = answer.body.split("event: tool-error\ndata: ").skip(1);
+            assert_eq!(parts.clone().count(), n_parts, "{}", answer.body);
+            let Some(part) = parts.next().and_then(|rest| rest.lines().next()) else { continue };
+            let part: Value = serde_json::from_str(part).unwrap();
+            assert_eq!(part["object"], "chat.completion.chunk");
+            assert_eq!(part["choices"], json!([{"index": 0, "delta": {}, "finish_reason": null}]));
+            let told = &part["callwright"];
+            assert_eq!((&told["type"], &told["tool_name"]), (&json!("tool-error"), &json!("browser.search")));
+            assert_eq!((&told["code"], &told["input"]), (&json!("unknown-tool"), &json!(r#"{"q": "MCP"}"#)));
+            assert_eq!(told["tool_call_id"], "c1");
+            assert!(told["error"].as_str().is_some_and(|error| error.contains("was not run")), "{told}");
+        }
     }
 }

@@ -78,9 +78,10 @@ pub trait Guide {
     /// Where element `index` of an array at `place` stands.
     fn element(&self, place: Place, index: usize) -> Place;
 
-    /// Is there a string that may not stand at `place`, though strings may? Saves asking [`Guide::admits`].
-    fn picky(&self, _: Place) -> bool {
-        true
+    /// How many bytes the longest of the strings has that may stand at `place`; none where any string may, so that
+    /// [`Guide::admits`] need not be asked. A longer one is never unescaped: each quote of a long text may be its end.
+    fn longest(&self, _: Place) -> Option<usize> {
+        Some(usize::MAX)
     }
 
     /// May the string `text` stand at `place`, where strings may? (An `enum` or a `const` says no.)
@@ -110,8 +111,8 @@ impl Guide for AnyValue {
     fn element(&self, _: Place, _: usize) -> Place {
         Place(0)
     }
-    fn picky(&self, _: Place) -> bool {
-        false
+    fn longest(&self, _: Place) -> Option<usize> {
+        None
     }
     fn admits(&self, _: Place, _: &str) -> bool {
         true

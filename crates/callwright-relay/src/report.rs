@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use callwright::{Outcome, Report, Verdict};
+use callwright::{Outcome, Refusal, Report, Verdict};
 use callwright_json::tally;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 
-use crate::climb::Settled;
+use crate::climb::{Settled, refused};
+use crate::followup;
 use crate::record::{End, TurnRecord};
 
 /// The `x-callwright-*` headers that are known before the answer begins.
@@ -89,6 +90,23 @@ pub(crate) fn member(record: &TurnRecord, end: End, settled: &[Settled]) -> Stri
         "choices": choices,
     })
     .to_string()
+}
+
+/// The calls of a choice that the client does not get, each as the JSON of a part of the stream: an error of a tool
+/// call is no error of the stream.
+pub(crate) fn tool_errors(settled: &Settled) -> Vec<String> {
+    let part = |refusal: &Refusal| {
+        json!({
+            "type": "tool-error",
+            "tool_call_id": refusal.id,
+            "tool_name": refusal.name,
+            "input": refusal.block,
+            "code": refusal.reason.code(),
+            "error": followup::sentence(std::iter::once(refusal)),
+        })
+        .to_string()
+    };
+    refused(&settled.verdicts).map(part).collect()
 }
 
 fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {

@@ -9,6 +9,7 @@ use crate::climb::{Settled, refused};
 use crate::followup;
 use crate::record::End;
 use crate::relay::Relay;
+use crate::report;
 use crate::turn::Turn;
 use crate::whole::{finish_reason, healed_content, worse};
 use crate::wire::{Change, Template, quoted, rewritten};
@@ -246,6 +247,12 @@ impl Sink {
             let content = healed.unwrap_or(content);
             if !content.is_empty() {
                 self.say(&content, template, out);
+            }
+        }
+        if turn.ask.wants_report {
+            let index = self.index.to_string();
+            for part in report::tool_errors(settled) {
+                template.tool_error(&index, &part, out);
             }
         }
         end

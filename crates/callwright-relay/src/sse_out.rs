@@ -6,8 +6,8 @@ use callwright_json::Value;
 
 use crate::wire::{Change, Template, array, quoted, rewritten};
 
-/// The events, `[DONE]` included.
-pub(crate) fn events(answer: Value<'_>, include_usage: bool) -> String {
+/// The events, `[DONE]` included; `tool_errors` are told of behind the choices that they belong to.
+pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<String>]) -> String {
     let chunk = rewritten(
         answer,
         &[
@@ -19,7 +19,7 @@ pub(crate) fn events(answer: Value<'_>, include_usage: bool) -> String {
     let mut out = String::new();
     let Ok(tree) = callwright_json::strict(&chunk) else { return out };
     let template = Template::of(tree.root(&chunk));
-    for choice in answer.get("choices").into_iter().flat_map(Value::elements) {
+    for (n, choice) in answer.get("choices").into_iter().flat_map(Value::elements).enumerate() {
         let index = choice.get("index").map_or("0", Value::raw);
         let Some(message) = choice.get("message") else { continue };
         let calls = message.get("tool_calls").into_iter().flat_map(Value::elements).enumerate();
@@ -31,6 +31,9 @@ pub(crate) fn events(answer: Value<'_>, include_usage: bool) -> String {
         // Writing to a string does not fail.
         let _ = write!(choices, "[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":null}}]");
         template.event(&choices, &mut out);
+        for part in tool_errors.get(n).into_iter().flatten() {
+            template.tool_error(index, part, &mut out);
+        }
         let finish = choice.get("finish_reason").map_or("null", Value::raw);
         let last = format!("[{{\"index\":{index},\"delta\":{{}},\"finish_reason\":{finish}}}]");
         let report = answer.get("callwright").map(Value::raw);

@@ -79,7 +79,10 @@ fn done(
     if turn.ask.stream {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        let body = ReplyBody::whole(Bytes::from(sse_out::events(document.root(), turn.ask.include_usage)));
+        let told = settled.iter().filter(|_| turn.ask.wants_report);
+        let tool_errors: Vec<Vec<String>> = told.map(report::tool_errors).collect();
+        let events = sse_out::events(document.root(), turn.ask.include_usage, &tool_errors);
+        let body = ReplyBody::whole(Bytes::from(events));
         return Reply { status: StatusCode::OK, headers, body };
     }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -87,6 +87,58 @@ fn hostile_answers_take_memory_in_proportion() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// S0-40: what an answer costs is bound to its length, however it has to be mended; `benches/response.rs` says how long that is.
+#[test]
+fn answers_with_code_in_them_take_memory_in_proportion() {
+    const LINES: usize = 64;
+    let tools = ToolSet::from_json(TOOLS).unwrap();
+    let code = |lines: usize, quote: &str, newline: &str| {
+        let line = |n| {
+            format!(
+                "if total[{n}] < {n}.5 {{{newline}    say({quote}group {n} of them{quote});{newline}}}{newline}"
+            )
+        };
+        (0..lines).map(line).collect::<String>()
+    };
+    let json = |lines| format!(r#"{{"a": "{}", "b": 1}}"#, code(lines, "\\\"", "\\n"));
+    let bare = |lines| format!(r#"{{"a": "{}", "b": 1}}"#, code(lines, "\"", "\\n"));
+    let tagged =
+        |arguments: String| format!(r#"<tool_call>{{"name": "f", "arguments": {arguments}}}</tool_call>"#);
+    let cases: [(&str, &dyn Fn(usize) -> String, bool); 8] = [
+        ("prose", &|lines| code(lines, "'", "\n"), false),
+        ("a fence", &|lines| format!("```rust\n{}```\n", code(lines, "\"", "\n")), false),
+        ("JSON", &|lines| tagged(json(lines)), true),
+        ("an expression", &|lines| format!("[f(a=\"{}\", b=1)]", code(lines, "\\\"", "\\n")), true),
+        (
+            "tags",
+            &|lines| {
+                let code = code(lines, "\"", "\n");
+                format!(
+                    "<tool_call>\n<function=f>\n<parameter=a>\n{code}\n</parameter>\n</function>\n</tool_call>"
+                )
+            },
+            true,
+        ),
+        ("raw newlines", &|lines| tagged(json(lines).replace("\\n", "\n")), true),
+        ("bare quotes", &|lines| tagged(bare(lines)), true),
+        ("no last bracket", &|lines| tagged(json(lines).trim_end_matches('}').into()), true),
+    ];
+    let mut wrong = Vec::new();
+    for (name, text, is_call) in cases {
+        assert_eq!(
+            parse(&tools, &text(LINES), &[], &Context::default()).calls().count(),
+            usize::from(is_call),
+            "{name}"
+        );
+        let read = |lines: usize| {
+            let text = text(lines);
+            measure(|| drop(parse(&tools, &text, &[], &Context::default())))
+        };
+        wrong.extend(grown(&read(LINES), &read(4 * LINES)).map(|why| format!("{name}: {why}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// What grew more than the text did.
 fn grown(small: &AllocationInfo, large: &AllocationInfo) -> Option<String> {
     let grows = |was: u64, is: u64, free: u64| LINEAR * (was.max(free) as f64) < is as f64;

@@ -5,6 +5,8 @@
 //! and of all rounds the median stands.
 
 mod figure;
+#[cfg(test)]
+mod published;
 mod running;
 mod servers;
 mod store;

@@ -214,10 +214,14 @@ impl Search<'_, '_> {
 
     fn finish_string(&mut self, s: State, body_end: usize, end: usize, text_end: u8) -> Option<State> {
         let place = self.place(&s);
-        if self.rigor == super::Rigor::Full && self.guide.picky(place) {
+        if self.rigor == super::Rigor::Full
+            && let Some(longest) = self.guide.longest(place)
+        {
             let open = s.open as usize;
             let body = self.text.get(open..body_end).unwrap_or("");
-            if !self.guide.admits(place, &crate::tree::unescape(body)) {
+            // An escape of six bytes may stand for one.
+            let is_short = body.len() / 6 <= longest;
+            if !is_short || !self.guide.admits(place, &crate::tree::unescape(body)) {
                 self.fail(Problem::Unreadable, Span::new(open, end));
                 return None;
             }

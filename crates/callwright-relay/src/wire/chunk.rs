@@ -164,6 +164,14 @@ impl Template {
         }
     }
 
+    /// An event named `tool-error`, a chunk that adds nothing to its choice and says in its member `callwright` which call
+    /// is not made.
+    pub(crate) fn tool_error(&self, index: &str, part: &str, out: &mut String) {
+        out.push_str("event: tool-error\n");
+        let choices = format!("[{{\"index\":{index},\"delta\":{{}},\"finish_reason\":null}}]");
+        self.last(&choices, Some(part), out);
+    }
+
     /// The event before the end that counts the tokens.
     pub(crate) fn usage(&self, usage: &str, out: &mut String) {
         let from = out.len();

@@ -293,6 +293,7 @@ impl<'s> Compiler<'s, '_> {
         let strings = parts.iter().filter(|p| p.kinds.meets(Kinds::STRING));
         let strings: Option<Vec<&str>> =
             strings.map(|p| p.strings.clone()).collect::<Option<Vec<_>>>().map(|s| s.concat());
+        let longest_string = strings.iter().flatten().map(|string| string.len()).max().unwrap_or(0);
         let strings = strings.map(|mut strings| {
             strings.sort_unstable();
             strings.dedup();
@@ -350,6 +351,7 @@ impl<'s> Compiler<'s, '_> {
             prefix,
             element,
             strings,
+            longest: longest_string,
             rules,
             is_exact,
         }

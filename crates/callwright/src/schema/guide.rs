@@ -34,6 +34,8 @@ pub(super) struct Entry {
     pub(super) element: u32,
     /// The only strings that may stand here, sorted.
     pub(super) strings: Option<Box<[Box<str>]>>,
+    /// The bytes of the longest of them.
+    pub(super) longest: usize,
     /// What else a value must fulfil, each for the types it is about.
     pub(super) rules: Box<[(Kinds, Rule)]>,
     /// Do these tables decide exactly what may stand here (the members' and elements' own places apart)?
@@ -73,6 +75,7 @@ impl Entry {
             prefix: Box::default(),
             element: ANY,
             strings: None,
+            longest: 0,
             rules: Box::default(),
             is_exact: true,
         }
@@ -161,6 +164,11 @@ impl Guide for SchemaGuide {
         Place(entry.prefix.get(index).copied().unwrap_or(entry.element))
     }
 
+    fn longest(&self, place: Place) -> Option<usize> {
+        let entry = self.entry(place);
+        entry.strings.as_ref().map(|_| entry.longest)
+    }
+
     fn admits(&self, place: Place, text: &str) -> bool {
         match &self.entry(place).strings {
             None => true,
@@ -200,8 +208,8 @@ impl Guide for Rooted<'_> {
     fn element(&self, place: Place, index: usize) -> Place {
         self.guide.element(place, index)
     }
-    fn picky(&self, place: Place) -> bool {
-        self.guide.picky(place)
+    fn longest(&self, place: Place) -> Option<usize> {
+        self.guide.longest(place)
     }
     fn admits(&self, place: Place, text: &str) -> bool {
         self.guide.admits(place, text)
