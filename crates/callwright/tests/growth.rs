@@ -32,6 +32,11 @@ const FAMILIES: &[&str] = &[
     "<|channel|>commentary to=functions.f",
     "]<]minimax[>[<invoke name=\"f\">",
     "<|tool_call>call:f{",
+    "<|tool_call>call:f{a:<|\"|>x<|\"|>,",
+    "<|tool_call_start|>[f(a='x', ",
+    "<|python_start|>[f(b=1, a=\"\"\"x",
+    "```yaml\n- f:\n    a: x\n",
+    "<use_mcp_tool><server_name>s</server_name>",
     "<|open|>call tool=\"f\"<|sep|>",
     "Action: f\nAction Input: ",
     ">>>f\n",
@@ -104,7 +109,8 @@ fn answers_with_code_in_them_take_memory_in_proportion() {
     let bare = |lines| format!(r#"{{"a": "{}", "b": 1}}"#, code(lines, "\"", "\\n"));
     let tagged =
         |arguments: String| format!(r#"<tool_call>{{"name": "f", "arguments": {arguments}}}</tool_call>"#);
-    let cases: [(&str, &dyn Fn(usize) -> String, bool); 8] = [
+    type Written<'w> = &'w dyn Fn(usize) -> String;
+    let cases: [(&str, Written<'_>, bool); 8] = [
         ("prose", &|lines| code(lines, "'", "\n"), false),
         ("a fence", &|lines| format!("```rust\n{}```\n", code(lines, "\"", "\n")), false),
         ("JSON", &|lines| tagged(json(lines)), true),
