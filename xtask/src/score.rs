@@ -1,4 +1,4 @@
-//! Scores the release build on the corpora of a folder, and fails below the floors.
+//! Scores an optimised build on the corpora of a folder, and fails below the floors.
 //!
 //! The folder's own Python scripts judge; nothing here knows what a right answer is.
 
@@ -27,12 +27,12 @@ pub(crate) fn score(dir: &Path) -> Result<()> {
     );
     let root = root()?;
     let mut build = Command::new(env!("CARGO"));
-    build.current_dir(&root).args(["build", "--quiet", "--release", "--package", "callwright-cli"]);
-    ensure!(build.status()?.success(), "the release build failed");
+    build.current_dir(&root).args(["build", "--quiet", "--profile", "score", "--package", "callwright-cli"]);
+    ensure!(build.status()?.success(), "the optimised build failed");
 
     let out = root.join("target/score");
     fs::create_dir_all(&out)?;
-    let scorer = Scorer { binary: root.join("target/release/callwright"), out, dir, root };
+    let scorer = Scorer { binary: root.join("target/score/callwright"), out, dir, root };
     let mut table = Table::default();
     scorer.heal(&mut table)?;
     scorer.calls(&mut table)?;
