@@ -109,6 +109,18 @@ impl<'a> Names<'a> {
         self.tools.iter().any(|tool| tool.name().starts_with(word))
     }
 
+    /// The tool `written` of a server that the model named apart: declared under a name that both are joined in,
+    /// `server__tool`, `mcp__server__tool`, `server.tool`, or under its own.
+    pub(crate) fn resolve_of(&self, server: &str, written: &str) -> Option<&'a Tool> {
+        let is_name = |name: &str| name.len() <= MAX_NAME / 4 && name.is_ascii();
+        if !is_name(server) || !is_name(written) {
+            return None;
+        }
+        let joined = [format!("{server}__{written}"), format!("mcp__{server}__{written}")];
+        let joined = joined.iter().find_map(|name| self.tools.get(name).or_else(|| self.variant(name)));
+        joined.or_else(|| self.resolve(written, Prefix::Known))
+    }
+
     /// The one tool whose name differs from `written` only by case, separators or a lost module.
     fn variant(&self, written: &str) -> Option<&'a Tool> {
         let key = fold(written);
@@ -233,6 +245,24 @@ mod tests {
         }
         assert_eq!(resolved(&declared, "shell.cd", Prefix::Known), None);
         assert_eq!(resolved(&declared, "shell.cd", Prefix::Any).as_deref(), Some("cd"));
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_declared_under_both_names_or_its_own() {
+        for (declared, expected) in [
+            (&["weather__get"][..], Some("weather__get")),
+            (&["mcp__weather__get"], Some("mcp__weather__get")),
+            (&["weather.get"], Some("weather.get")),
+            (&["get"], Some("get")),
+            (&["get", "weather__get"], Some("weather__get")),
+            (&["news__get"], None),
+            (&["weather"], None),
+        ] {
+            let tools: Vec<_> = declared.iter().map(|name| serde_json::json!({"name": name})).collect();
+            let tool_set = ToolSet::from_value(&tools.into()).unwrap();
+            let found = Names::new(&tool_set).resolve_of("weather", "get").map(|tool| tool.name().to_owned());
+            assert_eq!(found.as_deref(), expected, "{declared:?}");
+        }
     }
 
     #[test]

@@ -141,6 +141,9 @@ impl Case<'_, '_> {
             Ending::Cut => true,
             Ending::Broken => return self.broken_body(body, refused),
         };
+        if let Item::Lines { is_list: true, .. } = self.lead.item {
+            return self.rows(at, end.at, is_cut);
+        }
         if is_cut {
             let last = end.at.saturating_sub(at);
             let diagnostic = Diagnostic { problem: Problem::Truncated, at: Span::new(last, last) };

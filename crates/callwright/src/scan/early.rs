@@ -45,6 +45,10 @@ enum Payload {
 impl<'t> Early<'t> {
     /// For the payload of `lead`; `None` where nothing of it may go out.
     pub(super) fn of(lead: &Lead) -> Option<Early<'t>> {
+        // Its name is told by what is declared, which the verdict says.
+        if lead.server.is_some() {
+            return None;
+        }
         let payload = match lead.item {
             Item::Value { at } => Payload::Json(Envelope::at(at), Live::default()),
             Item::Named { name, at } => {

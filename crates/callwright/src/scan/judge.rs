@@ -82,7 +82,7 @@ impl<'a, 't> Case<'a, 't> {
         self.record().anchor == Anchor::Distinct
     }
 
-    fn prefix(&self) -> Prefix {
+    pub(super) fn prefix(&self) -> Prefix {
         if self.is_distinct() { Prefix::Any } else { Prefix::Known }
     }
 
@@ -179,7 +179,7 @@ impl<'a, 't> Case<'a, 't> {
         })
     }
 
-    fn shaped_call(
+    pub(super) fn shaped_call(
         &self,
         tool: &Tool,
         written: &str,
@@ -357,7 +357,11 @@ impl<'a, 't> Case<'a, 't> {
     /// The arguments of a call whose name stands in its markup.
     fn named(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
-        let Some(tool) = self.names.resolve(written, self.prefix()) else {
+        let tool = match self.lead.server {
+            Some(server) => self.names.resolve_of(server.of(self.text), written),
+            None => self.names.resolve(written, self.prefix()),
+        };
+        let Some(tool) = tool else {
             if !self.is_distinct() {
                 return Judged::Text(None);
             }

@@ -31,6 +31,8 @@ pub(crate) struct Lead {
     pub(crate) start: usize,
     /// The payload.
     pub(crate) item: Item,
+    /// The server that the model named beside the tool.
+    pub(crate) server: Option<Span>,
     /// What was opened in front of it, outermost first.
     pub(crate) glue: Vec<Glue>,
     /// How it is read.
@@ -95,8 +97,10 @@ pub(crate) enum Item {
     Lines {
         /// The name as it is written.
         name: Span,
-        /// Where they begin.
+        /// Where they begin: for a list, at its first dash.
         at: usize,
+        /// Is it a list of calls, this one the first?
+        is_list: bool,
     },
 }
 
@@ -192,6 +196,7 @@ pub(super) struct Leading<'a, 't> {
     pub(super) glue: Vec<Glue>,
     pub(super) record: Option<&'a Arc<Record>>,
     pub(super) header: Header,
+    pub(super) server: Option<Span>,
 }
 
 pub(super) enum Step {
@@ -205,7 +210,8 @@ pub(super) enum Step {
 impl<'a, 't> Leading<'a, 't> {
     pub(super) fn new(text: &'a str, from: usize, place: Place<'a, 't>) -> Leading<'a, 't> {
         let (bytes, glue) = (text.as_bytes(), Vec::new());
-        Leading { text, bytes, at: from, from, place, glue, record: None, header: Header::No }
+        let header = Header::No;
+        Leading { text, bytes, at: from, from, place, glue, record: None, header, server: None }
     }
 
     pub(super) fn look(&mut self) -> Look {
@@ -236,7 +242,8 @@ impl<'a, 't> Leading<'a, 't> {
                     let dialect = self.place.inside.filter(|_| self.record.is_none()).unwrap_or(record);
                     let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
                     let glue = std::mem::take(&mut self.glue);
-                    return Look::Found(Lead { start: from, item, glue, record, dialect });
+                    let server = self.server;
+                    return Look::Found(Lead { start: from, item, server, glue, record, dialect });
                 }
                 Step::Wait if self.place.end => return Look::Nothing,
                 Step::Wait => return Look::Wait,

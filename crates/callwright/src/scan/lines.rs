@@ -13,18 +13,38 @@ use crate::payload::tag::{Lexed, Tag, names_call, tag_at};
 
 /// What an element is called that holds the name alone.
 const NAME_TAGS: &[&str] = &["name", "tool_name", "function_name", "tool", "function"];
+/// What an element is called that holds the server of a tool.
+const SERVER_TAG: &str = "server_name";
 
 impl Leading<'_, '_> {
     /// `tool: f⏎arguments:`, at its first word.
-    pub(super) fn lines(&self) -> Option<Step> {
+    pub(super) fn lines(&mut self) -> Option<Step> {
         let is_marked = self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_) | Glue::Tag));
+        if !is_marked || self.from == self.at || !self.is_own_line() {
+            return None;
+        }
+        if self.bytes.get(self.at..self.at + 2) == Some(b"- ") {
+            return self.row();
+        }
         let (from, end) = (self.at, self.name_end(self.at));
-        if !is_marked || self.from == self.at || self.bytes.get(end) != Some(&b':') || !self.is_own_line() {
+        if self.bytes.get(end) != Some(&b':') {
             return None;
         }
         let word = self.text.get(from..end)?;
         if keys::NAME.contains(&word) {
             return self.named_line(end + 1);
+        }
+        // `tool_calls:⏎  - tool: f`
+        if keys::WRAPPERS.contains(&word) {
+            let dash = self.skip_space(end + 1);
+            return match self.bytes.get(dash..dash + 2) {
+                Some(b"- ") => {
+                    self.at = dash;
+                    Some(Step::Over)
+                }
+                None if self.bytes.get(dash).is_none_or(|byte| *byte == b'-') => Some(Step::Wait),
+                Some(_) | None => None,
+            };
         }
         // `get_weather:⏎  city: Paris`
         let behind = self.bytes.get(end + 1..).unwrap_or(&[]);
@@ -32,8 +52,33 @@ impl Leading<'_, '_> {
             behind.iter().find(|byte| !matches!(byte, b' ' | b'\r')).is_none_or(|byte| *byte == b'\n');
         let is_named = self.is_yaml() && is_block && self.resolves(from, end);
         is_named.then(|| match behind.contains(&b'\n') {
-            true => Step::Item(Item::Lines { name: Span::new(from, end), at: end + 1 }),
+            true => Step::Item(Item::Lines { name: Span::new(from, end), at: end + 1, is_list: false }),
             false => Step::Wait,
+        })
+    }
+
+    /// `- tool: f⏎  arguments:`, at the dash.
+    fn row(&self) -> Option<Step> {
+        let from = self.skip_space(self.at + 1);
+        let end = self.name_end(from);
+        let is_key = match self.bytes.get(end) {
+            None => return Some(Step::Wait),
+            Some(byte) => *byte == b':',
+        };
+        let word = self.text.get(from..end)?;
+        let step = match word {
+            _ if !is_key => return None,
+            _ if keys::NAME.contains(&word) => self.named_line(end + 1)?,
+            _ if self.resolves(from, end) && self.bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace) => {
+                Step::Item(Item::Lines { name: Span::new(from, end), at: end + 1, is_list: true })
+            }
+            _ => return None,
+        };
+        Some(match step {
+            Step::Item(Item::Lines { name, .. }) => {
+                Step::Item(Item::Lines { name, at: self.at, is_list: true })
+            }
+            step => step,
         })
     }
 
@@ -55,9 +100,11 @@ impl Leading<'_, '_> {
         match self.bytes.get(key) {
             None => Some(Step::Wait),
             Some(b':') if keys::ARGUMENTS.contains(&self.text.get(next..key)?) => {
-                Some(Step::Item(Item::Lines { name, at: key + 1 }))
+                Some(Step::Item(Item::Lines { name, at: key + 1, is_list: false }))
             }
-            Some(b'`' | b'<') if key == next => Some(Step::Item(Item::Lines { name, at: next })),
+            Some(b'`' | b'<') if key == next => {
+                Some(Step::Item(Item::Lines { name, at: next, is_list: false }))
+            }
             Some(_) => None,
         }
     }
@@ -82,7 +129,7 @@ impl Leading<'_, '_> {
         match self.bytes.get(end) {
             None => Some(Step::Wait),
             Some(b':') if tool.declares(self.text.get(at..end)?) => {
-                Some(Step::Item(Item::Lines { name, at }))
+                Some(Step::Item(Item::Lines { name, at, is_list: false }))
             }
             Some(_) => None,
         }
@@ -94,6 +141,20 @@ impl Leading<'_, '_> {
         let end = tag.at.end as usize;
         if self.name().is_some() {
             return keys::ARGUMENTS.contains(&word).then(|| self.over(end, Glue::Tag));
+        }
+        // `<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>{…}`
+        if self.from < self.at && !tag.closing && word == SERVER_TAG {
+            return Some(match self.served_in(tag) {
+                None => Step::Nothing,
+                Some(None) => Step::Wait,
+                Some(Some((server, name, behind))) => {
+                    self.server = Some(server);
+                    self.header = Header::Named(name, true);
+                    self.record = Some(self.known(Known::XmlNames));
+                    self.at = behind;
+                    Step::Over
+                }
+            });
         }
         let is_of_call = names_call(word);
         if self.from < self.at
@@ -115,6 +176,9 @@ impl Leading<'_, '_> {
             return match tag_at(self.text, inner) {
                 Lexed::Grows => Some(Step::Wait),
                 _ if self.bytes.get(inner).is_none() => Some(Step::Wait),
+                Lexed::Tag(inner) if !inner.closing && inner.word.of(self.text) == SERVER_TAG => {
+                    Some(self.over(end, Glue::Tag))
+                }
                 Lexed::Tag(inner) => match self.named_in(&inner)? {
                     Some(_) => Some(self.over(end, Glue::Tag)),
                     None => Some(Step::Wait),
@@ -146,25 +210,54 @@ impl Leading<'_, '_> {
     /// The declared name that the element which `tag` opens holds, and the place behind it; `Some(None)` where more text
     /// must tell.
     fn named_in(&self, tag: &Tag) -> Option<Option<(Span, usize)>> {
-        let word = tag.word.of(self.text);
-        if tag.closing || tag.key.is_some() || !NAME_TAGS.contains(&word) {
+        if tag.closing || tag.key.is_some() || !NAME_TAGS.contains(&tag.word.of(self.text)) {
             return None;
         }
+        let Some(name) = self.content_of(tag)? else { return Some(None) };
+        if !self.resolves(name.start as usize, name.end as usize) {
+            return None;
+        }
+        Some(self.behind(tag, name)?.map(|behind| (name, behind)))
+    }
+
+    /// The server and the tool of `<server_name>s</server_name><tool_name>f</tool_name>`, whose first tag is `tag`, and
+    /// the place behind them; `Some(None)` where more text must tell. Only for a tool that is declared.
+    fn served_in(&self, tag: &Tag) -> Option<Option<(Span, Span, usize)>> {
+        let Some(server) = self.content_of(tag)? else { return Some(None) };
+        let Some(behind) = self.behind(tag, server)? else { return Some(None) };
+        let from = self.skip_space(behind);
+        let named = match tag_at(self.text, from) {
+            Lexed::Tag(named) if !named.closing && NAME_TAGS.contains(&named.word.of(self.text)) => named,
+            Lexed::Grows => return Some(None),
+            _ if self.bytes.get(from).is_none() => return Some(None),
+            Lexed::Tag(_) | Lexed::No => return None,
+        };
+        let Some(name) = self.content_of(&named)? else { return Some(None) };
+        self.place.names.resolve_of(server.of(self.text), name.of(self.text))?;
+        Some(self.behind(&named, name)?.map(|behind| (server, name, behind)))
+    }
+
+    /// The text in the element that `tag` opens; `Some(None)` where more must come.
+    fn content_of(&self, tag: &Tag) -> Option<Option<Span>> {
         let from = tag.at.end as usize;
         let rest = self.bytes.get(from..)?;
         let Some(len) = rest.iter().take(MAX_NAME).position(|byte| *byte == b'<') else {
             return (rest.len() < MAX_NAME).then_some(None);
         };
         let written = self.text.get(from..from + len)?;
-        let name = written.trim();
-        let start = from + written.find(name)?;
-        if name.is_empty() || !self.resolves(start, start + name.len()) {
-            return None;
-        }
-        match tag_at(self.text, from + len) {
+        let content = written.trim();
+        let start = from + written.find(content)?;
+        (!content.is_empty()).then(|| Some(Span::new(start, start + content.len())))
+    }
+
+    /// The place behind the tag that closes the element of `tag`, which holds `content`; `Some(None)` where more must come.
+    fn behind(&self, tag: &Tag, content: Span) -> Option<Option<usize>> {
+        let rest = self.text.get(content.end as usize..)?;
+        let at = content.end as usize + (rest.len() - rest.trim_start().len());
+        match tag_at(self.text, at) {
             Lexed::Grows => Some(None),
-            Lexed::Tag(closer) if closer.closing && closer.word.of(self.text) == word => {
-                Some(Some((Span::new(start, start + name.len()), closer.at.end as usize)))
+            Lexed::Tag(closer) if closer.closing && closer.word.of(self.text) == tag.word.of(self.text) => {
+                Some(Some(closer.at.end as usize))
             }
             Lexed::Tag(_) | Lexed::No => None,
         }

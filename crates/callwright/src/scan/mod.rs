@@ -25,6 +25,7 @@ mod live_tags;
 mod native;
 mod open_end;
 mod repeat;
+mod rows;
 mod stripped;
 mod tail;
 mod told;

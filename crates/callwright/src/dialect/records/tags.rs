@@ -173,7 +173,7 @@ pub(super) fn all() -> Vec<Dialect> {
             ),
         record("xml_names", NameAt::Header, Distinct)
             .elements()
-            .by("Claude 2, Cherry Studio, and models that put the name in an element of its own")
+            .by("Claude 2, Cherry Studio, Cline and Roo for the tools of MCP servers, and models that put the name in an element of its own")
             .example(
                 "<function_calls>\n<invoke>\n<tool_name>f</tool_name>\n<parameters>\n<a>x</a>\n</parameters>\n\
                  </invoke>\n</function_calls>",

@@ -1,0 +1,85 @@
+//! Several calls as a list of `key: value` lines: `- tool: f⏎  arguments:⏎    a: x⏎- tool: g⏎  arguments: {}`.
+//!
+//! In goes the whole list, out comes a verdict for each of its elements.
+
+use callwright_json::{Diagnostic, Guide, Problem, Repair, RepairKind, Span, strict};
+
+use super::judge::{Case, Judged};
+use crate::payload::lines;
+use crate::shape::{self, Shaped};
+use crate::verdict::{Reason, Verdict};
+
+impl Case<'_, '_> {
+    /// Judges the list whose first dash stands at `at`; with `is_cut`, its last element is not whole.
+    pub(super) fn rows(&self, at: usize, end: usize, is_cut: bool) -> Judged {
+        let guide = self.names.tools().call_guide();
+        let rows = rows(self.text, at, end);
+        let mut verdicts: Vec<Verdict> = Vec::new();
+        for (n, &(from, to)) in rows.iter().enumerate() {
+            let name = || self.lead.item.name().filter(|_| n == 0).map(|name| name.of(self.text).to_owned());
+            if is_cut && n + 1 == rows.len() {
+                let last = to.saturating_sub(from);
+                let diagnostic = Diagnostic { problem: Problem::Truncated, at: Span::new(last, last) };
+                verdicts.push(self.refuse(name(), Reason::Truncated(vec![diagnostic]), from, to));
+                continue;
+            }
+            let column = column_of(self.text, from);
+            let row = self.text.get(from + 1..to).unwrap_or("");
+            // The dash is as wide as the blank that it becomes.
+            let row = format!("{} {row}", " ".repeat(column));
+            let json = lines::json_of(&row, guide, guide.root());
+            let Some((json, tree)) = json.and_then(|json| strict(&json).ok().map(|tree| (json, tree))) else {
+                verdicts.push(self.refuse(name(), Reason::Unreadable(Vec::new()), from, to));
+                continue;
+            };
+            let shaped = shape::calls_in(tree.root(&json), self.names, self.prefix());
+            if shaped.is_empty() {
+                return Judged::Text(None);
+            }
+            for shaped in shaped {
+                let repair = Repair {
+                    kind: RepairKind::SwapSyntax,
+                    at: Span::new(from, to),
+                    put: json.clone().into(),
+                };
+                verdicts.extend(match shaped {
+                    Shaped::Call { tool, written, arguments } => {
+                        self.shaped_call(tool, &written, arguments, &[repair], from, to)
+                    }
+                    Shaped::Unknown { written } => {
+                        let reason = self.names.unknown(&written);
+                        Some(self.refuse(Some(written.into_owned()), reason, from, to))
+                    }
+                    Shaped::Wrong { written, error } => {
+                        Some(self.refuse(written.map(|w| w.into_owned()), Reason::Shape(error), from, to))
+                    }
+                    Shaped::Source(_) | Shaped::Echo => None,
+                });
+            }
+        }
+        Judged::Calls(verdicts, end)
+    }
+}
+
+/// Where each element of the list begins, at its dash, and ends.
+fn rows(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
+    let column = column_of(text, at);
+    let mut begins = vec![at];
+    let mut from = at;
+    while let Some(len) = text.get(from..end).and_then(|rest| rest.find('\n')) {
+        from += len + 1;
+        let line = text.get(from..end).unwrap_or("");
+        let dash = line.len() - line.trim_start_matches(' ').len();
+        if dash == column && line.get(dash..).is_some_and(|line| line.starts_with("- ")) {
+            begins.push(from + dash);
+        }
+    }
+    let ends = begins.iter().skip(1).copied().chain([end]);
+    begins.iter().copied().zip(ends).collect()
+}
+
+/// How many blanks stand before `at` on its line.
+fn column_of(text: &str, at: usize) -> usize {
+    let before = text.get(..at).unwrap_or("");
+    before.len() - before.trim_end_matches(' ').len()
+}
