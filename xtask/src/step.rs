@@ -56,6 +56,16 @@ fn show(from: impl Read) -> Result<Tally> {
 }
 
 impl Tally {
+    /// Counts one part of a step, and prints its line: `ok`, or `FAIL` and what is not as it should be.
+    pub(crate) fn part(&mut self, name: &str, seconds: f64, differences: &[String]) {
+        let is_ok = differences.is_empty();
+        println!("    {}  {seconds:5.1} s  {name}", if is_ok { "ok  " } else { "FAIL" });
+        differences.iter().for_each(|difference| println!("          {difference}"));
+        self.passed += usize::from(is_ok);
+        self.failed += usize::from(!is_ok);
+        self.ok &= is_ok;
+    }
+
     fn add(&mut self, more: Tally) {
         self.passed += more.passed;
         self.failed += more.failed;

@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// List what is kept of past requests, session by session.
     Sessions(SessionsArgs),
+    /// Count what became of calls: by model, what errors came again, and which were put right.
+    Statistics(StatisticsArgs),
     /// Show a session: what the model wrote, and what was done to it.
     Show(ShowArgs),
     /// Show a dump of a session, from this machine or another one.
@@ -242,6 +244,27 @@ pub(crate) enum OutputForm {
     Text,
     /// A line of JSON for each event.
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatisticsArgs {
+    /// Only what happened since then.
+    #[arg(long, value_enum, value_name = "TIME", default_value = "all")]
+    pub(crate) last: Last,
+    /// Write all of it as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+/// A time that ends now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Last {
+    Hour,
+    Day,
+    Week,
+    All,
 }
 
 #[derive(Debug, Args)]

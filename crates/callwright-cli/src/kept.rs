@@ -164,7 +164,7 @@ fn each(
 }
 
 /// Opens what `serve` would keep requests in. A file that is not there is not made.
-fn open(args: &ConfigArgs) -> Result<Store, Failure> {
+pub(crate) fn open(args: &ConfigArgs) -> Result<Store, Failure> {
     let env = |name: &str| std::env::var(name).ok();
     let config = Config::load(args, &env)?;
     let keep = config.keep(&env, &Default::default())?;
@@ -177,7 +177,10 @@ fn open(args: &ConfigArgs) -> Result<Store, Failure> {
     Store::open(keep.store).map_err(Failure::Store)
 }
 
-fn ask<T>(question: impl Future<Output = Result<T, callwright_store::StoreError>>) -> Result<T, Failure> {
+/// The answer to a question to the store.
+pub(crate) fn ask<T>(
+    question: impl Future<Output = Result<T, callwright_store::StoreError>>,
+) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     runtime.block_on(question).map_err(Failure::Store)
 }

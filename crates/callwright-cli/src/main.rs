@@ -32,6 +32,7 @@ mod prompt;
 mod replay;
 mod run;
 mod serve;
+mod statistics;
 mod template;
 mod tools;
 mod view;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(args),
         Command::Demo => demo::run(pen),
         Command::Sessions(args) => kept::sessions(args),
+        Command::Statistics(args) => statistics::run(args),
         Command::Show(args) => kept::show(args, pen),
         Command::View(args) => kept::view(args, pen),
         Command::Export(args) => kept::export(args),

@@ -42,9 +42,14 @@ impl Place {
     }
 
     fn run(&self, args: &[&str]) -> Ran {
-        let (url, store) = (self.replay.base_url(), self.path("callwright.db"));
+        self.run_into(&self.path("callwright.db"), args)
+    }
+
+    /// The same, kept in a store of others.
+    fn run_into(&self, store: &str, args: &[&str]) -> Ran {
+        let url = self.replay.base_url();
         let (config, workspace) = (self.path("callwright.toml"), self.path("w"));
-        let own = ["--upstream", &url, "--store", &store, "--config", &config, "--workspace", &workspace];
+        let own = ["--upstream", &url, "--store", store, "--config", &config, "--workspace", &workspace];
         run(&[&["run"], args, &own].concat(), "")
     }
 
@@ -161,6 +166,37 @@ The code printed: hello world
     assert!(ran.out.contains("\u{1b}[1;31m⚠️  JSON Parse Error:\u{1b}[0m"), "{}", ran.out);
     assert_eq!(ran.code, 1, "the breaker ends it");
     assert_eq!(place.asked().len(), 3);
+}
+
+/// S4-50: of the errors that a model is told of in a run, how many it puts right, and after how many turns.
+#[test]
+fn the_share_of_errors_that_were_put_right_is_reported() {
+    let wrong = "[[answer]]\ntext = '{\"tool\": \"listDirectory\", \"arguments\": {}}}}}'\n";
+    let right = "[[answer]]\ntext = '{\"tool\": \"listDirectory\", \"arguments\": {}}'\n";
+    let says = "[[answer]]\ntext = 'Done.'\n";
+    let store = Place::new("fixed", says).path("callwright.db");
+    // At once; after two turns, and then at once; never, as it gives up; never, as the run is over.
+    let scripts = [
+        ("quick", vec![wrong, right, says], 0),
+        ("slow", vec![wrong, wrong, right, wrong, right, says], 0),
+        ("gives-up", vec![wrong, says], 0),
+        ("stuck", vec![wrong, wrong, wrong], 1),
+    ];
+    for (name, script, code) in scripts {
+        let place = Place::new(name, &script.concat());
+        let ran = place
+            .run_into(&store, &["List it.", "--model", "model", "--policy", "feedback", "--session", name]);
+        assert_eq!(ran.code, code, "{name}: {}{}", ran.out, ran.err);
+    }
+    let told = run(&["statistics", "--store", &store], "");
+    assert_eq!(told.code, 0, "{}", told.err);
+    let expected = "\n   told  right after 1      ≤ 2      ≤ 3      ≤ 4      ≤ 5  model, policy\n      \
+                    5         40.0 %   60.0 %   60.0 %   60.0 %   60.0 %  model, feedback\n";
+    assert!(told.out.ends_with(expected), "{}", told.out);
+    assert!(told.out.starts_with("  calls    right   healed  fed back  refused  model\n"), "{}", told.out);
+    assert!(told.out.contains("\n errors  made again  policy, mode\n"), "{}", told.out);
+    let json = run(&["statistics", "--store", &store, "--json", "--last", "hour"], "").json();
+    assert_eq!(json["fixed"][0]["fixed_within"], serde_json::json!([2, 3, 3, 3, 3]), "{json}");
 }
 
 /// The exit code tells done from blocked, refused and limited.

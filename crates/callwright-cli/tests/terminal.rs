@@ -9,8 +9,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callwright_agent::run::{Resumed, flaws};
 use callwright_replay::{Replay, Script};
+use callwright_store::{Store, StoreConfig};
 use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
+use serde_json::Value;
 
 /// Builds and tests of others may take the cores.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -20,7 +23,7 @@ struct Terminal {
     keys: Box<dyn Write + Send>,
     drawn: Receiver<Vec<u8>>,
     seen: String,
-    _replay: Replay,
+    replay: Replay,
 }
 
 impl Terminal {
@@ -49,7 +52,7 @@ impl Terminal {
             }
             drop(pair.master);
         });
-        Terminal { child, keys, drawn, seen: String::new(), _replay: replay }
+        Terminal { child, keys, drawn, seen: String::new(), replay }
     }
 
     fn press(&mut self, keys: &str) {
@@ -59,21 +62,44 @@ impl Terminal {
 
     /// Waits until `text` is drawn, and forgets what stands before its end.
     fn waits_for(&mut self, text: &str) -> String {
+        self.waits_for_one(&[text]).1
+    }
+
+    /// Waits until one of these is drawn, and forgets what stands before its end. Returns which.
+    fn waits_for_one<'t>(&mut self, texts: &[&'t str]) -> (&'t str, String) {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            if let Some(at) = self.seen.find(text) {
+            let found = texts.iter().filter_map(|text| Some((self.seen.find(text)?, *text)));
+            if let Some((at, text)) = found.min() {
                 let rest = self.seen.split_off(at + text.len());
-                return std::mem::replace(&mut self.seen, rest);
+                return (text, std::mem::replace(&mut self.seen, rest));
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            let Ok(piece) = self.drawn.recv_timeout(left) else { panic!("{text:?} not in {:?}", self.seen) };
+            let Ok(piece) = self.drawn.recv_timeout(left) else { panic!("{texts:?} not in {:?}", self.seen) };
             self.seen.push_str(&String::from_utf8_lossy(&piece));
         }
     }
 
-    fn ends(mut self) -> u32 {
-        self.child.wait().unwrap().exit_code()
+    /// Its exit code, and what its model was asked.
+    fn over(mut self) -> (u32, Vec<Value>) {
+        let code = self.child.wait().unwrap().exit_code();
+        let requests =
+            self.replay.requests().into_iter().filter(|request| request.path.ends_with("/chat/completions"));
+        (code, requests.map(|request| serde_json::from_slice(&request.body).unwrap()).collect())
     }
+
+    fn ends(self) -> u32 {
+        self.over().0
+    }
+}
+
+/// The conversation of a session, as it would be sent next.
+fn conversation(store: &Path, session: &str) -> Vec<Value> {
+    let store = Store::open(StoreConfig::at(store)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let kept = runtime.block_on(store.session(session)).unwrap().unwrap();
+    store.close();
+    Resumed::of(&kept).unwrap().machine.messages().to_vec()
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -139,4 +165,83 @@ text = "I am still here."
     terminal.waits_for("› ");
     terminal.press("exit\r");
     assert_eq!(terminal.ends(), 0);
+}
+
+/// The model has begun to speak, and does not go on.
+#[test]
+fn ctrl_c_while_the_model_speaks_gives_the_prompt_back() {
+    let folder = folder("slow");
+    let lines: String = (1..=400).map(|number| format!("Line {number}\n")).collect();
+    let script = format!(
+        "[[answer]]\nwhen = {{ last_contains = \"wait\" }}\ntext = {lines:?}\nform = {{ pieces = 8 }}\n\
+         fault = {{ stall_after = 6000 }}\n\
+         [[answer]]\nwhen = {{ last_contains = \"still there?\" }}\ntext = \"I am still here.\"\n"
+    );
+    let store = folder.join("callwright.db");
+    let args = ["--store", store.to_str().unwrap(), "--session", "slow"];
+    let mut terminal = Terminal::open(&folder, &script, &args);
+    terminal.waits_for("› ");
+    terminal.press("wait\r");
+    terminal.waits_for("Line 3");
+    terminal.press("\u{3}");
+    terminal.waits_for("Cancelled");
+    terminal.waits_for("› ");
+    let kept = conversation(&store, "slow");
+    assert_eq!(flaws(&kept), []);
+    assert!(kept.iter().any(|message| message["content"] == "wait"), "{kept:?}");
+    terminal.press("still there?\r");
+    terminal.waits_for("I am still here.");
+    terminal.waits_for("› ");
+    terminal.press("exit\r");
+    let (code, asked) = terminal.over();
+    assert_eq!((code, asked.len()), (0, 2));
+    assert_eq!(flaws(asked[1]["messages"].as_array().unwrap()), []);
+    assert_eq!(flaws(&conversation(&store, "slow")), []);
+}
+
+#[test]
+fn ctrl_c_twice_stops_at_once_and_the_session_can_go_on() {
+    let folder = folder("twice");
+    let script = r#"
+[[answer]]
+repeat = true
+tool_calls = [{ name = "runCommand", arguments = '{"command": "trap \"\" TERM INT HUP; echo begun; sleep 600"}' }]
+"#;
+    let store = folder.join("callwright.db");
+    let args = ["--allow", "runCommand", "--store", store.to_str().unwrap(), "--session", "twice"];
+    let mut terminal = Terminal::open(&folder, script, &args);
+    // The command has a moment to end by itself. A machine that is busy may let that pass between the two: then once more.
+    for _ in 0..5 {
+        terminal.waits_for("› ");
+        terminal.press("wait\r");
+        terminal.waits_for("▸ runCommand");
+        terminal.press("\u{3}");
+        terminal.waits_for("once more stops at once");
+        terminal.press("\u{3}");
+        if terminal.waits_for_one(&["stopped at once", "✘"]).0 == "stopped at once" {
+            break;
+        }
+    }
+    assert!(terminal.waits_for("goes on").contains("callwright chat --resume twice"));
+    let (code, asked) = terminal.over();
+    assert_eq!(code, 130);
+    for request in &asked {
+        assert_eq!(flaws(request["messages"].as_array().unwrap()), []);
+    }
+    assert_eq!(flaws(&conversation(&store, "twice")), []);
+    // What the command came to nobody knows: it is said, and not run again.
+    let mut terminal = Terminal::open(
+        &folder,
+        "[[answer]]\ntext = \"I look first.\"",
+        &["--store", args[3], "--resume", "twice"],
+    );
+    terminal.waits_for("whether it was done is not known");
+    terminal.waits_for("I look first.");
+    terminal.waits_for("› ");
+    terminal.press("exit\r");
+    let (code, asked) = terminal.over();
+    assert_eq!((code, asked.len()), (0, 1));
+    let messages = asked[0]["messages"].as_array().unwrap();
+    assert_eq!(flaws(messages), []);
+    assert!(messages.last().unwrap()["content"].as_str().unwrap().contains("unknown"), "{messages:?}");
 }

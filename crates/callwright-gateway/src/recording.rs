@@ -60,6 +60,8 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
         before,
         calls: told.calls,
         faults: told.faults,
+        // Whoever asked reads the refusal, not the model.
+        feeds_back: false,
     }
 }
 

@@ -24,7 +24,7 @@ use crate::stream::{Events, is_error};
 use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
 use crate::unsaid::Unsaid;
 use crate::upstream::{AnswerBody, Secrets};
-use crate::wire::{Document, deltas, string_of, usage};
+use crate::wire::{Document, Halves, deltas, string_of, usage};
 
 /// How a question is put.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -199,7 +199,7 @@ impl Turn {
         let mut upstream = Events::new(body, Arc::clone(&secrets), limits.event);
         let mut unsaid = Unsaid::default();
         let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
-        let mut has_stopped = false;
+        let (mut has_stopped, mut halves) = (false, Halves::default());
         while let Some(event) = upstream.next().await {
             let Some(data) = &event.data else { continue };
             let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
@@ -215,6 +215,7 @@ impl Turn {
             }
             spent = usage(chunk).unwrap_or(spent);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
+                halves.mend(&mut delta);
                 unsaid.take(&secrets, &mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
@@ -245,6 +246,11 @@ impl Turn {
             return Err(self.cut(String::from("the upstream's answer broke off")));
         }
         let is_cut = self.ask.max_tokens.is_some_and(|most| most <= spent.completion);
+        if let Some(text) = halves.last_of_text() {
+            reading.text(&text, &mut events);
+        }
+        halves.last_of_calls(|piece| reading.call(piece, &mut events));
+        reading.lone_surrogates(halves.n_alone());
         let choice = reading.finish(is_cut, &mut events);
         say(&mut events, pieces);
         self.log.read(spent, std::iter::once(&choice));

@@ -21,7 +21,7 @@ use crate::turn::{Chosen, Opened, Source, Turn};
 use crate::unsaid::{self, Unsaid};
 use crate::upstream::{AnswerBody, Secrets};
 use crate::whole::{unasked, worse};
-use crate::wire::{Change, Delta, Template, deltas, rewritten, usage};
+use crate::wire::{Change, Delta, Halves, Template, deltas, quoted, rewritten, usage};
 
 /// Answers with what an upstream streams, healed.
 pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) {
@@ -118,6 +118,7 @@ impl<'t> Came<'t> {
                 });
                 let is_only = came.choices.len() == 1;
                 let choice = &mut came.choices[at];
+                choice.halves.mend(&mut delta);
                 events.clear();
                 let is_hidden = choice.unsaid.take(secrets, &mut delta);
                 let may_pass = choice.take(&delta, chunk, frame, &mut events) && !is_hidden;
@@ -234,6 +235,7 @@ fn usage_text(all: Usage) -> String {
 struct Streamed<'t> {
     index: usize,
     reading: Reading<'t>,
+    halves: Halves,
     sink: Sink,
     unsaid: Unsaid,
     /// Bytes of text and arguments that came.
@@ -251,6 +253,7 @@ impl<'t> Streamed<'t> {
         Streamed {
             index,
             reading,
+            halves: Halves::default(),
             sink,
             unsaid: Unsaid::default(),
             came: 0,
@@ -270,7 +273,9 @@ impl<'t> Streamed<'t> {
     ) -> bool {
         self.repeats_role = delta.has_role && self.has_role;
         self.has_role |= delta.has_role;
-        let mut is_whole = delta.calls.is_empty() && delta.finish_reason.is_none() && !self.repeats_role;
+        let is_mended = delta.is_mended || delta.has_mended_thought;
+        let mut is_whole =
+            delta.calls.is_empty() && delta.finish_reason.is_none() && !self.repeats_role && !is_mended;
         if delta.has_more {
             self.sink.has_more();
         }
@@ -307,8 +312,17 @@ impl<'t> Streamed<'t> {
         let has_siblings = delta.has_siblings && delta.finish_reason.is_none();
         if delta.has_more || delta.hides_thought || has_siblings || delta.has_role && !self.repeats_role {
             let mut changes = vec![("tool_calls", Change::Remove), ("function_call", Change::Remove)];
-            if delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
+            if delta.is_mended || delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
                 changes.push(("content", Change::Remove));
+            }
+            if let (true, false, Some(thought)) =
+                (delta.has_mended_thought, delta.hides_thought, &delta.reasoning)
+            {
+                for key in ["reasoning_content", "reasoning"] {
+                    if delta.choice.get("delta").is_some_and(|own| own.get(key).is_some()) {
+                        changes.push((key, Change::Set(quoted(thought))));
+                    }
+                }
             }
             self.sink.has_begun();
             if delta.hides_thought {
@@ -330,9 +344,19 @@ impl<'t> Streamed<'t> {
         self.sink.send(events, template, out);
     }
 
+    /// Reads the halves of characters whose other half did not come.
+    fn halves_that_wait(&mut self, events: &mut Vec<Event>) {
+        if let Some(text) = self.halves.last_of_text() {
+            self.reading.text(&text, events);
+        }
+        self.halves.last_of_calls(|piece| self.reading.call(piece, events));
+        self.reading.lone_surrogates(self.halves.n_alone());
+    }
+
     /// Reads to the end, and writes what became certain there.
     fn finish(mut self, is_cut: bool, template: &Template, out: &mut String) -> (Sink, Choice) {
         let mut events = Vec::new();
+        self.halves_that_wait(&mut events);
         let choice = self.reading.finish(is_cut, &mut events);
         self.sink.send(&events, template, out);
         (self.sink, choice)
@@ -341,6 +365,7 @@ impl<'t> Streamed<'t> {
     /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
     fn break_off(mut self, template: &Template, out: &mut String) -> Choice {
         let mut events = Vec::new();
+        self.halves_that_wait(&mut events);
         let choice = self.reading.finish(true, &mut events);
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
         self.sink.send(&events, template, out);

@@ -51,6 +51,7 @@ pub(crate) struct Reading<'t> {
     /// What the upstream marked as thought.
     reasoning: String,
     finish_reason: Option<String>,
+    lone_surrogates: usize,
     ids: Ids,
     verdicts: Vec<Verdict>,
 }
@@ -87,6 +88,7 @@ impl<'t> Reading<'t> {
             native: Vec::new(),
             reasoning: String::new(),
             finish_reason: None,
+            lone_surrogates: 0,
             ids: Ids::default(),
             verdicts: Vec::new(),
         }
@@ -124,6 +126,11 @@ impl<'t> Reading<'t> {
         self.finish_reason = Some(finish_reason.to_owned());
     }
 
+    /// Notes how many halves of characters came alone.
+    pub(crate) fn lone_surrogates(&mut self, number: usize) {
+        self.lone_surrogates = number;
+    }
+
     /// Says that no more will come. `is_cut`: the answer ended before the model did, whatever the upstream
     /// says.
     pub(crate) fn finish(mut self, is_cut: bool, out: &mut Vec<Event>) -> Choice {
@@ -145,6 +152,7 @@ impl<'t> Reading<'t> {
             native: self.native.into_iter().map(|(_, name, arguments)| (name, arguments)).collect(),
             reasoning: self.reasoning,
             finish_reason: self.finish_reason,
+            lone_surrogates: self.lone_surrogates,
             outcome: Outcome { verdicts: self.verdicts, ..outcome },
         }
     }

@@ -100,6 +100,9 @@ pub struct Choice {
     pub reasoning: String,
     /// The upstream's `finish_reason`.
     pub finish_reason: Option<String>,
+    /// How many halves of characters came alone: `\ud83d` without its other half. In arguments each is an escape, in a
+    /// text U+FFFD.
+    pub lone_surrogates: usize,
     /// What the engine made of it.
     pub outcome: Outcome,
 }

@@ -74,7 +74,12 @@ pub(crate) fn member(record: &TurnRecord, end: End, settled: &[Settled]) -> Stri
         .iter()
         .map(|settled| {
             let outcome = Outcome { verdicts: settled.verdicts.clone(), ..settled.first.outcome.clone() };
-            serde_json::to_value(Report::of(&outcome, &settled.first.raw, &[])).unwrap_or_default()
+            let mut report =
+                serde_json::to_value(Report::of(&outcome, &settled.first.raw, &[])).unwrap_or_default();
+            if let (Some(report), 1..) = (report.as_object_mut(), settled.first.lone_surrogates) {
+                report.insert("lone_surrogates".into(), settled.first.lone_surrogates.into());
+            }
+            report
         })
         .collect();
     json!({

@@ -344,6 +344,7 @@ pub(crate) fn read_whole(
             }
             reading.thought(answered.reasoning.as_deref().unwrap_or_default());
             reading.text(&answered.text, &mut events);
+            reading.lone_surrogates(answered.n_alone());
             if let Some(reason) = &answered.finish_reason {
                 reading.stopped(reason);
             }

@@ -284,5 +284,6 @@ fn turn(session: u64, number: u64) -> NewTurn {
         .into(),
         calls: vec![Call { tool: format!("tool-{}", session % 9), dialect: dialect.into(), became }],
         faults: if became == Became::Right { Vec::new() } else { vec![fault] },
+        feeds_back: false,
     }
 }

@@ -140,6 +140,7 @@ impl Database {
             ("search", search.to_owned()),
             ("profiles", of_kind(include_str!("schema/profiles.sql"))),
             ("slices", slices.to_owned()),
+            ("fixes", of_kind(include_str!("schema/fixes.sql"))),
         ];
         let migration = |(version, (name, sql)): (i64, (&'static str, String))| {
             let sql = AssertSqlSafe(sql).into_sql_str();

@@ -7,6 +7,7 @@ use sqlx::{AnyConnection, Row};
 
 use crate::clock::now;
 use crate::database::Kind;
+use crate::fixes;
 use crate::parts::Parts;
 use crate::ready::{Ready, ReadyNode};
 use crate::rows::{Target, Value, insert, insert_returning};
@@ -72,6 +73,9 @@ impl Ready {
             self.calls.iter().for_each(|call| batch.sums.call(placed.turn, call));
             insert(to, CALLS, self.calls.iter().map(|call| call_row(call, placed)).collect()).await?;
             n_repeated = self.insert_faults(to, key, placed, &mut batch.sums).await?;
+            fixes::write_turn(to, key, n_turns, self, placed.turn).await?;
+        } else {
+            fixes::write_nodes(to, key, self).await?;
         }
         sqlx::query("UPDATE sessions SET bytes = bytes + $1, repeated = repeated + $2 WHERE key = $3")
             .bind(bytes as i64)

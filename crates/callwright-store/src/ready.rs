@@ -28,6 +28,7 @@ pub(crate) struct Ready {
     pub(crate) before: Vec<ReadyNode>,
     pub(crate) calls: Vec<Call>,
     pub(crate) faults: Vec<Fault>,
+    pub(crate) feeds_back: bool,
 }
 
 /// A node.
@@ -44,7 +45,8 @@ pub(crate) struct ReadyNode {
 
 impl Ready {
     pub(crate) fn turn(new: NewTurn, mask: &Mask) -> Ready {
-        let NewTurn { session, origin, title, mut turn, nodes, before, mut calls, mut faults } = new;
+        let NewTurn { session, origin, title, mut turn, nodes, before, mut calls, mut faults, feeds_back } =
+            new;
         let t = &mut turn;
         for text in [
             &mut t.request,
@@ -76,6 +78,7 @@ impl Ready {
             before: before.into_iter().map(node).collect(),
             calls,
             faults,
+            feeds_back,
             turn: Some(turn),
         }
     }
@@ -93,6 +96,7 @@ impl Ready {
             before: Vec::new(),
             calls: Vec::new(),
             faults: Vec::new(),
+            feeds_back: false,
         }
     }
 }
@@ -120,6 +124,11 @@ impl ReadyNode {
             words,
             at: own.unwrap_or(at).clamp(0, LAST),
         }
+    }
+
+    /// Is it about this?
+    pub(crate) fn is(&self, kind: &NodeKind) -> bool {
+        self.kind == kind.name()
     }
 
     /// The row of a node; `body` is what is kept of its body.

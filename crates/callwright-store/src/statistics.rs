@@ -10,6 +10,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::clock::now;
+use crate::fixes::{self, FixRate};
 use crate::store::{Store, StoreError};
 use crate::sums::{DAY, HOUR};
 use crate::turn::Became;
@@ -92,6 +93,8 @@ pub struct Statistics {
     pub spent: Spent,
     /// How often errors were repeated.
     pub repeated: Vec<RepeatRate>,
+    /// How soon models put right what they were told of.
+    pub fixed: Vec<FixRate>,
 }
 
 /// So many groups are told, those with the most calls.
@@ -146,7 +149,9 @@ async fn counted(pool: &AnyPool, range: Range) -> Result<Statistics, StoreError>
     for part in parts(since, until, step) {
         adding.part(pool, part).await?;
     }
-    Ok(adding.done())
+    let mut fixed = fixes::counted(pool, since, until).await?;
+    fixed.truncate(GROUPS);
+    Ok(Statistics { fixed, ..adding.done() })
 }
 
 /// The length of a step, for a time of this length: one that people know, or else whole days.
@@ -291,6 +296,7 @@ impl Adding {
             errors,
             spent,
             repeated: repeated.into_iter().map(rate).collect(),
+            fixed: Vec::new(),
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct NewTurn {
     pub calls: Vec<Call>,
     /// All that was wrong with what the model wrote, mended or not.
     pub faults: Vec<Fault>,
+    /// Does the model hear of what was refused? Then a later turn of the session may put it right.
+    pub feeds_back: bool,
 }
 
 /// One request, from its arrival to its end. Times are in microseconds.

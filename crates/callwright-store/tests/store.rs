@@ -248,6 +248,62 @@ fn statistics_agree_with_counts_made_by_hand() {
     });
 }
 
+/// S4-50: how many of the errors that models were told of they put right, and after how many questions.
+#[test]
+fn errors_that_were_put_right_agree_with_counts_made_by_hand() {
+    each(async |store| {
+        let day = 1_795_305_600_000;
+        // What an agent feeds back is put right in a later turn, or not: none stands for words without a call.
+        let (right, healed, refused) = (Some(Became::Right), Some(Became::Healed), Some(Became::Refused));
+        let agent = [right, refused, right, refused, refused, healed, refused, None, right, refused];
+        for (number, became) in (0..).zip(agent) {
+            let mut turn = turn("a", "x", became.unwrap_or(Became::Right));
+            (turn.origin, turn.feeds_back, turn.turn.at) = ("agent", true, day + number);
+            turn.turn.policy = "feedback".into();
+            if became.is_none() {
+                turn.calls.clear();
+            }
+            store.write(turn).await.unwrap();
+        }
+        // The last one stays: the user has gone on. The one behind it may still be put right.
+        store
+            .append("a", vec![NewNode::new(NodeKind::User, json!({"text": "Something else."}))])
+            .await
+            .unwrap();
+        for became in [Became::Right, Became::Refused] {
+            let mut turn = turn("a", "x", became);
+            (turn.origin, turn.feeds_back, turn.turn.at) = ("agent", true, day + 100);
+            turn.turn.policy = "feedback".into();
+            store.write(turn).await.unwrap();
+        }
+        // What a gateway asks again is one turn. Of what it refused at once no model was told.
+        for (became, questions) in
+            [(Became::Corrected, 1), (Became::Corrected, 3), (Became::Refused, 2), (Became::Refused, 0)]
+        {
+            let mut turn = turn("g", "x", became);
+            (turn.turn.at, turn.turn.repair_turns) = (day + 5, questions);
+            store.write(turn).await.unwrap();
+        }
+        let told = async |range| {
+            let fixed = store.statistics(range).await.unwrap().fixed;
+            let told = fixed
+                .iter()
+                .map(|rate| (format!("{} {}", rate.model, rate.policy), rate.errors, rate.fixed_within));
+            told.collect::<Vec<_>>()
+        };
+        let gateway = (String::from("qwen auto"), 3, [1, 1, 2, 2, 2]);
+        let all = vec![(String::from("qwen feedback"), 5, [1, 2, 2, 2, 2]), gateway.clone()];
+        assert_eq!(told(Default::default()).await, all);
+        let one = callwright_store::Range { since: Some(day), until: Some(day + 3) };
+        assert_eq!(told(one).await, [(String::from("qwen feedback"), 1, [1, 1, 1, 1, 1])]);
+        let fixed = store.statistics(Default::default()).await.unwrap().fixed;
+        assert_eq!((fixed[0].share(1), fixed[0].share(5)), (Some(0.2), Some(0.4)));
+        assert_eq!((fixed[0].share(0), fixed[0].share(6)), (None, None));
+        assert!(store.delete("a").await.unwrap());
+        assert_eq!(told(Default::default()).await, [gateway]);
+    });
+}
+
 #[test]
 fn what_is_too_old_or_too_much_goes_the_oldest_first() {
     each(async |store| {

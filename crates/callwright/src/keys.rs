@@ -61,7 +61,12 @@ pub(crate) const WRAPPERS: &[&str] = &[
 pub(crate) const COMPANIONS: &[&str] =
     &["id", "type", "tool_call_id", "call_id", "index", "thought", "thoughts", "reasoning"];
 
+/// The keys of all parts of a call.
+pub(crate) fn all_of_call() -> impl Iterator<Item = &'static str> {
+    [NAME, ARGUMENTS, WRAPPERS, COMPANIONS].into_iter().flatten().copied()
+}
+
 /// Is this the key of a part of a call?
 pub(crate) fn is_of_call(key: &str) -> bool {
-    [NAME, ARGUMENTS, WRAPPERS, COMPANIONS].iter().any(|keys| keys.contains(&key))
+    all_of_call().any(|known| known == key)
 }

@@ -12,6 +12,12 @@ use crate::verdict::Reason;
 /// The longest text that is looked up as a name.
 pub(crate) const MAX_NAME: usize = 256;
 
+/// How much may stand before a name in prose, and how much longer a name may be with it: `functions.`, `default_api.`.
+const MAX_NAMESPACE: usize = 32;
+
+/// The longest word with letters beyond ASCII that may hold a name, where none is declared that begins like it.
+const MAX_FOREIGN: usize = 32;
+
 /// How many names a refusal offers.
 const MAX_NEAREST: usize = 3;
 
@@ -22,6 +28,8 @@ const NAMESPACES: &[&str] = &["functions", "function", "default_api", "tools", "
 pub(crate) struct Names<'a> {
     tools: &'a ToolSet,
     ends: Ends,
+    /// The longest word that may be a name in prose.
+    longest: usize,
     /// Declared names without case and separators; `None` where two tools share one.
     folded: OnceCell<HashMap<String, Option<&'a Tool>>>,
     /// The same for what is left of a declared name behind its last dot: `math.hypot` → `hypot`.
@@ -41,7 +49,10 @@ pub(crate) enum Prefix {
 impl<'a> Names<'a> {
     /// For `tools`.
     pub(crate) fn new(tools: &'a ToolSet) -> Names<'a> {
-        Names { tools, ends: Ends::of(tools), folded: OnceCell::new(), tails: OnceCell::new() }
+        // Each letter of a name may have a separator behind it, or a backslash before it.
+        let longest = 2 * tools.iter().map(|tool| tool.name().len()).max().unwrap_or(0) + MAX_NAMESPACE;
+        let (folded, tails) = (OnceCell::new(), OnceCell::new());
+        Names { tools, ends: Ends::of(tools), longest: longest.min(MAX_NAME), folded, tails }
     }
 
     /// The tools.
@@ -52,7 +63,11 @@ impl<'a> Names<'a> {
     /// The tool that `written` names; `None` where no tool does, or more than one.
     pub(crate) fn resolve(&self, written: &str, prefix: Prefix) -> Option<&'a Tool> {
         let written = written.trim();
-        if written.is_empty() || written.len() > MAX_NAME || !self.ends.may_have(written) {
+        let most = match prefix {
+            Prefix::Known => self.longest,
+            Prefix::Any => MAX_NAME,
+        };
+        if written.is_empty() || most < written.len() || !self.ends.may_have(written) {
             return None;
         }
         if let Some(tool) = self.tools.get(written) {
@@ -80,6 +95,18 @@ impl<'a> Names<'a> {
             rest = tail;
         }
         None
+    }
+
+    /// Could `word`, all that is there so far of a word in prose, be or become one that holds a name? Once the answer is
+    /// no, it stays no.
+    pub(crate) fn may_hold(&self, word: &str) -> bool {
+        // Most scripts write sentences without blanks, which are no names however they go on.
+        let is_foreign = || MAX_FOREIGN < word.len() && !word.is_ascii();
+        word.len() <= self.longest && (!is_foreign() || self.begins_with(word))
+    }
+
+    fn begins_with(&self, word: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name().starts_with(word))
     }
 
     /// The one tool whose name differs from `written` only by case, separators or a lost module.

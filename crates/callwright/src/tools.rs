@@ -130,6 +130,12 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// The declared parameters.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &str> {
+        let guide = self.schema.guide();
+        guide.names(guide.root())
+    }
+
     /// Is there a parameter of this name?
     pub(crate) fn declares(&self, parameter: &str) -> bool {
         let guide = self.schema.guide();

@@ -4,7 +4,7 @@
 
 mod common;
 
-use callwright::{Context, Delta, Event, Scanner, ToolSet};
+use callwright::{Context, Delta, Dialect, Dialects, Event, Scanner, ToolSet, parse};
 use common::{Outline, Random, tool_set};
 
 /// Texts with everything in them that the scanner has to hold back.
@@ -113,6 +113,41 @@ fn prose_and_code_flow_at_once() {
         assert!(held < 80, "{held} bytes of {}: {text}", text.len());
     }
 }
+
+/// Markers of one's own are found behind any text, whole and in pieces, with whatever byte they begin.
+#[test]
+fn markers_of_one_s_own_are_found_behind_prose() {
+    let tool_set = tool_set();
+    for (open, close) in
+        [("[[call {name}]]", "[[/call]]"), ("@@{name} ", "@@end"), ("run_tool {name}:", ";;")]
+    {
+        let mut dialect = Dialect::new("own");
+        dialect.call.open = vec![open.into()];
+        dialect.call.close = vec![close.into()];
+        let context = Context { dialects: Dialects::new([dialect]).unwrap(), ..Context::default() };
+        let call = format!("{}{{\"city\": \"x\"}}{close}", open.replace("{name}", "get_weather"));
+        for prose in PROSE.iter().chain(CODE) {
+            let text = format!("{prose}{call}");
+            let whole = parse(&tool_set, &text, &[], &context);
+            let names: Vec<&str> = whole.calls().map(|call| &*call.dialect).collect();
+            assert_eq!(names, ["own"], "{text}");
+            let (mut events, mut scanner) = (Vec::new(), Scanner::new(&tool_set, &context));
+            for piece in text.split_inclusive(|_: char| true) {
+                scanner.feed(Delta::Text(piece), &mut events);
+            }
+            assert_eq!(Outline::of(&scanner.finish(&mut events)), Outline::of(&whole), "{text}");
+        }
+    }
+}
+
+const PROSE: &[&str] = &[
+    "",
+    "I look. ",
+    "A longer sentence, with a comma, an apostrophe that isn't a quote, and no end: ",
+    "First line.\nSecond line, (in brackets) and \"in quotes\".\n\n- a list\n",
+    "mail me@example.org, @home; [1] [a](b) run_away ",
+    "天气很好。",
+];
 
 /// Feeds `pieces`, and checks that the events add up to the outcome.
 fn feed(tool_set: &ToolSet, pieces: &[&str], native: bool) -> Outline {

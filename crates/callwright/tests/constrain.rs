@@ -5,7 +5,7 @@ mod gbnf;
 
 use callwright::constrain::{Constraint, grammar, schema};
 use callwright::prompt::{PromptDialect, calls};
-use callwright::{Context, Dialects, Schema, ToolChoice, ToolSet, parse};
+use callwright::{Context, Dialect, Dialects, Schema, ToolChoice, ToolSet, parse};
 use callwright_json::strict;
 use gbnf::Grammar;
 use serde_json::{Value, json};
@@ -224,6 +224,28 @@ fn the_grammar_of_a_free_choice_leaves_prose() {
                 "{prose}"
             );
             assert!(!grammar.admits(&format!("{prose}{right}{right}")), "{prose}");
+        }
+    }
+}
+
+/// `[[[call f]]` begins with a bracket too many, and with an opener behind it.
+#[test]
+fn an_opener_may_begin_again_inside_itself() {
+    let tools = tools(&cases()[0].0);
+    for open in ["[[call {name}]]", "<<a<<{name}>>", "aabaa:{name}:"] {
+        let mut own = Dialect::new("own");
+        own.call.open = vec![open.into()];
+        own.call.close = vec!["[[/call]]".into()];
+        let dialects = Dialects::new([own]).unwrap();
+        let dialect = PromptDialect::all(&dialects).find(|dialect| &**dialect.name() == "own").unwrap();
+        let text = grammar(&dialect, &tools, &ToolChoice::Auto, false).unwrap();
+        let grammar = Grammar::parse(&text);
+        let right = call(&dialect, &tools, "f", &json!({"b": 1}));
+        let wrong = call(&dialect, &tools, "f", &json!({}));
+        for prose in ["", "See [1].", "[", "[[", "[[[ca", "<", "<<", "<< <", "a", "aab", "aabaab", "aa aab"] {
+            assert!(grammar.admits(prose), "{prose} in\n{text}");
+            assert!(grammar.admits(&format!("{prose}{right}")), "{prose}{right} in\n{text}");
+            assert!(!grammar.admits(&format!("{prose}{wrong}")), "{prose}{wrong} in\n{text}");
         }
     }
 }

@@ -377,6 +377,15 @@ fn plain_calls_have_their_own_form() {
         let text = |key: &str| case[key].as_str().unwrap().to_owned();
         assert_eq!(prompt::calls(&dialect, &tools, &one), text("one"), "{}", dialect.name());
         assert_eq!(prompt::calls(&dialect, &tools, &two), text("two"), "{}", dialect.name());
+        if let Some(breaks) = case.get("breaks") {
+            let call = [("f".to_owned(), r#"{"a": "x\n", "n": 1}"#.to_owned())];
+            assert_eq!(
+                prompt::calls(&dialect, &tools, &call),
+                breaks.as_str().unwrap(),
+                "{}",
+                dialect.name()
+            );
+        }
         assert_eq!(
             prompt::tool_result(&dialect, "f", "It is \"fine\".\n"),
             text("result"),

@@ -38,18 +38,8 @@ pub(crate) fn check(installed: &Installed) -> Result<Tally> {
     for (name, part) in parts {
         let start = Instant::now();
         let done = part(installed);
-        let seconds = start.elapsed().as_secs_f64();
-        match done {
-            Ok(()) => {
-                tally.passed += 1;
-                println!("    ok    {seconds:5.1} s  {MCP}/{name}");
-            }
-            Err(error) => {
-                tally.failed += 1;
-                tally.ok = false;
-                println!("    FAIL  {seconds:5.1} s  {MCP}/{name}\n          {error:#}");
-            }
-        }
+        let differences: Vec<String> = done.err().map(|error| format!("{error:#}")).into_iter().collect();
+        tally.part(&format!("{MCP}/{name}"), start.elapsed().as_secs_f64(), &differences);
     }
     Ok(tally)
 }

@@ -1,6 +1,7 @@
 //! The end-to-end suite: clients as people install them, against upstreams as people run them, over loopback, with
 //! and without the gateway between them.
 
+mod agent;
 mod client;
 mod dialects;
 mod install;
@@ -54,13 +55,14 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
     let is_prompts = only == prompts::PROMPTS;
     let is_page = page::PAGE.contains(only);
     let is_mcp = mcp::MCP.contains(only);
-    let is_any =
-        !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || is_prompts || is_page || is_mcp;
+    let runs = agent::Cell::all(root, only)?;
+    let is_asked = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || !runs.is_empty();
+    let is_any = is_asked || is_prompts || is_page || is_mcp;
     ensure!(is_any, "nothing is named {only}");
 
     let mut platforms: BTreeSet<Platform> =
         chosen.iter().flat_map(|(_, cells)| cells).map(|cell| cell.client.platform()).collect();
-    let mut is_model = chosen.iter().any(|(scenario, _)| scenario.upstream.is_model());
+    let mut is_model = !runs.is_empty() || chosen.iter().any(|(scenario, _)| scenario.upstream.is_model());
     if !choices.is_empty() || !compared.is_empty() || is_prompts {
         platforms.insert(Platform::Python);
         is_model = true;
@@ -72,6 +74,9 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
     }
     for choice in choices {
         bench.questions(suite, root, choice);
+    }
+    if !runs.is_empty() {
+        bench.agent(suite, root, &runs);
     }
     if !compared.is_empty() {
         bench.dialects(suite, root, &compared);
@@ -120,16 +125,7 @@ impl Bench {
             for cell in able {
                 let start = Instant::now();
                 let differences = self.cell(cell).unwrap_or_else(|error| vec![format!("{error:#}")]);
-                let seconds = start.elapsed().as_secs_f64();
-                if differences.is_empty() {
-                    tally.passed += 1;
-                    println!("    ok    {seconds:5.1} s  {cell}");
-                } else {
-                    tally.failed += 1;
-                    tally.ok = false;
-                    println!("    FAIL  {seconds:5.1} s  {cell}");
-                    differences.iter().for_each(|difference| println!("          {difference}"));
-                }
+                tally.part(&cell.to_string(), start.elapsed().as_secs_f64(), &differences);
             }
             Ok(tally)
         });
@@ -190,6 +186,24 @@ impl Bench {
             let gateway = server::gateway(&upstream, None, &self.installed)?;
             let base_url = format!("{}/v1", gateway.url);
             questions.ask(&base_url, ASKED.name(), choice, self.client(ClientName::Questions)?)
+        });
+    }
+
+    /// `callwright run` with a real model.
+    fn agent(&mut self, suite: &mut Suite, root: &Path, cells: &[agent::Cell]) {
+        if !self.installed.has_model() {
+            return suite.leave_out(agent::AGENT, "there is no model");
+        }
+        suite.tests(&format!("end to end: {}", agent::AGENT), || {
+            let mut tally = Tally { ok: true, ..Tally::default() };
+            for cell in cells {
+                let start = Instant::now();
+                let done = self.model(cell.upstream).and_then(|url| cell.check(&url, root, &self.installed));
+                let differences: Vec<String> =
+                    done.err().map(|error| format!("{error:#}")).into_iter().collect();
+                tally.part(&cell.name(), start.elapsed().as_secs_f64(), &differences);
+            }
+            Ok(tally)
         });
     }
 

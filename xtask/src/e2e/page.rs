@@ -102,15 +102,7 @@ pub(crate) fn look(root: &Path, installed: &Installed) -> Result<Tally> {
         }
         let Seen { name, differences, seconds } =
             serde_json::from_str(&line).with_context(|| format!("the script said {line}"))?;
-        if differences.is_empty() {
-            tally.passed += 1;
-            println!("    ok    {seconds:5.1} s  {PAGE}/{name}");
-        } else {
-            tally.failed += 1;
-            tally.ok = false;
-            println!("    FAIL  {seconds:5.1} s  {PAGE}/{name}");
-            differences.iter().for_each(|difference| println!("          {difference}"));
-        }
+        tally.part(&format!("{PAGE}/{name}"), seconds, &differences);
     }
     ensure!(0 < tally.passed + tally.failed, "nothing was looked at");
     println!("    screenshots: {}", kept.display());

@@ -91,13 +91,12 @@ impl Runner {
         if self.machine.working_on().is_some() {
             return Ok(false);
         }
-        if !self.is_written {
-            self.write_settings().await?;
-            self.is_written = true;
-        }
+        let settings = json!(self.machine.settings());
         if let Some(journal) = &mut self.with.journal {
-            journal.said(text).await?;
+            let first = (!self.is_written).then_some((&settings, &self.with.facts));
+            journal.said(text, first).await?;
         }
+        self.is_written = true;
         Ok(self.machine.say(text))
     }
 

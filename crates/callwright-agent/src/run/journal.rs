@@ -44,20 +44,21 @@ impl Journal {
 
     /// What holds for the run, at its beginning or from now on. `facts` are whatever the caller wants to find again.
     pub(super) async fn settings(&self, settings: &Value, facts: &Value) -> Result<(), StoreError> {
-        let system =
-            settings["system"].as_str().map(|text| NewNode::new(NodeKind::System, json!({"text": text})));
-        let policy = settings["policy"].as_str().unwrap_or_default();
-        let text = format!("a run under the policy {policy}");
-        let note = note("settings", json!({"text": text, "settings": settings, "facts": facts}));
-        self.append(system.into_iter().chain([note]).collect()).await
+        self.append(settings_nodes(settings, facts)).await
     }
 
-    /// What the user says.
-    pub(super) async fn said(&mut self, text: &str) -> Result<(), StoreError> {
+    /// What the user says. What holds for the run goes with the first words: one is never there without the other.
+    pub(super) async fn said(
+        &mut self,
+        text: &str,
+        first: Option<(&Value, &Value)>,
+    ) -> Result<(), StoreError> {
         if self.title.is_empty() {
             self.title = text.to_owned();
         }
-        self.append(vec![NewNode::new(NodeKind::User, json!({"text": text, FED: {"said": true}}))]).await
+        let mut nodes = first.map_or_else(Vec::new, |(settings, facts)| settings_nodes(settings, facts));
+        nodes.push(NewNode::new(NodeKind::User, json!({"text": text, FED: {"said": true}})));
+        self.append(nodes).await
     }
 
     /// Something that is no message: the user cancelled, the run goes on.
@@ -116,6 +117,7 @@ impl Journal {
             before: Vec::new(),
             calls: answer.verdicts.iter().map(|verdict| kept(verdict, answer.record.end)).collect(),
             faults: faults(&answer.record),
+            feeds_back: policy.feeds_back(),
         };
         self.store.write(turn).await.map(drop)
     }
@@ -178,6 +180,15 @@ impl Journal {
     async fn append(&self, nodes: Vec<NewNode>) -> Result<(), StoreError> {
         self.store.append(&self.session, nodes).await.map(drop)
     }
+}
+
+fn settings_nodes(settings: &Value, facts: &Value) -> Vec<NewNode> {
+    let system =
+        settings["system"].as_str().map(|text| NewNode::new(NodeKind::System, json!({"text": text})));
+    let policy = settings["policy"].as_str().unwrap_or_default();
+    let text = format!("a run under the policy {policy}");
+    let note = note("settings", json!({"text": text, "settings": settings, "facts": facts}));
+    system.into_iter().chain([note]).collect()
 }
 
 fn note(what: &str, more: Value) -> NewNode {

@@ -1,30 +1,36 @@
 //! What a model says, drawn line by line as it comes: headings, lists, emphasis, code and diffs in colour.
 //!
-//! A line is drawn when it is whole. Only what a line says of itself counts, and whether it stands in a fence: a text
-//! that is still being written has no other structure yet.
+//! A line is drawn when it is whole. One that may have begun something that its paragraph ends further down, `**so`, is held
+//! back with those behind it until that is settled: what is drawn is never taken back.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::paint::{Paint, Style};
 use crate::harmless::harmless;
 
+/// So many lines are held back at most, and so many bytes.
+const HELD: usize = 12;
+const HELD_BYTES: usize = 8192;
+
 /// A text under way.
 #[derive(Debug)]
 pub(crate) struct Markdown {
     paint: Paint,
     line: String,
+    /// Whole lines of a paragraph that are not drawn yet. They are harmless.
+    held: Vec<String>,
     /// The fence that is open: its marks, and whether a diff is inside.
     fence: Option<(String, bool)>,
 }
 
 impl Markdown {
     pub(crate) fn new(paint: Paint) -> Markdown {
-        Markdown { paint, line: String::new(), fence: None }
+        Markdown { paint, line: String::new(), held: Vec::new(), fence: None }
     }
 
     /// Has no line begun?
     pub(crate) fn is_empty(&self) -> bool {
-        self.line.is_empty()
+        self.line.is_empty() && self.held.is_empty()
     }
 
     /// Takes the next piece, and returns what can be drawn now.
@@ -39,44 +45,90 @@ impl Markdown {
             self.line.push_str(part);
             if part.ends_with('\n') {
                 let line = std::mem::take(&mut self.line);
-                out.push_str(&self.drawn(line.trim_end_matches('\n')));
-                out.push('\n');
+                out.push_str(&self.whole(line.trim_end_matches('\n')));
             }
         }
         out
     }
 
-    /// The text is over: what is left of it, without a line end.
+    /// The text is over: what is left of it. Its last line has an end only if it had one.
     pub(crate) fn finish(&mut self) -> String {
-        self.fence = None;
         let line = std::mem::take(&mut self.line);
-        if line.is_empty() { line } else { self.drawn(&line) }
+        let mut rest = if line.is_empty() { String::new() } else { self.whole(&line) };
+        if !self.held.is_empty() {
+            rest.push_str(&self.released());
+            rest.push('\n');
+        }
+        if !line.is_empty() {
+            rest.pop();
+        }
+        self.fence = None;
+        rest
     }
 
-    fn drawn(&mut self, line: &str) -> String {
-        let line = harmless(line);
+    /// A line is whole: what can be drawn now, each line with its end.
+    fn whole(&mut self, line: &str) -> String {
+        let line = harmless(line).into_owned();
+        let mut out = String::new();
+        if !self.held.is_empty() && !continues(&line) {
+            out = self.released() + "\n";
+        }
+        if self.held.is_empty()
+            && let Some(drawn) = self.fenced(&line)
+        {
+            return out + &drawn + "\n";
+        }
+        self.held.push(line);
+        if !self.is_open() {
+            out.push_str(&self.released());
+            out.push('\n');
+        }
+        out
+    }
+
+    /// A line that opens or closes a fence, or stands in one.
+    fn fenced(&mut self, line: &str) -> Option<String> {
         let bare = line.trim_start();
-        let marks: String = bare.chars().take_while(|c| *c == '`').collect();
-        let tildes: String = bare.chars().take_while(|c| *c == '~').collect();
-        let marks = if marks.is_empty() { tildes } else { marks };
+        let marks = marks(bare);
         match &self.fence {
             Some((open, _))
                 if open.len() <= marks.len() && marks.starts_with(open.as_str()) && bare.trim() == marks =>
             {
                 self.fence = None;
-                return self.paint.of(Style::Dim, &line);
+                Some(self.paint.of(Style::Dim, line))
             }
-            Some((_, is_diff)) => return self.code(&line, *is_diff),
+            Some((_, is_diff)) => Some(self.code(line, *is_diff)),
             None if 3 <= marks.len() => {
                 let label = bare.trim_start_matches(['`', '~']).trim();
-                self.fence = Some((marks, matches!(label, "diff" | "patch")));
-                return self.paint.of(Style::Dim, &line);
+                self.fence = Some((marks.to_owned(), matches!(label, "diff" | "patch")));
+                Some(self.paint.of(Style::Dim, line))
             }
-            None => {}
+            None => None,
         }
-        // Four spaces are code to Markdown; to a model that nests a list they are depth.
-        let depth = line.len() - bare.len();
-        format!("{}{}", &line[..depth], self.prose(bare))
+    }
+
+    /// May what comes next end something that began in the lines that are held?
+    fn is_open(&self) -> bool {
+        let Some(first) = self.held.first() else { return false };
+        let bytes: usize = self.held.iter().map(String::len).sum();
+        // A heading is one line; a quotation has its own marks on each.
+        if HELD <= self.held.len() || HELD_BYTES < bytes || first.trim_start().starts_with(['#', '>']) {
+            return false;
+        }
+        let text = joined(&self.held);
+        let spans = spans(&text);
+        // A letter in the next line, and a mark that can only end something.
+        ["`", "``", "*", "**", "_", "__"].iter().any(|mark| spans < self::spans(&format!("{text}\nx{mark}")))
+    }
+
+    /// The lines that were held back, without an end behind the last one.
+    fn released(&mut self) -> String {
+        let held = std::mem::take(&mut self.held);
+        self.prose(&held).unwrap_or_else(|| {
+            let alone =
+                |line: &String| self.prose(std::slice::from_ref(line)).unwrap_or_else(|| line.clone());
+            held.iter().map(alone).collect::<Vec<_>>().join("\n")
+        })
     }
 
     fn code(&self, line: &str, is_diff: bool) -> String {
@@ -88,12 +140,17 @@ impl Markdown {
         }
     }
 
-    /// One line outside a fence. What its marks do is drawn instead of them; what they are not is drawn as it is.
-    fn prose(&self, line: &str) -> String {
-        let mut out = String::new();
+    /// Lines of a paragraph. What their marks do is drawn instead of them; what they are not is drawn as it is. None where
+    /// they come to something that is no paragraph.
+    fn prose(&self, lines: &[String]) -> Option<String> {
+        let text = joined(lines);
+        // Four spaces are code to Markdown; to a model that nests a list they are depth.
+        let mut depths = lines.iter().map(|line| &line[..line.len() - line.trim_start().len()]);
+        let mut out = depths.next().unwrap_or_default().to_owned();
+        let begin = out.len();
         let mut styles: Vec<Style> = Vec::new();
         let mut links: Vec<String> = Vec::new();
-        for event in Parser::new(line) {
+        for (event, at) in Parser::new(&text).into_offset_iter() {
             match event {
                 Event::Start(Tag::Heading { .. }) => styles.push(Style::Cyan),
                 Event::Start(Tag::Strong) => styles.push(Style::Bold),
@@ -116,19 +173,59 @@ impl Markdown {
                     let to = links.pop().unwrap_or_default();
                     out.push_str(&self.paint.of(Style::Dim, &format!(" <{}>", harmless(&to))));
                 }
-                Event::Code(text) => out.push_str(&self.paint.of(Style::Code, &harmless(&text))),
+                Event::Code(code) => {
+                    // The parser makes one line of it.
+                    let source = text.get(at).unwrap_or_default();
+                    let mut parts = match source.contains('\n') {
+                        true => source.trim_matches('`').split('\n'),
+                        false => code.split('\n'),
+                    };
+                    out.push_str(&self.paint.of(Style::Code, &harmless(parts.next().unwrap_or_default())));
+                    for part in parts {
+                        out.push('\n');
+                        out.push_str(depths.next()?);
+                        out.push_str(&self.paint.of(Style::Code, &harmless(part)));
+                    }
+                }
                 // An entity such as `&#27;` has become a character: again what a terminal would obey is taken out.
                 Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
                     out.push_str(&self.paint.all(&styles, &harmless(&text)));
                 }
                 Event::Rule => out.push_str(&self.paint.of(Style::Dim, &"─".repeat(40))),
-                Event::SoftBreak | Event::HardBreak => out.push(' '),
+                Event::SoftBreak | Event::HardBreak => {
+                    out.push('\n');
+                    out.push_str(depths.next()?);
+                }
                 _ => {}
             }
         }
-        // A line that is nothing but marks, such as `#` or a definition of a link.
-        if out.is_empty() { line.to_owned() } else { out }
+        // A line that is nothing but marks, such as `#` or a definition of a link, is drawn as it is.
+        (depths.next().is_none() && begin < out.len()).then_some(out)
     }
+}
+
+/// The lines of a paragraph, each from its first letter on.
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| line.trim_start()).collect::<Vec<_>>().join("\n")
+}
+
+/// Is this line a further one of a paragraph?
+fn continues(line: &str) -> bool {
+    let bare = line.trim_start();
+    marks(bare).len() < 3 && matches!(Parser::new(bare).next(), Some(Event::Start(Tag::Paragraph)))
+}
+
+/// The marks of a fence that a line begins with.
+fn marks(bare: &str) -> &str {
+    let first = bare.chars().next().filter(|first| matches!(first, '`' | '~'));
+    first.map_or("", |first| &bare[..bare.len() - bare.trim_start_matches(first).len()])
+}
+
+/// How much in a text is emphasis or code.
+fn spans(text: &str) -> usize {
+    let is_span =
+        |event: &Event<'_>| matches!(event, Event::Start(Tag::Strong | Tag::Emphasis) | Event::Code(_));
+    Parser::new(text).filter(is_span).count()
 }
 
 #[cfg(test)]
@@ -165,6 +262,41 @@ mod tests {
             assert_eq!(drawn(text, true), looks, "{text}");
             assert_eq!(drawn(text, false), text);
         }
+    }
+
+    #[test]
+    fn what_goes_on_in_the_next_line_is_drawn_in_both() {
+        let (bold, code, off) = ("\u{1b}[1m", "\u{1b}[36m", "\u{1b}[0m");
+        for (text, looks) in [
+            ("a **b\nc** d\n", format!("a {bold}b{off}\n{bold}c{off} d\n")),
+            ("a `b\n  c` d", format!("a {code}b{off}\n  {code}c{off} d")),
+            ("- **a\n  b**\n- c\n", format!("• {bold}a{off}\n  {bold}b{off}\n• c\n")),
+            ("*a\nb\nc*\n", format!("{i}a{off}\n{i}b{off}\n{i}c{off}\n", i = "\u{1b}[3m")),
+            // Nothing goes on behind an empty line, a heading, an item, a fence or the end.
+            ("a **b\n\nc** d\n", String::from("a **b\n\nc** d\n")),
+            ("**a\n# b\n", format!("**a\n\u{1b}[36;1mb{off}\n")),
+            ("- *a\n- b*\n", String::from("• *a\n• b*\n")),
+            ("**a\n```\nb**\n```\n", format!("**a\n\u{1b}[2m```{off}\n{code}b**{off}\n\u{1b}[2m```{off}\n")),
+            ("`a", String::from("`a")),
+            ("`a\n", String::from("`a\n")),
+            // What becomes something else is drawn line by line.
+            ("**a\n===\n", String::from("**a\n===\n")),
+        ] {
+            assert_eq!(drawn(text, true), looks, "{text:?}");
+            assert_eq!(drawn(text, false), text);
+        }
+    }
+
+    #[test]
+    fn no_line_waits_without_a_reason_and_none_for_ever() {
+        let mut markdown = Markdown::new(Paint { is_on: true });
+        assert_eq!(markdown.feed("2 * 3, a_b_c\n"), "2 * 3, a_b_c\n");
+        assert_eq!(markdown.feed("it is **not\n"), "");
+        assert!(!markdown.is_empty());
+        let lines: String = (1..HELD).map(|_| "so\n").collect();
+        assert_eq!(markdown.feed(&lines), format!("it is **not\n{lines}"));
+        assert!(markdown.is_empty());
+        assert_eq!(markdown.feed(&format!("**{}\n", "x".repeat(HELD_BYTES))).len(), HELD_BYTES + 3);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod screen;
 mod setup;
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use callwright_agent::run::{Cancel, Outcome, RunError};
@@ -21,6 +22,7 @@ use crate::harmless::harmless;
 use command::{Command, HELP, command, message};
 use lines::Line;
 use paint::{Paint, Style};
+use screen::Screen;
 use setup::Session;
 
 /// Talks until the user leaves.
@@ -94,7 +96,7 @@ impl Chat {
     /// Lets the run go on. Ctrl-C cancels it.
     async fn go_on(&mut self) -> Result<(), Failure> {
         let cancel = self.session.runner.cancel();
-        let pressing = tokio::spawn(press(cancel));
+        let pressing = tokio::spawn(press(cancel, self.session.screen.clone()));
         let outcome = self.session.runner.run().await;
         pressing.abort();
         match outcome {
@@ -198,8 +200,11 @@ impl Chat {
 }
 
 /// Once for the turn to be finished, twice for an end at once.
-async fn press(cancel: Cancel) {
+async fn press(cancel: Cancel, screen: Arc<Screen>) {
     while tokio::signal::ctrl_c().await.is_ok() {
+        if !cancel.is_pressed() {
+            screen.say(&screen.paint().of(Style::Dim, "ending the turn; Ctrl-C once more stops at once"));
+        }
         cancel.press();
     }
 }

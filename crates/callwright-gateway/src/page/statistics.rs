@@ -1,6 +1,6 @@
 //! What became of calls, drawn: over time, by model, dialect, mode and tool; what was wrong, and what repairs cost.
 
-use callwright_store::{Counts, Statistics};
+use callwright_store::{Counts, FixRate, Statistics};
 use maud::{Markup, html};
 
 use super::chart;
@@ -51,6 +51,7 @@ pub(crate) fn statistics(counted: &Statistics, time: Option<&str>) -> Markup {
                 section { h2 { "What was wrong" } (errors(&counted.errors)) }
                 section { h2 { "What repairs cost" } (spent(counted)) }
                 section { h2 { "Errors made again" } (repeated(counted)) }
+                section { h2 { "Errors put right" } (fixed(counted)) }
                 section { h2 { "How requests ended" } (outcomes(counted)) }
             }
         }
@@ -128,6 +129,35 @@ fn repeated(counted: &Statistics) -> Markup {
                             th scope="row" { (visible(&rate.policy)) ", " (visible(named(&rate.mode))) }
                             td { (rate.errors) } td { (rate.repeated) }
                             td { (format!("{:.1} %", 100.0 * rate.repeat_error_rate)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Of the errors that models were told of, how many were right after at most so many questions.
+fn fixed(counted: &Statistics) -> Markup {
+    html! {
+        @if counted.fixed.is_empty() { p.empty { "No model was told of an error." } } @else {
+            div.scroll {
+                table.counts.fixed {
+                    thead {
+                        tr {
+                            th { "Model, policy" } th { "Errors" }
+                            @for questions in 1..=FixRate::QUESTIONS {
+                                th { @if questions == 1 { "after 1" } @else { "≤ " (questions) } }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for rate in &counted.fixed {
+                            tr {
+                                th scope="row" { (visible(named(&rate.model))) ", " (visible(&rate.policy)) }
+                                td { (rate.errors) }
+                                @for fixed in rate.fixed_within { td { (share(fixed, rate.errors)) } }
+                            }
                         }
                     }
                 }

@@ -6,6 +6,7 @@ use callwright::CallDelta;
 use callwright_json::{Kind, Value};
 
 use super::document::{count_of, string_of};
+use super::halves;
 use crate::record::Usage;
 
 /// One choice of an answer.
@@ -29,8 +30,10 @@ pub(crate) struct AnsweredCall<'d> {
     id: Option<Cow<'d, str>>,
     name: Cow<'d, str>,
     arguments: Cow<'d, str>,
-    /// The arguments came as a text, not as the object itself.
+    /// The arguments came as a text, not as the object itself, and all of it has a form in UTF-8.
     is_text: bool,
+    /// How many halves of characters stand alone in the arguments.
+    n_alone: usize,
 }
 
 impl AnsweredCall<'_> {
@@ -56,6 +59,14 @@ impl AnsweredCall<'_> {
 }
 
 impl Answered<'_> {
+    /// How many halves of characters stand alone in what the model said and called.
+    pub(crate) fn n_alone(&self) -> usize {
+        let message = self.choice.get("message");
+        let texts = ["content", "reasoning_content"].into_iter().filter_map(|key| message?.get(key));
+        let calls: usize = self.calls.iter().map(|call| call.n_alone).sum();
+        texts.map(halves::n_alone).sum::<usize>() + calls
+    }
+
     /// Is there nothing in the message that a user could see: no refusal, no audio, nothing of a vendor's own?
     pub(crate) fn says_nothing_else(&self) -> bool {
         let usual = ["role", "content", "tool_calls", "function_call"];
@@ -90,11 +101,18 @@ pub(crate) fn reasoning(message: Value<'_>) -> Option<Cow<'_, str>> {
 }
 
 fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnsweredCall<'d> {
+    let written = function.get("arguments");
+    let id = string_of(call, "id");
+    let name = string_of(function, "name").unwrap_or_default();
+    if let Some((text, n_alone)) = written.and_then(halves::arguments) {
+        return AnsweredCall { id, name, arguments: Cow::Owned(text), is_text: false, n_alone };
+    }
     AnsweredCall {
-        id: string_of(call, "id"),
-        name: string_of(function, "name").unwrap_or_default(),
-        arguments: function.get("arguments").map(text_or_raw).unwrap_or_default(),
-        is_text: function.get("arguments").is_some_and(|arguments| arguments.as_str().is_some()),
+        id,
+        name,
+        arguments: written.map(text_or_raw).unwrap_or_default(),
+        is_text: written.is_some_and(|arguments| arguments.as_str().is_some()),
+        n_alone: 0,
     }
 }
 

@@ -27,6 +27,9 @@ pub(crate) struct Delta<'d> {
     pub(crate) has_role: bool,
     /// Does it say anything else: reasoning, a refusal, a vendor's own member?
     pub(crate) has_more: bool,
+    /// Was the text, or the thought, put together with what the chunk before ended in the middle of?
+    pub(crate) is_mended: bool,
+    pub(crate) has_mended_thought: bool,
     /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
     pub(crate) has_siblings: bool,
     /// Was a part of the thought taken out, or is it held back?
@@ -39,12 +42,14 @@ pub(crate) struct CallPiece<'d> {
     id: Option<Cow<'d, str>>,
     name: Option<Cow<'d, str>>,
     pub(crate) arguments: Option<Cow<'d, str>>,
+    /// The arguments as they are written.
+    pub(super) written: Option<Value<'d>>,
 }
 
 impl CallPiece<'_> {
     /// More of the arguments of the call with this index.
     pub(crate) fn more(index: Option<usize>, arguments: String) -> Self {
-        CallPiece { index, id: None, name: None, arguments: Some(Cow::Owned(arguments)) }
+        CallPiece { index, id: None, name: None, arguments: Some(Cow::Owned(arguments)), written: None }
     }
 
     /// The same for the engine.
@@ -80,6 +85,8 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             reasoning: delta.filter(|_| has_more).and_then(reasoning),
             has_more,
             hides_thought: false,
+            is_mended: false,
+            has_mended_thought: false,
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
     })
@@ -91,6 +98,7 @@ fn piece<'d>(call: Value<'d>, function: Value<'d>) -> CallPiece<'d> {
         id: string_of(call, "id"),
         name: string_of(function, "name"),
         arguments: function.get("arguments").map(text_or_raw),
+        written: function.get("arguments"),
     }
 }
 

@@ -96,6 +96,7 @@ pub(crate) fn turn(session: &str, says: &str, became: Became) -> NewTurn {
             Became::Right => Vec::new(),
             _ => vec![Fault { kind: "drop-comma".into(), tool: "run_code".into(), place: String::new() }],
         },
+        feeds_back: false,
     }
 }
 

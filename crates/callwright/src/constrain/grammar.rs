@@ -54,9 +54,7 @@ fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
     let first = slots.iter().filter_map(|slot| calls.call.find(slot)).min()?;
     let (prefix, call) = calls.call.split_at_checked(first)?;
     let head = format!("{}{prefix}", calls.open);
-    let start = head.chars().next()?;
-    // A grammar that looks for an opener in prose starts again at its first character, which must not come twice.
-    let ends = |(at, c): &(usize, char)| *at != 0 && (c.is_whitespace() || *c == '{' || *c == start);
+    let ends = |(at, c): &(usize, char)| *at != 0 && (c.is_whitespace() || *c == '{');
     let end = head.char_indices().find(ends).map_or(head.len(), |(at, _)| at);
     let (open, begin) = head.split_at_checked(end)?;
     let is_mark = open.chars().any(|c| !c.is_alphanumeric() && c != '.');
@@ -175,24 +173,29 @@ impl Grammar<'_> {
         name
     }
 
-    /// Text up to `open`, and calls behind it. Each rule knows how much of `open` has been seen: its first character
-    /// occurs in it only once, so that whatever breaks it off begins anew.
+    /// Text up to `open`, and calls behind it. Each rule knows how much of `open` has been seen; whatever breaks it off
+    /// goes on with the longest beginning of `open` that the text then ends with: `[[[call`.
     fn prose(&mut self, open: &str) -> String {
         let opener: Vec<char> = open.chars().collect();
-        let first = opener.first().copied().unwrap_or('{');
+        let mut others = opener.clone();
+        others.sort_unstable();
+        others.dedup();
         for (seen, &next) in opener.iter().enumerate() {
-            let name = format!("prose{seen}");
+            // How much of it has been seen once `c` came as well.
+            let behind = |c: char| {
+                let is_end = |n: &usize| opener[*n] == c && opener[..*n] == opener[seen - n..seen];
+                (0..=seen).rev().find(is_end).map_or(0, |n| n + 1)
+            };
+            let mut class = in_class(next);
+            let mut ways = Vec::new();
+            for &other in others.iter().filter(|other| **other != next && behind(**other) != 0) {
+                class.push_str(&in_class(other));
+                ways.push(format!("{} prose{}", literal(&other.to_string()), behind(other)));
+            }
             let then =
                 if seen + 1 == opener.len() { "calls".to_owned() } else { format!("prose{}", seen + 1) };
-            let on = format!("{} {then}", literal(&next.to_string()));
-            let body = match seen {
-                0 => format!("[^{}] prose0 | {on} | \"\"", in_class(next)),
-                _ => {
-                    let (next, again) = (in_class(next), literal(&first.to_string()));
-                    format!("[^{next}{}] prose0 | {again} prose1 | {on} | \"\"", in_class(first))
-                }
-            };
-            self.rule(&name, body);
+            ways.push(format!("{} {then}", literal(&next.to_string())));
+            self.rule(&format!("prose{seen}"), format!("[^{class}] prose0 | {} | \"\"", ways.join(" | ")));
         }
         "prose0".to_owned()
     }

@@ -94,6 +94,12 @@ impl Own {
         self.begins.has(byte)
     }
 
+    /// The first place from `from` up to `to` where a marker may begin.
+    pub(crate) fn next(&self, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
+        let stretch = bytes.get(from..to)?;
+        stretch.iter().position(|byte| self.begins.has(*byte)).map(|found| from + found)
+    }
+
     /// The longest opener at `at`. With `end`, no more text will come.
     pub(crate) fn opener(&self, text: &str, at: usize, end: bool) -> Stands<Opened> {
         let met = self.openers.iter().map(|(pattern, record)| (pattern.at(text, at), pattern, record));

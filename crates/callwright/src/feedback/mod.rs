@@ -15,7 +15,7 @@ mod trouble;
 use std::borrow::Cow;
 use std::fmt;
 
-use callwright_json::{AnyValue, Diagnostic, Problem, Span, read, strict};
+use callwright_json::{AnyValue, Diagnostic, Problem, Span, quote, read, strict};
 
 pub use diagnosis::{Diagnosis, Fix, diagnose};
 pub use drawing::Position;
@@ -268,13 +268,13 @@ impl Feedback {
             (Some(error), _) => format!("Invalid JSON: {error}"),
             (None, _) => self.message.clone(),
         };
-        let mut members = vec![member("error", &quoted(&error))];
+        let mut members = vec![member("error", &quote(&error))];
         // What does not fit the schema is said in full by the error itself.
         if self.code != "invalid" && !self.hints.is_empty() {
-            members.push(member("hint", &quoted(&self.hints.join(". "))));
+            members.push(member("hint", &quote(&self.hints.join(". "))));
         }
         if let Some(example) = self.example() {
-            members.push(member("fix", &quoted(&example)));
+            members.push(member("fix", &quote(&example)));
         }
         if !self.readings.is_empty() {
             let readings = self.readings.iter().map(|r| shortened(r, READING_SHOWN));
@@ -405,9 +405,5 @@ fn member(key: &str, json: &str) -> String {
 }
 
 fn list(texts: impl Iterator<Item = String>) -> String {
-    format!("[{}]", texts.map(|text| quoted(&text)).collect::<Vec<_>>().join(", "))
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    format!("[{}]", texts.map(|text| quote(&text)).collect::<Vec<_>>().join(", "))
 }

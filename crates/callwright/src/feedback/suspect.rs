@@ -4,7 +4,7 @@
 //! edits escape that quote and its partner. Nothing is counted over the whole text: strings are strings.
 //! The edits are advice for the model, never applied to a call; a healed call comes from the tolerant reader.
 
-use callwright_json::{Repair, RepairKind, Span};
+use callwright_json::{Repair, RepairKind, Span, quote};
 
 use super::json_loads::{Bracket, Complaint, Stop, Token};
 use super::trouble::Trouble;
@@ -139,7 +139,7 @@ impl<'a> Look<'a> {
                 self.swap(Trouble::ForeignLiteral, RepairKind::SwapLiteral, word.len(), json.into())
             }
             None if word.starts_with(char::is_alphabetic) => {
-                self.swap(Trouble::BareText, RepairKind::QuoteValue, word.len(), quoted(word))
+                self.swap(Trouble::BareText, RepairKind::QuoteValue, word.len(), quote(word))
             }
             None if word.starts_with(['.', '+', '-']) || word.starts_with(|c: char| c.is_ascii_digit()) => {
                 self.only(Trouble::ForeignLiteral, word.len())
@@ -329,7 +329,7 @@ impl<'a> Look<'a> {
                 let len = rest.find(|c: char| !is_name_char(c)).unwrap_or(rest.len());
                 match rest.get(..len) {
                     Some(name) if !name.is_empty() => {
-                        self.swap(Trouble::BareKey, RepairKind::QuoteKey, len, quoted(name))
+                        self.swap(Trouble::BareKey, RepairKind::QuoteKey, len, quote(name))
                     }
                     _ => self.only(Trouble::Other, 0),
                 }
@@ -544,10 +544,6 @@ fn control_escape(c: char) -> String {
         '\r' => String::from("\\r"),
         _ => format!("\\u{:04x}", u32::from(c)),
     }
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 fn is_hex4(rest: Option<&[u8]>) -> bool {

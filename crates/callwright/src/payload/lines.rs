@@ -4,9 +4,9 @@
 //! In goes the text of one block, out comes its JSON, each bare scalar typed by the schema. What YAML could read in
 //! another way than it looks (tabs, anchors, tags, values that go on in the next line) is not read at all.
 
-use callwright_json::{Guide, Place, strict};
+use callwright_json::{Guide, Place, quote, strict};
 
-use super::value::{json, json_of as scalar_of, place_of, quoted};
+use super::value::{json, json_of as scalar_of, place_of};
 use crate::dialect::{Trim, Typing};
 
 /// The most levels.
@@ -90,7 +90,7 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Place) -> Option<Str
                 Some(mode) => {
                     let (content, end) = literal(text, at, block.column, value.starts_with('>'), mode)?;
                     at = end;
-                    quoted(&content)
+                    quote(&content)
                 }
                 None => scalar(value, guide, block.place_of_open(guide))?,
             };
@@ -183,7 +183,7 @@ impl Block {
         }
         let entries: Vec<String> = match self.is_list {
             true => self.entries.into_iter().map(|(_, json)| json).collect(),
-            false => self.entries.iter().map(|(key, json)| format!("{}: {json}", quoted(key))).collect(),
+            false => self.entries.iter().map(|(key, json)| format!("{}: {json}", quote(key))).collect(),
         };
         let inside = entries.join(", ");
         Some(if self.is_list { format!("[{inside}]") } else { format!("{{{inside}}}") })
@@ -219,7 +219,7 @@ fn scalar(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String>
         b'\'' => {
             let inside = without_comment(text).strip_prefix('\'')?.strip_suffix('\'')?;
             let plain = inside.replace("''", "\u{0}");
-            (!plain.contains('\'')).then(|| quoted(&plain.replace('\u{0}', "'")))
+            (!plain.contains('\'')).then(|| quote(&plain.replace('\u{0}', "'")))
         }
         b'&' | b'*' | b'!' | b'%' | b'@' | b'`' => None,
         _ => {

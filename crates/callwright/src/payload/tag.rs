@@ -11,7 +11,11 @@ use crate::dialect::Typing;
 use crate::dialect::marks::{Fit, bar, fit};
 
 /// The longest tag, in bytes.
-const MAX_TAG: usize = 384;
+pub(crate) const MAX_TAG: usize = 384;
+/// The longest word of a special token.
+const MAX_TOKEN: usize = 48;
+/// The longest word of a tag that no dialect knows.
+const MAX_WORD: usize = 96;
 /// What stands before each tag of MiniMax M3.
 const MINIMAX: &str = "]<]minimax[>[";
 /// What ends a tag of Kimi K3.
@@ -119,7 +123,11 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     // `<｜DSML｜ parameter …>`, `<|call|>`
     if let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) {
         let inner = at + len;
-        let word = inner + bytes[inner..].iter().take(MAX_TAG).take_while(|b| is_token_byte(**b)).count();
+        let word =
+            inner + bytes[inner..].iter().take(MAX_TOKEN + 1).take_while(|b| is_token_byte(**b)).count();
+        if MAX_TOKEN < word - inner {
+            return Lexed::No;
+        }
         match (bar(&bytes[word..]), bytes.get(word)) {
             (_, None) => return grows(bytes, from),
             // `<|tool_call>`
@@ -138,7 +146,8 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
         }
     }
     let word_end = at + name_len(bytes, at);
-    if word_end == at && at < bytes.len() {
+    let is_too_long = start + 2 < at && MAX_TOKEN < word_end - at;
+    if word_end == at && at < bytes.len() || is_too_long {
         return Lexed::No;
     }
     // `<tool_call|>`
@@ -163,6 +172,45 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     }
     tag.at = Span::new(from, end);
     Lexed::Tag(tag)
+}
+
+/// Does a tag begin at `from` that opens no call, whatever it goes on with: `<a href=`, `<div class=`? Seen as soon as its
+/// word is there, and only where nothing was opened before it.
+pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
+    let bytes = text.as_bytes();
+    let start = match fit(bytes.get(from..).unwrap_or(&[]), MINIMAX) {
+        Fit::Is(len) => from + len,
+        Fit::Grows | Fit::No => from,
+    };
+    if bytes.get(start) != Some(&b'<') {
+        return false;
+    }
+    let is_closing = bytes.get(start + 1) == Some(&b'/');
+    let at = behind_bars(bytes, start + 1 + usize::from(is_closing));
+    let end = at + name_len(bytes, at);
+    let word = significant(text, at, end).of(text);
+    let is_of_call = || matches!(role_of(word), Role::Call | Role::Group) || names_call(word);
+    match bytes.get(end) {
+        // `<|im_start|>`, `<tool_call|>`
+        _ if end == at || bar(&bytes[end..]).is_some() => false,
+        None | Some(b'>') => MAX_WORD < end - at,
+        Some(_) => !is_of_call(),
+    }
+}
+
+/// Where the word of a tag begins that may have `｜DSML｜` before it.
+fn behind_bars(bytes: &[u8], at: usize) -> usize {
+    let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) else { return at };
+    let inner = at + len;
+    let word = inner + bytes[inner..].iter().take(MAX_TOKEN).take_while(|b| is_token_byte(**b)).count();
+    let Some(len) = bar(&bytes[word..]) else { return at };
+    let behind = word + len;
+    behind + usize::from(bytes.get(behind) == Some(&b' '))
+}
+
+/// Does the word of a tag, `use_tool`, say that it is about a call?
+pub(crate) fn names_call(word: &str) -> bool {
+    ["tool", "function", "invoke", "call"].iter().any(|part| word.contains(part))
 }
 
 /// Where the next tag may begin, at or after `from`.
@@ -200,6 +248,9 @@ fn token(from: usize, end: usize, inner: usize, word: usize) -> Lexed {
 fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
     let bytes = text.as_bytes();
     let word_end = at + name_len(bytes, at);
+    if MAX_TOKEN < word_end - at {
+        return Lexed::No;
+    }
     let word = Span::new(at, word_end);
     let role = role_of(word.of(text));
     let (key, typing) = (None, Typing::Schema);
@@ -254,7 +305,8 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
             }
             _ => {
                 let rest = &bytes[value..];
-                value + rest.iter().take(MAX_TAG).position(|&b| b == last || b.is_ascii_whitespace())?
+                let is_end = |byte: u8| byte == last || byte == b'<' || byte.is_ascii_whitespace();
+                value + rest.iter().take(MAX_TAG).position(|&byte| is_end(byte))?
             }
         };
         let inside = unquoted(text, value, end);

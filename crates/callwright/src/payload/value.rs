@@ -1,6 +1,6 @@
 //! From the raw text of an argument to its JSON: by the schema, or by what the markup says.
 
-use callwright_json::{Guide, Kind, Kinds, Member, Options, Place, Value, read_with, strict};
+use callwright_json::{Guide, Kind, Kinds, Member, Options, Place, Value, quote, read_with, strict};
 
 use super::elements;
 use crate::dialect::{Trim, Typing};
@@ -36,14 +36,14 @@ pub(crate) fn json_of(
     let plain = text.trim();
     let kinds = place.map_or(Kinds::ANY, |place| guide.kinds(place));
     match typing {
-        Typing::Text => return quoted(raw),
-        Typing::Json => return json(plain, guide, place).unwrap_or_else(|| quoted(raw)),
+        Typing::Text => return quote(raw),
+        Typing::Json => return json(plain, guide, place).unwrap_or_else(|| quote(raw)),
         Typing::Schema => {}
     }
     if !kinds.meets(Kinds::STRING) {
         let nested =
             kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)).then(|| elements::json_of(plain, guide, place));
-        return nested.flatten().or_else(|| json(plain, guide, place)).unwrap_or_else(|| quoted(plain));
+        return nested.flatten().or_else(|| json(plain, guide, place)).unwrap_or_else(|| quote(plain));
     }
     // An enum knows no line breaks around its words.
     if let Some(place) = place
@@ -51,19 +51,13 @@ pub(crate) fn json_of(
         && !guide.admits(place, raw)
         && guide.admits(place, plain)
     {
-        return quoted(plain);
+        return quote(plain);
     }
     let is_other = |value: Value<'_>| value.kind() != Kind::String && kinds.meets(kinds_of(value));
     match strict(plain) {
         Ok(tree) if is_other(tree.root(plain)) => plain.to_owned(),
-        _ => quoted(raw),
+        _ => quote(raw),
     }
-}
-
-/// `text` as a string of JSON.
-pub(crate) fn quoted(text: &str) -> String {
-    // A text is always JSON.
-    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// Where a text that goes as a string begins once the markup's blanks are cut off; `None` while it may still turn out to

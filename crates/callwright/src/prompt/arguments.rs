@@ -53,6 +53,21 @@ pub(super) fn written(grammar: &Arguments, given: Given<'_>) -> Option<String> {
     }
 }
 
+/// The arguments in tags, with a line break more at each end of a text that has one at an end: readers of some dialects
+/// take one away there. `None` where that is no other way to write them.
+pub(super) fn with_breaks(grammar: &Arguments, given: Given<'_>) -> Option<String> {
+    let (Arguments::Tags(template), Given::Json(text)) = (grammar, given) else { return None };
+    let members: Map<String, Value> = serde_json::from_str(text).ok()?;
+    let is_edged = |value: &Value| {
+        value.as_str().is_some_and(|text| text.starts_with(['\n', '\r']) || text.ends_with('\n'))
+    };
+    if !members.values().any(is_edged) {
+        return None;
+    }
+    let wide = template.replace("{value}", "\n{value}\n");
+    all(&members, |key, value| tag(if is_edged(value) { &wide } else { template }, key, value))
+}
+
 /// The arguments as JSON, in which no mark stands.
 pub(super) fn json(given: Given<'_>) -> String {
     match given {

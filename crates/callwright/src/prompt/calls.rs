@@ -11,7 +11,7 @@ use callwright_json::strict;
 use serde_json::Value;
 
 use super::PromptDialect;
-use super::arguments::{Given, json, written};
+use super::arguments::{Given, json, with_breaks, written};
 use super::marks::{in_json, neutralise, one_line};
 use super::template::fill;
 use crate::dialect::{Calls, Dialects};
@@ -57,7 +57,8 @@ fn written_call(form: &Calls, reader: &Reader<'_>, call: Made<'_>, index: usize)
         is_held.then(|| filled(&form.call, call.name, &arguments, index))
     };
     let own = written(&form.arguments, call.given).and_then(in_frame);
-    let ways = [own, in_frame(json(call.given)), Some(plain_call(call))];
+    let wide = with_breaks(&form.arguments, call.given).and_then(in_frame);
+    let ways = [own, wide, in_frame(json(call.given)), Some(plain_call(call))];
     let right = ways.iter().flatten().find(|text| reader.gives(&framed(form, &[(*text).clone()]), &[call]));
     let first = || ways.iter().flatten().next().cloned();
     right.cloned().or_else(first).unwrap_or_default()

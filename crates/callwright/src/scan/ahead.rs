@@ -90,13 +90,27 @@ pub(super) fn behind_blanks(bytes: &[u8], from: usize) -> usize {
 
 /// The first place at or after `from` where a byte stands that prose has seldom.
 fn next_sign(bytes: &[u8], from: usize) -> usize {
-    /// As many bytes as are compared at once.
-    const BLOCK: usize = 32;
     let rest = bytes.get(from..).unwrap_or(&[]);
+    let (blocks, tail) = rest.as_chunks();
     let is_quiet = |block: &&[u8; BLOCK]| block.iter().fold(0, |any, &byte| any | sign(byte)) == 0;
-    let quiet = BLOCK * rest.as_chunks().0.iter().take_while(is_quiet).count();
-    let rest = rest.get(quiet..).unwrap_or(&[]);
-    from + quiet + rest.iter().position(|&byte| sign(byte) != 0).unwrap_or(rest.len())
+    let quiet = blocks.iter().take_while(is_quiet).count();
+    let from = from + BLOCK * quiet;
+    match blocks.get(quiet) {
+        Some(block) => from + first_sign(block),
+        None => from + tail.iter().position(|&byte| sign(byte) != 0).unwrap_or(tail.len()),
+    }
+}
+
+/// As many bytes as are compared at once.
+const BLOCK: usize = 32;
+
+/// The place of the first byte that prose has seldom; the length of the block where there is none.
+fn first_sign(block: &[u8; BLOCK]) -> usize {
+    let signs = block.map(sign);
+    let (words, _) = signs.as_chunks();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word)).enumerate();
+    let first = words.into_iter().find(|(_, word)| *word != 0);
+    first.map_or(BLOCK, |(n, word)| n * size_of::<u64>() + (word.trailing_zeros() / u8::BITS) as usize)
 }
 
 /// 1 for a byte that prose has seldom, 0 for all others. Without branches, so that many are compared at once.

@@ -7,7 +7,7 @@ use super::{Event, Flow, Found, Mode, Scanner, Space, Thinking};
 use crate::dialect::marks::{Fit, Held, fit};
 use crate::dialect::own::Stands;
 use crate::dialect::{Anchor, QUOTATIONS, RESULT_LABEL, RESULTS};
-use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::policy::CallsInReasoning;
 
 impl Scanner<'_> {
@@ -125,7 +125,7 @@ impl Scanner<'_> {
                 let close = thought_ends(rest, &thinking.close) == Fit::Grows;
                 close
                     || self.dialects.may_grow_into_opener(&self.text, at)
-                    || tag_at(&self.text, at) == Lexed::Grows
+                    || tag_at(&self.text, at) == Lexed::Grows && !is_foreign(&self.text, at)
                     || matches!(declared, Stands::Grows)
             };
             if !end && grows() {

@@ -1,16 +1,19 @@
 //! What of a call in the text goes out before its verdict: the name as soon as it is certain, then of the arguments
-//! what [`live`](super::live) and [`live_tags`](super::live_tags) let out.
+//! what [`live`](super::live), [`live_tags`](super::live_tags) and [`live_spelt`](super::live_spelt) let out.
 //!
-//! Only behind a marker that nothing but calls has, and only of payloads that are strict JSON so far, or arguments in
-//! tags. What the verdict makes of the call is held to what went out: if it is not that call with these arguments, it is
+//! Only behind a marker that nothing but calls has, and only of payloads that are strict JSON so far, of arguments in
+//! tags, of call expressions and of relaxed objects. What the verdict makes of the call is held to what went out: if it is not that call with these arguments, it is
 //! refused.
+
+use std::sync::Arc;
 
 use callwright_json::Span;
 
 use super::body::Body;
 use super::judge::{Case, Judged};
-use super::lead::{Item, Lead};
+use super::lead::{Glue, Item, Lead};
 use super::live::{Inside, Live};
+use super::live_spelt::LiveSpelt;
 use super::live_tags::LiveTags;
 use super::{Event, LiveCall, Scanner};
 use crate::dialect::Anchor;
@@ -35,6 +38,8 @@ enum Payload {
     /// A value, perhaps with the name in it.
     Json(Envelope, Live),
     Tags(Span, LiveTags),
+    /// A call expression or a relaxed object.
+    Spelt(Span, LiveSpelt),
 }
 
 impl<'t> Early<'t> {
@@ -46,11 +51,13 @@ impl<'t> Early<'t> {
                 Payload::Json(Envelope { step: Step::Found(name, at), ..Envelope::at(at) }, Live::default())
             }
             Item::Tagged { name, .. } => Payload::Tags(name, LiveTags::default()),
-            Item::Call { .. }
-            | Item::Listed { .. }
-            | Item::Relaxed { .. }
-            | Item::Plain { .. }
-            | Item::Lines { .. } => return None,
+            // The quotes in a call that is a string are escaped, as long as nobody forgot to.
+            Item::Call { .. } if matches!(lead.glue.last(), Some(Glue::Quote(_))) => return None,
+            Item::Call { name, at } => Payload::Spelt(name, LiveSpelt::call(at)),
+            Item::Relaxed { name, at } => {
+                Payload::Spelt(name, LiveSpelt::marks(at, Arc::clone(&lead.record.string_mark)))
+            }
+            Item::Listed { .. } | Item::Plain { .. } | Item::Lines { .. } => return None,
         };
         let early = Early { payload, tool: None, is_started: false };
         (lead.record.anchor == Anchor::Distinct).then_some(early)
@@ -61,7 +68,7 @@ impl Payload {
     /// The name, as it is written; `Err(true)` while it may still come, `Err(false)` where it will not.
     fn name(&mut self, text: &str) -> Result<Span, bool> {
         match self {
-            Payload::Tags(name, _) => Ok(*name),
+            Payload::Tags(name, _) | Payload::Spelt(name, _) => Ok(*name),
             Payload::Json(envelope, _) => {
                 envelope.advance(text);
                 match envelope.step {
@@ -77,6 +84,7 @@ impl Payload {
         match self {
             Payload::Json(_, live) => live.is_sure(),
             Payload::Tags(_, live) => live.is_sure(),
+            Payload::Spelt(_, live) => live.is_sure(),
         }
     }
 
@@ -85,6 +93,7 @@ impl Payload {
         match self {
             Payload::Json(envelope, live) => live.sent(envelope.arguments(text)),
             Payload::Tags(_, live) => live.sent(),
+            Payload::Spelt(_, live) => live.sent(),
         }
     }
 }
@@ -100,10 +109,12 @@ impl<'a> Scanner<'a> {
         self.let_out(lead, seen, None, out);
     }
 
-    /// The same for arguments in tags, as far as `body` has come.
+    /// The same for what is no brackets, as far as `body` has come.
     pub(super) fn body_goes_out(&mut self, lead: &Lead, body: &Body, out: &mut Vec<Event>) {
-        if let Body::Tags(walk) = body {
-            self.let_out(lead, self.text.len(), Some(walk), out);
+        match body {
+            Body::Tags(walk) => self.let_out(lead, self.text.len(), Some(walk), out),
+            Body::Relaxed(_) => self.let_out(lead, self.text.len(), None, out),
+            Body::Plain(_) | Body::Lines(_) => {}
         }
     }
 
@@ -152,6 +163,7 @@ impl<'a> Scanner<'a> {
             }
             (Payload::Tags(_, live), Some(walk)) => live.advance(tool, walk, lead.record.trim, text),
             (Payload::Tags(..), None) => None,
+            (Payload::Spelt(_, live), _) => live.advance(tool, text),
         };
         if !early.is_started && early.payload.is_sure() {
             early.is_started = true;

@@ -7,7 +7,7 @@ use super::body::style_of;
 use super::lead::{Glue, Item, Leading, Step, is_name_byte};
 use crate::dialect::{self, Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, Prefix};
-use crate::payload::tag::{Lexed, Role, Tag, tag_at};
+use crate::payload::tag::{Lexed, Role, Tag, is_foreign, tag_at};
 use crate::payload::tagged::Style;
 
 /// Words of a header that are no name.
@@ -170,6 +170,11 @@ impl<'a> Leading<'a, '_> {
 
     /// `<…>`, `]<]minimax[>[<…>`
     pub(super) fn tag(&mut self) -> Step {
+        // Nothing begins with a closing tag.
+        let is_closing = || self.bytes.get(self.at + 1) == Some(&b'/');
+        if !self.is_begun() && (is_closing() || is_foreign(self.text, self.at)) {
+            return Step::Nothing;
+        }
         let lexed = tag_at(self.text, self.at);
         if let Lexed::Tag(tag) = lexed
             && let Some(step) = self.attributed(&tag)
@@ -183,6 +188,11 @@ impl<'a> Leading<'a, '_> {
             let is_beam_end = tag.role == Role::Token && self.is(Known::Beam) && !self.is_header_token(&tag);
             let is_element =
                 tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, &tag));
+            // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
+            let is_json = tag.role == Role::Other && tag.word.of(self.text) == "json";
+            if is_json && !tag.closing && self.is(Known::KimiK3) {
+                return self.over(tag.at.end as usize, Glue::Tag);
+            }
             if is_end || is_word || is_beam_end || is_element {
                 self.record = Some(self.tagged_record(&tag));
                 let style = style_of(tag.marked, !is_element);
@@ -252,10 +262,14 @@ impl<'a> Leading<'a, '_> {
         let inner = self.at + 1;
         match self.bytes.get(inner) {
             None => Step::Wait,
-            Some(b'?') => match self.bytes[inner..].iter().take(80).position(|&b| b == b'>') {
-                Some(n) => self.over(inner + n + 1, Glue::Tag),
-                None if self.bytes.len() < inner + 80 => Step::Wait,
-                None => Step::Nothing,
+            Some(b'?') => match self.label(inner, b"?xml ") {
+                Label::At(_) => match self.bytes[inner..].iter().take(80).position(|&b| b == b'>') {
+                    Some(n) => self.over(inner + n + 1, Glue::Tag),
+                    None if self.bytes.len() < inner + 80 => Step::Wait,
+                    None => Step::Nothing,
+                },
+                Label::Grows => Step::Wait,
+                Label::No => Step::Nothing,
             },
             Some(_) => Step::Nothing,
         }
@@ -361,10 +375,14 @@ impl<'a> Leading<'a, '_> {
     fn recipient(&mut self) -> Option<Step> {
         let from = self.at + 3;
         let end = self.name_end(from);
+        if !self.may_hold_name(from, end) {
+            return None;
+        }
         let at = self.skip_space(end);
         match self.bytes.get(at) {
             None => Some(Step::Wait),
             Some(b'<') => match tag_at(self.text, at) {
+                Lexed::Grows if is_foreign(self.text, at) => None,
                 Lexed::Grows => Some(Step::Wait),
                 Lexed::Tag(tag) if self.is_header_token(&tag) => {
                     self.record = Some(self.known(Known::Harmony));
@@ -396,7 +414,7 @@ impl<'a> Leading<'a, '_> {
         let from = behind + usize::from(self.bytes.get(behind) == Some(&b'`'));
         let end = self.name_end(from);
         let rest = end + usize::from(self.bytes.get(end) == Some(&b'`'));
-        if rest >= self.bytes.len() {
+        if rest >= self.bytes.len() && self.may_hold_name(from, end) {
             return Some(Step::Wait);
         }
         if !self.resolves(from, end) {

@@ -14,9 +14,12 @@ use crate::name::{MAX_NAME, Names, Prefix};
 use crate::payload::tagged::Style;
 
 /// The most markup that one payload may have in front of it, in bytes.
-const MAX_LEAD: usize = 768;
+pub(super) const MAX_LEAD: usize = 768;
 /// And in pieces.
 const MAX_PIECES: usize = 16;
+
+/// The longest label of a fence.
+const MAX_LABEL: usize = 32;
 
 /// The longest run of backticks that is a fence.
 pub(crate) const MAX_TICKS: usize = 16;
@@ -178,48 +181,8 @@ pub(crate) struct Place<'a, 't> {
 
 /// Does a call begin at `from`?
 pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
-    let bytes = text.as_bytes();
-    let mut lead =
-        Leading { text, bytes, at: from, from, place, glue: Vec::new(), record: None, header: Header::No };
-    // The end of the first half of all pieces, as long as they are the same.
-    let (mut first, mut half) = ("", None);
-    for n in 0..MAX_PIECES {
-        if lead.at > from {
-            while bytes.get(lead.at).is_some_and(u8::is_ascii_whitespace) {
-                lead.at += 1;
-            }
-        }
-        if MAX_LEAD < lead.at - from {
-            return Look::Nothing;
-        }
-        let start = lead.at;
-        match lead.step() {
-            Step::Over => {
-                let piece = text.get(start..lead.at).unwrap_or("");
-                match n {
-                    0 => (first, half) = (piece, Some(lead.at)),
-                    _ if n < MAX_PIECES / 2 => half = half.filter(|_| piece == first).and(Some(lead.at)),
-                    _ => {}
-                }
-            }
-            Step::Item(item) => {
-                let Some(record) = lead.told(item) else { return Look::Wait };
-                let dialect = place.inside.filter(|_| lead.record.is_none()).unwrap_or(record);
-                let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
-                return Look::Found(Lead { start: from, item, glue: lead.glue, record, dialect });
-            }
-            Step::Wait if place.end => return Look::Nothing,
-            Step::Wait => return Look::Wait,
-            Step::Nothing => return Look::Nothing,
-        }
-    }
-    // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
-    match half.filter(|_| lead.glue.iter().all(|glue| *glue == Glue::Tag)) {
-        Some(half) => Look::Crowd(half),
-        None => Look::Nothing,
-    }
+    Leading::new(text, from, place).look()
 }
-
 pub(super) struct Leading<'a, 't> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
@@ -239,7 +202,54 @@ pub(super) enum Step {
     Nothing,
 }
 
-impl<'a> Leading<'a, '_> {
+impl<'a, 't> Leading<'a, 't> {
+    pub(super) fn new(text: &'a str, from: usize, place: Place<'a, 't>) -> Leading<'a, 't> {
+        let (bytes, glue) = (text.as_bytes(), Vec::new());
+        Leading { text, bytes, at: from, from, place, glue, record: None, header: Header::No }
+    }
+
+    pub(super) fn look(&mut self) -> Look {
+        let (text, bytes, from) = (self.text, self.bytes, self.from);
+        // The end of the first half of all pieces, as long as they are the same.
+        let (mut first, mut half) = ("", None);
+        for n in 0..MAX_PIECES {
+            if self.at > from {
+                while bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+                    self.at += 1;
+                }
+            }
+            if MAX_LEAD < self.at - from {
+                return Look::Nothing;
+            }
+            let start = self.at;
+            match self.step() {
+                Step::Over => {
+                    let piece = text.get(start..self.at).unwrap_or("");
+                    match n {
+                        0 => (first, half) = (piece, Some(self.at)),
+                        _ if n < MAX_PIECES / 2 => half = half.filter(|_| piece == first).and(Some(self.at)),
+                        _ => {}
+                    }
+                }
+                Step::Item(item) => {
+                    let Some(record) = self.told(item) else { return Look::Wait };
+                    let dialect = self.place.inside.filter(|_| self.record.is_none()).unwrap_or(record);
+                    let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
+                    let glue = std::mem::take(&mut self.glue);
+                    return Look::Found(Lead { start: from, item, glue, record, dialect });
+                }
+                Step::Wait if self.place.end => return Look::Nothing,
+                Step::Wait => return Look::Wait,
+                Step::Nothing => return Look::Nothing,
+            }
+        }
+        // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
+        match half.filter(|_| self.glue.iter().all(|glue| *glue == Glue::Tag)) {
+            Some(half) => Look::Crowd(half),
+            None => Look::Nothing,
+        }
+    }
+
     fn step(&mut self) -> Step {
         let Some(&byte) = self.bytes.get(self.at) else { return Step::Wait };
         if let Some(step) = self.declared(byte) {
@@ -306,7 +316,7 @@ impl<'a> Leading<'a, '_> {
                 Some(&byte) if is_name_byte(byte) && self.is_in_sentence() => {
                     let end = self.name_end(key + 1);
                     match self.bytes.get(end) {
-                        None if end - key <= MAX_NAME => Step::Wait,
+                        None if self.may_be_key(key + 1, end) => Step::Wait,
                         Some(last) if last == quote && self.is_known_key(key + 1, end) => item,
                         _ => Step::Nothing,
                     }
@@ -319,6 +329,7 @@ impl<'a> Leading<'a, '_> {
                 let end = self.name_end(key);
                 let colon = self.skip_space(end);
                 match self.bytes.get(colon) {
+                    None if colon == end && !self.may_be_key(key, end) => Step::Nothing,
                     None if end - key <= MAX_NAME => Step::Wait,
                     Some(b':' | b'=' | b'"' | b'\'') if self.is_known_key(key, end) => item,
                     _ => Step::Nothing,
@@ -341,6 +352,17 @@ impl<'a> Leading<'a, '_> {
         keys::is_of_call(key)
             || names.resolve(key, self.prefix()).is_some()
             || names.tools().iter().any(|tool| tool.declares(key))
+    }
+
+    /// Could the word so far be or become such a key?
+    fn may_be_key(&self, from: usize, end: usize) -> bool {
+        let word = self.text.get(from..end).unwrap_or("");
+        let word = word.trim_start_matches(['“', '”', '„', '‘', '’', '‚']);
+        let names = self.place.names;
+        let begins = |key: &str| key.starts_with(word);
+        names.may_hold(word)
+            || keys::all_of_call().any(begins)
+            || names.tools().iter().any(|tool| tool.parameters().any(begins))
     }
 
     fn bracket(&mut self) -> Step {
@@ -375,11 +397,11 @@ impl<'a> Leading<'a, '_> {
             Some(b'"' | b'\'') => {
                 let name = self.name_end(quote + 1);
                 match self.bytes.get(name) {
-                    None => Step::Wait,
+                    None if self.may_hold_name(quote + 1, name) => Step::Wait,
                     Some(b'"' | b'\'') if self.resolves(quote + 1, name) => {
                         self.over(self.at + 1, Glue::Paren)
                     }
-                    Some(_) => Step::Nothing,
+                    Some(_) | None => Step::Nothing,
                 }
             }
             Some(_) => Step::Nothing,
@@ -410,6 +432,7 @@ impl<'a> Leading<'a, '_> {
             end += 1;
         }
         match self.bytes.get(end) {
+            _ if MAX_LABEL < end - label => return Step::Nothing,
             None => return Step::Wait,
             // ```` ```f(a=1)``` ```` has no label.
             Some(b'(' | b'.' | b'\\') => end = label,
@@ -442,6 +465,22 @@ impl<'a> Leading<'a, '_> {
 
     pub(super) fn resolves(&self, from: usize, end: usize) -> bool {
         self.text.get(from..end).is_some_and(|name| self.place.names.resolve(name, self.prefix()).is_some())
+    }
+
+    /// Could the word so far be or become one that holds a name?
+    pub(super) fn may_hold_name(&self, from: usize, end: usize) -> bool {
+        let word = self.text.get(from..end).unwrap_or("");
+        match self.distinct() {
+            true => word.len() <= MAX_NAME,
+            false => self.place.names.may_hold(word),
+        }
+    }
+
+    /// Was a marker stepped over, so that what follows it may be a call's for as long as a lead may be?
+    pub(super) fn is_begun(&self) -> bool {
+        self.record.is_some()
+            || self.header != Header::No
+            || self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_) | Glue::Tag))
     }
 
     /// A tag is a name only as the whole name: `<search>` is no sign of `books.search`.

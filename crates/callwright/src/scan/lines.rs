@@ -9,12 +9,10 @@ use super::lead::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
 use crate::keys;
 use crate::name::MAX_NAME;
-use crate::payload::tag::{Lexed, Tag, tag_at};
+use crate::payload::tag::{Lexed, Tag, names_call, tag_at};
 
 /// What an element is called that holds the name alone.
 const NAME_TAGS: &[&str] = &["name", "tool_name", "function_name", "tool", "function"];
-/// What the word has in it of an element that holds a call.
-const CALL_WORDS: &[&str] = &["tool", "function", "invoke", "call"];
 
 impl Leading<'_, '_> {
     /// `tool: f⏎arguments:`, at its first word.
@@ -97,7 +95,7 @@ impl Leading<'_, '_> {
         if self.name().is_some() {
             return keys::ARGUMENTS.contains(&word).then(|| self.over(end, Glue::Tag));
         }
-        let is_of_call = CALL_WORDS.iter().any(|part| word.contains(part));
+        let is_of_call = names_call(word);
         if self.from < self.at
             && let Some(named) = self.named_in(tag)
         {

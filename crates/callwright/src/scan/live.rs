@@ -251,7 +251,7 @@ impl Inside {
 }
 
 /// What a backslash in a string begins.
-enum Escape {
+pub(super) enum Escape {
     /// An escape of this many bytes.
     Whole(usize),
     /// It may become one.
@@ -261,7 +261,7 @@ enum Escape {
 }
 
 impl Escape {
-    fn at(bytes: &[u8]) -> Escape {
+    pub(super) fn at(bytes: &[u8]) -> Escape {
         match bytes.get(1) {
             None => Escape::Torn,
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Escape::Whole(2),

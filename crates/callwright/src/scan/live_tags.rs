@@ -5,12 +5,12 @@
 //! it says. Of that goes out what is decided: no blanks at its end, which may be the markup's, and nothing from the first
 //! tag on that leaves open where it ends. Nothing that follows the text goes out before the verdict.
 
-use callwright_json::{Guide, Kinds, Member, Place, strict};
+use callwright_json::{Guide, Kinds, Member, Place, quote, strict};
 
 use crate::dialect::{Trim, Typing};
 use crate::guard;
 use crate::payload::tagged::{Param, Walk};
-use crate::payload::value::{self, quoted};
+use crate::payload::value;
 use crate::tools::Tool;
 
 /// How far the arguments of one call are certain.
@@ -106,7 +106,7 @@ impl LiveTags {
             guard::member_placeholder(key, value).is_none() && tool.schema().fits_at(place, value)
         });
         self.is_sure |= is_right;
-        self.head.extend([if self.head.is_empty() { "{" } else { ", " }, &quoted(key), ": ", &json]);
+        self.head.extend([if self.head.is_empty() { "{" } else { ", " }, &quote(key), ": ", &json]);
         is_right
     }
 
@@ -124,7 +124,7 @@ impl LiveTags {
         open.start = Some(start);
         let is_first = self.sent.is_empty();
         let from = if is_first { start } else { open.sent };
-        let json = quoted(text.get(from..end).unwrap_or(""));
+        let json = quote(text.get(from..end).unwrap_or(""));
         let inside = json.get(1..json.len() - 1).unwrap_or("");
         if is_first && guard::may_be_placeholder(key, inside) {
             return;
@@ -133,7 +133,7 @@ impl LiveTags {
             self.sent.extend([
                 &*self.head,
                 if self.head.is_empty() { "{" } else { ", " },
-                &quoted(key),
+                &quote(key),
                 ": \"",
             ]);
         }

@@ -13,11 +13,14 @@ mod declared;
 mod early;
 mod extent;
 mod header;
+#[cfg(test)]
+mod held;
 mod judge;
 mod lead;
 mod lines;
 mod listed;
 mod live;
+mod live_spelt;
 mod live_tags;
 mod native;
 mod open_end;
@@ -32,7 +35,7 @@ use std::sync::Arc;
 
 use callwright_json::Span;
 
-use self::ahead::{ahead, behind_blanks};
+use self::ahead::{Stretch, ahead, behind_blanks};
 use self::blocks::thought_ends;
 use self::body::Body;
 use self::early::Early;
@@ -327,15 +330,20 @@ impl<'a> Scanner<'a> {
         let mut at = self.at;
         // Up to here, every place is looked at.
         let mut near = self.begins_line(at).then(|| behind_blanks(self.text.as_bytes(), at));
+        // The next stretch of the built-in dialects; the caller's own markers may begin before it.
+        let mut next: Option<Stretch> = None;
         let found = loop {
-            if markers.is_some() {
-                // A marker of the caller's own may begin with any byte.
-                near = Some(self.text.len());
-            } else if near.is_none_or(|near| near < at) {
-                let stretch = ahead(&self.text, at);
-                self.pass_over(at, stretch.from);
-                at = stretch.from;
-                near = Some(stretch.to);
+            if near.is_none_or(|near| near < at) {
+                let stretch = match next.filter(|stretch| at <= stretch.from) {
+                    Some(stretch) => stretch,
+                    None => ahead(&self.text, at),
+                };
+                next = Some(stretch);
+                let own = markers.and_then(|own| own.next(self.text.as_bytes(), at, stretch.from));
+                let (from, to) = own.map_or((stretch.from, stretch.to), |own| (own, own));
+                self.pass_over(at, from);
+                at = from;
+                near = Some(to);
             }
             let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
             let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));

@@ -9,8 +9,7 @@ use callwright_json::Span;
 use super::header::Header;
 use super::lead::{Item, Leading, Step};
 use crate::dialect::Known;
-use crate::name::MAX_NAME;
-use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::payload::tagged::Style;
 
 /// What a header may say before its name.
@@ -60,7 +59,7 @@ impl Leading<'_, '_> {
             }
         }
         let end = self.name_end(from);
-        if end == self.bytes.len() && end - from <= MAX_NAME {
+        if end == self.bytes.len() && self.may_hold_name(from, end) {
             return Some(Step::Wait);
         }
         let name = self.name_within(from, end)?;
@@ -78,10 +77,11 @@ impl Leading<'_, '_> {
         }
         at = self.skip_space(at);
         let word_end = self.name_end(at);
-        if word_end == self.bytes.len() && word_end - at <= MAX_NAME {
+        let word = self.text.get(at..word_end).unwrap_or("");
+        if word_end == self.bytes.len() && GLUED_BEHIND.iter().any(|known| known.starts_with(word)) {
             return Some(Step::Wait);
         }
-        if self.text.get(at..word_end).is_some_and(|word| GLUED_BEHIND.contains(&word)) {
+        if GLUED_BEHIND.contains(&word) {
             at = self.skip_space(word_end);
             marks += 1;
         }
@@ -94,6 +94,7 @@ impl Leading<'_, '_> {
                 Some(false) => None,
                 None => Some(Step::Wait),
             },
+            b'<' if is_foreign(self.text, at) => None,
             b'<' => match tag_at(self.text, at) {
                 Lexed::Grows => Some(Step::Wait),
                 Lexed::Tag(tag)

@@ -5,7 +5,7 @@ use super::lead::{self, Glue, Look, Place, tick_run};
 use crate::dialect::marks::{self, Fit};
 use crate::dialect::own::Stands;
 use crate::guard;
-use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 
 /// How far the markup behind a payload goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,10 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     }
     let tag = match tag_at(text, at) {
         Lexed::Tag(tag) => tag,
+        // Where no markup is left open, an opening tag begins a call, a block or a turn, or is text.
+        Lexed::Grows if !glue.contains(&Glue::Tag) && rest.get(1) != Some(&b'/') && is_foreign(text, at) => {
+            return None;
+        }
         Lexed::Grows if !place.end => return Some(at),
         // What is left of the last closing tag.
         Lexed::Grows if glue.contains(&Glue::Tag) && is_closer_begun(text, at) => return Some(text.len()),

@@ -6,14 +6,13 @@ use super::lead::{Glue, Item, Leading, Step};
 use super::listed;
 use crate::dialect::Known;
 use crate::keys;
-use crate::name::MAX_NAME;
 
 impl Leading<'_, '_> {
     pub(super) fn quote(&mut self, mark: u8) -> Step {
         let from = self.at + 1;
         let end = self.name_end(from);
         match self.bytes.get(end) {
-            None if end - from <= MAX_NAME => Step::Wait,
+            None if self.may_hold_name(from, end) => Step::Wait,
             // `'f(a=1)'`
             Some(b'(') if self.resolves(from, end) => self.over(from, Glue::Quote(mark)),
             Some(&b) if b == mark => self.quoted_name(from, end),
@@ -125,7 +124,7 @@ impl Leading<'_, '_> {
         }
         let (from, end) = (self.at, self.name_end(self.at));
         // A longer word is none, whether the rest of it is there already or not.
-        if MAX_NAME < end - from {
+        if !self.may_hold_name(from, end) {
             return Step::Nothing;
         }
         let Some(&next) = self.bytes.get(end) else { return Step::Wait };
@@ -142,7 +141,7 @@ impl Leading<'_, '_> {
                 return Step::Item(Item::Call { name: Span::new(from, end - ".call".len()), at: end });
             }
             b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => return self.call_of(end),
-            b'(' if self.free() && matches!(word, "print" | "str" | "json.dumps") => {
+            b'(' if self.free() && self.is_shallow() && matches!(word, "print" | "str" | "json.dumps") => {
                 return self.over(end + 1, Glue::Paren);
             }
             b'[' if word.eq_ignore_ascii_case("functools") => {
@@ -159,7 +158,7 @@ impl Leading<'_, '_> {
         let after = self.skip_space(end);
         match self.bytes.get(after) {
             None if after - end < 16 => Step::Wait,
-            Some(b'=') if after - end < 16 && self.free() && is_variable(word) => {
+            Some(b'=') if after - end < 16 && self.free() && self.is_first_sign() && is_variable(word) => {
                 match self.bytes.get(after + 1) {
                     None => Step::Wait,
                     Some(b'=') => Step::Nothing,
@@ -200,6 +199,17 @@ impl Leading<'_, '_> {
             }
             _ => Step::Nothing,
         }
+    }
+
+    /// Are there few calls around it yet: `json.dumps(print(`?
+    fn is_shallow(&self) -> bool {
+        self.glue.iter().filter(|glue| **glue == Glue::Paren).count() < 3
+    }
+
+    /// Was nothing assigned before it in the same statement: `a = b = f(`?
+    fn is_first_sign(&self) -> bool {
+        let before = self.bytes.get(self.from..self.at).unwrap_or(&[]);
+        self.is_begun() || before.iter().filter(|byte| **byte == b'=').count() < 2
     }
 
     /// `def f(`, `function f(`: code that defines, not calls.

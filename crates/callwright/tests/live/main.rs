@@ -1,7 +1,9 @@
 //! What goes out of a native call before its verdict: never anything that would have to be taken back.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod spelt;
 
 use callwright::{CallDelta, Context, Delta, Event, LiveCall, Outcome, Scanner, ToolSet, Verdict};
 use common::Random;
