@@ -192,9 +192,12 @@ pub fn check(data: &[u8]) {
                 &[],
                 &callwright::Context { finish_reason: Some(finish), ..Default::default() },
             );
-            let right: Vec<&str> = right.calls().map(|call| call.name.as_str()).collect();
-            let went: Vec<&str> = plain.calls.iter().map(|(name, _)| name.as_str()).collect();
-            assert_eq!(went, right, "the calls are not those that stand in the text");
+            // A native model's text is read with more care than a text alone: some of its calls may stay text.
+            let mut right = right.calls().map(|call| (call.name.as_str(), call.arguments.as_str()));
+            for (name, arguments) in &plain.calls {
+                let is_there = right.any(|right| right == (name.as_str(), arguments.as_str()));
+                assert!(is_there, "{name}({arguments}) does not stand in the text");
+            }
         }
     }
 }

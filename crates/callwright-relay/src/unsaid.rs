@@ -24,6 +24,7 @@ impl Unsaid {
         }
         let is_last = delta.finish_reason.is_some();
         let is_told = push(&mut self.text, secrets, &mut delta.text, is_last);
+        delta.is_mended |= is_told;
         delta.hides_thought = push(&mut self.reasoning, secrets, &mut delta.reasoning, is_last);
         let mut is_called = false;
         for piece in &mut delta.calls {
