@@ -95,7 +95,7 @@ impl Search<'_, '_> {
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
         let body = (at + len) as u32;
-        Some(State { at: body, open: body, quote, step: Step::Body, comma: false, ..s })
+        Some(State { at: body, open: body, quote, step: Step::Body, comma: false, unpaired: false, ..s })
     }
 
     /// Enters a string whose opening quote, which should stand at `s.at`, is missing.
@@ -182,8 +182,9 @@ impl Search<'_, '_> {
     fn inner_double(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
         self.lost_closer(&s, at);
-        // 'XYZ123", "format": …
+        // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
         if matches!(s.quote, Quote::Single | Quote::Curly | Quote::CurlySingle | Quote::Angle)
+            && !s.unpaired
             && self.may_go_on(&s, at + 1)
             && let Some(ended) = self.end_string(
                 State { cost: s.cost.plus(ODD_CLOSER), bare: Span::at(s.open as usize), ..s },
@@ -195,7 +196,7 @@ impl Search<'_, '_> {
         }
         // Between other quotes a double one is text in any reading: escaping it is mere spelling.
         let s = self.edit(s, RepairKind::SwapEscape, Span::new(at, at + 1), "\\\"");
-        Some(State { at: at as u32 + 1, ..s })
+        Some(State { at: at as u32 + 1, unpaired: !s.unpaired, ..s })
     }
 
     fn bare_quote(&mut self, s: State, at: usize) -> State {

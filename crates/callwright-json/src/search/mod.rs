@@ -159,6 +159,8 @@ struct State {
     /// The body of the last string value, if a quote in it was taken for text; else empty. What follows such a
     /// string must be in order: a cut text, read up to one of its quotes, looks much like a broken whole one.
     bare: Span,
+    /// A double quote inside the string that is open, of another sort of quotes, has no partner yet.
+    unpaired: bool,
     /// A quote at which a string could have ended was taken for something else. So must be some in a text that
     /// was cut off, if it is to come out even: `{"a": [""], "b"` → `{"a": ["\"], \"b"]}`
     doubt: bool,
@@ -325,6 +327,7 @@ impl<'t, 'g> Search<'t, 'g> {
             text_end: 0,
             comma: false,
             bare: Span::default(),
+            unpaired: false,
             doubt: false,
         };
         let first = match start {
