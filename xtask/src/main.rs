@@ -5,6 +5,7 @@ mod bench;
 mod e2e;
 mod house;
 mod layers;
+mod packages;
 mod postgres;
 mod score;
 mod step;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
+use crate::packages::packages;
 use crate::postgres::{Postgres, VARIABLE};
 use crate::step::{self, Tally};
 use crate::{e2e, root, tidy};
@@ -47,12 +48,7 @@ pub(crate) fn test() -> Result<()> {
     suite.tests("documentation examples", || {
         step::run(cargo(&root).args(["test", "--quiet", "--workspace", "--doc", "--no-fail-fast"]))
     });
-    suite.check("packages", || {
-        // Packed together: the engine is built from the package of the JSON reader, which no registry has yet.
-        let mut package = cargo(&root);
-        package.args(["package", "--allow-dirty", "--package", "callwright-json", "--package", "callwright"]);
-        Ok(step::run(&mut package)?.ok)
-    });
+    suite.check("packages", || packages(&root));
     // A workspace of its own, which tests its targets by replaying their corpus.
     if root.join("fuzz/Cargo.toml").is_file() {
         suite.tests("fuzz targets, on their corpus", || {
@@ -104,7 +100,8 @@ fn end_to_end(suite: &mut Suite, root: &Path, only: &str) {
     }
 }
 
-fn cargo(root: &Path) -> Command {
+/// The cargo that runs this, in the project's root.
+pub(crate) fn cargo(root: &Path) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root).env("CARGO_TERM_COLOR", "never");
     cargo
