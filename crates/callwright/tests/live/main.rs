@@ -144,6 +144,53 @@ fn cut<'t>(random: &mut Random, text: &'t str) -> Vec<&'t str> {
     pieces
 }
 
+/// What goes out of `text` in pieces, and what it comes to with and without live calls: as one piece the same goes out,
+/// and where nothing does, it comes to the same.
+fn live_and_quiet(
+    tools: &ToolSet,
+    random: &mut Random,
+    text: &str,
+) -> (Vec<(usize, String, String)>, Outcome, Outcome) {
+    let pieces = cut(random, text);
+    let (sent, outcome) = run_text(tools, &pieces, true);
+    assert_eq!(run_text(tools, &[text], true).0, sent, "as one piece: {text}");
+    let (none, quiet) = run_text(tools, &pieces, false);
+    assert!(none.is_empty(), "{text}");
+    if sent.is_empty() {
+        assert_eq!(format!("{outcome:?}"), format!("{quiet:?}"), "{text}");
+    }
+    (sent, outcome, quiet)
+}
+
+/// How many calls of `write_file` began to go out, and what they came to.
+#[derive(Debug, Default)]
+struct Seen {
+    begun: usize,
+    long: usize,
+    refused: usize,
+    given_up: usize,
+}
+
+impl Seen {
+    /// Holds a text to the law: what went out is the beginning of what is accepted.
+    fn take(&mut self, tools: &ToolSet, random: &mut Random, text: &str) {
+        let (sent, outcome, quiet) = live_and_quiet(tools, random, text);
+        for (n, name, sent) in &sent {
+            self.begun += 1;
+            assert_eq!(name, "write_file");
+            assert!(callwright_json::strict(sent).is_err(), "a call that could be run: {sent}");
+            match (&outcome.verdicts[*n], quiet.verdicts.get(*n)) {
+                (Verdict::Accepted(call), _) => {
+                    assert!(call.arguments.starts_with(sent), "{text} → {} ≠ {sent}", call.arguments);
+                    self.long += usize::from(100 < sent.len());
+                }
+                (Verdict::Refused(_), Some(Verdict::Refused(_))) => self.refused += 1,
+                (Verdict::Refused(_), _) => self.given_up += 1,
+            }
+        }
+    }
+}
+
 #[test]
 fn what_went_out_is_the_beginning_of_what_is_accepted() {
     let tools = ToolSet::from_json(TOOLS).unwrap();
@@ -259,14 +306,7 @@ fn calls_in_the_text_go_out_like_native_ones() {
             let (open, close) = random.pick(FRAMES);
             text.extend([open.replace("NAME", name).as_str(), &arguments, close, "\n"]);
         }
-        let pieces = cut(&mut random, &text);
-        let (sent, outcome) = run_text(&tools, &pieces, true);
-        assert_eq!(run_text(&tools, &[&text], true).0, sent, "as one piece: {text}");
-        let (none, quiet) = run_text(&tools, &pieces, false);
-        assert!(none.is_empty(), "{text}");
-        if sent.is_empty() {
-            assert_eq!(format!("{outcome:?}"), format!("{quiet:?}"), "{text}");
-        }
+        let (sent, outcome, quiet) = live_and_quiet(&tools, &mut random, &text);
         for (n, name, sent) in &sent {
             n_begun += 1;
             n_alone += usize::from(sent.is_empty());
@@ -433,33 +473,13 @@ fn tagged(random: &mut Random, frame: usize, is_wild: bool) -> String {
 fn arguments_in_tags_go_out_while_they_grow() {
     let tools = ToolSet::from_json(TOOLS).unwrap();
     let mut random = Random(29);
-    let (mut n_begun, mut n_long, mut n_refused, mut n_given_up) = (0, 0, 0, 0);
-    for n in 0..2_000 {
-        let text = tagged(&mut random, n % TAGS.len(), n % 3 != 0);
-        let pieces = cut(&mut random, &text);
-        let (sent, outcome) = run_text(&tools, &pieces, true);
-        assert_eq!(run_text(&tools, &[&text], true).0, sent, "as one piece: {text}");
-        let (none, quiet) = run_text(&tools, &pieces, false);
-        assert!(none.is_empty(), "{text}");
-        if sent.is_empty() {
-            assert_eq!(format!("{outcome:?}"), format!("{quiet:?}"), "{text}");
-        }
-        for (n, name, sent) in &sent {
-            n_begun += 1;
-            assert_eq!(name, "write_file");
-            assert!(callwright_json::strict(sent).is_err(), "a call that could be run: {sent}");
-            match (&outcome.verdicts[*n], quiet.verdicts.get(*n)) {
-                (Verdict::Accepted(call), _) => {
-                    assert!(call.arguments.starts_with(sent), "{text} → {} ≠ {sent}", call.arguments);
-                    n_long += usize::from(100 < sent.len());
-                }
-                (Verdict::Refused(_), Some(Verdict::Refused(_))) => n_refused += 1,
-                (Verdict::Refused(_), _) => n_given_up += 1,
-            }
-        }
+    let mut n = Seen::default();
+    for number in 0..2_000 {
+        let text = tagged(&mut random, number % TAGS.len(), number % 3 != 0);
+        n.take(&tools, &mut random, &text);
     }
-    assert!(750 < n_begun && 250 < n_long && 50 < n_refused, "{n_begun} {n_long} {n_refused}");
-    assert!(n_given_up * 50 < n_begun, "{n_given_up} of {n_begun}");
+    assert!(750 < n.begun && 250 < n.long && 50 < n.refused, "{n:?}");
+    assert!(n.given_up * 50 < n.begun, "{n:?}");
 }
 
 #[test]

@@ -62,33 +62,13 @@ fn spelt(random: &mut Random, frame: usize, is_wild: bool) -> String {
 fn arguments_of_expressions_and_relaxed_objects_go_out_while_they_grow() {
     let tools = ToolSet::from_json(TOOLS).unwrap();
     let mut random = Random(31);
-    let (mut n_begun, mut n_long, mut n_refused, mut n_given_up) = (0, 0, 0, 0);
-    for n in 0..2_400 {
-        let text = spelt(&mut random, n % SPELT.len(), n % 3 != 0);
-        let pieces = cut(&mut random, &text);
-        let (sent, outcome) = run_text(&tools, &pieces, true);
-        assert_eq!(run_text(&tools, &[&text], true).0, sent, "as one piece: {text}");
-        let (none, quiet) = run_text(&tools, &pieces, false);
-        assert!(none.is_empty(), "{text}");
-        if sent.is_empty() {
-            assert_eq!(format!("{outcome:?}"), format!("{quiet:?}"), "{text}");
-        }
-        for (n, name, sent) in &sent {
-            n_begun += 1;
-            assert_eq!(name, "write_file");
-            assert!(callwright_json::strict(sent).is_err(), "a call that could be run: {sent}");
-            match (&outcome.verdicts[*n], quiet.verdicts.get(*n)) {
-                (Verdict::Accepted(call), _) => {
-                    assert!(call.arguments.starts_with(sent), "{text} → {} ≠ {sent}", call.arguments);
-                    n_long += usize::from(100 < sent.len());
-                }
-                (Verdict::Refused(_), Some(Verdict::Refused(_))) => n_refused += 1,
-                (Verdict::Refused(_), _) => n_given_up += 1,
-            }
-        }
+    let mut n = Seen::default();
+    for number in 0..2_400 {
+        let text = spelt(&mut random, number % SPELT.len(), number % 3 != 0);
+        n.take(&tools, &mut random, &text);
     }
-    assert!(1_000 < n_begun && 250 < n_long && 50 < n_refused, "{n_begun} {n_long} {n_refused}");
-    assert!(n_given_up * 50 < n_begun, "{n_given_up} of {n_begun}");
+    assert!(1_000 < n.begun && 250 < n.long && 50 < n.refused, "{n:?}");
+    assert!(n.given_up * 50 < n.begun, "{n:?}");
 }
 
 #[test]
