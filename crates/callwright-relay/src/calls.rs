@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use callwright::Acceptance;
 
-use crate::wire::quoted;
+use callwright_json::quote;
 
 /// Gives each call of an answer an id of its own: the upstream's, where it gave one that is not taken.
 #[derive(Debug, Default)]
@@ -47,19 +47,19 @@ fn made() -> String {
 
 /// `{"name": …, "arguments": "…"}`
 pub(crate) fn function(call: &Acceptance) -> String {
-    format!("{{\"name\":{},\"arguments\":{}}}", quoted(&call.name), quoted(&call.arguments))
+    format!("{{\"name\":{},\"arguments\":{}}}", quote(&call.name), quote(&call.arguments))
 }
 
 /// A call in an answer's `tool_calls`.
 pub(crate) fn tool_call(id: &str, call: &Acceptance) -> String {
-    format!("{{\"id\":{},\"type\":\"function\",\"function\":{}}}", quoted(id), function(call))
+    format!("{{\"id\":{},\"type\":\"function\",\"function\":{}}}", quote(id), function(call))
 }
 
 /// The same as the one delta of a streamed call.
 pub(crate) fn tool_call_delta(index: usize, id: &str, call: &Acceptance) -> String {
     format!(
         "{{\"tool_calls\":[{{\"index\":{index},\"id\":{},\"type\":\"function\",\"function\":{}}}]}}",
-        quoted(id),
+        quote(id),
         function(call)
     )
 }

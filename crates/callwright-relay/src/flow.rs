@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use callwright::{Event, ToolSet};
-use callwright_json::{Value, strict};
+use callwright_json::{Value, quote, strict};
 
 use crate::climb::{Settled, refused};
 use crate::followup;
@@ -21,7 +21,7 @@ use crate::turn::{Chosen, Opened, Source, Turn};
 use crate::unsaid::{self, Unsaid};
 use crate::upstream::{AnswerBody, Secrets};
 use crate::whole::{unasked, worse};
-use crate::wire::{Change, Delta, Halves, Template, deltas, quoted, rewritten, usage};
+use crate::wire::{Change, Delta, Halves, Template, deltas, rewritten, usage};
 
 /// Answers with what an upstream streams, healed.
 pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) {
@@ -320,7 +320,7 @@ impl<'t> Streamed<'t> {
             {
                 for key in ["reasoning_content", "reasoning"] {
                     if delta.choice.get("delta").is_some_and(|own| own.get(key).is_some()) {
-                        changes.push((key, Change::Set(quoted(thought))));
+                        changes.push((key, Change::Set(quote(thought))));
                     }
                 }
             }

@@ -2,9 +2,9 @@
 //! later request of its session. Whatever is broken there is mended, or made harmless, before it goes upstream.
 
 use callwright::{ToolSet, heal};
-use callwright_json::{Kind, Value, strict};
+use callwright_json::{Kind, Value, quote, strict};
 
-use crate::wire::{Change, array, quoted, rewritten, string_of};
+use crate::wire::{Change, array, rewritten, string_of};
 
 /// The messages with all arguments of old calls as JSON texts of objects; `None` where they are that already.
 pub(crate) fn mended<'d>(messages: impl Iterator<Item = Value<'d>>, tool_set: &ToolSet) -> Option<String> {
@@ -52,7 +52,7 @@ fn mended_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
             match healed.ok().map(|healed| healed.text).filter(|text| is_object(text)) {
                 Some(text) => text,
                 // What cannot be read is kept, under a name of its own.
-                None => format!("{{\"unreadable_arguments\":{}}}", quoted(&text)),
+                None => format!("{{\"unreadable_arguments\":{}}}", quote(&text)),
             }
         }
         // The object itself where its text belongs.
@@ -62,7 +62,7 @@ fn mended_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
         }
         (None, _) => String::from("{}"),
     };
-    Some(rewritten(function, &[("arguments", Change::Set(quoted(&put)))]))
+    Some(rewritten(function, &[("arguments", Change::Set(quote(&put)))]))
 }
 
 #[cfg(test)]

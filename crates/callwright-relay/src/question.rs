@@ -4,14 +4,14 @@ use bytes::Bytes;
 use callwright::constrain::{self, Constraint};
 use callwright::prompt::{PromptDialect, Speaking, render_messages};
 use callwright::{ToolChoice, ToolSet};
-use callwright_json::Value;
+use callwright_json::{Value, quote};
 use serde_json::json;
 
 use crate::capability::ModelTemplate;
 use crate::config::{Constrain, Mode, ModelConfig};
 use crate::history;
 use crate::reading::Shown;
-use crate::wire::{Ask, Change, array, has_healing_plugin, is_healing_plugin, quoted, rewritten};
+use crate::wire::{Ask, Change, array, has_healing_plugin, is_healing_plugin, rewritten};
 
 /// One question: the client's request, and what this attempt makes of it.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl Question {
     pub(crate) fn posed(&self, ask: &Ask, own: &ToolSet, manner: Manner<'_>) -> Posed {
         let mut changes: Vec<(&str, Change)> = Vec::new();
         if manner.model != ask.model {
-            changes.push(("model", Change::Set(quoted(manner.model))));
+            changes.push(("model", Change::Set(quote(manner.model))));
         }
         self.drop_what_is_ours(ask, &mut changes);
         if self.stream != ask.stream {
@@ -166,9 +166,9 @@ impl Question {
         changes.push((tools, Change::Set(array(definitions.iter().map(|t| t.definition().to_string())))));
         let chosen = match (&offer.choice, ask.is_legacy) {
             (ToolChoice::Named(name), false) => {
-                format!("{{\"type\":\"function\",\"function\":{{\"name\":{}}}}}", quoted(name))
+                format!("{{\"type\":\"function\",\"function\":{{\"name\":{}}}}}", quote(name))
             }
-            (ToolChoice::Named(name), true) => format!("{{\"name\":{}}}", quoted(name)),
+            (ToolChoice::Named(name), true) => format!("{{\"name\":{}}}", quote(name)),
             (choice, false) if choice.is_required() => String::from("\"required\""),
             _ => String::from("\"auto\""),
         };

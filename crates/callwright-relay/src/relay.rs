@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use callwright::{Policy, ToolSet};
-use callwright_json::Kind;
+use callwright_json::{Kind, quote};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::capability::{Capabilities, system_clock};
@@ -19,7 +19,7 @@ use crate::stream;
 use crate::turn::{Failed, Opened, Turn};
 use crate::upstream::{Answer, ConfigError, Secrets, Tail, Upstreams};
 use crate::whole;
-use crate::wire::{Ask, Change, Document, WireError, quoted, rewritten};
+use crate::wire::{Ask, Change, Document, WireError, rewritten};
 
 /// Names the request in its answer.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
@@ -185,7 +185,7 @@ impl Relay {
         if root.kind() != Kind::Object || root.get("model").is_some_and(|model| model.kind() != Kind::Null) {
             return document;
         }
-        let text = rewritten(root, &[("model", Change::Set(quoted(default)))]);
+        let text = rewritten(root, &[("model", Change::Set(quote(default)))]);
         Document::of(text).unwrap_or(document)
     }
 }

@@ -1,7 +1,8 @@
 //! Errors of upstreams that hold what a model wrote: some servers answer so where a call is no JSON.
 
 use crate::log::unix_seconds;
-use crate::wire::{Document, quoted};
+use crate::wire::Document;
+use callwright_json::quote;
 
 /// The answer in which `model` says what the body of an error holds.
 pub(crate) fn salvaged(model: &str, body: &str) -> Option<Document> {
@@ -25,8 +26,8 @@ fn answer(model: &str, raw: &str) -> Result<Document, String> {
     let text = format!(
         "{{\"id\":\"chatcmpl-salvaged\",\"object\":\"chat.completion\",\"created\":{},\"model\":{},\"choices\":[{{\"index\":0,\"message\":{{\"role\":\"assistant\",\"content\":{}}},\"finish_reason\":\"stop\"}}]}}",
         unix_seconds(),
-        quoted(model),
-        quoted(raw)
+        quote(model),
+        quote(raw)
     );
     Document::of(text)
 }

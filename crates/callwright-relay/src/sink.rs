@@ -1,5 +1,6 @@
 //! One choice of a streamed answer on its way out, as chunks.
 
+use callwright_json::quote;
 use std::sync::Arc;
 
 use callwright::{Event, LiveCall, Verdict};
@@ -12,7 +13,7 @@ use crate::relay::Relay;
 use crate::report;
 use crate::turn::Turn;
 use crate::whole::{finish_reason, healed_content, worse};
-use crate::wire::{Change, Template, quoted, rewritten};
+use crate::wire::{Change, Template, rewritten};
 
 /// Writes what is certain of a choice, and keeps what is not.
 pub(crate) struct Sink {
@@ -130,7 +131,7 @@ impl Sink {
                 Event::Text(text) => self.say(text, template, out),
                 Event::Reasoning(text) => {
                     self.went += text.len();
-                    template.delta(self.index, &format!("{{\"reasoning_content\":{}}}", quoted(text)), out);
+                    template.delta(self.index, &format!("{{\"reasoning_content\":{}}}", quote(text)), out);
                 }
                 Event::CallStarted { call, id, name } if !self.is_held && !self.is_single => {
                     let (id, name) = (id.clone(), name.clone());
@@ -152,8 +153,8 @@ impl Sink {
             let id = self.ids.next(live.id.as_deref());
             let delta = format!(
                 "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"}}}}]}}",
-                quoted(&id),
-                quoted(&live.name)
+                quote(&id),
+                quote(&live.name)
             );
             template.delta(self.index, &delta, out);
             number
@@ -168,7 +169,7 @@ impl Sink {
             Some(content) => content.push_str(text),
             None => {
                 self.went += text.len();
-                template.delta(self.index, &format!("{{\"content\":{}}}", quoted(text)), out);
+                template.delta(self.index, &format!("{{\"content\":{}}}", quote(text)), out);
             }
         }
     }
@@ -264,7 +265,7 @@ impl Sink {
         let Ok(tree) = callwright_json::strict(choice) else { return };
         let choice = tree.root(choice);
         let finish = finish_reason(turn, settled, self.has_calls());
-        let finish = finish.map_or(String::from("null"), |finish| quoted(&finish));
+        let finish = finish.map_or(String::from("null"), |finish| quote(&finish));
         // All that was said in this chunk is out already.
         let changes = [("delta", Change::Set(String::from("{}"))), ("finish_reason", Change::Set(finish))];
         let choice = rewritten(choice, &changes);
@@ -275,7 +276,7 @@ impl Sink {
 /// The next piece of a call's arguments.
 fn arguments(index: usize, number: usize, piece: &str, template: &Template, out: &mut String) {
     if !piece.is_empty() {
-        let piece = quoted(piece);
+        let piece = quote(piece);
         let delta =
             format!("{{\"tool_calls\":[{{\"index\":{number},\"function\":{{\"arguments\":{piece}}}}}]}}");
         template.delta(index, &delta, out);

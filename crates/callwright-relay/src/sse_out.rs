@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use callwright_json::Value;
+use callwright_json::{Value, quote};
 
-use crate::wire::{Change, Template, array, quoted, rewritten};
+use crate::wire::{Change, Template, array, rewritten};
 
 /// The events, `[DONE]` included; `tool_errors` are told of behind the choices that they belong to.
 pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<String>]) -> String {
@@ -50,7 +50,7 @@ pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<
 pub(crate) fn error(code: &str, message: &str) -> String {
     format!(
         "data: {{\"error\":{{\"message\":{},\"type\":\"upstream_error\",\"param\":null,\"code\":{}}}}}\n\n",
-        quoted(message),
-        quoted(code)
+        quote(message),
+        quote(code)
     )
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Value, strict};
+use callwright_json::{Value, quote, strict};
 use http::{HeaderValue, StatusCode, header};
 
 use crate::flow::healed;
@@ -14,7 +14,7 @@ use crate::sse_out;
 use crate::turn::{Opened, Source, Turn};
 use crate::unsaid::{self, Unsaid};
 use crate::upstream::{AnswerBody, Secrets};
-use crate::wire::{Change, array, deltas, quoted, rewritten, usage};
+use crate::wire::{Change, array, deltas, rewritten, usage};
 
 /// The answer to a request that wants a stream, from an upstream that streams.
 pub(crate) fn reply(turn: Box<Turn>, opened: Opened) -> Reply {
@@ -144,7 +144,7 @@ fn without(secrets: &Secrets, event: &sse::Event, choices: &mut Vec<(usize, Unsa
             }
             is_changed = true;
             let Some(own) = delta.choice.get("delta") else { return delta.choice.raw().to_owned() };
-            let set = |text: &str| ("content", Change::Set(quoted(text)));
+            let set = |text: &str| ("content", Change::Set(quote(text)));
             let mut changes: Vec<(&str, Change)> = delta.text.as_deref().map(set).into_iter().collect();
             if delta.hides_thought {
                 changes.extend(unsaid::thought(own, delta.reasoning.as_deref().unwrap_or("")));

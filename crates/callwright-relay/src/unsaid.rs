@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use callwright_json::Value;
+use callwright_json::{Value, quote};
 
 use crate::upstream::{Secrets, Tail};
-use crate::wire::{CallPiece, Change, Delta, quoted};
+use crate::wire::{CallPiece, Change, Delta};
 
 /// One choice of a streamed answer.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ fn string(bytes: Vec<u8>) -> String {
 
 /// How the members that hold a thought change where a part of it is hidden.
 pub(crate) fn thought(own: Value<'_>, said: &str) -> [(&'static str, Change); 2] {
-    let set = || Change::Set(quoted(said));
+    let set = || Change::Set(quote(said));
     match own.get("reasoning").is_some() && own.get("reasoning_content").is_none() {
         true => [("reasoning", set()), ("reasoning_content", Change::Remove)],
         false => [("reasoning_content", set()), ("reasoning", Change::Remove)],

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use callwright::{Policy, Schema, Verdict, heal};
-use callwright_json::Value;
+use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::calls::{Ids, function, tool_call};
@@ -16,7 +16,7 @@ use crate::report;
 use crate::sse_out;
 use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
 use crate::upstream::AnswerBody;
-use crate::wire::{Answered, Change, Document, WireError, array, choices, quoted, rewritten, usage};
+use crate::wire::{Answered, Change, Document, WireError, array, choices, rewritten, usage};
 
 /// The answer to a request, from an upstream that answers in one piece.
 pub(crate) async fn reply(mut turn: Box<Turn>, opened: Opened) -> Reply {
@@ -174,12 +174,12 @@ fn written_choice(turn: &Turn, answered: &Answered<'_>, settled: &Settled) -> (O
     if !has_same_text {
         let content = match text.is_empty() {
             true => String::from("null"),
-            false => quoted(&text),
+            false => quote(&text),
         };
         changes.push(("content", Change::Set(content)));
     }
     if answered.reasoning.is_none() && !settled.first.outcome.reasoning.is_empty() {
-        changes.push(("reasoning_content", Change::Set(quoted(&settled.first.outcome.reasoning))));
+        changes.push(("reasoning_content", Change::Set(quote(&settled.first.outcome.reasoning))));
     }
     if !has_same_calls {
         let (key, other) = match turn.ask.is_legacy {
@@ -198,7 +198,7 @@ fn written_choice(turn: &Turn, answered: &Answered<'_>, settled: &Settled) -> (O
     }
     let message =
         answered.choice.get("message").map(|message| rewritten(message, &changes)).unwrap_or_default();
-    let finish = finish.map_or(String::from("null"), |finish| quoted(&finish));
+    let finish = finish.map_or(String::from("null"), |finish| quote(&finish));
     let choice = rewritten(
         answered.choice,
         &[("message", Change::Set(message)), ("finish_reason", Change::Set(finish))],

@@ -8,7 +8,7 @@ use std::fmt;
 use memchr::memchr_iter;
 use memchr::memmem::Finder;
 
-use crate::wire::quoted;
+use callwright_json::quote;
 
 /// What stands where a secret stood.
 const INSTEAD: &[u8] = b"[secret]";
@@ -37,7 +37,7 @@ impl Secrets {
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         texts.dedup();
         let written = texts.iter().flat_map(|text| {
-            let text = quoted(text);
+            let text = quote(text);
             let text = text.get(1..text.len() - 1).unwrap_or("").to_owned();
             // `\/` is how PHP writes a slash.
             let slashed = text.contains('/').then(|| text.replace('/', "\\/"));

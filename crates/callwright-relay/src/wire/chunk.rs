@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use callwright::CallDelta;
-use callwright_json::{Kind, Value};
+use callwright_json::{Kind, Value, quote};
 
 use super::answer::{reasoning, text_or_raw};
-use super::document::{Change, count_of, quoted, rewritten, string_of};
+use super::document::{Change, count_of, rewritten, string_of};
 
 /// What a chunk adds to one choice.
 pub(crate) struct Delta<'d> {
@@ -121,7 +121,7 @@ impl Template {
         // No JSON text holds this character.
         const GAP: &str = "\u{1}";
         let mut changes =
-            vec![("object", Change::Set(quoted(CHUNK))), ("choices", Change::Set(String::from(GAP)))];
+            vec![("object", Change::Set(quote(CHUNK))), ("choices", Change::Set(String::from(GAP)))];
         if chunk.get("usage").is_some() {
             changes.push(("usage", Change::Set(String::from("null"))));
         }
@@ -142,11 +142,11 @@ impl Template {
         Template {
             head: format!(
                 "{{\"id\":{},\"object\":\"chat.completion.chunk\",\"created\":{created},\"model\":{},\"choices\":",
-                quoted(id),
-                quoted(model)
+                quote(id),
+                quote(model)
             ),
             tail: String::from("}"),
-            id: quoted(id),
+            id: quote(id),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright_json::{Kind, Tree, Value, strict};
+use callwright_json::{Kind, Tree, Value, quote, strict};
 
 /// A strict JSON text and where its values stand in it.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ pub(crate) fn rewritten(object: Value<'_>, changes: &[(&str, Change)]) -> String
         if let Change::Set(text) = change
             && !seen
         {
-            member(&quoted(key), text);
+            member(&quote(key), text);
         }
     }
     out.push('}');
@@ -121,12 +121,6 @@ pub(crate) fn array<T: AsRef<str>>(elements: impl IntoIterator<Item = T>) -> Str
     }
     out.push(']');
     out
-}
-
-/// The JSON text of a string.
-pub(crate) fn quoted(text: &str) -> String {
-    // A string always serialises.
-    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// The member's string, if it is one.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::StatusCode;
 
-use super::document::quoted;
+use callwright_json::quote;
 
 /// An answer that is an error: `{"error": {"message", "type", "param", "code"}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,10 +36,10 @@ impl WireError {
     pub fn to_json(&self) -> String {
         format!(
             "{{\"error\":{{\"message\":{},\"type\":{},\"param\":{},\"code\":{}}}}}",
-            quoted(&self.message),
-            quoted(self.kind),
-            self.param.map_or(String::from("null"), quoted),
-            quoted(self.code)
+            quote(&self.message),
+            quote(self.kind),
+            self.param.map_or(String::from("null"), quote),
+            quote(self.code)
         )
     }
 }
