@@ -6,8 +6,7 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 
-use crate::step;
-use crate::suite::cargo;
+use crate::step::{self, cargo};
 
 /// What is packed; each needs those before it.
 const PACKED: [&str; 2] = ["callwright-json", "callwright"];

@@ -26,8 +26,8 @@ pub(crate) fn score(dir: &Path) -> Result<()> {
         "the scorers need Python 3, and there is no python3"
     );
     let root = root()?;
-    let mut build = Command::new(env!("CARGO"));
-    build.current_dir(&root).args(["build", "--quiet", "--profile", "score", "--package", "callwright-cli"]);
+    let mut build = step::cargo(&root);
+    build.args(["build", "--quiet", "--profile", "score", "--package", "callwright-cli"]);
     ensure!(build.status()?.success(), "the optimised build failed");
 
     let out = root.join("target/scores");
@@ -152,15 +152,8 @@ impl Scorer {
     }
 
     fn schema_suite(&self, table: &mut Table) -> Result<()> {
-        let mut test = Command::new(env!("CARGO"));
-        test.current_dir(&self.root).args([
-            "test",
-            "--quiet",
-            "--package",
-            "callwright",
-            "--test",
-            "schema_suite",
-        ]);
+        let mut test = step::cargo(&self.root);
+        test.args(["test", "--quiet", "--package", "callwright", "--test", "schema_suite"]);
         test.env("CALLWRIGHT_SCHEMA_SUITE", self.dir.join("corpora/JSON-Schema-Test-Suite"));
         let tally = step::run(&mut test)?;
         ensure!(0 < tally.passed + tally.failed, "the schema suite's test counted nothing");

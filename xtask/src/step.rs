@@ -1,6 +1,7 @@
 //! Runs one command of a step, shows its output as it comes, and counts the tests that it reports.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -17,6 +18,22 @@ pub(crate) struct Tally {
     pub(crate) skipped: usize,
     /// The command itself ended well.
     pub(crate) ok: bool,
+}
+
+/// The cargo that runs this, in the project's root.
+///
+/// It is told nothing of the package that this program is: a build script that watches `CARGO_PKG_VERSION` and its
+/// like, as ring's does, would run anew, and all that stands on it, whenever a build from here follows one from a
+/// shell.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root).env("CARGO_TERM_COLOR", "never");
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"CARGO_PKG_") {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// Runs `command` to its end.

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::packages::packages;
 use crate::postgres::{Postgres, VARIABLE};
-use crate::step::{self, Tally};
+use crate::step::{self, Tally, cargo};
 use crate::{e2e, root, tidy};
 
 /// Runs all steps, failed ones or not, and ends with one line `N passed, N failed`.
@@ -98,13 +98,6 @@ fn end_to_end(suite: &mut Suite, root: &Path, only: &str) {
     if let Err(error) = e2e::add_to(suite, root, only) {
         suite.check("end to end: what to run", || Err(error));
     }
-}
-
-/// The cargo that runs this, in the project's root.
-pub(crate) fn cargo(root: &Path) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root).env("CARGO_TERM_COLOR", "never");
-    cargo
 }
 
 /// Is the cargo command `name` installed?

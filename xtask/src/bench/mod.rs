@@ -14,12 +14,10 @@ mod workload;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::root;
-use crate::step;
+use crate::{root, step};
 use figure::{Figure, show};
 use servers::Servers;
 pub(crate) use store::store;
@@ -116,10 +114,7 @@ fn measure(servers: &Servers, options: &Options, figures: &mut Vec<Figure>) -> R
 /// Builds what is measured and what it is measured with.
 fn built(options: &Options) -> Result<Servers> {
     let root = root()?;
-    let cargo = |args: &[&str]| {
-        let mut cargo = Command::new(env!("CARGO"));
-        step::run(cargo.current_dir(&root).env("CARGO_TERM_COLOR", "never").args(args))
-    };
+    let cargo = |args: &[&str]| step::run(step::cargo(&root).args(args));
     if options.ours.is_none() {
         let ours = cargo(&["build", "--release", "--package", "callwright-cli"])?;
         ensure!(ours.ok, "the gateway cannot be built");

@@ -1,12 +1,11 @@
 //! What a store of a million nodes takes to answer, and what handing a record over costs a request.
 
 use std::fs;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
 use super::figure::{Bound, Figure, Held, show};
-use crate::root;
+use crate::{root, step};
 
 /// Measures, and prints a table.
 ///
@@ -18,8 +17,8 @@ pub(crate) fn store(n_nodes: u64, is_gate: bool) -> Result<()> {
     // What another run has left would be measured too.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(&root).args(["run", "--release", "--quiet", "--package", "callwright-store"]);
+    let mut cargo = step::cargo(&root);
+    cargo.args(["run", "--release", "--quiet", "--package", "callwright-store"]);
     cargo.args(["--example", "measure", "--"]).arg(&folder).arg(n_nodes.to_string());
     let output = cargo.output().context("cannot run cargo")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
