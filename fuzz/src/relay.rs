@@ -186,13 +186,10 @@ pub fn check(data: &[u8]) {
                 return;
             }
             assert_eq!(events.calls, plain.calls, "the calls of a stream are not those of the text");
-            let right = parse(
-                &TOOL_SET,
-                &text,
-                &[],
-                &callwright::Context { finish_reason: Some(finish), ..Default::default() },
-            );
-            // A native model's text is read with more care than a text alone: some of its calls may stay text.
+            // A native model's text is read with more care than a text alone: what has no marks is no call beside prose.
+            let context =
+                callwright::Context { finish_reason: Some(finish), native: true, ..Default::default() };
+            let right = parse(&TOOL_SET, &text, &[], &context);
             let mut right = right.calls().map(|call| (call.name.as_str(), call.arguments.as_str()));
             for (name, arguments) in &plain.calls {
                 let is_there = right.any(|right| right == (name.as_str(), arguments.as_str()));
@@ -273,7 +270,7 @@ fn whole(status: u16, body: &[u8]) -> Seen {
 
 /// A stream, as a strict client reads it: the first choice of each event that is JSON.
 fn streamed(body: &[u8]) -> Seen {
-    let body = std::str::from_utf8(body).unwrap_or_default();
+    let body = std::str::from_utf8(body).unwrap_or_else(|error| panic!("no UTF-8: {error}"));
     let mut read = Seen::default();
     let mut is_done = false;
     for data in body.lines().filter_map(|line| line.strip_prefix("data:")) {

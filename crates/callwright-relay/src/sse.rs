@@ -26,6 +26,27 @@ impl Event {
     pub(crate) fn of(raw: Bytes) -> Event {
         Decoder::new(raw.len()).event(raw)
     }
+
+    /// The same, with a blank line behind it where the stream ended before that: what is written next begins a new event.
+    pub(crate) fn ended(self) -> Event {
+        if [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| self.raw.ends_with(end)) {
+            return self;
+        }
+        Event { raw: [&self.raw[..], b"\n\n"].concat().into(), ..self }
+    }
+
+    /// The same, with U+FFFD for what is no UTF-8 beside its data: a browser reads it so, and other clients stop at
+    /// such a byte. Data that is no UTF-8 stays as it is: it is for the reader to refuse.
+    pub(crate) fn readable(self) -> Event {
+        let is_alone =
+            self.data.as_ref().is_some_and(|data| self.raw.len() <= data.len() + "data: \r\n\r\n".len());
+        let is_utf8 = |bytes: &Bytes| std::str::from_utf8(bytes).is_ok();
+        if is_alone || is_utf8(&self.raw) || self.data.as_ref().is_some_and(|data| !is_utf8(data)) {
+            return self;
+        }
+        let raw = String::from_utf8_lossy(&self.raw).into_owned();
+        Event { raw: raw.into(), ..self }
+    }
 }
 
 /// An event that is longer than allowed.

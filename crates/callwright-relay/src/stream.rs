@@ -112,10 +112,6 @@ async fn hidden(mut turn: Box<Turn>, body: AnswerBody, secrets: Arc<Secrets>, to
             Some(event) => to.write(event.as_bytes()),
             None => to.write(&event.raw),
         }
-        // The last one, where it was cut.
-        if ![&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| event.raw.ends_with(end)) {
-            to.write(b"\n\n");
-        }
         to.room().await;
     }
     ending.is_done = events.ending.is_done;
@@ -237,7 +233,7 @@ impl Events {
                 Ok(Some(event)) => Some(event),
                 Ok(None) if self.is_over => {
                     let limit = self.limit;
-                    std::mem::replace(&mut self.decoder, Decoder::new(limit)).finish()
+                    std::mem::replace(&mut self.decoder, Decoder::new(limit)).finish().map(sse::Event::ended)
                 }
                 Ok(None) => None,
                 Err(error) => {
@@ -251,6 +247,7 @@ impl Events {
                     self.body.take_end().await;
                     return None;
                 }
+                let event = event.readable();
                 return Some(match self.secrets.hidden(&event.raw) {
                     Some(raw) => sse::Event::of(raw.into()),
                     None => event,
