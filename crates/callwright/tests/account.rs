@@ -50,8 +50,16 @@ const CALLS: &[&str] = &[
     "<|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|><|open|>argument key=\"a\" type=\"string\"<|sep|>x<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
 ];
 /// How a turn begins that the model makes up behind its calls; with it the answer ends.
-const TURNS: &[&str] =
-    &["user:", "observation:", "<tool_response>", "```tool_output", "<|im_start|>", "[inst]", "def "];
+const TURNS: &[&str] = &[
+    "user:",
+    "observation:",
+    "<tool_response>",
+    "```tool_output",
+    "<|im_start|>",
+    "[inst]",
+    "✿result✿",
+    "def ",
+];
 
 #[test]
 fn every_byte_is_accounted_for() {

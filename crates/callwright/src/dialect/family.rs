@@ -14,6 +14,8 @@ const NONE: &str = "";
 /// the beginning of a name's.
 const FAMILIES: &[(&str, &str)] = &[
     ("functiongemma", "functiongemma"),
+    ("hyperclova", "hyperclova_x"),
+    ("openpangu", "openpangu"),
     ("functionary small v 3.1", "functionary_v31"),
     ("functionary medium v 3.1", "functionary_v31"),
     ("functionary", "functionary_v32"),

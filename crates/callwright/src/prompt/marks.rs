@@ -56,11 +56,16 @@ const TAGS: &[&str] = &[
     "response",
     "observation",
     "stdout",
+    "fn_call",
+    "api_call",
+    "execute_tool",
 ];
 /// What begins a mark behind `[` or `[/`, in lower case.
 const BRACKETS: &[&str] = &[
     "inst]",
     "tool_",
+    "end_tool_",
+    "unused",
     "available_tools]",
     "system_prompt]",
     "think]",
@@ -81,10 +86,32 @@ const BARE: &[(&str, usize)] = &[
     ("```tool_", 3),
     // `Action: f⏎Action Input: {…}`
     ("action input:", 6),
+    // `Tool name: f⏎Tool input: {…}`
+    ("tool name:", 4),
+    ("tool call:", 4),
+    ("function name:", 8),
+    // `✿FUNCTION✿: f⏎✿ARGS✿: {…}⏎✿RESULT✿: `
+    ("✿function✿", 3),
+    ("✿args✿", 3),
+    ("✿result✿", 3),
+    ("✿return✿", 3),
+    // `-> tool/function_call⏎[{…}]`
+    ("-> tool/function_call", 2),
 ];
 /// The words that begin a turn in templates of plain text: at the start of a line, with a colon behind them.
-const SPEAKERS: &[&str] =
-    &["user", "human", "assistant", "system", "model", "observation", "question", "tool", "ai", "bot"];
+const SPEAKERS: &[&str] = &[
+    "user",
+    "human",
+    "assistant",
+    "system",
+    "model",
+    "observation",
+    "question",
+    "tool",
+    "function",
+    "ai",
+    "bot",
+];
 /// The headings that do so behind `### `.
 const HEADINGS: &[&str] =
     &["instruction", "question", "user", "human", "input", "response", "assistant", "system"];
@@ -197,8 +224,10 @@ fn mark(text: &str, at: usize, line_start: bool) -> Option<usize> {
             let rest = bytes.get(at..)?.starts_with(b"###").then(|| unparted(bytes, at + 3))?;
             rest.strip_prefix(b" ").is_some_and(|rest| begins(rest, HEADINGS)).then_some(at + 3)
         }
-        b'>' | b']' | b'`' | b'f' | b'F' => bare(bytes, at),
-        b'A' | b'a' => bare(bytes, at).or_else(|| line_start.then(|| turn(bytes, at)).flatten()),
+        b'>' | b']' | b'`' | b'-' | 0xE2 => bare(bytes, at),
+        b'A' | b'a' | b'F' | b'f' | b'T' | b't' => {
+            bare(bytes, at).or_else(|| line_start.then(|| turn(bytes, at)).flatten())
+        }
         b'B'..=b'Z' if line_start => turn(bytes, at),
         _ => None,
     }

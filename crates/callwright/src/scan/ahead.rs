@@ -14,8 +14,19 @@ const MAX_SPACE: usize = 64;
 /// A marker with a blank between two words, as far as no byte of interest stands in it.
 const TWO_WORDS: (&str, &str) = ("function", "call");
 /// Words at the beginning of a line that something may begin with though a blank and a letter follow.
-const BEGINNINGS: &[&str] =
-    &["function", "commentary", "analysis", "return", "await", "let", "const", "var", "assert", "def"];
+const BEGINNINGS: &[&str] = &[
+    "function",
+    "tool",
+    "commentary",
+    "analysis",
+    "return",
+    "await",
+    "let",
+    "const",
+    "var",
+    "assert",
+    "def",
+];
 
 /// A stretch to look at closely: every place of it, the last one included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,27 @@ use super::body::style_of;
 use super::lead::{Glue, Item, Leading, Step, is_name_byte};
 use crate::dialect::{self, Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, Prefix};
-use crate::payload::tag::{Lexed, Role, Tag, is_foreign, tag_at};
+use crate::payload::tag::{Lexed, Role, Tag, is_foreign, names_call, tag_at};
 use crate::payload::tagged::Style;
+
+/// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.
+///
+/// The words are those of agents' prompts, and the flowers those of Qwen-Agent's.
+const NAME_LABELS: &[&str] =
+    &["action:", "tool:", "tool name:", "tool call:", "function:", "function name:", "✿function✿:"];
+const ARGUMENT_LABELS: &[&str] = &[
+    "action input:",
+    "tool input:",
+    "tool arguments:",
+    "arguments:",
+    "args:",
+    "parameters:",
+    "params:",
+    "input:",
+    "✿args✿:",
+];
+/// The labels under which a text may stand for the only argument.
+const ACTION: (&str, &str) = ("action:", "action input:");
 
 /// Words of a header that are no name.
 const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "final", "assistant"];
@@ -101,6 +120,10 @@ impl<'a> Leading<'a, '_> {
             if word == "xml" {
                 self.record = Some(self.known(Known::Beam));
             }
+            self.at = end;
+            return Some(Step::Over);
+        } else if word == "function" && next == b'\n' && !self.resolves(from, end) {
+            // `<tool_call>function⏎f⏎{…}`
             self.at = end;
             return Some(Step::Over);
         } else if word == "call" && next == b':' {
@@ -203,13 +226,23 @@ impl<'a> Leading<'a, '_> {
             return Step::Wait;
         }
         if let Lexed::Tag(tag) = lexed
-            && tag.role == Role::Call
             && !tag.closing
             && let Some(name) = tag.key
         {
-            self.record = Some(self.call_record(&tag));
-            self.header = Header::Named(name, true);
-            return self.over(tag.at.end as usize, Glue::Tag);
+            match self.opens_call(&tag, name) {
+                Some(true) => {
+                    self.record = Some(self.call_record(&tag));
+                    self.header = Header::Named(name, true);
+                    return self.over(tag.at.end as usize, Glue::Tag);
+                }
+                Some(false) => {}
+                None => return Step::Wait,
+            }
+        }
+        if let Lexed::Tag(tag) = lexed
+            && let Some(step) = self.name_in_front(&tag)
+        {
+            return step;
         }
         if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
             // What calls stand in names the dialect: `<|tool_call_begin|>` inside it is many dialects'.
@@ -254,6 +287,23 @@ impl<'a> Leading<'a, '_> {
             },
             Lexed::No => self.declaration(),
             Lexed::Tag(_) => Step::Nothing,
+        }
+    }
+
+    /// `<invoke name="f">`; of a declared tool also `<tool_call name="f">`, and `<tool name="f">{`, whose words are no
+    /// call's own. `None` where more text must tell.
+    fn opens_call(&self, tag: &Tag, name: Span) -> Option<bool> {
+        let is_declared = || self.resolves(name.start as usize, name.end as usize);
+        match tag.role {
+            Role::Call => Some(true),
+            Role::Group => Some(is_declared()),
+            _ if names_call(tag.word.of(self.text)) && is_declared() => {
+                match self.bytes.get(self.skip_space(tag.at.end as usize)) {
+                    None => self.place.end.then_some(false),
+                    Some(byte) => Some(*byte == b'{'),
+                }
+            }
+            _ => Some(false),
         }
     }
 
@@ -361,7 +411,14 @@ impl<'a> Leading<'a, '_> {
                 let is_set_off = self.place.line_start || is_fenced;
                 return self.action(is_set_off);
             }
+            // `Tool: f⏎Arguments: {…}`, `✿FUNCTION✿: f⏎✿ARGS✿: {…}`
+            b'T' | b'F' | 0xE2 if self.place.line_start || is_fenced => {
+                if let Some(step) = self.labelled() {
+                    return Some(step);
+                }
+            }
             b'f' | b'F' => {}
+            b'-' if self.place.line_start => {}
             _ => return None,
         }
         if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
@@ -411,6 +468,20 @@ impl<'a> Leading<'a, '_> {
             }
             Some(_) => {}
         }
+        self.two_labels(behind)
+    }
+
+    /// `Tool: f⏎Arguments: {…}`
+    fn labelled(&mut self) -> Option<Step> {
+        match self.one_of(self.at, NAME_LABELS) {
+            Label::At(at) => self.two_labels(self.skip_space(at)),
+            Label::Grows => Some(Step::Wait),
+            Label::No => None,
+        }
+    }
+
+    /// From behind the first label.
+    fn two_labels(&mut self, behind: usize) -> Option<Step> {
         let from = behind + usize::from(self.bytes.get(behind) == Some(&b'`'));
         let end = self.name_end(from);
         let rest = end + usize::from(self.bytes.get(end) == Some(&b'`'));
@@ -421,28 +492,48 @@ impl<'a> Leading<'a, '_> {
             return None;
         }
         let label = self.skip_space(rest);
-        let value = match self.label(label, b"action input:") {
+        let value = match self.one_of(label, ARGUMENT_LABELS) {
             Label::At(at) => self.skip_space(at),
             Label::Grows => return Some(Step::Wait),
             Label::No => return None,
         };
-        self.record = Some(self.known(Known::React));
         let name = Span::new(from, end);
+        let is = |at: usize, known: &str| matches!(self.label(at, known.as_bytes()), Label::At(_));
+        let is_action = is(self.at, ACTION.0) && is(label, ACTION.1);
         match self.bytes.get(value) {
-            None => Some(Step::Wait),
-            Some(b'{') => Some(Step::Item(Item::Named { name, at: value })),
-            Some(b'`') => {
+            None => return Some(Step::Wait),
+            Some(b'{' | b'`') => {}
+            Some(_) if is_action => {}
+            Some(_) => return None,
+        }
+        self.record = Some(self.known(Known::React));
+        match self.bytes.get(value)? {
+            b'{' => Some(Step::Item(Item::Named { name, at: value })),
+            b'`' => {
                 self.at = value;
                 self.header = Header::Named(name, true);
                 Some(Step::Over)
             }
-            Some(_) => Some(Step::Item(Item::Plain { name, at: value })),
+            _ => Some(Step::Item(Item::Plain { name, at: value })),
         }
     }
 
     /// `` `f` ``
     fn is_quoted_name(&self, at: usize) -> bool {
         self.bytes.get(at) == Some(&b'`') && self.bytes.get(at + 1).is_some_and(|b| is_name_byte(*b))
+    }
+
+    /// The first of `labels` that stands at `at`.
+    fn one_of(&self, at: usize, labels: &[&str]) -> Label {
+        let mut grows = false;
+        for label in labels {
+            match self.label(at, label.as_bytes()) {
+                Label::At(end) => return Label::At(end),
+                Label::Grows => grows = true,
+                Label::No => {}
+            }
+        }
+        if grows { Label::Grows } else { Label::No }
     }
 
     fn label(&self, at: usize, label: &[u8]) -> Label {

@@ -13,6 +13,8 @@ use crate::payload::tag::{Lexed, Tag, names_call, tag_at};
 
 /// What an element is called that holds the name alone.
 const NAME_TAGS: &[&str] = &["name", "tool_name", "function_name", "tool", "function"];
+/// The same where nothing stands around it.
+const FRONT_TAGS: &[&str] = &["tool_name", "function_name", "tool", "function", "action"];
 /// What an element is called that holds the server of a tool.
 const SERVER_TAG: &str = "server_name";
 
@@ -187,6 +189,36 @@ impl Leading<'_, '_> {
             };
         }
         None
+    }
+
+    /// `<tool_name>f</tool_name><arguments>{…}`: an element with the name, with nothing around it, in front of one with the
+    /// arguments.
+    pub(super) fn name_in_front(&mut self, tag: &Tag) -> Option<Step> {
+        let word = tag.word.of(self.text);
+        if self.from < self.at || tag.closing || tag.key.is_some() || !FRONT_TAGS.contains(&word) {
+            return None;
+        }
+        let from = self.skip_space(tag.at.end as usize);
+        let end = self.name_end(from);
+        let wait = || (!self.place.end).then_some(Step::Wait);
+        if end == self.bytes.len() {
+            return wait().filter(|_| self.may_hold_name(from, end));
+        }
+        if !self.resolves(from, end) {
+            return None;
+        }
+        let Some(behind) = self.behind(tag, Span::new(from, end))? else { return wait() };
+        let next = self.skip_space(behind);
+        match tag_at(self.text, next) {
+            Lexed::Tag(tag) if !tag.closing && keys::ARGUMENTS.contains(&tag.word.of(self.text)) => {
+                self.header = Header::Named(Span::new(from, end), true);
+                self.record = Some(self.known(Known::XmlNames));
+                Some(self.over(tag.at.end as usize, Glue::Tag))
+            }
+            Lexed::Grows => wait(),
+            Lexed::No if self.bytes.get(next).is_none() => wait(),
+            Lexed::Tag(_) | Lexed::No => None,
+        }
     }
 
     /// `<use_tool name="f" arguments='{"a": "x"}'/>`

@@ -35,13 +35,13 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             b'"' | b'\'' => close(glue, |g| *g == Glue::Quote(byte)).then_some(next + 1),
             b'`' => ticks(bytes, next, glue, place.end),
             b'<' => tag(text, next, glue, place),
-            b'[' if glue.contains(&Glue::Tag) => match marks::fit(&bytes[next..], "[/tool_calls]") {
+            b'[' if glue.contains(&Glue::Tag) => match square(&bytes[next..]) {
                 Fit::Is(len) => Some(next + len),
                 Fit::Grows if !place.end => return Tail::Wait(at),
                 Fit::Grows | Fit::No => None,
             },
-            // `<use_tool name="f" arguments='{…}'/>`
-            b'/' | b'>' if glue.contains(&Glue::Tag) && space == 0 => match &bytes[next..] {
+            // `<use_tool name="f" arguments='{…}' />`
+            b'/' | b'>' if glue.contains(&Glue::Tag) && space <= 1 => match &bytes[next..] {
                 [b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 1),
                 [b'/', b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 2),
                 [b'/'] if !place.end => Some(next),
@@ -63,6 +63,16 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             None => return Tail::Ended(at),
         }
     }
+}
+
+/// The closing mark in square brackets that `rest` begins with.
+fn square(rest: &[u8]) -> Fit {
+    const MARKS: [&str; 3] = ["[/tool_calls]", "[end_tool_request]", "[unused12]"];
+    let mut fits = MARKS.iter().map(|mark| marks::fit(rest, mark));
+    fits.clone()
+        .find(|fit| matches!(fit, Fit::Is(_)))
+        .or_else(|| fits.find(|fit| matches!(fit, Fit::Grows)))
+        .unwrap_or(Fit::No)
 }
 
 /// Does a closing mark of one of the caller's own dialects stand at `at`, behind an opening one?

@@ -20,11 +20,47 @@ pub(super) fn all() -> Vec<Dialect> {
             .example("```yaml\ntool: f\narguments:\n  a: x\n```"),
         record("hermes", NameAt::Payload, Distinct)
             .call(
-                &["<tool_call>", "<tool-call>", "<tool_code>", "<tools>", "<tool>"],
-                &["</tool_call>", "</tool_calls>", "</tool-call>", "</toolcall>", "</tool_code>", "</tools>", "</tool>"],
+                &[
+                    "<tool_call>",
+                    "<tool-call>",
+                    "<tool_code>",
+                    "<tools>",
+                    "<tool>",
+                    "<tool_use>",
+                    "<tool_request>",
+                    "<fn_call>",
+                    "<api_call>",
+                    "<execute_tool>",
+                ],
+                &[
+                    "</tool_call>",
+                    "</tool_calls>",
+                    "</tool-call>",
+                    "</toolcall>",
+                    "</tool_code>",
+                    "</tools>",
+                    "</tool>",
+                    "</tool_use>",
+                    "</tool_request>",
+                    "</fn_call>",
+                    "</api_call>",
+                    "</execute_tool>",
+                ],
             )
             .by("Hermes 2 and 3, the dense Qwen 2.5 and 3, QwQ, SmolLM 3, Granite 4, xLAM, and most fine-tunes")
             .example("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"x\"}}\n</tool_call>"),
+        record("lm_studio", NameAt::Payload, Distinct)
+            .call(&["[tool_request]"], &["[end_tool_request]"])
+            .by("models without a format of their own, under LM Studio's prompt")
+            .example(r#"[TOOL_REQUEST]{"name": "f", "arguments": {"a": "x"}}[END_TOOL_REQUEST]"#),
+        record("hyperclova_x", NameAt::Payload, Distinct)
+            .section(&["-> tool/function_call"], &["<|stop|>", "<|endofturn|>"])
+            .by("HyperCLOVA X SEED")
+            .example("-> tool/function_call\n[{\"name\": \"f\", \"arguments\": {\"a\": \"x\"}}]"),
+        record("openpangu", NameAt::Payload, Distinct)
+            .section(&["[unused11]"], &["[unused12]"])
+            .by("openPangu")
+            .example(r#"[unused11][{"name": "f", "arguments": {"a": "x"}}][unused12]"#),
         record("longcat", NameAt::Payload, Distinct)
             .call(&["<longcat_tool_call>"], &["</longcat_tool_call>"])
             .by("LongCat Flash")

@@ -99,6 +99,7 @@ pub(super) const REASONING: &[(&str, &str)] = &[
     ("<seed:think>", "</seed:think>"),
     ("<mm:think>", "</mm:think>"),
     ("[think]", "[/think]"),
+    ("[unused16]", "[unused17]"),
     ("to=self<|message|>", "<|eom|>"),
     ("<|start|>assistant to=self<|message|>", "<|eom|>"),
 ];
@@ -181,6 +182,8 @@ pub(crate) const TURNS: &[&str] = &[
     "human:",
     "question:",
     "observation:",
+    "✿result✿",
+    "✿return✿",
     "### instruction",
     "### question",
     "### user",

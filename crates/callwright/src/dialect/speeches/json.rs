@@ -26,6 +26,15 @@ pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
                 .call("<longcat_tool_call>\n{\"name\": {json_name}, \"arguments\": {arguments}}\n</longcat_tool_call>", "\n"),
         ),
         (
+            "lm_studio",
+            general().call(
+                "[TOOL_REQUEST]{\"name\": {json_name}, \"arguments\": {arguments}}[END_TOOL_REQUEST]",
+                "\n",
+            ),
+        ),
+        ("hyperclova_x", general().section("-> tool/function_call\n[", CALL, ", ", "]")),
+        ("openpangu", general().section("[unused11][", CALL, ", ", "][unused12]")),
+        (
             "nemotron_deci",
             trained(
                 "You can use these tools where they help the user:\n<AVAILABLE_TOOLS>[{tools}]</AVAILABLE_TOOLS>\n\nA \
