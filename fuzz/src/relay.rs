@@ -273,7 +273,7 @@ fn streamed(body: &[u8]) -> Seen {
     let body = std::str::from_utf8(body).unwrap_or_else(|error| panic!("no UTF-8: {error}"));
     let mut read = Seen::default();
     let mut is_done = false;
-    for data in body.lines().filter_map(|line| line.strip_prefix("data:")) {
+    for data in body.split(['\n', '\r']).filter_map(|line| line.strip_prefix("data:")) {
         assert!(!is_done, "behind the end: {data}");
         if data.trim() == "[DONE]" {
             is_done = true;

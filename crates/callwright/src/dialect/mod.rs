@@ -23,7 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub use self::error::{DialectError, DialectProblem};
 pub use self::family::fits;
 pub(crate) use self::record::{Known, Record};
-pub(crate) use self::records::{FRAMES, QUOTATIONS, RESULT_LABEL, RESULTS, TURNS};
+pub(crate) use self::records::{FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURNS};
 pub use self::set::Dialects;
 pub use self::speech::{Arguments, Calls, Definition, Listing, Results, Speech};
 
@@ -263,7 +263,7 @@ pub(crate) fn marks_of_all() -> Vec<Text> {
     let dialects = Dialects::default();
     let of = |marks: &Marks| [marks.open.clone(), marks.close.clone()].concat();
     let calls = dialects.iter().flat_map(|dialect| [of(&dialect.section), of(&dialect.call)].concat());
-    let blocks = records::REASONING.iter().chain(records::SPEECH).chain(RESULTS);
+    let blocks = REASONING.iter().chain(records::SPEECH).chain(RESULTS);
     let blocks = blocks.flat_map(|(open, close)| [Text::from(*open), Text::from(*close)]);
     calls.chain(blocks).collect()
 }

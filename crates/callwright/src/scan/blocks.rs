@@ -6,7 +6,7 @@ use super::lead::{MAX_TICKS, tick_run};
 use super::{Event, Flow, Found, Mode, Scanner, Space, Thinking};
 use crate::dialect::marks::{Fit, Held, fit};
 use crate::dialect::own::Stands;
-use crate::dialect::{Anchor, QUOTATIONS, RESULT_LABEL, RESULTS};
+use crate::dialect::{Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::policy::CallsInReasoning;
 
@@ -28,6 +28,29 @@ impl Scanner<'_> {
             }
         }
         found.or((grows && !end).then_some(Found::Wait))
+    }
+
+    /// The end of reasoning whose beginning nobody saw, as the prompt held it: a mark that begins or ends a line, or stands
+    /// before a call. One that is talked about in a sentence is text.
+    pub(super) fn stray_closer(&self, rest: &[u8], line_start: bool, end: bool) -> Option<Found> {
+        if self.in_fence || self.speech.is_some() || !matches!(rest.get(1), Some(b'/') | None) {
+            return None;
+        }
+        let mut grows = rest.len() == 1;
+        for (_, close) in REASONING.iter().filter(|(_, close)| close.as_bytes().get(1) == Some(&b'/')) {
+            match fit(rest, close) {
+                Fit::Is(len) => match rest.get(len) {
+                    None if end => return Some(Found::Speech(len, None)),
+                    None => grows = true,
+                    Some(b'\n' | b'\r' | b'<' | b'[' | b'{') => return Some(Found::Speech(len, None)),
+                    Some(_) if line_start => return Some(Found::Speech(len, None)),
+                    Some(_) => {}
+                },
+                Fit::Grows => grows = true,
+                Fit::No => {}
+            }
+        }
+        (grows && !end).then_some(Found::Wait)
     }
 
     /// Does a tool's result begin at `at`, which the model quotes?

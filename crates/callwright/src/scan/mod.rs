@@ -456,6 +456,10 @@ impl<'a> Scanner<'a> {
                 && let Some(found) = self.block_begins(rest.as_bytes(), end)
             {
                 return found;
+            } else if matches!(byte, b'<' | b'[')
+                && let Some(found) = self.stray_closer(rest.as_bytes(), line_start, end)
+            {
+                return found;
             }
             // The closing marks of markup that was taken out before.
             if byte == b'`' || byte == b'<' || own.is_some() {

@@ -85,7 +85,7 @@ fn texts(texts: &[&'static str]) -> Vec<Text> {
 }
 
 /// What opens and closes a reasoning block.
-pub(super) const REASONING: &[(&str, &str)] = &[
+pub(crate) const REASONING: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
