@@ -292,22 +292,28 @@ impl<'a> Scanner<'a> {
 
     fn advance(&mut self, end: bool, out: &mut Vec<Event>) {
         loop {
-            let flow = match std::mem::replace(&mut self.mode, Mode::Prose) {
-                Mode::Prose => self.prose(end, out),
-                Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
-                Mode::Body(lead, body) => self.body(lead, body, end, out),
-                Mode::Held(lead, seen) => self.held(lead, seen, end, out),
-                Mode::Tail => self.tail(end, out),
-                Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
-                Mode::Quoted(close) => self.quoted(close, end, out),
-                Mode::Over => {
-                    self.at = self.text.len();
-                    self.mode = Mode::Over;
-                    Flow::Wait
-                }
-            };
+            // Most pieces are prose: there is nothing to take out, and nothing to put back.
+            let flow =
+                if let Mode::Prose = self.mode { self.prose(end, out) } else { self.beyond_prose(end, out) };
             if let Flow::Wait = flow {
                 return;
+            }
+        }
+    }
+
+    fn beyond_prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
+        match std::mem::replace(&mut self.mode, Mode::Prose) {
+            Mode::Prose => Flow::On,
+            Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
+            Mode::Body(lead, body) => self.body(lead, body, end, out),
+            Mode::Held(lead, seen) => self.held(lead, seen, end, out),
+            Mode::Tail => self.tail(end, out),
+            Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
+            Mode::Quoted(close) => self.quoted(close, end, out),
+            Mode::Over => {
+                self.at = self.text.len();
+                self.mode = Mode::Over;
+                Flow::Wait
             }
         }
     }
@@ -326,8 +332,6 @@ impl<'a> Scanner<'a> {
 
     /// Lets prose through up to the next place where something else may begin.
     fn prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
-        let dialects = self.dialects.clone();
-        let markers = dialects.markers();
         let mut at = self.at;
         // Up to here, every place is looked at.
         let mut near = self.begins_line(at).then(|| behind_blanks(self.text.as_bytes(), at));
@@ -340,6 +344,7 @@ impl<'a> Scanner<'a> {
                     None => ahead(&self.text, at),
                 };
                 next = Some(stretch);
+                let markers = self.dialects.markers();
                 let own = markers.and_then(|own| own.next(self.text.as_bytes(), at, stretch.from));
                 let (from, to) = own.map_or((stretch.from, stretch.to), |own| (own, own));
                 self.pass_over(at, from);
@@ -350,13 +355,16 @@ impl<'a> Scanner<'a> {
             let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
             let in_word = before.is_some_and(|&before| is_name_byte(before));
             let begins_word = is_name_byte(byte) && !in_word;
+            if begins_word && !end && self.is_word_begun(at) {
+                break Found::Wait;
+            }
             let special =
                 matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
             // `]<]minimax[>[<tool_call>`
             let marked = byte == b']' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'<');
             // `>>>f⏎{…}`, also behind text
             let arrow = byte == b'>' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'>');
-            let own = markers.is_some_and(|markers| markers.begins_with(byte));
+            let own = self.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
             if special || begins_word || marked || arrow || own || byte == b'#' {
                 match self.at_mark(at, self.begins_line(at), end) {
                     Found::Nothing => {}
@@ -430,6 +438,23 @@ impl<'a> Scanner<'a> {
                 Flow::On
             }
         }
+    }
+
+    /// Is what begins at `at`, in a line, the beginning of a word that may yet hold a name? It waits for its end. Most
+    /// pieces of a stream end so, and there is no need to look any closer.
+    fn is_word_begun(&self, at: usize) -> bool {
+        let word = &self.text[at..];
+        word.bytes().all(is_name_byte)
+            && self.names.may_hold(word)
+            && self.may_call()
+            && !self.explicit
+            && self.dialects.markers().is_none()
+            && !self.begins_line(at)
+    }
+
+    /// Is there any call that text may hold: tools are declared, there are no native calls, and it is not said to the user?
+    fn may_call(&self) -> bool {
+        self.native.is_empty() && !self.names.tools().is_empty() && self.speech.is_none()
     }
 
     /// Brackets and quotes of a list do not outlive prose.
