@@ -365,7 +365,7 @@ impl<'a> Scanner<'a> {
             // `>>>f⏎{…}`, also behind text
             let arrow = byte == b'>' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'>');
             let own = self.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
-            if special || begins_word || marked || arrow || own || byte == b'#' {
+            if (special && !self.is_hollow(at)) || begins_word || marked || arrow || own || byte == b'#' {
                 match self.at_mark(at, self.begins_line(at), end) {
                     Found::Nothing => {}
                     Found::Crowd(to) => {
@@ -437,6 +437,22 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Over;
                 Flow::On
             }
+        }
+    }
+
+    /// Does the bracket at `at` begin nothing, by what stands right behind it: `a < b`, `[[[[`?
+    fn is_hollow(&self, at: usize) -> bool {
+        match self.text.as_bytes().get(at..).unwrap_or(&[]) {
+            // More than three lists are around no call.
+            [b'[', b'[', b'[', b'[', ..] => true,
+            // `<<SYS>>` begins a turn.
+            [b'<', b'<', ..] => !self.has_calls(),
+            [b'<', next, ..] => {
+                next.is_ascii()
+                    && !next.is_ascii_alphabetic()
+                    && !matches!(next, b'|' | b'/' | b'!' | b'?' | b'_')
+            }
+            _ => false,
         }
     }
 
