@@ -176,7 +176,8 @@ fn ends_with(bytes: &[u8], end: usize, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Found, Scanner};
+    use super::super::Scanner;
+    use super::super::prose::Found;
     use super::*;
     use crate::engine::Context;
     use crate::tools::ToolSet;

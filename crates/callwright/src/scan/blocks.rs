@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::lead::{MAX_TICKS, tick_run};
-use super::{Event, Flow, Found, Mode, Scanner, Space, Thinking};
+use super::prose::Found;
+use super::said::Space;
+use super::{Event, Flow, Mode, Scanner, Thinking};
 use crate::dialect::marks::{Fit, Held, fit};
 use crate::dialect::own::Stands;
 use crate::dialect::{Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};

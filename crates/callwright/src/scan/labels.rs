@@ -1,0 +1,189 @@
+//! Openers that are words: `Action: f⏎Action Input: {…}`, `Tool: f⏎Arguments: {…}`, `to=f<|channel|>`,
+//! `function call<|role_sep|>`.
+
+use callwright_json::Span;
+
+use super::header::Header;
+use super::lead::{Glue, Item, Leading, Step, is_name_byte};
+use crate::dialect::{self, Known};
+use crate::payload::tag::{Lexed, is_foreign, tag_at};
+
+/// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.
+///
+/// The words are those of agents' prompts, and the flowers those of Qwen-Agent's.
+const NAME_LABELS: &[&str] =
+    &["action:", "tool:", "tool name:", "tool call:", "function:", "function name:", "✿function✿:"];
+const ARGUMENT_LABELS: &[&str] = &[
+    "action input:",
+    "tool input:",
+    "tool arguments:",
+    "arguments:",
+    "args:",
+    "parameters:",
+    "params:",
+    "input:",
+    "✿args✿:",
+];
+/// The labels under which a text may stand for the only argument.
+const ACTION: (&str, &str) = ("action:", "action input:");
+
+impl Leading<'_, '_> {
+    /// Openers that begin with a word: `Action: f⏎Action Input:`, `to=f<|channel|>`, `function call<|role_sep|>`.
+    pub(super) fn worded(&mut self) -> Option<Step> {
+        let is_fenced = !self.glue.is_empty() && self.glue.iter().all(|glue| matches!(glue, Glue::Fence(_)));
+        if self.from < self.at && !is_fenced {
+            return None;
+        }
+        let rest = self.bytes.get(self.at..)?;
+        match rest.first()? {
+            b't' if rest.starts_with(b"to=") => return self.recipient(),
+            b't' if b"to=".starts_with(rest) => return Some(Step::Wait),
+            b'A' | b'a' => {
+                // Behind a sentence only both lines are a call: `I look. Action: f⏎Action Input: x`
+                let is_set_off = self.place.line_start || is_fenced;
+                return self.action(is_set_off);
+            }
+            // `Tool: f⏎Arguments: {…}`, `✿FUNCTION✿: f⏎✿ARGS✿: {…}`
+            b'T' | b'F' | 0xE2 if self.place.line_start || is_fenced => {
+                if let Some(step) = self.labelled() {
+                    return Some(step);
+                }
+            }
+            b'f' | b'F' => {}
+            b'-' if self.place.line_start => {}
+            _ => return None,
+        }
+        if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
+            self.record = Some(record);
+            return Some(self.over(self.at + len, Glue::Tag));
+        }
+        self.growing().then_some(Step::Wait)
+    }
+
+    /// ` to=functions.f<|channel|>…<|message|>`
+    fn recipient(&mut self) -> Option<Step> {
+        let from = self.at + 3;
+        let end = self.name_end(from);
+        if !self.may_hold_name(from, end) {
+            return None;
+        }
+        let at = self.skip_space(end);
+        match self.bytes.get(at) {
+            None => Some(Step::Wait),
+            Some(b'<') => match tag_at(self.text, at) {
+                Lexed::Grows if is_foreign(self.text, at) => None,
+                Lexed::Grows => Some(Step::Wait),
+                Lexed::Tag(tag) if self.is_header_token(&tag) => {
+                    self.record = Some(self.known(Known::Harmony));
+                    self.header = Header::Named(Span::new(from, end), true);
+                    Some(self.over(at, Glue::Tag))
+                }
+                Lexed::Tag(_) | Lexed::No => None,
+            },
+            Some(_) => None,
+        }
+    }
+
+    /// `Action: f⏎Action Input: {…}`, ``Action: ```json``
+    fn action(&mut self, is_set_off: bool) -> Option<Step> {
+        let behind = match self.label(self.at, b"action:") {
+            Label::At(at) => self.skip_space(at),
+            Label::Grows => return Some(Step::Wait),
+            Label::No => return None,
+        };
+        match self.bytes.get(behind) {
+            None => return Some(Step::Wait),
+            Some(b'`' | b'[' | b'{') if is_set_off && !self.is_quoted_name(behind) => {
+                self.record = Some(self.known(Known::CommandRPlus));
+                self.at = behind;
+                return Some(Step::Over);
+            }
+            Some(_) => {}
+        }
+        self.two_labels(behind)
+    }
+
+    /// `Tool: f⏎Arguments: {…}`
+    fn labelled(&mut self) -> Option<Step> {
+        match self.one_of(self.at, NAME_LABELS) {
+            Label::At(at) => self.two_labels(self.skip_space(at)),
+            Label::Grows => Some(Step::Wait),
+            Label::No => None,
+        }
+    }
+
+    /// From behind the first label.
+    fn two_labels(&mut self, behind: usize) -> Option<Step> {
+        let from = behind + usize::from(self.bytes.get(behind) == Some(&b'`'));
+        let end = self.name_end(from);
+        let rest = end + usize::from(self.bytes.get(end) == Some(&b'`'));
+        if rest >= self.bytes.len() && self.may_hold_name(from, end) {
+            return Some(Step::Wait);
+        }
+        if !self.resolves(from, end) {
+            return None;
+        }
+        let label = self.skip_space(rest);
+        let value = match self.one_of(label, ARGUMENT_LABELS) {
+            Label::At(at) => self.skip_space(at),
+            Label::Grows => return Some(Step::Wait),
+            Label::No => return None,
+        };
+        let name = Span::new(from, end);
+        let is = |at: usize, known: &str| matches!(self.label(at, known.as_bytes()), Label::At(_));
+        let is_action = is(self.at, ACTION.0) && is(label, ACTION.1);
+        match self.bytes.get(value) {
+            None => return Some(Step::Wait),
+            Some(b'{' | b'`') => {}
+            Some(_) if is_action => {}
+            Some(_) => return None,
+        }
+        self.record = Some(self.known(Known::React));
+        match self.bytes.get(value)? {
+            b'{' => Some(Step::Item(Item::Named { name, at: value })),
+            b'`' => {
+                self.at = value;
+                self.header = Header::Named(name, true);
+                Some(Step::Over)
+            }
+            _ => Some(Step::Item(Item::Plain { name, at: value })),
+        }
+    }
+
+    /// `` `f` ``
+    fn is_quoted_name(&self, at: usize) -> bool {
+        self.bytes.get(at) == Some(&b'`') && self.bytes.get(at + 1).is_some_and(|b| is_name_byte(*b))
+    }
+
+    /// The first of `labels` that stands at `at`.
+    fn one_of(&self, at: usize, labels: &[&str]) -> Label {
+        let mut grows = false;
+        for label in labels {
+            match self.label(at, label.as_bytes()) {
+                Label::At(end) => return Label::At(end),
+                Label::Grows => grows = true,
+                Label::No => {}
+            }
+        }
+        if grows { Label::Grows } else { Label::No }
+    }
+
+    pub(super) fn label(&self, at: usize, label: &[u8]) -> Label {
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        if dialect::starts_with_any_case(rest, label) {
+            Label::At(at + label.len())
+        } else if rest.len() < label.len() && dialect::starts_with_any_case(label, rest) {
+            Label::Grows
+        } else {
+            Label::No
+        }
+    }
+}
+
+/// Does a label stand at a place?
+pub(super) enum Label {
+    /// It is there; this is the place behind it.
+    At(usize),
+    Grows,
+    No,
+}

@@ -1,0 +1,74 @@
+//! What the model says: prose, and the white space around the markup that was taken out of it.
+
+use super::lead::Glue;
+use super::{Event, Scanner};
+
+/// Whitespace that goes out only together with what follows it.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    pub(super) pending: String,
+    /// Markup was taken out since the last prose.
+    pub(super) removed: bool,
+    /// There was whitespace before that markup.
+    before: bool,
+}
+
+impl Scanner<'_> {
+    /// The text up to `end` is prose.
+    pub(super) fn release(&mut self, end: usize, out: &mut Vec<Event>) {
+        if end <= self.at {
+            return;
+        }
+        let text = std::mem::take(&mut self.text);
+        self.release_piece(text.get(self.at..end).unwrap_or(""), out);
+        self.at = end;
+        self.text = text;
+    }
+
+    fn release_piece(&mut self, piece: &str, out: &mut Vec<Event>) {
+        let body = piece.trim_start();
+        self.blank(piece.get(..piece.len() - body.len()).unwrap_or(""));
+        if body.is_empty() {
+            return;
+        }
+        // Brackets and quotes of a list do not outlive prose.
+        self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
+        let said = body.trim_end();
+        self.apart = self.has_calls();
+        let space = std::mem::take(&mut self.space.pending);
+        self.space = Space::default();
+        self.say(space, said, out);
+        self.blank(body.get(said.len()..).unwrap_or(""));
+    }
+
+    fn blank(&mut self, space: &str) {
+        if !self.space.removed || !(self.space.before || self.outcome.text.is_empty()) {
+            self.space.pending.push_str(space);
+        }
+    }
+
+    /// Markup begins here and is taken out.
+    pub(super) fn remove(&mut self) {
+        if self.outcome.text.is_empty() {
+            self.space.pending.clear();
+        }
+        self.space.removed = true;
+        self.space.before = !self.space.pending.is_empty();
+    }
+
+    pub(super) fn say(&mut self, mut space: String, said: &str, out: &mut Vec<Event>) {
+        if self.thought.is_some() {
+            space.push_str(said);
+            return self.reason(&space, out);
+        }
+        self.outcome.text.push_str(&space);
+        self.outcome.text.push_str(said);
+        if self.is_quiet {
+            return;
+        }
+        space.push_str(said);
+        if !space.is_empty() {
+            out.push(Event::Text(space));
+        }
+    }
+}
