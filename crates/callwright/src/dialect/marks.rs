@@ -35,6 +35,14 @@ pub(crate) fn fit(bytes: &[u8], marker: &str) -> Fit {
     Fit::Is(at)
 }
 
+/// Where `marker` stands first in `text`, written as [`fit`] takes it.
+pub(crate) fn find(text: &str, marker: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let first = *marker.as_bytes().first()?;
+    let begins = memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), bytes);
+    begins.into_iter().find(|at| matches!(fit(&bytes[*at..], marker), Fit::Is(_)))
+}
+
 /// The length of the bar that `bytes` begin with: `|` or `｜`.
 pub(crate) fn bar(bytes: &[u8]) -> Option<usize> {
     match bytes {

@@ -176,6 +176,11 @@ impl Dialects {
         self.0.closers.longest(text.as_bytes().get(at..).unwrap_or(&[])).is_some()
     }
 
+    /// Could `bytes`, all that is there so far, still grow into such a mark?
+    pub(crate) fn may_grow_into_closer(&self, bytes: &[u8]) -> bool {
+        self.0.closers.may_grow(bytes)
+    }
+
     /// The block that begins with `bytes`: the length of its opener, what it holds, what closes it.
     pub(crate) fn block(&self, bytes: &[u8]) -> Option<(usize, Held, &Arc<str>)> {
         let (len, (held, close)) = self.0.blocks.longest(bytes)?;

@@ -210,7 +210,9 @@ fn behind_bars(bytes: &[u8], at: usize) -> usize {
 
 /// Does the word of a tag, `use_tool`, say that it is about a call?
 pub(crate) fn names_call(word: &str) -> bool {
-    ["tool", "function", "invoke", "call"].iter().any(|part| word.contains(part))
+    let holds =
+        |part: &&str| word.as_bytes().windows(part.len()).any(|w| w.eq_ignore_ascii_case(part.as_bytes()));
+    ["tool", "function", "invoke", "call"].iter().any(holds)
 }
 
 /// Where the next tag may begin, at or after `from`.

@@ -5,7 +5,7 @@ use super::extent::{Extent, Progress};
 use super::judge::{Case, Judged, judge};
 use super::lead::{Glue, Item, Lead};
 use super::{Event, Flow, Mode, Scanner};
-use crate::dialect::Anchor;
+use crate::dialect::{Anchor, marks};
 use crate::guard;
 use crate::payload::tag::{Lexed, tag_at};
 
@@ -120,7 +120,7 @@ impl<'a> Scanner<'a> {
         let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
         let marks = lead.record.close.iter().map(|mark| &**mark).chain(fence.then_some("\n```"));
         let rest = &self.text[from..];
-        let close = marks.filter_map(|mark| rest.find(mark)).min().map(|n| from + n);
+        let close = marks.filter_map(|mark| marks::find(rest, mark)).min().map(|n| from + n);
         for limit in close.into_iter().chain([self.text.len()]) {
             match self.judge(&lead, limit, None, false, false) {
                 Judged::Unclear => {}

@@ -370,7 +370,8 @@ impl<'a, 't> Case<'a, 't> {
             let reason = self.names.unknown(written);
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         };
-        let payload = payload::read_json_at(self.text, at, tool.schema().guide(), self.cut);
+        let guide = if self.is_whole_call(at, tool) { tool.call_guide() } else { tool.schema().guide() };
+        let payload = payload::read_json_at(self.text, at, guide, self.cut);
         // `<f>{"name": "f", "arguments": {…}}</f>`
         if let Some(reading) = payload.parse.settled() {
             let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
@@ -383,6 +384,15 @@ impl<'a, 't> Case<'a, 't> {
             }
         }
         self.arguments(tool, written, payload, at)
+    }
+
+    /// Does the object at `at` begin with the name of the call, `{"name": "f", "arguments": {…}}`, and not with an argument?
+    fn is_whole_call(&self, at: usize, tool: &Tool) -> bool {
+        let rest = self.text.get(at + 1..).unwrap_or("").trim_start();
+        let key = rest.trim_start_matches(['"', '\'']);
+        let len = key.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let key = key.get(..len).unwrap_or("");
+        keys::NAME.contains(&key) && !tool.declares(key)
     }
 
     fn arguments(&self, tool: &Tool, written: &str, payload: Payload<'_>, at: usize) -> Judged {

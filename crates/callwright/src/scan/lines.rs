@@ -142,7 +142,7 @@ impl Leading<'_, '_> {
         let word = tag.word.of(self.text);
         let end = tag.at.end as usize;
         if self.name().is_some() {
-            return keys::ARGUMENTS.contains(&word).then(|| self.over(end, Glue::Tag));
+            return is_one_of(keys::ARGUMENTS, word).then(|| self.over(end, Glue::Tag));
         }
         // `<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>{…}`
         if self.from < self.at && !tag.closing && word == SERVER_TAG {
@@ -195,7 +195,7 @@ impl Leading<'_, '_> {
     /// arguments.
     pub(super) fn name_in_front(&mut self, tag: &Tag) -> Option<Step> {
         let word = tag.word.of(self.text);
-        if self.from < self.at || tag.closing || tag.key.is_some() || !FRONT_TAGS.contains(&word) {
+        if self.from < self.at || tag.closing || tag.key.is_some() || !is_one_of(FRONT_TAGS, word) {
             return None;
         }
         let from = self.skip_space(tag.at.end as usize);
@@ -210,7 +210,7 @@ impl Leading<'_, '_> {
         let Some(behind) = self.behind(tag, Span::new(from, end))? else { return wait() };
         let next = self.skip_space(behind);
         match tag_at(self.text, next) {
-            Lexed::Tag(tag) if !tag.closing && keys::ARGUMENTS.contains(&tag.word.of(self.text)) => {
+            Lexed::Tag(tag) if !tag.closing && is_one_of(keys::ARGUMENTS, tag.word.of(self.text)) => {
                 self.header = Header::Named(Span::new(from, end), true);
                 self.record = Some(self.known(Known::XmlNames));
                 Some(self.over(tag.at.end as usize, Glue::Tag))
@@ -242,7 +242,7 @@ impl Leading<'_, '_> {
     /// The declared name that the element which `tag` opens holds, and the place behind it; `Some(None)` where more text
     /// must tell.
     fn named_in(&self, tag: &Tag) -> Option<Option<(Span, usize)>> {
-        if tag.closing || tag.key.is_some() || !NAME_TAGS.contains(&tag.word.of(self.text)) {
+        if tag.closing || tag.key.is_some() || !is_one_of(NAME_TAGS, tag.word.of(self.text)) {
             return None;
         }
         let Some(name) = self.content_of(tag)? else { return Some(None) };
@@ -259,7 +259,7 @@ impl Leading<'_, '_> {
         let Some(behind) = self.behind(tag, server)? else { return Some(None) };
         let from = self.skip_space(behind);
         let named = match tag_at(self.text, from) {
-            Lexed::Tag(named) if !named.closing && NAME_TAGS.contains(&named.word.of(self.text)) => named,
+            Lexed::Tag(named) if !named.closing && is_one_of(NAME_TAGS, named.word.of(self.text)) => named,
             Lexed::Grows => return Some(None),
             _ if self.bytes.get(from).is_none() => return Some(None),
             Lexed::Tag(_) | Lexed::No => return None,
@@ -288,10 +288,17 @@ impl Leading<'_, '_> {
         let at = content.end as usize + (rest.len() - rest.trim_start().len());
         match tag_at(self.text, at) {
             Lexed::Grows => Some(None),
-            Lexed::Tag(closer) if closer.closing && closer.word.of(self.text) == tag.word.of(self.text) => {
+            Lexed::Tag(closer)
+                if closer.closing
+                    && closer.word.of(self.text).eq_ignore_ascii_case(tag.word.of(self.text)) =>
+            {
                 Some(Some(closer.at.end as usize))
             }
             Lexed::Tag(_) | Lexed::No => None,
         }
     }
+}
+
+fn is_one_of(words: &[&str], word: &str) -> bool {
+    words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }

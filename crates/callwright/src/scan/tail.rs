@@ -38,6 +38,8 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             b'[' if glue.contains(&Glue::Tag) => match square(&bytes[next..]) {
                 Fit::Is(len) => Some(next + len),
                 Fit::Grows if !place.end => return Tail::Wait(at),
+                // What is left of it.
+                Fit::Grows if 1 < bytes.len() - next => Some(bytes.len()),
                 Fit::Grows | Fit::No => None,
             },
             // `<use_tool name="f" arguments='{…}' />`
@@ -156,7 +158,11 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
         }
         Lexed::Grows if !place.end => return Some(at),
         // What is left of the last closing tag.
-        Lexed::Grows if glue.contains(&Glue::Tag) && is_closer_begun(text, at) => return Some(text.len()),
+        Lexed::Grows
+            if glue.contains(&Glue::Tag) && (is_closer_begun(text, at) || is_part_of_closer(rest, place)) =>
+        {
+            return Some(text.len());
+        }
         Lexed::Grows | Lexed::No => return None,
     };
     let end = tag.at.end as usize;
@@ -187,6 +193,11 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
         }
         Look::Nothing | Look::Crowd(_) => close(glue, |g| *g == Glue::Tag).then_some(end),
     }
+}
+
+/// `<tool_cal` of `<tool_call|>`, `<end_function_ca`
+fn is_part_of_closer(rest: &[u8], place: Place<'_, '_>) -> bool {
+    1 < rest.len() && place.dialects.may_grow_into_closer(rest)
 }
 
 /// `</tool_ca`, `<|tool_call_e`
