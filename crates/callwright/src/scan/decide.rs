@@ -118,10 +118,25 @@ impl<'a> Scanner<'a> {
     pub(super) fn decide_last(&mut self, lead: Lead, seen: Option<usize>, out: &mut Vec<Event>) {
         let from = lead.item.at();
         let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
-        let marks = lead.record.close.iter().map(|mark| &**mark).chain(fence.then_some("\n```"));
+        // The dialect is that of the markup around it: `[{…}, {…}]` behind a marker.
+        let marks = lead
+            .record
+            .close
+            .iter()
+            .chain(&lead.dialect.close)
+            .map(|mark| &**mark)
+            .chain(fence.then_some("\n```"));
         let rest = &self.text[from..];
         let close = marks.filter_map(|mark| marks::find(rest, mark)).min().map(|n| from + n);
-        for limit in close.into_iter().chain([self.text.len()]) {
+        let limits = close.into_iter().chain([self.text.len()]);
+        // `[{"a": "x}]`: with the bracket of the list behind it, nothing would say where the string ends.
+        let is_listed = lead.glue.iter().chain(&self.glue).any(|glue| *glue == Glue::Bracket);
+        let inside = |limit: usize| {
+            let text = self.text.get(from..limit)?.trim_end().strip_suffix(']')?;
+            is_listed.then_some(from + text.len())
+        };
+        let limits: Vec<usize> = limits.flat_map(|limit| [Some(limit), inside(limit)]).flatten().collect();
+        for limit in limits {
             match self.judge(&lead, limit, None, false, false) {
                 Judged::Unclear => {}
                 judged => return self.settle(lead, judged, out),
