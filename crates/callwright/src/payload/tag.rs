@@ -294,11 +294,14 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
         }
         let name = at;
         at += bytes[at..].iter().take(64).take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        let named = at;
+        let blanks = |from: usize| bytes[from..].iter().take(8).take_while(|b| **b == b' ').count();
+        at += blanks(at);
         match bytes.get(at)? {
-            b'=' if name < at => {}
+            b'=' if name < named => {}
             _ => return Some(0),
         }
-        let value = at + 1;
+        let value = at + 1 + blanks(at + 1);
         let end = match *bytes.get(value)? {
             quote @ (b'"' | b'\'') => {
                 let rest = &bytes[value + 1..];
@@ -312,7 +315,7 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
             }
         };
         let inside = unquoted(text, value, end);
-        match text.get(name..at).unwrap_or("") {
+        match text.get(name..named).unwrap_or("") {
             "name" | "key" | "tool" => tag.key = Some(inside),
             "string" => tag.typing = if inside.of(text) == "false" { Typing::Json } else { Typing::Text },
             "type" => tag.typing = if inside.of(text) == "string" { Typing::Text } else { Typing::Json },

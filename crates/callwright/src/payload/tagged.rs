@@ -354,7 +354,10 @@ impl Walk {
                     self.open(key, tag.typing, true);
                 }
                 return Step::On;
-            } else if matches!(tag.role, Role::Call | Role::Group) || is_last(&tag) {
+            } else if matches!(tag.role, Role::Call | Role::Group)
+                || is_last(&tag)
+                || self.is_around(text, &tag, keys)
+            {
                 open.doubts(at, tag.closing);
                 match tag.closing {
                     true => open.closer = open.closer.or(Some(at)),
@@ -389,7 +392,10 @@ impl Walk {
         match open.closer {
             Some(closer) if self.only_closers(text, closer) => {
                 self.doubtful |= open.torn || open.opened;
-                self.close(open, closer, closer);
+                // The blanks in front of it are those of its own line.
+                let value = text.get(open.from..closer).unwrap_or("");
+                let value = if self.style == Style::Words { value } else { value.trim_end() };
+                self.close(open, open.from + value.len(), closer);
                 Step::On
             }
             _ => {
@@ -460,6 +466,12 @@ impl Walk {
                 Style::Words => matches!(tag.role, Role::Param | Role::Value),
                 Style::Elements { marked } => tag.marked == marked && tag.word.of(text) == open.key.of(text),
             }
+    }
+
+    /// Does `tag` close an element around the arguments: `</parameters>`, `</f>`?
+    fn is_around(&self, text: &str, tag: &Tag, keys: &dyn Keys) -> bool {
+        let word = tag.word.of(text);
+        self.style != Style::Words && tag.closing && (keys.is_name(word) || keys.holds_arguments(word))
     }
 
     /// Does `tag` begin an argument inside a value, whose closing tag will look like the value's own?
