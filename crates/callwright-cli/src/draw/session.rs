@@ -1,5 +1,6 @@
 //! Draws a session that was kept: each node, and of what a model wrote the places that were mended.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use annotate_snippets::{AnnotationKind, Level};
@@ -31,10 +32,11 @@ impl Pen {
             summary.refusals,
             summary.tokens
         );
+        let turns: HashMap<_, _> = session.turns.iter().map(|turn| (turn.id, turn)).collect();
         let mut turn = None;
         for node in &session.nodes {
             if node.turn != turn
-                && let Some(turn) = session.turns.iter().find(|turn| Some(turn.id) == node.turn)
+                && let Some(turn) = node.turn.and_then(|id| turns.get(&id))
             {
                 out.push('\n');
                 let title = format!("turn {}: {}, {}, {}", turn.number, turn.outcome, turn.model, turn.mode);

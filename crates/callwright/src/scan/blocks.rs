@@ -13,13 +13,19 @@ use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::policy::CallsInReasoning;
 
 impl Scanner<'_> {
-    /// Does a block of reasoning or of speech begin with `rest`, or such a block of speech end?
-    pub(super) fn block_begins(&self, rest: &[u8], end: bool) -> Option<Found> {
+    /// Does a block of reasoning or of speech begin at `at`, or such a block of speech end?
+    pub(super) fn block_begins(&self, at: usize, end: bool) -> Option<Found> {
+        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
         let mut grows = self.dialects.may_grow_into_block(rest);
-        let mut found = self.dialects.block(rest).map(|(len, held, close)| match held {
-            Held::Thought => Found::Think(len, Arc::clone(close)),
-            Held::Speech => Found::Speech(len, Some(Arc::clone(close))),
-        });
+        let mut found = match self.dialects.block(rest) {
+            Some((len, Held::Thought, close)) => match self.is_named(at, at + len, end) {
+                Some(true) => None,
+                Some(false) => Some(Found::Think(len, Arc::clone(close))),
+                None => Some(Found::Wait),
+            },
+            Some((len, Held::Speech, close)) => Some(Found::Speech(len, Some(Arc::clone(close)))),
+            None => None,
+        };
         if let Some(close) = &self.speech {
             for close in [&**close, "<|end|>", "<|eom|>", "<|eot|>"] {
                 match fit(rest, close) {
@@ -30,6 +36,25 @@ impl Scanner<'_> {
             }
         }
         found.or((grows && !end).then_some(Found::Wait))
+    }
+
+    /// Is the tag from `at` to `behind` only named: in code, in backticks, or between two quotes? `None` where more text
+    /// must tell.
+    fn is_named(&self, at: usize, behind: usize, end: bool) -> Option<bool> {
+        let bytes = self.text.as_bytes();
+        // `<|channel|>analysis<|message|>` is a model's own wherever it stands.
+        if !bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic) {
+            return Some(false);
+        }
+        match at.checked_sub(1).and_then(|before| bytes.get(before)) {
+            _ if self.in_fence => Some(true),
+            Some(b'`') => Some(true),
+            Some(quote @ (b'"' | b'\'')) => match bytes.get(behind) {
+                None if !end => None,
+                next => Some(next == Some(quote)),
+            },
+            _ => Some(false),
+        }
     }
 
     /// The end of reasoning whose beginning nobody saw, as the prompt held it: a mark that begins or ends a line, or stands

@@ -183,7 +183,7 @@ impl<'a> Scanner<'a> {
                     Fit::Grows | Fit::No => {}
                 }
             } else if (matches!(byte, b'<' | b'[' | b'>' | b't') || own.is_some())
-                && let Some(found) = self.block_begins(rest.as_bytes(), end)
+                && let Some(found) = self.block_begins(at, end)
             {
                 return found;
             } else if matches!(byte, b'<' | b'[')
