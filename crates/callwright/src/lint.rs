@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::schema::standard_type;
 use crate::tools::{Tool, ToolSet, parameters};
 
 /// The most tokens that a description may take before it is looked at for filler.
@@ -218,9 +219,16 @@ fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
         let message = "`required` is missing: list the parameters that a call must have, or `[]`".to_owned();
         add(Severity::Warning, "no-required", "", message);
     }
+    // As it was given: a type that is none is left out of what is compiled.
+    let given = parameters(tool.definition()).unwrap_or(root);
     // The schema is at most 64 levels deep, so the pointers stay short.
-    let mut todo = vec![(String::new(), root)];
+    let mut todo = vec![(String::new(), given)];
     while let Some((pointer, schema)) = todo.pop() {
+        let no_type = schema.get("type").and_then(Value::as_str).filter(|word| !names_type(word));
+        if let Some(word) = no_type {
+            let message = format!("`{word}` is no type of JSON Schema, so any value is taken: name one");
+            add(Severity::Warning, "no-type", &pointer, message);
+        }
         if let Some(element) = schema.get("items").filter(|items| items.is_object()) {
             todo.push((format!("{pointer}/items"), element));
         }
@@ -231,6 +239,10 @@ fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
             todo.push((at, member));
         }
     }
+}
+
+fn names_type(word: &str) -> bool {
+    word.eq_ignore_ascii_case("any") || standard_type(word).is_some()
 }
 
 fn parameter(
@@ -339,6 +351,18 @@ mod tests {
                 ("no-parameter-description", "/properties/lines/items/properties/to"),
             ]
         );
+    }
+
+    #[test]
+    fn a_type_that_is_none_is_told() {
+        let tool = |word: &str| {
+            json!({"name": "read", "description": "Read a file, when one is named", "parameters":
+                {"type": "object", "required": [], "properties": {"a": {"type": word, "description": "What"}}}})
+        };
+        assert_eq!(findings(tool("strin")), [("no-type", "/properties/a".to_owned())]);
+        for word in ["string", "STRING", "dict", "float", "any"] {
+            assert_eq!(findings(tool(word)), [], "{word}");
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, Holds, holds, inside, local_pointer};
 pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
 pub(crate) use limits::{has_inner_id, measure};
+pub(crate) use normal::standard_type;
 
 /// The size, in bytes, that one compiled `pattern` may take.
 const MAX_PATTERN_SIZE: usize = 1 << 18;

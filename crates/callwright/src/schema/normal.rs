@@ -66,7 +66,8 @@ fn member(written: &Value) -> Value {
     }
 }
 
-fn standard_type(word: &str) -> Option<&'static str> {
+/// The standard word for the type that `word` names; `None` where it names none, and anything fits.
+pub(crate) fn standard_type(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "object" | "dict" | "map" | "struct" => "object",
         "number" | "float" | "double" | "decimal" => "number",
