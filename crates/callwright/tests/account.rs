@@ -9,7 +9,7 @@ use std::path::Path;
 
 use callwright::{Context, Delta, Event, Outcome, Scanner, ToolSet, Verdict};
 use callwright_json::Span;
-use common::{Random, tool_set};
+use common::{Random, pieces, tool_set};
 
 /// Words that stand between the tokens of a header.
 const HEADER: &[&str] = &[
@@ -110,19 +110,6 @@ fn run(tool_set: &ToolSet, pieces: &[&str], live: bool) -> (Vec<Event>, Outcome)
     }
     let outcome = scanner.finish(&mut events);
     (events, outcome)
-}
-
-fn pieces<'t>(random: &mut Random, text: &'t str) -> Vec<&'t str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    let most = *random.pick(&[1, 4, 60]);
-    while let Some((at, _)) = rest.char_indices().nth(1 + random.below(most)) {
-        let (piece, tail) = rest.split_at(at);
-        pieces.push(piece);
-        rest = tail;
-    }
-    pieces.push(rest);
-    pieces
 }
 
 /// The texts of all cases whose calls are said once.

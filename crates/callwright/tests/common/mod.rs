@@ -83,3 +83,17 @@ impl Random {
         &of[self.below(of.len())]
     }
 }
+
+/// `text` in pieces of random lengths, cut between characters.
+pub(crate) fn pieces<'t>(random: &mut Random, text: &'t str) -> Vec<&'t str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let most = *random.pick(&[1, 4, 60]);
+    while let Some((at, _)) = rest.char_indices().nth(1 + random.below(most)) {
+        let (piece, tail) = rest.split_at(at);
+        pieces.push(piece);
+        rest = tail;
+    }
+    pieces.push(rest);
+    pieces
+}

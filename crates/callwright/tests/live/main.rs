@@ -6,7 +6,7 @@ mod common;
 mod spelt;
 
 use callwright::{CallDelta, Context, Delta, Event, LiveCall, Outcome, Scanner, ToolSet, Verdict};
-use common::Random;
+use common::{Random, pieces};
 
 const TOOLS: &str = r#"[
     {"name": "write_file", "parameters": {"type": "object", "required": ["path", "content"], "properties": {
@@ -131,19 +131,6 @@ fn run(tools: &ToolSet, name: &str, pieces: &[&str], live: bool) -> (Option<Stri
     (sent, outcome)
 }
 
-fn cut<'t>(random: &mut Random, text: &'t str) -> Vec<&'t str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    let most = *random.pick(&[1, 4, 60]);
-    while let Some((at, _)) = rest.char_indices().nth(1 + random.below(most)) {
-        let (piece, tail) = rest.split_at(at);
-        pieces.push(piece);
-        rest = tail;
-    }
-    pieces.push(rest);
-    pieces
-}
-
 /// What goes out of `text` in pieces, and what it comes to with and without live calls: as one piece the same goes out,
 /// and where nothing does, it comes to the same.
 fn live_and_quiet(
@@ -151,7 +138,7 @@ fn live_and_quiet(
     random: &mut Random,
     text: &str,
 ) -> (Vec<(usize, String, String)>, Outcome, Outcome) {
-    let pieces = cut(random, text);
+    let pieces = pieces(random, text);
     let (sent, outcome) = run_text(tools, &pieces, true);
     assert_eq!(run_text(tools, &[text], true).0, sent, "as one piece: {text}");
     let (none, quiet) = run_text(tools, &pieces, false);
@@ -199,7 +186,7 @@ fn what_went_out_is_the_beginning_of_what_is_accepted() {
     for n in 0..20_000 {
         let breaks = if n % 4 == 0 { 0 } else { 1 + random.below(3) };
         let (name, text) = call(&mut random, breaks);
-        let pieces = cut(&mut random, &text);
+        let pieces = pieces(&mut random, &text);
         let (sent, outcome) = run(&tools, name, &pieces, true);
         assert_eq!(run(&tools, name, &[&text], true).0, sent, "as one piece: {text}");
         let (none, quiet) = run(&tools, name, &pieces, false);
