@@ -490,10 +490,11 @@ impl<'a, 't> Leading<'a, 't> {
             || self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_) | Glue::Tag))
     }
 
-    /// A tag is a name only as the whole name: `<search>` is no sign of `books.search`.
+    /// A tag is a name only as the whole name, `<f>` or `<functions.f>`: `<search>` is no sign of `books.search`.
     pub(super) fn resolves_tag(&self, from: usize, end: usize) -> bool {
         self.text.get(from..end).is_some_and(|name| {
-            self.place.names.resolve(name, Prefix::Known).is_some_and(|tool| tool.name().len() == name.len())
+            let whole = name.strip_prefix("functions.").unwrap_or(name);
+            self.place.names.resolve(name, Prefix::Known).is_some_and(|tool| tool.name().len() == whole.len())
         })
     }
 
