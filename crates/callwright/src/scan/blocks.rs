@@ -57,6 +57,18 @@ impl Scanner<'_> {
         }
     }
 
+    /// Does the mark from `at` to `behind` stand in backticks, `` `</think>` ``? `None` where more text must tell.
+    fn is_in_ticks(&self, at: usize, behind: usize, end: bool) -> Option<bool> {
+        let bytes = self.text.as_bytes();
+        if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'`') {
+            return Some(false);
+        }
+        match bytes.get(behind) {
+            None if !end => None,
+            next => Some(next == Some(&b'`')),
+        }
+    }
+
     /// The end of reasoning whose beginning nobody saw, as the prompt held it: a mark that begins or ends a line, or stands
     /// before a call. One that is talked about in a sentence is text.
     pub(super) fn stray_closer(&self, rest: &[u8], line_start: bool, end: bool) -> Option<Found> {
@@ -165,10 +177,22 @@ impl Scanner<'_> {
             let at = thinking.searched + found;
             let rest = &self.text.as_bytes()[at..];
             if let Fit::Is(len) = thought_ends(rest, &thinking.close) {
-                self.think_up_to(at, out);
-                self.at = at + len;
-                self.mode = Mode::Prose;
-                return Flow::On;
+                match self.is_in_ticks(at, at + len, end) {
+                    Some(true) => {
+                        thinking.searched = at + 1;
+                        continue;
+                    }
+                    Some(false) => {
+                        self.think_up_to(at, out);
+                        self.at = at + len;
+                        self.mode = Mode::Prose;
+                        return Flow::On;
+                    }
+                    None => {
+                        thinking.searched = at;
+                        break;
+                    }
+                }
             }
             let declared = own.markers().map_or(Stands::No, |own| own.opener(&self.text, at, end));
             let grows = || {
