@@ -186,26 +186,31 @@ pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
         return false;
     }
     let is_closing = bytes.get(start + 1) == Some(&b'/');
-    let at = behind_bars(bytes, start + 1 + usize::from(is_closing));
+    let Some(at) = behind_bars(bytes, start + 1 + usize::from(is_closing)) else { return false };
     let end = at + name_len(bytes, at);
     let word = significant(text, at, end).of(text);
     let is_of_call = || matches!(role_of(word), Role::Call | Role::Group) || names_call(word);
     match bytes.get(end) {
         // `<|im_start|>`, `<tool_call|>`
-        _ if end == at || bar(&bytes[end..]).is_some() => false,
-        None | Some(b'>') => MAX_WORD < end - at,
+        _ if end == at => false,
+        _ if MAX_WORD < end - at => true,
+        _ if bar(&bytes[end..]).is_some() => false,
+        None | Some(b'>') => false,
         Some(_) => !is_of_call(),
     }
 }
 
-/// Where the word of a tag begins that may have `｜DSML｜` before it.
-fn behind_bars(bytes: &[u8], at: usize) -> usize {
-    let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) else { return at };
+/// Where the word of a tag begins that may have `｜DSML｜` before it; `None` where more text must tell.
+fn behind_bars(bytes: &[u8], at: usize) -> Option<usize> {
+    let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) else { return Some(at) };
     let inner = at + len;
     let word = inner + bytes[inner..].iter().take(MAX_TOKEN).take_while(|b| is_token_byte(**b)).count();
-    let Some(len) = bar(&bytes[word..]) else { return at };
+    if word == bytes.len() && word < inner + MAX_TOKEN {
+        return None;
+    }
+    let Some(len) = bar(&bytes[word..]) else { return Some(at) };
     let behind = word + len;
-    behind + usize::from(bytes.get(behind) == Some(&b' '))
+    Some(behind + usize::from(bytes.get(behind) == Some(&b' ')))
 }
 
 /// Does the word of a tag, `use_tool`, say that it is about a call?

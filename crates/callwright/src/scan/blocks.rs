@@ -58,7 +58,7 @@ impl Scanner<'_> {
     }
 
     /// Does the mark from `at` to `behind` stand in backticks, `` `</think>` ``? `None` where more text must tell.
-    fn is_in_ticks(&self, at: usize, behind: usize, end: bool) -> Option<bool> {
+    pub(super) fn is_in_ticks(&self, at: usize, behind: usize, end: bool) -> Option<bool> {
         let bytes = self.text.as_bytes();
         if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'`') {
             return Some(false);

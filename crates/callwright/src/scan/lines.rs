@@ -71,9 +71,13 @@ impl Leading<'_, '_> {
         let step = match word {
             _ if !is_key => return None,
             _ if keys::NAME.contains(&word) => self.named_line(end + 1)?,
-            _ if self.resolves(from, end) && self.bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace) => {
-                Step::Item(Item::Lines { name: Span::new(from, end), at: end + 1, is_list: true })
-            }
+            _ if self.resolves(from, end) => match self.bytes.get(end + 1) {
+                None if !self.place.end => return Some(Step::Wait),
+                Some(byte) if !byte.is_ascii_whitespace() => return None,
+                None | Some(_) => {
+                    Step::Item(Item::Lines { name: Span::new(from, end), at: end + 1, is_list: true })
+                }
+            },
             _ => return None,
         };
         Some(match step {

@@ -178,7 +178,11 @@ impl<'a> Scanner<'a> {
             let own = self.dialects.markers().filter(|markers| markers.begins_with(byte));
             if let Some(close) = &self.thought {
                 match thought_ends(rest.as_bytes(), close) {
-                    Fit::Is(len) => return Found::Thought(len),
+                    Fit::Is(len) => match self.is_in_ticks(at, at + len, end) {
+                        Some(false) => return Found::Thought(len),
+                        Some(true) => {}
+                        None => return Found::Wait,
+                    },
                     Fit::Grows if !end => return Found::Wait,
                     Fit::Grows | Fit::No => {}
                 }
