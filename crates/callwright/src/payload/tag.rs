@@ -267,10 +267,11 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
         return Lexed::No;
     }
     match fit(&bytes[end - 1..], SEP) {
-        Fit::Is(len) => {
+        Fit::Is(len) if end - 1 + len <= from + MAX_TAG => {
             tag.at = Span::new(from, end - 1 + len);
             Lexed::Tag(tag)
         }
+        Fit::Is(_) => Lexed::No,
         Fit::Grows => grows(bytes, from),
         Fit::No => Lexed::No,
     }
