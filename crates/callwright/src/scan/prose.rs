@@ -117,9 +117,9 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Quoted(close);
                 Flow::On
             }
-            Found::Closer(end, mode) => {
+            Found::Closer(end) => {
                 self.at = end;
-                self.mode = mode;
+                self.mode = Mode::Tail;
                 Flow::On
             }
             Found::Turn => {
@@ -209,8 +209,7 @@ impl<'a> Scanner<'a> {
                     let found = tail(&self.text, at, &mut glue, self.place(line_start, end));
                     self.glue = glue;
                     return match found {
-                        Tail::Ended(end) if at < end => Found::Closer(end, Mode::Prose),
-                        Tail::Wait(end) if at < end => Found::Closer(end, Mode::Tail),
+                        Tail::Ended(end) | Tail::Wait(end) if at < end => Found::Closer(end),
                         Tail::Wait(_) => Found::Wait,
                         Tail::Ended(_) => Found::Nothing,
                     };
@@ -318,7 +317,7 @@ pub(super) enum Found {
     Speech(usize, Option<Arc<str>>),
     /// A quoted result: the length of its opener, and its closer.
     Quote(usize, String),
-    /// A closing mark of markup that was taken out, up to here, and what to look at next.
-    Closer(usize, Mode),
+    /// A closing mark of markup that was taken out, up to here.
+    Closer(usize),
     Turn,
 }
