@@ -66,6 +66,11 @@ pub(crate) fn all_of_call() -> impl Iterator<Item = &'static str> {
     [NAME, ARGUMENTS, WRAPPERS, COMPANIONS].into_iter().flatten().copied()
 }
 
+/// Is `word` one of `keys`, in any case? Models write the words of tags as they like: `<Arguments>`.
+pub(crate) fn is_one_of(keys: &[&str], word: &str) -> bool {
+    keys.iter().any(|key| key.eq_ignore_ascii_case(word))
+}
+
 /// Is this the key of a part of a call?
 pub(crate) fn is_of_call(key: &str) -> bool {
     all_of_call().any(|known| known == key)

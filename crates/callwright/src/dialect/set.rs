@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use super::check::check;
 use super::error::{DialectError, DialectProblem};
 use super::family::fits;
-use super::marks::{Held, Table};
+use super::marks::{Fit, Held, Table};
 use super::own::{self, Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, REASONING, SPEECH, TURN_ENDS, WORD_OPENERS};
@@ -171,14 +171,13 @@ impl Dialects {
         self.0.openers.may_grow(text.as_bytes().get(at..).unwrap_or(&[]))
     }
 
-    /// Does a closing mark of any built-in dialect, or of a turn, stand at `at`?
-    pub(crate) fn is_closer(&self, text: &str, at: usize) -> bool {
-        self.0.closers.longest(text.as_bytes().get(at..).unwrap_or(&[])).is_some()
-    }
-
-    /// Could `bytes`, all that is there so far, still grow into such a mark?
-    pub(crate) fn may_grow_into_closer(&self, bytes: &[u8]) -> bool {
-        self.0.closers.may_grow(bytes)
+    /// The longest closing mark of any built-in dialect, or of a turn, that `bytes` begin with.
+    pub(crate) fn closer(&self, bytes: &[u8]) -> Fit {
+        match self.0.closers.longest(bytes) {
+            Some((len, ())) => Fit::Is(len),
+            None if self.0.closers.may_grow(bytes) => Fit::Grows,
+            None => Fit::No,
+        }
     }
 
     /// The block that begins with `bytes`: the length of its opener, what it holds, what closes it.

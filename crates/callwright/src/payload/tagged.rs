@@ -127,7 +127,7 @@ pub(crate) trait Keys {
     fn is_name(&self, name: &str) -> bool;
     /// Is this the word of an element that holds all arguments, and no argument?
     fn holds_arguments(&self, word: &str) -> bool {
-        keys::ARGUMENTS.iter().any(|key| key.eq_ignore_ascii_case(word)) && !self.declares(word)
+        keys::is_one_of(keys::ARGUMENTS, word) && !self.declares(word)
     }
 }
 

@@ -4,8 +4,8 @@
 use callwright_json::Span;
 
 use super::body::style_of;
-use super::labels::Label;
 use super::lead::{Glue, Item, Leading, Step, is_name_byte};
+use crate::dialect::marks::Fit;
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, Prefix};
 use crate::payload::tag::{Lexed, Role, Tag, is_foreign, names_call, tag_at};
@@ -294,14 +294,14 @@ impl<'a> Leading<'a, '_> {
         let inner = self.at + 1;
         match self.bytes.get(inner) {
             None => Step::Wait,
-            Some(b'?') => match self.label(inner, b"?xml ") {
-                Label::At(_) => match self.bytes[inner..].iter().take(80).position(|&b| b == b'>') {
+            Some(b'?') => match self.label(inner, "?xml ") {
+                Fit::Is(_) => match self.bytes[inner..].iter().take(80).position(|&b| b == b'>') {
                     Some(n) => self.over(inner + n + 1, Glue::Tag),
                     None if self.bytes.len() < inner + 80 => Step::Wait,
                     None => Step::Nothing,
                 },
-                Label::Grows => Step::Wait,
-                Label::No => Step::Nothing,
+                Fit::Grows => Step::Wait,
+                Fit::No => Step::Nothing,
             },
             Some(_) => Step::Nothing,
         }

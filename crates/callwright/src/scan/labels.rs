@@ -5,7 +5,8 @@ use callwright_json::Span;
 
 use super::header::Header;
 use super::lead::{Glue, Item, Leading, Step, is_name_byte};
-use crate::dialect::{self, Known};
+use crate::dialect::Known;
+use crate::dialect::marks::{self, Fit};
 use crate::payload::tag::{Lexed, is_foreign, tag_at};
 
 /// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.
@@ -86,10 +87,10 @@ impl Leading<'_, '_> {
 
     /// `Action: f⏎Action Input: {…}`, ``Action: ```json``
     fn action(&mut self, is_set_off: bool) -> Option<Step> {
-        let behind = match self.label(self.at, b"action:") {
-            Label::At(at) => self.skip_space(at),
-            Label::Grows => return Some(Step::Wait),
-            Label::No => return None,
+        let behind = match self.label(self.at, ACTION.0) {
+            Fit::Is(len) => self.skip_space(self.at + len),
+            Fit::Grows => return Some(Step::Wait),
+            Fit::No => return None,
         };
         match self.bytes.get(behind) {
             None => return Some(Step::Wait),
@@ -106,9 +107,9 @@ impl Leading<'_, '_> {
     /// `Tool: f⏎Arguments: {…}`
     fn labelled(&mut self) -> Option<Step> {
         match self.one_of(self.at, NAME_LABELS) {
-            Label::At(at) => self.two_labels(self.skip_space(at)),
-            Label::Grows => Some(Step::Wait),
-            Label::No => None,
+            Fit::Is(len) => self.two_labels(self.skip_space(self.at + len)),
+            Fit::Grows => Some(Step::Wait),
+            Fit::No => None,
         }
     }
 
@@ -125,29 +126,27 @@ impl Leading<'_, '_> {
         }
         let label = self.skip_space(rest);
         let value = match self.one_of(label, ARGUMENT_LABELS) {
-            Label::At(at) => self.skip_space(at),
-            Label::Grows => return Some(Step::Wait),
-            Label::No => return None,
+            Fit::Is(len) => self.skip_space(label + len),
+            Fit::Grows => return Some(Step::Wait),
+            Fit::No => return None,
         };
         let name = Span::new(from, end);
-        let is = |at: usize, known: &str| matches!(self.label(at, known.as_bytes()), Label::At(_));
-        let is_action = is(self.at, ACTION.0) && is(label, ACTION.1);
-        match self.bytes.get(value) {
+        let is = |at: usize, known: &str| matches!(self.label(at, known), Fit::Is(_));
+        let step = match self.bytes.get(value) {
             None => return Some(Step::Wait),
-            Some(b'{' | b'`') => {}
-            Some(_) if is_action => {}
-            Some(_) => return None,
-        }
-        self.record = Some(self.known(Known::React));
-        match self.bytes.get(value)? {
-            b'{' => Some(Step::Item(Item::Named { name, at: value })),
-            b'`' => {
+            Some(b'{') => Step::Item(Item::Named { name, at: value }),
+            Some(b'`') => {
                 self.at = value;
                 self.header = Header::Named(name, true);
-                Some(Step::Over)
+                Step::Over
             }
-            _ => Some(Step::Item(Item::Plain { name, at: value })),
-        }
+            Some(_) if is(self.at, ACTION.0) && is(label, ACTION.1) => {
+                Step::Item(Item::Plain { name, at: value })
+            }
+            Some(_) => return None,
+        };
+        self.record = Some(self.known(Known::React));
+        Some(step)
     }
 
     /// `` `f` ``
@@ -156,34 +155,19 @@ impl Leading<'_, '_> {
     }
 
     /// The first of `labels` that stands at `at`.
-    fn one_of(&self, at: usize, labels: &[&str]) -> Label {
+    fn one_of(&self, at: usize, labels: &[&str]) -> Fit {
         let mut grows = false;
         for label in labels {
-            match self.label(at, label.as_bytes()) {
-                Label::At(end) => return Label::At(end),
-                Label::Grows => grows = true,
-                Label::No => {}
+            match self.label(at, label) {
+                Fit::Is(len) => return Fit::Is(len),
+                Fit::Grows => grows = true,
+                Fit::No => {}
             }
         }
-        if grows { Label::Grows } else { Label::No }
+        if grows { Fit::Grows } else { Fit::No }
     }
 
-    pub(super) fn label(&self, at: usize, label: &[u8]) -> Label {
-        let rest = self.bytes.get(at..).unwrap_or(&[]);
-        if dialect::starts_with_any_case(rest, label) {
-            Label::At(at + label.len())
-        } else if rest.len() < label.len() && dialect::starts_with_any_case(label, rest) {
-            Label::Grows
-        } else {
-            Label::No
-        }
+    pub(super) fn label(&self, at: usize, label: &str) -> Fit {
+        marks::fit(self.bytes.get(at..).unwrap_or(&[]), label)
     }
-}
-
-/// Does a label stand at a place?
-pub(super) enum Label {
-    /// It is there; this is the place behind it.
-    At(usize),
-    Grows,
-    No,
 }

@@ -7,7 +7,7 @@ use callwright_json::Span;
 use super::header::Header;
 use super::lead::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
-use crate::keys;
+use crate::keys::{self, is_one_of};
 use crate::name::MAX_NAME;
 use crate::payload::tag::{Lexed, Tag, names_call, tag_at};
 
@@ -301,8 +301,4 @@ impl Leading<'_, '_> {
             Lexed::Tag(_) | Lexed::No => None,
         }
     }
-}
-
-fn is_one_of(words: &[&str], word: &str) -> bool {
-    words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }

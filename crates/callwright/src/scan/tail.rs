@@ -2,7 +2,7 @@
 
 use super::blocks::thought_ends;
 use super::lead::{self, Glue, Look, Place, tick_run};
-use crate::dialect::marks::{self, Fit};
+use crate::dialect::marks::Fit;
 use crate::dialect::own::Stands;
 use crate::guard;
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
@@ -35,7 +35,7 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             b'"' | b'\'' => close(glue, |g| *g == Glue::Quote(byte)).then_some(next + 1),
             b'`' => ticks(bytes, next, glue, place.end),
             b'<' => tag(text, next, glue, place),
-            b'[' if glue.contains(&Glue::Tag) => match square(&bytes[next..]) {
+            b'[' if glue.contains(&Glue::Tag) => match place.dialects.closer(&bytes[next..]) {
                 Fit::Is(len) => Some(next + len),
                 Fit::Grows if !place.end => return Tail::Wait(at),
                 // What is left of it.
@@ -65,16 +65,6 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             None => return Tail::Ended(at),
         }
     }
-}
-
-/// The closing mark in square brackets that `rest` begins with.
-fn square(rest: &[u8]) -> Fit {
-    const MARKS: [&str; 3] = ["[/tool_calls]", "[end_tool_request]", "[unused12]"];
-    let mut fits = MARKS.iter().map(|mark| marks::fit(rest, mark));
-    fits.clone()
-        .find(|fit| matches!(fit, Fit::Is(_)))
-        .or_else(|| fits.find(|fit| matches!(fit, Fit::Grows)))
-        .unwrap_or(Fit::No)
 }
 
 /// Does a closing mark of one of the caller's own dialects stand at `at`, behind an opening one?
@@ -158,9 +148,7 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
         }
         Lexed::Grows if !place.end => return Some(at),
         // What is left of the last closing tag.
-        Lexed::Grows
-            if glue.contains(&Glue::Tag) && (is_closer_begun(text, at) || is_part_of_closer(rest, place)) =>
-        {
+        Lexed::Grows if glue.contains(&Glue::Tag) && is_closer_begun(rest, place) => {
             return Some(text.len());
         }
         Lexed::Grows | Lexed::No => return None,
@@ -187,7 +175,7 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     match lead::look(text, at, place) {
         Look::Found(_) => None,
         Look::Wait => Some(at),
-        Look::Nothing | Look::Crowd(_) if place.dialects.is_closer(text, at) => {
+        Look::Nothing | Look::Crowd(_) if matches!(place.dialects.closer(rest), Fit::Is(_)) => {
             close(glue, |g| *g == Glue::Tag);
             Some(end)
         }
@@ -195,14 +183,11 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     }
 }
 
-/// `<tool_cal` of `<tool_call|>`, `<end_function_ca`
-fn is_part_of_closer(rest: &[u8], place: Place<'_, '_>) -> bool {
-    1 < rest.len() && place.dialects.may_grow_into_closer(rest)
-}
-
-/// `</tool_ca`, `<|tool_call_e`
-fn is_closer_begun(text: &str, at: usize) -> bool {
-    text.get(at..).is_some_and(|rest| ["</", "<|", "<｜"].iter().any(|start| rest.starts_with(start)))
+/// `</tool_ca`, `<|tool_call_e`, `<tool_cal` of `<tool_call|>`
+fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
+    let begins = |start: &&str| rest.starts_with(start.as_bytes());
+    let grows = || place.dialects.closer(rest) == Fit::Grows;
+    ["</", "<|", "<｜"].iter().any(begins) || 1 < rest.len() && grows()
 }
 
 /// Closes the innermost of `glue` that `fits`, and all that was opened inside it.
