@@ -23,11 +23,13 @@ const fn controls(word: u64) -> u64 {
 #[inline]
 pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
     let mut at = from;
-    while let Some(chunk) = bytes.get(at..at + 8) {
-        let mut word = [0; 8];
-        word.copy_from_slice(chunk);
-        let word = u64::from_le_bytes(word);
-        let hits = equal(word, quote) | equal(word, b'\\') | controls(word);
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let word = u64::from_le_bytes(*chunk);
+        // 0x22 and all below 0x20 are what lies below 0x21 once bit 1 is turned over.
+        let hits = match quote {
+            b'"' => (word ^ (LOW * 0x02)).wrapping_sub(LOW * 0x21) & !word & HIGH | equal(word, b'\\'),
+            quote => equal(word, quote) | equal(word, b'\\') | controls(word),
+        };
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;
         }

@@ -1,6 +1,7 @@
 //! The values of a strict JSON text, as a flat list that keeps order, duplicates and number text.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
+use core::cmp::Ordering;
 use core::iter;
 
 use crate::Span;
@@ -98,15 +99,23 @@ impl<'a> Value<'a> {
 
     /// Is it this string?
     pub fn is_str(self, text: &str) -> bool {
-        let inner = self.inner();
-        for (&byte, &wanted) in inner.as_bytes().iter().zip(text.as_bytes()) {
-            match byte {
-                b'\\' => return self.as_str().is_some_and(|string| string == text),
-                byte if byte != wanted => return false,
-                _ => {}
+        let Node { kind, span, .. } = self.node();
+        let bytes = self.text.as_bytes();
+        let Some(inner) = bytes.get(span.start as usize + 1..(span.end as usize).saturating_sub(1)) else {
+            return false;
+        };
+        let is_same = match inner.len().cmp(&text.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => inner == text.as_bytes() && !inner.contains(&b'\\'),
+            // An escape is longer than what it stands for.
+            Ordering::Greater => {
+                let mut pairs = inner.iter().zip(text.as_bytes());
+                let differs = pairs.find(|(byte, wanted)| **byte == b'\\' || byte != wanted);
+                let is_escaped = differs.is_some_and(|(byte, _)| *byte == b'\\');
+                is_escaped && self.as_str().is_some_and(|string| string == text)
             }
-        }
-        self.kind() == Kind::String && inner.len() == text.len()
+        };
+        is_same && kind == Kind::String
     }
 
     /// Does the string hold half a surrogate pair, which no UTF-8 text can carry?

@@ -129,7 +129,9 @@ const FAMILIES: &[(&str, &str)] = &[
 /// The name of the dialect that the model of this name was trained on, if its family is known and was taught one.
 pub(super) fn dialect_of(model: &str) -> Option<&'static str> {
     let name = words(model);
-    let family = FAMILIES.iter().find(|(family, _)| name.contains(&format!(" {family}")));
+    let from_each_word: Vec<&str> = name.match_indices(' ').map(|(at, _)| &name[at + 1..]).collect();
+    let fits = |family: &str| from_each_word.iter().any(|words| words.starts_with(family));
+    let family = FAMILIES.iter().find(|(family, _)| fits(family));
     family.map(|(_, dialect)| *dialect).filter(|dialect| *dialect != NONE)
 }
 
