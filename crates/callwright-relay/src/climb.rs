@@ -1,7 +1,6 @@
 //! Climbs the ladder for one choice: asks again until its calls are right, or nothing more may be asked.
 
-use callwright::{Acceptance, Policy, Reason, Refusal, Verdict};
-use callwright_json::strict;
+use callwright::{Acceptance, Policy, Refusal, Verdict};
 
 use crate::config::Mode;
 use crate::followup;
@@ -179,21 +178,16 @@ fn is_mended(verdicts: &[Verdict], mode: Mode) -> bool {
     })
 }
 
-/// Puts the calls of an answer where the first refused call stands, under its id. A call that ends too early in both
-/// answers, and is the same in both, ends there.
+/// Puts the calls of an answer where the first refused call stands, under its id.
 fn replace_first(verdicts: &mut Vec<Verdict>, answer: &Choice) {
     let first = verdicts.iter().enumerate().find_map(|(at, verdict)| match verdict {
-        Verdict::Refused(refusal) => Some((at, refusal.clone())),
+        Verdict::Refused(refusal) => Some((at, refusal.id.clone())),
         Verdict::Accepted(_) => None,
     });
-    let Some((at, first)) = first else { return };
-    let mut id = first.id.clone();
+    let Some((at, mut id)) = first else { return };
     let put = answer.outcome.verdicts.iter().cloned().map(|verdict| match verdict {
         Verdict::Accepted(call) => {
             Verdict::Accepted(Acceptance { id: id.take().or(call.id.clone()), ..call })
-        }
-        Verdict::Refused(Refusal { reason: Reason::OpenEnd(call), .. }) if is_confirmed(&first, &call) => {
-            Verdict::Accepted(Acceptance { id: id.take().or(call.id.clone()), ..*call })
         }
         Verdict::Refused(refusal) => {
             Verdict::Refused(Refusal { id: id.take().or(refusal.id.clone()), ..refusal })
@@ -201,14 +195,4 @@ fn replace_first(verdicts: &mut Vec<Verdict>, answer: &Choice) {
     });
     let put: Vec<Verdict> = put.collect();
     verdicts.splice(at..=at, put);
-}
-
-/// Is `call` what `refusal` would be if nothing were missing?
-fn is_confirmed(refusal: &Refusal, call: &Acceptance) -> bool {
-    let Reason::OpenEnd(before) = &refusal.reason else { return false };
-    let same = |a: &str, b: &str| match (strict(a), strict(b)) {
-        (Ok(a_tree), Ok(b_tree)) => a_tree.root(a).same_as(b_tree.root(b)),
-        _ => false,
-    };
-    before.name == call.name && same(&before.arguments, &call.arguments)
 }

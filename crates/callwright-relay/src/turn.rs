@@ -249,7 +249,7 @@ impl Turn {
             mode: chosen.mode,
             constrain: chosen.constrain,
             policy: self.policy,
-            doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends && 0 < bounds.reasks,
+            doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends,
             live: false,
             calls_in_reasoning: chosen.candidate.calls_in_reasoning(),
             dialects: chosen.dialects(),

@@ -1,0 +1,147 @@
+//! Law 4 through a whole turn: calls are cut at every byte by an upstream that says that the model stopped, and that cuts
+//! them in the same place however often it is asked. None comes out that differs from the whole one.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use callwright_relay::Client;
+use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, UpstreamConfig};
+use callwright_replay::{Replay, Script};
+use serde_json::{Value, json};
+
+/// What an upstream says that lies.
+const REASONS: [&str; 2] = ["stop", "tool_calls"];
+
+/// A call, and how models write it: as the arguments of a native one, and in texts.
+struct Call {
+    name: &'static str,
+    arguments: &'static str,
+    texts: &'static [&'static str],
+}
+
+const CALLS: [Call; 3] = [
+    Call {
+        name: "get_weather",
+        arguments: r#"{"city": "Paris", "days": 12, "unit": "c"}"#,
+        texts: &[
+            "I look.\n<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\", \"days\": 12, \"unit\": \"c\"}}</tool_call>",
+            "```tool_code\nget_weather(city='Paris', days=12, unit='c')\n```",
+            "<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n<parameter=days>\n12\n</parameter>\n<parameter=unit>\nc\n</parameter>\n</function>",
+        ],
+    },
+    Call {
+        name: "run_all",
+        arguments: r#"{"commands": ["npm install", "npm test"]}"#,
+        texts: &[
+            "```json\n{\"name\": \"run_all\", \"arguments\": {\"commands\": [\"npm install\", \"npm test\"]}}\n```",
+        ],
+    },
+    Call { name: "plot", arguments: r#"{"at": {"x": 1.5, "y": 20}, "label": "{[a]} b"}"#, texts: &[] },
+];
+
+fn tools() -> Value {
+    let tool = |name: &str, properties: Value, required: Value| {
+        let parameters = json!({"type": "object", "properties": properties, "required": required});
+        json!({"type": "function", "function": {"name": name, "parameters": parameters}})
+    };
+    let text = json!({"type": "string"});
+    json!([
+        tool(
+            "get_weather",
+            json!({"city": text, "days": {"type": "integer"}, "unit": text}),
+            json!(["city"])
+        ),
+        tool("run_all", json!({"commands": {"type": "array", "items": text}}), json!(["commands"])),
+        tool(
+            "plot",
+            json!({"at": {"type": "object", "properties": {"x": {"type": "number"}, "y": {"type": "number"}}}, "label": text}),
+            json!([])
+        ),
+    ])
+}
+
+/// The calls that come out, whole and streamed, where every answer is `answer`, one of a script.
+async fn calls(mode: Mode, answer: &Value) -> [Vec<(String, String)>; 2] {
+    let script: Script = serde_json::from_value(json!({"answer": [answer]})).unwrap();
+    let replay = Replay::start(script).unwrap();
+    let mut upstream = UpstreamConfig::new("replay", &replay.base_url());
+    upstream.constrain = Some(Constrain::None);
+    upstream.retries = 0;
+    let mut model = ModelConfig::new("m");
+    model.mode = Some(mode);
+    let config = RelayConfig { upstreams: vec![upstream], models: vec![model], ..RelayConfig::default() };
+    let client = Client::new(config, &|_| None).unwrap();
+    let request = json!({"model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": tools()});
+    let whole = client.chat(&request).await.unwrap();
+    let is_to_run = |reason: Option<&str>| reason == Some("tool_calls");
+    let whole = match is_to_run(whole.finish_reason.as_deref()) {
+        true => whole.calls.into_iter().map(|call| (call.name, call.arguments)).collect(),
+        false => Vec::new(),
+    };
+    let (mut streamed, mut finish) = (Vec::<(String, String)>::new(), None);
+    let mut chunks = client.stream(&request).await.unwrap();
+    while let Some(Ok(chunk)) = chunks.next().await {
+        let choice = &chunk["choices"][0];
+        for piece in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
+            let function = &piece["function"];
+            if let Some(name) = function["name"].as_str() {
+                streamed.push((name.to_owned(), String::new()));
+            }
+            streamed.last_mut().unwrap().1.push_str(function["arguments"].as_str().unwrap_or(""));
+        }
+        finish = choice["finish_reason"].as_str().map(str::to_owned).or(finish);
+    }
+    // A client runs nothing of an answer that was cut.
+    if !is_to_run(finish.as_deref()) {
+        streamed.clear();
+    }
+    [whole, streamed]
+}
+
+/// Checks all cuts of `text`, of which `answer` makes an answer; the whole text must give the call.
+async fn check(call: &Call, mode: Mode, text: &str, answer: impl Fn(&str) -> Value) {
+    let meant: Value = serde_json::from_str(call.arguments).unwrap();
+    for reason in REASONS {
+        for cut in 1..=text.len() {
+            let mut answer = answer(&text[..cut]);
+            answer["repeat"] = true.into();
+            answer["finish_reason"] = reason.into();
+            for found in calls(mode, &answer).await {
+                for (name, arguments) in &found {
+                    let arguments: Value = serde_json::from_str(arguments).unwrap();
+                    assert_eq!(
+                        (name.as_str(), &arguments),
+                        (call.name, &meant),
+                        "{reason}: {}",
+                        &text[..cut]
+                    );
+                }
+                assert!(reason != "stop" || cut != text.len() || found.len() == 1, "{text}");
+            }
+        }
+    }
+}
+
+fn run(work: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+#[test]
+fn no_native_call_comes_out_of_a_cut() {
+    run(async {
+        for call in &CALLS {
+            let answer = |cut: &str| json!({"tool_calls": [{"name": call.name, "arguments": cut}]});
+            check(call, Mode::Native, call.arguments, answer).await;
+        }
+    });
+}
+
+#[test]
+fn no_written_call_comes_out_of_a_cut() {
+    run(async {
+        for call in &CALLS {
+            for text in call.texts {
+                check(call, Mode::Prompt, text, |cut| json!({"text": cut})).await;
+            }
+        }
+    });
+}
