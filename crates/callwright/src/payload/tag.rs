@@ -47,6 +47,8 @@ pub(crate) struct Tag {
     pub(crate) at: Span,
     /// Does it close something?
     pub(crate) closing: bool,
+    /// Does it close what it opens: `<parameter name="a"/>`?
+    pub(crate) empty: bool,
     /// What it is for.
     pub(crate) role: Role,
     /// Its word, without what a dialect puts before or behind all its words.
@@ -160,6 +162,7 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     let mut tag = Tag {
         at: Span::new(from, from),
         closing,
+        empty: false,
         role: role_of(word.of(text)),
         word,
         key: None,
@@ -243,6 +246,7 @@ fn token(from: usize, end: usize, inner: usize, word: usize) -> Lexed {
     Lexed::Tag(Tag {
         at: Span::new(from, end),
         closing: true,
+        empty: false,
         role: Role::Token,
         word: Span::new(inner, word),
         key: None,
@@ -261,7 +265,8 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
     let word = Span::new(at, word_end);
     let role = role_of(word.of(text));
     let (key, typing) = (None, Typing::Schema);
-    let mut tag = Tag { at: Span::new(from, from), closing, role, word, key, typing, marked: false };
+    let at = Span::new(from, from);
+    let mut tag = Tag { at, closing, empty: false, role, word, key, typing, marked: false };
     let Some(end) = attributes(text, word_end, b'<', &mut tag) else { return grows(bytes, from) };
     if end == 0 {
         return Lexed::No;
@@ -286,12 +291,14 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
         let rest = bytes.get(at + 1..)?;
         let len = rest.iter().take(MAX_TAG).position(|&b| b == last || b == b'\n' || b == b'<');
         let end = at + 1 + len?;
-        tag.key = Some(unquoted(text, at + 1, end));
+        tag.empty = bytes[end - 1] == b'/';
+        tag.key = Some(unquoted(text, at + 1, end - usize::from(tag.empty)));
         return Some(if bytes[end] == last { end + 1 } else { 0 });
     }
     while at < from + MAX_TAG {
         let byte = *bytes.get(at)?;
         if byte == last {
+            tag.empty = bytes[at - 1] == b'/';
             return Some(at + 1);
         }
         if byte.is_ascii_whitespace() || byte == b'/' {
@@ -320,7 +327,8 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
                 value + rest.iter().take(MAX_TAG).position(|&byte| is_end(byte))?
             }
         };
-        let inside = unquoted(text, value, end);
+        let is_empty = bytes[end - 1] == b'/' && bytes.get(end) == Some(&last);
+        let inside = unquoted(text, value, end - usize::from(is_empty));
         match text.get(name..named).unwrap_or("") {
             "name" | "key" | "tool" => tag.key = Some(inside),
             "string" => tag.typing = if inside.of(text) == "false" { Typing::Json } else { Typing::Text },

@@ -211,7 +211,7 @@ impl Walk {
             Role::Call | Role::Group => return Step::Ended(at, Ending::Closed),
             Role::Separator => {}
             Role::Param if !tag.closing && self.style == Style::Words => match tag.key {
-                Some(key) => self.open(key, tag.typing, false),
+                Some(key) => self.open_with(&tag, key, tag.typing),
                 None => return Step::Ended(at, Ending::Broken),
             },
             Role::Key if !tag.closing && self.style == Style::Words => self.state = State::Key(self.at),
@@ -222,7 +222,7 @@ impl Walk {
             _ if tag.closing && keys.holds_arguments(tag.word.of(text)) => {
                 return Step::Ended(at, Ending::Closed);
             }
-            _ if self.is_element(text, &tag, keys) => self.open(tag.word, Typing::Schema, false),
+            _ if self.is_element(text, &tag, keys) => self.open_with(&tag, tag.word, Typing::Schema),
             _ => return Step::Ended(at, Ending::Broken),
         }
         Step::On
@@ -235,6 +235,14 @@ impl Walk {
             Style::Elements { marked } => {
                 !tag.closing && tag.marked == marked && (marked || keys.declares(tag.word.of(text)))
             }
+        }
+    }
+
+    /// Opens the argument that begins with `tag`; one that is empty ends there, too.
+    fn open_with(&mut self, tag: &Tag, key: Span, typing: Typing) {
+        self.open(key, typing, false);
+        if let (true, State::Value(open)) = (tag.empty, self.state) {
+            self.close(open, open.from, open.from);
         }
     }
 

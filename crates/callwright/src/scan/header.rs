@@ -198,7 +198,9 @@ impl<'a> Leading<'a, '_> {
             if is_json && !tag.closing && self.is(Known::KimiK3) {
                 return self.over(tag.at.end as usize, Glue::Tag);
             }
-            if is_end || is_word || is_beam_end || is_element {
+            // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
+            let is_next = self.is_over && tag.role == Role::Call && !tag.closing && tag.key.is_some();
+            if is_end || is_word || is_beam_end || is_element || is_next {
                 self.record = Some(self.tagged_record(&tag));
                 let style = style_of(tag.marked, !is_element);
                 return Step::Item(Item::Tagged { name, at, style });
@@ -215,6 +217,7 @@ impl<'a> Leading<'a, '_> {
                 Some(true) => {
                     self.record = Some(self.call_record(&tag));
                     self.header = Header::Named(name, true);
+                    self.is_over = tag.role == Role::Call && tag.empty;
                     return self.over(tag.at.end as usize, Glue::Tag);
                 }
                 Some(false) => {}

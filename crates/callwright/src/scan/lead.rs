@@ -196,6 +196,8 @@ pub(super) struct Leading<'a, 't> {
     pub(super) glue: Vec<Glue>,
     pub(super) record: Option<&'a Arc<Record>>,
     pub(super) header: Header,
+    /// Is the call over whose name was read: `<invoke name="f"/>`?
+    pub(super) is_over: bool,
     pub(super) server: Option<Span>,
 }
 
@@ -211,7 +213,18 @@ impl<'a, 't> Leading<'a, 't> {
     pub(super) fn new(text: &'a str, from: usize, place: Place<'a, 't>) -> Leading<'a, 't> {
         let (bytes, glue) = (text.as_bytes(), Vec::new());
         let header = Header::No;
-        Leading { text, bytes, at: from, from, place, glue, record: None, header, server: None }
+        Leading {
+            text,
+            bytes,
+            at: from,
+            from,
+            place,
+            glue,
+            record: None,
+            header,
+            is_over: false,
+            server: None,
+        }
     }
 
     pub(super) fn look(&mut self) -> Look {

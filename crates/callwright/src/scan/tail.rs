@@ -179,6 +179,8 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
             close(glue, |g| *g == Glue::Tag);
             Some(end)
         }
+        // `<g/>` closes nothing.
+        Look::Nothing | Look::Crowd(_) if tag.empty => None,
         Look::Nothing | Look::Crowd(_) => close(glue, |g| *g == Glue::Tag).then_some(end),
     }
 }
