@@ -228,7 +228,10 @@ fn healed_error(call: &Acceptance) -> Option<&'static str> {
 fn refused_error(reason: &Reason) -> &'static str {
     match reason {
         Reason::UnknownTool { .. } | Reason::Shape(ShapeError::NoName) => "UnknownName",
-        Reason::Invalid(_) | Reason::Shape(ShapeError::ArgumentsNotObject(_)) => "SchemaMismatch",
+        Reason::Invalid(_)
+        | Reason::Shape(ShapeError::ArgumentsNotObject(_) | ShapeError::BesideArguments(_)) => {
+            "SchemaMismatch"
+        }
         // Reasons may be added: what they have in common is that there are no arguments to be read.
         _ => "InvalidJson",
     }

@@ -94,7 +94,11 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
         let arguments = member(value, keys::ARGUMENTS, |_| true).filter(|(key, _)| *key != name_key);
         match (tool, arguments) {
             // A tool may itself have a parameter of that name: then the object is flat.
-            (Some(tool), Some((_, arguments))) => {
+            (Some(tool), Some((key, arguments))) => {
+                if let Some(beside) = beside(value, tool, name_key, (key, arguments)) {
+                    let error = ShapeError::BesideArguments(beside.into_owned());
+                    return Object::Call(Shaped::Wrong { written: Some(written), error });
+                }
                 // `"arguments": [{"a": 1}, {"a": 2}]` are several calls.
                 let objects = || arguments.elements().all(|v| v.kind() == Kind::Object);
                 if 1 < arguments.elements().take(2).count() && objects() {
@@ -135,6 +139,25 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
         }
         _ => Object::Data,
     }
+}
+
+/// The first member of `value`, a call of `tool`, that is an argument and stands beside the others, or holds some that
+/// they do not have: `{"name": "f", "arguments": {}, "a": 1}`. To leave it out would be a call without it.
+fn beside<'v>(
+    value: Value<'v>,
+    tool: &Tool,
+    name_key: &str,
+    (arguments_key, arguments): (&str, Value<'v>),
+) -> Option<Cow<'v, str>> {
+    let is_left_out = |key: &str, member: Value<'v>| {
+        let holds_others = keys::ARGUMENTS.contains(&key) && member.members().next().is_some();
+        tool.declares(key) && arguments.get(key).is_none() || holds_others && !member.same_as(arguments)
+    };
+    let is_known = |key: &str| key == name_key || key == arguments_key || is_companion(key);
+    // A text, or a list, of arguments may have it.
+    let is_told = matches!(arguments.kind(), Kind::Object | Kind::Null);
+    let mut members = value.members().filter(|_| is_told);
+    members.find_map(|(key, member)| key.as_str().filter(|key| !is_known(key) && is_left_out(key, member)))
 }
 
 fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Value<'v>) -> Shaped<'v, 't> {

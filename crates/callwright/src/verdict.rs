@@ -164,6 +164,8 @@ pub enum ShapeError {
     ArgumentsNotObject(&'static str),
     /// An expression stands where a value is needed: `f(a=g(1))`.
     Expression,
+    /// The argument of this name stands beside the others: `{"name": "f", "arguments": {"a": 1}, "b": 2}`.
+    BesideArguments(String),
 }
 
 /// One way in which arguments do not fit a schema.

@@ -240,7 +240,17 @@ impl Markup {
         };
         let at = Span::new(from, found.end);
         let key = found.key.or(found.name);
-        Tag { at, closing, empty: false, role, word: Span::new(from, from), key, typing, marked: false }
+        Tag {
+            at,
+            closing,
+            empty: false,
+            role,
+            word: Span::new(from, from),
+            key,
+            value: None,
+            typing,
+            marked: false,
+        }
     }
 
     /// Where the next tag may begin.

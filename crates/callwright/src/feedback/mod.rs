@@ -188,6 +188,10 @@ impl Feedback {
                 String::from("An expression stands where a value is needed"),
                 String::from("Write the value itself; a call inside a call cannot be run"),
             ),
+            ShapeError::BesideArguments(key) => (
+                format!("'{key}' stands beside 'arguments'"),
+                format!("Put all arguments into one object: {{\"tool\": \"{name}\", \"arguments\": {{…}}}}"),
+            ),
         };
         let at = arguments_span(&self.block).filter(|_| matches!(error, ShapeError::ArgumentsNotObject(_)));
         Feedback { message, hints: vec![hint], at, ..self }

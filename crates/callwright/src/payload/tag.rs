@@ -55,6 +55,8 @@ pub(crate) struct Tag {
     pub(crate) word: Span,
     /// The name in it: `f` of `<invoke name="f">`, `a` of `<parameter=a>`.
     pub(crate) key: Option<Span>,
+    /// The value in it: `x` of `<parameter name="a" value="x"/>`.
+    pub(crate) value: Option<Span>,
     /// What it says about the type of the value behind it.
     pub(crate) typing: Typing,
     /// Has it the mark that MiniMax M3 puts before each tag?
@@ -166,6 +168,7 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
         role: role_of(word.of(text)),
         word,
         key: None,
+        value: None,
         typing: Typing::Schema,
         marked,
     };
@@ -250,6 +253,7 @@ fn token(from: usize, end: usize, inner: usize, word: usize) -> Lexed {
         role: Role::Token,
         word: Span::new(inner, word),
         key: None,
+        value: None,
         typing: Typing::Schema,
         marked: false,
     })
@@ -266,7 +270,7 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
     let role = role_of(word.of(text));
     let (key, typing) = (None, Typing::Schema);
     let at = Span::new(from, from);
-    let mut tag = Tag { at, closing, empty: false, role, word, key, typing, marked: false };
+    let mut tag = Tag { at, closing, empty: false, role, word, key, value: None, typing, marked: false };
     let Some(end) = attributes(text, word_end, b'<', &mut tag) else { return grows(bytes, from) };
     if end == 0 {
         return Lexed::No;
@@ -291,9 +295,18 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
         let rest = bytes.get(at + 1..)?;
         let len = rest.iter().take(MAX_TAG).position(|&b| b == last || b == b'\n' || b == b'<');
         let end = at + 1 + len?;
-        tag.empty = bytes[end - 1] == b'/';
-        tag.key = Some(unquoted(text, at + 1, end - usize::from(tag.empty)));
-        return Some(if bytes[end] == last { end + 1 } else { 0 });
+        match before_attribute(bytes.get(at + 1..end)?) {
+            // `<parameter=a type="string">`
+            Some(len) => {
+                tag.key = Some(unquoted(text, at + 1, at + 1 + len));
+                at += 1 + len;
+            }
+            None => {
+                tag.empty = bytes[end - 1] == b'/';
+                tag.key = Some(unquoted(text, at + 1, end - usize::from(tag.empty)));
+                return Some(if bytes[end] == last { end + 1 } else { 0 });
+            }
+        }
     }
     while at < from + MAX_TAG {
         let byte = *bytes.get(at)?;
@@ -331,6 +344,7 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
         let inside = unquoted(text, value, end - usize::from(is_empty));
         match text.get(name..named).unwrap_or("") {
             "name" | "key" | "tool" => tag.key = Some(inside),
+            "value" => tag.value = Some(inside),
             "string" => tag.typing = if inside.of(text) == "false" { Typing::Json } else { Typing::Text },
             "type" => tag.typing = if inside.of(text) == "string" { Typing::Text } else { Typing::Json },
             _ => {}
@@ -338,6 +352,23 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
         at = end;
     }
     Some(0)
+}
+
+/// The length of what stands before the first attribute: 1 of `a type="string"`.
+fn before_attribute(key: &[u8]) -> Option<usize> {
+    let quote = key.windows(2).position(|pair| matches!(pair, b"=\"" | b"='"))?;
+    let name = key[..quote].iter().rev().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let blanks = key[..quote - name].iter().rev().take_while(|b| **b == b' ').count();
+    (name != 0 && blanks != 0 && blanks + name < quote).then_some(quote - name - blanks)
+}
+
+/// Is the value of one of the attributes of `tag` left, whose names `is_wanted` knows?
+pub(crate) fn has_attribute(text: &str, tag: &Tag, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let inside = text.get(tag.word.end as usize..tag.at.end as usize).unwrap_or("");
+    let names = inside.match_indices('=').map(|(at, _)| inside[..at].trim_end());
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut words = names.map(|before| &before[before.trim_end_matches(is_name).len()..]);
+    words.any(|word| !matches!(word, "" | "name" | "key" | "tool") && is_wanted(word))
 }
 
 /// `"a"` → `a`

@@ -211,7 +211,7 @@ impl Walk {
             Role::Call | Role::Group => return Step::Ended(at, Ending::Closed),
             Role::Separator => {}
             Role::Param if !tag.closing && self.style == Style::Words => match tag.key {
-                Some(key) => self.open_with(&tag, key, tag.typing),
+                Some(key) => return self.open_with(&tag, key, tag.typing),
                 None => return Step::Ended(at, Ending::Broken),
             },
             Role::Key if !tag.closing && self.style == Style::Words => self.state = State::Key(self.at),
@@ -222,7 +222,9 @@ impl Walk {
             _ if tag.closing && keys.holds_arguments(tag.word.of(text)) => {
                 return Step::Ended(at, Ending::Closed);
             }
-            _ if self.is_element(text, &tag, keys) => self.open_with(&tag, tag.word, Typing::Schema),
+            _ if self.is_element(text, &tag, keys) => {
+                return self.open_with(&tag, tag.word, Typing::Schema);
+            }
             _ => return Step::Ended(at, Ending::Broken),
         }
         Step::On
@@ -238,12 +240,19 @@ impl Walk {
         }
     }
 
-    /// Opens the argument that begins with `tag`; one that is empty ends there, too.
-    fn open_with(&mut self, tag: &Tag, key: Span, typing: Typing) {
-        self.open(key, typing, false);
-        if let (true, State::Value(open)) = (tag.empty, self.state) {
-            self.close(open, open.from, open.from);
+    /// Opens the argument that begins with `tag`. One that is empty ends there, too: `<a/>`, `<a value="x"/>`.
+    fn open_with(&mut self, tag: &Tag, key: Span, typing: Typing) -> Step {
+        match (tag.empty, tag.value) {
+            (false, None) => self.open(key, typing, false),
+            (true, value) => {
+                let value = value.unwrap_or(Span::at(self.at));
+                let certain = (!self.doubtful).then_some(value.end as usize);
+                self.params.push(Param { key, typing, value, certain });
+            }
+            // Which of both is it?
+            (false, Some(_)) => return Step::Ended(tag.at.start as usize, Ending::Broken),
         }
+        Step::On
     }
 
     fn open(&mut self, key: Span, typing: Typing, after_open: bool) {

@@ -8,7 +8,7 @@ use super::lead::{Glue, Item, Leading, Step, is_name_byte};
 use crate::dialect::marks::Fit;
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, Prefix};
-use crate::payload::tag::{Lexed, Role, Tag, is_foreign, names_call, tag_at};
+use crate::payload::tag::{Lexed, Role, Tag, has_attribute, is_foreign, names_call, tag_at};
 use crate::payload::tagged::Style;
 
 /// Words of a header that are no name.
@@ -214,6 +214,10 @@ impl<'a> Leading<'a, '_> {
             && let Some(name) = tag.key
         {
             match self.opens_call(&tag, name) {
+                // `<invoke name="f" a="x">`: an argument that stands where none is read.
+                Some(true) if has_attribute(self.text, &tag, |word| self.declares_key(name, word)) => {
+                    return Step::Nothing;
+                }
                 Some(true) => {
                     self.record = Some(self.call_record(&tag));
                     self.header = Header::Named(name, true);
@@ -346,8 +350,12 @@ impl<'a> Leading<'a, '_> {
 
     /// Does the tool of this name declare what `tag` is named by?
     fn declares(&self, name: Span, tag: &Tag) -> bool {
+        self.declares_key(name, tag.word.of(self.text))
+    }
+
+    fn declares_key(&self, name: Span, key: &str) -> bool {
         let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
-        tool.is_some_and(|tool| tool.declares(tag.word.of(self.text)))
+        tool.is_some_and(|tool| tool.declares(key))
     }
 
     /// The tokens that stand between a name and its arguments.
