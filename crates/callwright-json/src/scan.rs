@@ -27,7 +27,11 @@ pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
         let word = u64::from_le_bytes(*chunk);
         // 0x22 and all below 0x20 are what lies below 0x21 once bit 1 is turned over.
         let hits = match quote {
-            b'"' => (word ^ (LOW * 0x02)).wrapping_sub(LOW * 0x21) & !word & HIGH | equal(word, b'\\'),
+            b'"' => {
+                let low = (word ^ (LOW * 0x02)).wrapping_sub(LOW * 0x21);
+                let backslash = (word ^ (LOW * 0x5c)).wrapping_sub(LOW);
+                (low | backslash) & !word & HIGH
+            }
             quote => equal(word, quote) | equal(word, b'\\') | controls(word),
         };
         if hits != 0 {
@@ -39,6 +43,23 @@ pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
         if b == quote || b == b'\\' || b < 0x20 {
             break;
         }
+        at += 1;
+    }
+    at
+}
+
+/// The first place at or after `from` where `byte` stands; the length of `bytes` if there is none.
+#[inline]
+pub(crate) fn find(bytes: &[u8], from: usize, byte: u8) -> usize {
+    let mut at = from;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let hits = equal(u64::from_le_bytes(*chunk), byte);
+        if hits != 0 {
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while bytes.get(at).is_some_and(|b| *b != byte) {
         at += 1;
     }
     at

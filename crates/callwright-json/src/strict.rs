@@ -1,6 +1,7 @@
 //! The first gear: one scan that recognises strict JSON (RFC 8259) and notes where its values stand.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::scan::{skip_space, string_stop};
 use crate::tree::{Kind, Node, Tree, hex4};
@@ -25,111 +26,185 @@ pub fn strict(text: &str) -> Result<Tree, usize> {
     if end == bytes.len() { Ok(tree) } else { Err(end) }
 }
 
+/// Is `text` one strict JSON object, with nothing but whitespace around it? Asks for no memory.
+///
+/// ```
+/// assert!(callwright_json::is_object(r#"{"a": [1]}"#));
+/// assert!(!callwright_json::is_object("[1]") && !callwright_json::is_object("{'a': 1}"));
+/// ```
+pub fn is_object(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.get(skip_space(bytes, 0)) == Some(&b'{')
+        && value_end(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
+}
+
 /// Reads the strict JSON value at `from`; also returns where it ends.
 pub(crate) fn strict_prefix(bytes: &[u8], from: usize) -> Result<(Tree, usize), usize> {
+    // What chunks, requests and answers have on average; a text that is one string takes no more than that.
+    let count = (bytes.len() - from.min(bytes.len())) / 10;
+    let mut notes = Notes { nodes: Vec::with_capacity(count.clamp(8, 4096)), innermost: 0 };
+    let end = value(bytes, from, &mut notes)?;
+    Ok((Tree { nodes: notes.nodes }, end))
+}
+
+/// Where the strict JSON value at `from` ends.
+pub(crate) fn value_end(bytes: &[u8], from: usize) -> Result<usize, usize> {
+    value(bytes, from, &mut ())
+}
+
+/// Takes down what the scan comes by.
+trait Sink {
+    fn leaf(&mut self, kind: Kind, span: Span);
+    fn string(&mut self, span: Span, escaped: bool);
+    fn open(&mut self, kind: Kind, start: usize);
+    fn close(&mut self, end: usize);
+}
+
+impl Sink for () {
+    fn leaf(&mut self, _: Kind, _: Span) {}
+    fn string(&mut self, _: Span, _: bool) {}
+    fn open(&mut self, _: Kind, _: usize) {}
+    fn close(&mut self, _: usize) {}
+}
+
+struct Notes {
+    nodes: Vec<Node>,
+    /// The index of the innermost container that is open. While a container is open, its `next` is the one around it.
+    innermost: u32,
+}
+
+impl Sink for Notes {
+    fn leaf(&mut self, kind: Kind, span: Span) {
+        let next = self.nodes.len() as u32 + 1;
+        self.nodes.push(Node { kind, escaped: false, span, next });
+    }
+
+    fn string(&mut self, span: Span, escaped: bool) {
+        let next = self.nodes.len() as u32 + 1;
+        self.nodes.push(Node { kind: Kind::String, escaped, span, next });
+    }
+
+    fn open(&mut self, kind: Kind, start: usize) {
+        let at = self.nodes.len() as u32;
+        self.nodes.push(Node { kind, escaped: false, span: Span::at(start), next: self.innermost });
+        self.innermost = at;
+    }
+
+    fn close(&mut self, end: usize) {
+        let count = self.nodes.len() as u32;
+        if let Some(node) = self.nodes.get_mut(self.innermost as usize) {
+            node.span.end = end as u32;
+            self.innermost = mem::replace(&mut node.next, count);
+        }
+    }
+}
+
+/// Reads the value at `from`; returns where it ends.
+fn value<S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Result<usize, usize> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(u32::MAX as usize);
     }
-    // The containers that are open at this point, as indices into `nodes`.
-    let mut open: Vec<u32> = Vec::new();
-    // What chunks, requests and answers have on average; a text that is one string takes no more than that.
-    let mut nodes: Vec<Node> =
-        Vec::with_capacity(((bytes.len() - from.min(bytes.len())) / 10).clamp(8, 4096));
+    // The containers that are open at this point: a bit for each, the innermost lowest, set for an object.
+    let (mut objects, mut depth) = (0_u128, 0);
+    const { assert!(MAX_DEPTH <= 128) };
     let mut at = skip_space(bytes, from);
     'value: loop {
         let start = at;
         match bytes.get(at) {
+            Some(b'"') => at = string(bytes, at, sink)?,
             Some(&bracket @ (b'{' | b'[')) => {
-                if open.len() == MAX_DEPTH {
+                if depth == MAX_DEPTH {
                     return Err(at);
                 }
-                let kind = if bracket == b'{' { Kind::Object } else { Kind::Array };
-                open.push(nodes.len() as u32);
-                nodes.push(Node { kind, span: Span::new(start, start), next: 0 });
+                let is_object = bracket == b'{';
+                sink.open(if is_object { Kind::Object } else { Kind::Array }, start);
                 at = skip_space(bytes, at + 1);
-                match (bracket, bytes.get(at)) {
-                    (b'{', Some(b'}')) | (b'[', Some(b']')) => {}
-                    (b'{', _) => {
-                        at = key(bytes, at, &mut nodes)?;
-                        continue 'value;
-                    }
-                    _ => continue 'value,
-                }
-            }
-            Some(b'"') => {
-                at = string(bytes, at)?;
-                leaf(&mut nodes, Kind::String, start, at);
-            }
-            Some(b't') => at = word(bytes, at, b"true", Kind::Bool, &mut nodes)?,
-            Some(b'f') => at = word(bytes, at, b"false", Kind::Bool, &mut nodes)?,
-            Some(b'n') => at = word(bytes, at, b"null", Kind::Null, &mut nodes)?,
-            _ => {
-                at = number(bytes, at)?;
-                leaf(&mut nodes, Kind::Number, start, at);
-            }
-        }
-        // A value is complete, or an empty container stands before its closing bracket.
-        loop {
-            let Some(&container) = open.last() else { return Ok((Tree { nodes }, at)) };
-            at = skip_space(bytes, at);
-            let count = nodes.len() as u32;
-            let node = &mut nodes[container as usize];
-            let object = node.kind == Kind::Object;
-            match bytes.get(at) {
-                Some(b',') if count != container + 1 => {
-                    at = skip_space(bytes, at + 1);
-                    if object {
-                        at = key(bytes, at, &mut nodes)?;
+                if bytes.get(at) == Some(&if is_object { b'}' } else { b']' }) {
+                    at += 1;
+                    sink.close(at);
+                } else {
+                    objects = objects << 1 | u128::from(is_object);
+                    depth += 1;
+                    if is_object {
+                        at = key(bytes, at, sink)?;
                     }
                     continue 'value;
                 }
-                Some(b'}') if object => {}
-                Some(b']') if !object => {}
+            }
+            Some(b't') => at = word(bytes, at, b"true", Kind::Bool, sink)?,
+            Some(b'f') => at = word(bytes, at, b"false", Kind::Bool, sink)?,
+            Some(b'n') => at = word(bytes, at, b"null", Kind::Null, sink)?,
+            _ => {
+                at = number(bytes, at)?;
+                sink.leaf(Kind::Number, Span::new(start, at));
+            }
+        }
+        // A value is complete.
+        loop {
+            if depth == 0 {
+                return Ok(at);
+            }
+            at = skip_space(bytes, at);
+            let in_object = objects & 1 == 1;
+            match bytes.get(at) {
+                Some(b',') => {
+                    at = skip_space(bytes, at + 1);
+                    if in_object {
+                        at = key(bytes, at, sink)?;
+                    }
+                    continue 'value;
+                }
+                Some(b'}') if in_object => {}
+                Some(b']') if !in_object => {}
                 _ => return Err(at),
             }
             at += 1;
-            node.span.end = at as u32;
-            node.next = count;
-            open.pop();
+            objects >>= 1;
+            depth -= 1;
+            sink.close(at);
         }
     }
 }
 
 /// Reads a key and its colon; returns where the value begins.
-fn key(bytes: &[u8], at: usize, nodes: &mut Vec<Node>) -> Result<usize, usize> {
+fn key<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, usize> {
     if bytes.get(at) != Some(&b'"') {
         return Err(at);
     }
-    let end = string(bytes, at)?;
-    leaf(nodes, Kind::String, at, end);
+    let end = string(bytes, at, sink)?;
     let colon = skip_space(bytes, end);
     if bytes.get(colon) == Some(&b':') { Ok(skip_space(bytes, colon + 1)) } else { Err(colon) }
 }
 
-fn leaf(nodes: &mut Vec<Node>, kind: Kind, start: usize, end: usize) {
-    let next = nodes.len() as u32 + 1;
-    nodes.push(Node { kind, span: Span::new(start, end), next });
-}
-
-fn word(bytes: &[u8], at: usize, word: &[u8], kind: Kind, nodes: &mut Vec<Node>) -> Result<usize, usize> {
+fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S) -> Result<usize, usize> {
     let end = at + word.len();
     if bytes.get(at..end) != Some(word) {
         return Err(at);
     }
-    leaf(nodes, kind, at, end);
+    sink.leaf(kind, Span::new(at, end));
     Ok(end)
 }
 
 /// Reads the string that opens at `at`; returns the place behind its closing quote.
-fn string(bytes: &[u8], at: usize) -> Result<usize, usize> {
-    let mut at = at + 1;
+#[inline]
+fn string<S: Sink>(bytes: &[u8], start: usize, sink: &mut S) -> Result<usize, usize> {
+    let stop = string_stop(bytes, start + 1, b'"');
+    let escaped = bytes.get(stop) != Some(&b'"');
+    let end = if escaped { escaped_end(bytes, stop)? } else { stop + 1 };
+    sink.string(Span::new(start, end), escaped);
+    Ok(end)
+}
+
+/// The place behind the closing quote of a string that has what is perhaps an escape at `at`.
+fn escaped_end(bytes: &[u8], at: usize) -> Result<usize, usize> {
+    let mut at = at;
     loop {
-        at = string_stop(bytes, at, b'"');
         match bytes.get(at) {
             Some(b'"') => return Ok(at + 1),
             Some(b'\\') => at += escape_len(bytes, at).ok_or(at)?,
             _ => return Err(at),
         }
+        at = string_stop(bytes, at, b'"');
     }
 }
 
@@ -137,9 +212,15 @@ fn string(bytes: &[u8], at: usize) -> Result<usize, usize> {
 pub(crate) fn escape_len(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
-        b'u' => hex4(bytes.get(at + 2..)).map(|_| 6),
+        b'u' => hex_escape_len(bytes, at),
         _ => None,
     }
+}
+
+// Out of the way of what is common.
+#[cold]
+fn hex_escape_len(bytes: &[u8], at: usize) -> Option<usize> {
+    hex4(bytes.get(at + 2..)).map(|_| 6)
 }
 
 /// Reads the number at `at`; returns the place behind it.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::read::{Options, fuel_for, unwrapped};
 use crate::scan::skip_space;
 use crate::search::{Cost, Found, Rigor, Search, Start};
-use crate::strict::strict_prefix;
+use crate::strict::value_end;
 use crate::swallow::{has_swallowed, is_meant, price};
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
 
@@ -94,7 +94,7 @@ impl Surround<'_, '_> {
             }
             if let Some(end) = self.attempt(start, Start::Value, lead) {
                 (at, lead) = (end, end);
-            } else if let Ok((_, end)) = strict_prefix(bytes, start) {
+            } else if let Ok(end) = value_end(bytes, start) {
                 // Another value, which the guide does not want.
                 (at, lead) = (end, end);
             }

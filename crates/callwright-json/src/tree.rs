@@ -1,11 +1,10 @@
 //! The values of a strict JSON text, as a flat list that keeps order, duplicates and number text.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
-use core::cmp::Ordering;
 use core::iter;
 
 use crate::Span;
-use crate::scan::string_stop;
+use crate::scan::find;
 
 /// The values of one strict JSON text, in the order in which they stand there.
 ///
@@ -19,6 +18,8 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) kind: Kind,
+    /// Is it a string with an escape?
+    pub(crate) escaped: bool,
     pub(crate) span: Span,
     /// The index one past the last node inside this one.
     pub(crate) next: u32,
@@ -72,7 +73,12 @@ pub struct Value<'a> {
 
 impl<'a> Value<'a> {
     fn node(self) -> Node {
-        self.nodes.get(self.at).copied().unwrap_or(Node { kind: Kind::Null, span: Span::at(0), next: 0 })
+        self.nodes.get(self.at).copied().unwrap_or(Node {
+            kind: Kind::Null,
+            escaped: false,
+            span: Span::at(0),
+            next: 0,
+        })
     }
 
     /// Its type.
@@ -94,33 +100,24 @@ impl<'a> Value<'a> {
     ///
     /// A lone surrogate (`"\ud800"`) has no UTF-8 form and becomes U+FFFD; see [`Value::has_lone_surrogate`].
     pub fn as_str(self) -> Option<Cow<'a, str>> {
-        (self.kind() == Kind::String).then(|| unescape(self.inner()))
+        let Node { kind, escaped, .. } = self.node();
+        let string = || if escaped { unescape(self.inner()) } else { Cow::Borrowed(self.inner()) };
+        (kind == Kind::String).then(string)
     }
 
     /// Is it this string?
     pub fn is_str(self, text: &str) -> bool {
-        let Node { kind, span, .. } = self.node();
-        let bytes = self.text.as_bytes();
-        let Some(inner) = bytes.get(span.start as usize + 1..(span.end as usize).saturating_sub(1)) else {
-            return false;
-        };
-        let is_same = match inner.len().cmp(&text.len()) {
-            Ordering::Less => false,
-            Ordering::Equal => inner == text.as_bytes() && !inner.contains(&b'\\'),
-            // An escape is longer than what it stands for.
-            Ordering::Greater => {
-                let mut pairs = inner.iter().zip(text.as_bytes());
-                let differs = pairs.find(|(byte, wanted)| **byte == b'\\' || byte != wanted);
-                let is_escaped = differs.is_some_and(|(byte, _)| *byte == b'\\');
-                is_escaped && self.as_str().is_some_and(|string| string == text)
-            }
-        };
-        is_same && kind == Kind::String
+        let Node { kind, escaped, span, .. } = self.node();
+        if escaped {
+            return self.as_str().is_some_and(|string| string == text);
+        }
+        let body = span.start as usize + 1..(span.end as usize).saturating_sub(1);
+        kind == Kind::String && self.text.as_bytes().get(body) == Some(text.as_bytes())
     }
 
     /// Does the string hold half a surrogate pair, which no UTF-8 text can carry?
     pub fn has_lone_surrogate(self) -> bool {
-        self.kind() == Kind::String && has_lone_surrogate(self.inner())
+        self.node().escaped && has_lone_surrogate(self.inner())
     }
 
     fn inner(self) -> &'a str {
@@ -220,29 +217,21 @@ impl core::fmt::Debug for Value<'_> {
 
 /// Resolves the escapes of a JSON string body.
 pub(crate) fn unescape(body: &str) -> Cow<'_, str> {
-    let bytes = body.as_bytes();
-    let Some(first) = backslash(bytes, 0) else { return Cow::Borrowed(body) };
+    let mut stop = find(body.as_bytes(), 0, b'\\');
+    if stop == body.len() {
+        return Cow::Borrowed(body);
+    }
     let mut out = String::with_capacity(body.len());
-    let (mut done, mut next) = (0, Some(first));
-    while let Some(at) = next {
-        out.push_str(body.get(done..at).unwrap_or(""));
-        let (c, len) = escape_at(&bytes[at..]);
+    let mut done = 0;
+    while let Some(escape) = body.as_bytes().get(stop..).filter(|escape| !escape.is_empty()) {
+        out.push_str(body.get(done..stop).unwrap_or(""));
+        let (c, len) = escape_at(escape);
         out.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
-        done = at + len;
-        next = backslash(bytes, done);
+        done = stop + len;
+        stop = find(body.as_bytes(), done, b'\\');
     }
     out.push_str(body.get(done..).unwrap_or(""));
     Cow::Owned(out)
-}
-
-/// The first backslash at or after `from`.
-fn backslash(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = string_stop(bytes, from, b'\\');
-    // A text that is no strict JSON may hold control characters.
-    while *bytes.get(at)? != b'\\' {
-        at = string_stop(bytes, at + 1, b'\\');
-    }
-    Some(at)
 }
 
 fn has_lone_surrogate(body: &str) -> bool {

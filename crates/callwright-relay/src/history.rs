@@ -2,7 +2,7 @@
 //! later request of its session. Whatever is broken there is mended, or made harmless, before it goes upstream.
 
 use callwright::{ToolSet, heal};
-use callwright_json::{Kind, Value, quote, strict};
+use callwright_json::{Kind, Value, is_object, quote};
 
 use crate::wire::{Change, array, rewritten, string_of};
 
@@ -41,7 +41,6 @@ fn mended_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
         Some(value) => value.as_str(),
         None => None,
     };
-    let is_object = |text: &str| strict(text).is_ok_and(|tree| tree.root(text).kind() == Kind::Object);
     let put = match (text, arguments) {
         (Some(text), _) if is_object(&text) => return None,
         (Some(text), _) if text.trim().is_empty() => String::from("{}"),

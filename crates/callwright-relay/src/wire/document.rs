@@ -1,25 +1,14 @@
 //! A JSON text that is parsed once, and edited without being rebuilt.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
+use bytestring::ByteString;
 use callwright_json::{Kind, Tree, Value, quote, strict};
 
 /// A strict JSON text and where its values stand in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
-    text: Text,
+    text: ByteString,
     tree: Tree,
-}
-
-/// A text that is still looked at while it is being sent.
-#[derive(Clone, Debug)]
-struct Text(Arc<String>);
-
-impl AsRef<[u8]> for Text {
-    fn as_ref(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
 }
 
 impl Document {
@@ -28,8 +17,8 @@ impl Document {
     /// # Errors
     /// What is wrong with it, for the sender.
     pub(crate) fn parse(body: Bytes) -> Result<Document, String> {
-        let text = String::from_utf8(Vec::from(body))
-            .map_err(|error| format!("the body is not UTF-8 at byte {}", error.utf8_error().valid_up_to()))?;
+        let text = ByteString::try_from(body)
+            .map_err(|error| format!("the body is not UTF-8 at byte {}", error.valid_up_to()))?;
         Document::of(text)
     }
 
@@ -37,9 +26,10 @@ impl Document {
     ///
     /// # Errors
     /// As [`Document::parse`].
-    pub(crate) fn of(text: String) -> Result<Document, String> {
+    pub(crate) fn of(text: impl Into<ByteString>) -> Result<Document, String> {
+        let text = text.into();
         match strict(&text) {
-            Ok(tree) => Ok(Document { text: Text(Arc::new(text)), tree }),
+            Ok(tree) => Ok(Document { text, tree }),
             Err(at) => Err(format!("the body is not JSON at byte {at}")),
         }
     }
@@ -51,12 +41,12 @@ impl Document {
 
     /// The text.
     pub(crate) fn text(&self) -> &str {
-        &self.text.0
+        &self.text
     }
 
     /// The text, to be sent on. It is not copied.
     pub(crate) fn to_bytes(&self) -> Bytes {
-        Bytes::from_owner(self.text.clone())
+        self.text.as_bytes().clone()
     }
 }
 
