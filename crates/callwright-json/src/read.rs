@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::surround;
-use crate::swallow::{has_swallowed, is_meant, price};
+use crate::swallow::{Swallowed, is_meant, price, swallowed};
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -67,10 +67,14 @@ pub fn read_prefix<'t>(
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
-        if rigor == Rigor::Full && readings.iter().any(|reading| has_swallowed(reading, guide)) {
+        let swallowed = readings.iter().filter_map(|reading| swallowed(reading, guide));
+        if rigor == Rigor::Full && let Some(how) = swallowed.max() {
             let plain = Search::new(text, guide, Rigor::Keys, options.cut, fuel).run(from, start).0;
             if is_meant(price(&found), price(&plain)) {
                 return Parse::of_ties(plain.iter().filter_map(|f| Reading::of(text, f)).collect());
+            }
+            if how == Swallowed::Bare {
+                return Parse::swallowed(&readings);
             }
         }
         if !readings.is_empty() {
@@ -129,6 +133,13 @@ impl<'t> Parse<'t> {
             };
         }
         Parse { readings: distinct, diagnostics }
+    }
+
+    /// A string of one of these readings holds what may be a member.
+    pub(crate) fn swallowed(readings: &[Reading<'t>]) -> Parse<'t> {
+        let repairs = readings.iter().flat_map(|reading| &reading.repairs);
+        let at = repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at).min();
+        Parse::broken(Some((Problem::SwallowedMember, at.unwrap_or_default())))
     }
 
     pub(crate) fn broken(trouble: Option<(Problem, Span)>) -> Parse<'t> {
@@ -240,6 +251,9 @@ pub enum Problem {
     SeveralValues,
     /// One key stands twice with different values.
     DuplicateKey,
+    /// What stands in a string may as well be a member of the object around it: `"a", "b":: 1`. The span is a quote
+    /// in that string.
+    SwallowedMember,
     /// It is nested too deeply, too long, or has too many readings to look at.
     Limit,
     /// It holds `NaN` or `Infinity`, which JSON does not have.

@@ -7,7 +7,7 @@ use crate::read::{Options, fuel_for, unwrapped};
 use crate::scan::skip_space;
 use crate::search::{Cost, Found, Rigor, Search, Start};
 use crate::strict::value_end;
-use crate::swallow::{has_swallowed, is_meant, price};
+use crate::swallow::{Swallowed, is_meant, price, swallowed};
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
 
 /// More places than this are not tried as the beginning of the value.
@@ -31,12 +31,16 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         }
         let fitting = price(&found);
         let parse = choose(text, found);
-        if rigor == Rigor::Full && parse.readings.iter().any(|reading| has_swallowed(reading, guide)) {
+        let swallowed = parse.readings.iter().filter_map(|reading| swallowed(reading, guide));
+        if rigor == Rigor::Full && let Some(how) = swallowed.max() {
             let rigor = Rigor::Keys;
             let mut plain = Surround { text, guide, options, rigor, fuel, trouble, found: Vec::new() };
             plain.collect();
             if is_meant(fitting, price(&plain.found)) {
                 return choose(text, plain.found);
+            }
+            if how == Swallowed::Bare {
+                return Parse::swallowed(&parse.readings);
             }
         }
         return parse;

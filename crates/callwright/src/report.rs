@@ -414,6 +414,7 @@ fn problem_code(problem: Problem) -> &'static str {
         Problem::Ambiguous => "ambiguous",
         Problem::SeveralValues => "several-values",
         Problem::DuplicateKey => "duplicate-key",
+        Problem::SwallowedMember => "swallowed-member",
         Problem::Limit => "limit",
         Problem::NotANumber => "not-a-number",
         Problem::OpenEscape => "open-escape",

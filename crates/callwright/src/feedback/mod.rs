@@ -342,6 +342,10 @@ fn told(problem: Problem) -> (&'static str, Option<&'static str>) {
         Problem::DuplicateKey => {
             ("One key stands twice with different values", Some("Give each key only once"))
         }
+        Problem::SwallowedMember => (
+            "A string goes on over what looks like another argument",
+            Some("Close the string before the next argument, and escape the quotes that belong to it"),
+        ),
         Problem::Limit => ("The call is too long or too deeply nested", Some("Send a shorter call")),
         Problem::NotANumber => {
             ("JSON has no NaN and no Infinity", Some("Write a decimal number, null, or a string"))
