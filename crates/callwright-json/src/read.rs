@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::surround;
-use crate::swallow::{Swallowed, is_meant, price, swallowed};
+use crate::swallow::{Swallowed, holds_member, is_meant, price, swallowed};
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -67,15 +67,15 @@ pub fn read_prefix<'t>(
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
-        let swallowed = readings.iter().filter_map(|reading| swallowed(reading, guide));
-        if rigor == Rigor::Full && let Some(how) = swallowed.max() {
+        let swallowed = readings.iter().filter_map(|reading| swallowed(reading, guide)).max();
+        if rigor == Rigor::Full && swallowed.is_some() {
             let plain = Search::new(text, guide, Rigor::Keys, options.cut, fuel).run(from, start).0;
             if is_meant(price(&found), price(&plain)) {
                 return Parse::of_ties(plain.iter().filter_map(|f| Reading::of(text, f)).collect());
             }
-            if how == Swallowed::Bare {
-                return Parse::swallowed(&readings);
-            }
+        }
+        if swallowed == Some(Swallowed::Bare) {
+            return Parse::swallowed(&readings);
         }
         if !readings.is_empty() {
             return Parse::of_ties(readings);
@@ -138,7 +138,8 @@ impl<'t> Parse<'t> {
     /// A string of one of these readings holds what may be a member.
     pub(crate) fn swallowed(readings: &[Reading<'t>]) -> Parse<'t> {
         let repairs = readings.iter().flat_map(|reading| &reading.repairs);
-        let at = repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at).min();
+        let at =
+            repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at).min();
         Parse::broken(Some((Problem::SwallowedMember, at.unwrap_or_default())))
     }
 
@@ -180,6 +181,22 @@ impl<'t> Reading<'t> {
     /// The worst class among the repairs.
     pub fn class(&self) -> Class {
         repair::class_of(&self.repairs)
+    }
+
+    /// May what stands in one of its strings as well be a member that `guide` declares: `'a', b='c'`? A reading that was
+    /// made with this guide does not.
+    pub fn holds_member(&self, guide: &dyn Guide) -> bool {
+        holds_member(self, guide)
+    }
+
+    /// Does nothing but blanks, or a fence, stand around the value in `source`, the text that was read?
+    pub fn is_whole(&self, source: &str) -> bool {
+        let is_fence = |piece: Option<&str>| {
+            let piece = piece.unwrap_or("").trim();
+            piece.is_empty() || piece.starts_with("```") && piece.lines().count() == 1
+        };
+        let (before, behind) = (source.get(..self.span.start as usize), source.get(self.span.end as usize..));
+        is_fence(before) && is_fence(behind)
     }
 
     fn strict(text: &'t str, tree: Tree, span: Span) -> Reading<'t> {

@@ -31,17 +31,17 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         }
         let fitting = price(&found);
         let parse = choose(text, found);
-        let swallowed = parse.readings.iter().filter_map(|reading| swallowed(reading, guide));
-        if rigor == Rigor::Full && let Some(how) = swallowed.max() {
+        let swallowed = parse.readings.iter().filter_map(|reading| swallowed(reading, guide)).max();
+        if rigor == Rigor::Full && swallowed.is_some() {
             let rigor = Rigor::Keys;
             let mut plain = Surround { text, guide, options, rigor, fuel, trouble, found: Vec::new() };
             plain.collect();
             if is_meant(fitting, price(&plain.found)) {
                 return choose(text, plain.found);
             }
-            if how == Swallowed::Bare {
-                return Parse::swallowed(&parse.readings);
-            }
+        }
+        if swallowed == Some(Swallowed::Bare) {
+            return Parse::swallowed(&parse.readings);
         }
         return parse;
     }

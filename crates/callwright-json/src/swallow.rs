@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::search::{Cost, Found};
-use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value};
+use crate::{Guide, Kind, Member, Place, Reading, RepairKind, Span, Value};
 
 /// What a way to read a text costs, and the bytes that it reads.
 pub(crate) type Price = Option<(Cost, Span)>;
@@ -33,76 +33,162 @@ pub(crate) enum Swallowed {
     Bare,
 }
 
-/// Does a string of `reading` hold a key that the guide declares for the object which it stands in, and which has no
-/// value there?
+/// Does a string of `reading` seem to hold a member of its object, outside all brackets?
+pub(crate) fn holds_member(reading: &Reading<'_>, guide: &dyn Guide) -> bool {
+    swallowed(reading, guide) == Some(Swallowed::Bare)
+}
+
+/// Does a string of `reading` hold a key that the guide declares for the object which it stands in?
 pub(crate) fn swallowed(reading: &Reading<'_>, guide: &dyn Guide) -> Option<Swallowed> {
-    let is_quote = |repair: &Repair| matches!(repair.kind, RepairKind::EscapeQuote | RepairKind::AddQuote);
-    if !reading.repairs.iter().any(is_quote) {
+    let has = |kind: RepairKind| reading.repairs.iter().any(|repair| repair.kind == kind);
+    let edits = Edits {
+        escaped: has(RepairKind::EscapeQuote),
+        added: has(RepairKind::AddQuote),
+        swapped: has(RepairKind::SwapQuote),
+    };
+    if edits == Edits::default() {
         return None;
     }
     let mut found = None;
-    let mut open: Vec<(Value<'_>, Place)> = alloc::vec![(reading.value(), guide.root())];
-    while let Some((value, place)) = open.pop() {
+    // Values, each with the object that it stands in, as far as there is one.
+    let mut open: Vec<(Value<'_>, Place, Option<Holder<'_>>)> =
+        alloc::vec![(reading.value(), guide.root(), None)];
+    while let Some((value, place, holder)) = open.pop() {
         match value.kind() {
             Kind::Object => {
-                let members = || value.members().filter_map(|(key, value)| Some((key.as_str()?, value)));
-                let is_missing = |key: &str| {
-                    matches!(guide.member(place, key), Member::Declared(..))
-                        && members().all(|(known, _)| known != key)
-                };
-                for (key, value) in members() {
-                    if let Some(text) = value.as_str() {
-                        if begins_anew(&text, &key) {
-                            return Some(Swallowed::Bare);
-                        }
-                        for (_, how) in keys_in(&text).filter(|(key, _)| is_missing(key)) {
-                            if how == Swallowed::Bare {
-                                return Some(how);
-                            }
-                            found = Some(how);
-                        }
-                    } else if let Member::Declared(_, place) | Member::Open(place) = guide.member(place, &key)
-                    {
-                        open.push((value, place));
+                for (key, member) in value.members() {
+                    let Some(name) = key.as_str() else { continue };
+                    if let Member::Declared(_, at) | Member::Open(at) = guide.member(place, &name) {
+                        open.push((member, at, Some(Holder { object: value, place, key: Some(key) })));
                     }
                 }
             }
             Kind::Array => {
-                open.extend(value.elements().enumerate().map(|(n, value)| (value, guide.element(place, n))));
+                let holder = holder.map(|holder| Holder { key: None, ..holder });
+                let elements = value.elements().enumerate();
+                open.extend(elements.map(|(n, element)| (element, guide.element(place, n), holder)));
             }
-            Kind::String | Kind::Number | Kind::Bool | Kind::Null => {}
+            Kind::String => {
+                let text = value.as_str().unwrap_or_default();
+                let how = holder.and_then(|holder| holder.swallowed_by(&text, edits, guide));
+                if how == Some(Swallowed::Bare) {
+                    return how;
+                }
+                found = found.max(how);
+            }
+            Kind::Number | Kind::Bool | Kind::Null => {}
         }
     }
     found
 }
 
-/// Does the value of `key` begin with the key: `path"src"`, `path=="src"`?
-fn begins_anew(text: &str, key: &str) -> bool {
-    let behind = text.trim_start().strip_prefix(key).map(str::trim_start);
-    !key.is_empty() && behind.is_some_and(|behind| behind.starts_with(['"', '\'', '=', ':']))
+/// Which edits of quotes a reading has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Edits {
+    escaped: bool,
+    added: bool,
+    swapped: bool,
 }
 
-/// What stands in a `text` like a key: `"times":`, `: "times"`, `, times=`.
-fn keys_in(text: &str) -> impl Iterator<Item = (&str, Swallowed)> {
+/// The object that a string stands in, and the key of the string if it is a member.
+#[derive(Clone, Copy)]
+struct Holder<'a> {
+    object: Value<'a>,
+    place: Place,
+    key: Option<Value<'a>>,
+}
+
+impl Holder<'_> {
+    fn swallowed_by(self, text: &str, edits: Edits, guide: &dyn Guide) -> Option<Swallowed> {
+        let is_declared = |key: &str| matches!(guide.member(self.place, key), Member::Declared(..));
+        let is_missing = |key: &str| is_declared(key) && self.object.get(key).is_none();
+        let own = self.key.and_then(Value::as_str);
+        if (edits.escaped || edits.added) && own.is_some_and(|own| begins_anew(text, &own, is_missing)) {
+            return Some(Swallowed::Bare);
+        }
+        // Where no quote was added, a string that goes on too far goes on over its own.
+        let from = match edits {
+            Edits { added: true, .. } => Some(0),
+            Edits { escaped: true, .. } => text.find(['"', '\'']),
+            _ => text.find('\''),
+        }?;
+        let brackets = Brackets::of(text);
+        let mut found = None;
+        for key in keys_in(text).filter(|key| from <= key.at) {
+            let is_bare = match is_missing(key.name) {
+                true => key.depth == 0 || brackets != Brackets::Even,
+                // `"x"], "b":: 1}}, {"a": ["y"`: it goes on into the next object.
+                false => is_declared(key.name) && brackets == Brackets::Torn,
+            };
+            if is_bare {
+                return Some(Swallowed::Bare);
+            }
+            found = found.max(is_missing(key.name).then_some(Swallowed::Quoted));
+        }
+        found
+    }
+}
+
+/// The brackets of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Brackets {
+    /// Each has its other half.
+    Even,
+    /// Some are not closed.
+    Open,
+    /// Some close what the text did not open.
+    Torn,
+}
+
+impl Brackets {
+    fn of(text: &str) -> Brackets {
+        let mut depth = 0_usize;
+        for c in text.chars() {
+            match c {
+                '{' | '[' | '(' => depth += 1,
+                '}' | ']' | ')' if depth == 0 => return Brackets::Torn,
+                '}' | ']' | ')' => depth -= 1,
+                _ => {}
+            }
+        }
+        if depth == 0 { Brackets::Even } else { Brackets::Open }
+    }
+}
+
+/// Does the value of `key` begin with a key: `path"src"`, `path=="src"`, `path": "src"`?
+fn begins_anew(text: &str, key: &str, is_missing: impl Fn(&str) -> bool) -> bool {
+    let text = text.trim_start();
+    let behind = text.strip_prefix(key).map(str::trim_start);
+    let quoted = text.split_once(['"', '\'']).map_or("", |(word, _)| word);
+    !key.is_empty() && behind.is_some_and(|behind| behind.starts_with(['"', '\'', '=', ':']))
+        || !quoted.is_empty() && is_missing(quoted)
+}
+
+/// What stands in a text like a key.
+struct Key<'a> {
+    at: usize,
+    name: &'a str,
+    /// In how many brackets of the text it stands.
+    depth: usize,
+}
+
+/// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`.
+fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let (mut at, mut depth) = (0, 0_usize);
     core::iter::from_fn(move || {
         loop {
-            let rest = text.get(at..)?;
+            let start = at;
+            let rest = text.get(start..)?;
             let first = rest.chars().next()?;
-            let how = if depth == 0 { Swallowed::Bare } else { Swallowed::Quoted };
-            let before = text.get(..at)?.trim_end().chars().next_back();
+            let before = text.get(..start)?.trim_end().chars().next_back();
             let len = match first {
                 '"' | '\'' => rest.get(1..)?.find(first).map(|len| len + 2),
                 _ if is_word(first) => Some(rest.find(|c| !is_word(c)).unwrap_or(rest.len())),
                 _ => None,
             };
             let Some(len) = len else {
-                match first {
-                    '{' | '[' => depth += 1,
-                    '}' | ']' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
+                depth = deeper(depth, first);
                 at += first.len_utf8();
                 continue;
             };
@@ -111,15 +197,23 @@ fn keys_in(text: &str) -> impl Iterator<Item = (&str, Swallowed)> {
             if is_word(first) {
                 at += len;
                 if before == Some(',') && matches!(behind, Some('=' | ':')) {
-                    return Some((word, how));
+                    return Some(Key { at: start, name: word, depth });
                 }
             } else {
                 // The other quote may open the next word.
                 at += 1;
-                if behind == Some(':') || before == Some(':') {
-                    return Some((word.get(1..len - 1)?, how));
+                if behind == Some(':') || matches!(before, Some(':' | ',' | ']' | '}' | '"' | '\'')) {
+                    return Some(Key { at: start, name: word.get(1..len - 1)?, depth });
                 }
             }
         }
     })
+}
+
+fn deeper(depth: usize, c: char) -> usize {
+    match c {
+        '{' | '[' => depth + 1,
+        '}' | ']' => depth.saturating_sub(1),
+        _ => depth,
+    }
 }

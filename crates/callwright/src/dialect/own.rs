@@ -250,6 +250,7 @@ impl Markup {
             value: None,
             typing,
             marked: false,
+            by_tokens: false,
         }
     }
 

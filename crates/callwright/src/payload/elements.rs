@@ -20,13 +20,15 @@ struct Frame {
     place: Option<Place>,
     /// Where its content begins.
     from: usize,
+    /// The place behind its last element, or where its content begins.
+    behind: usize,
     /// The elements in it so far, with their JSON.
     children: Vec<(String, String)>,
 }
 
 /// The JSON of the elements that `text` is made of, for a value at `place`; `None` where it is made of anything else.
 pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
-    let mut open = vec![Frame { word: String::new(), place, from: 0, children: Vec::new() }];
+    let mut open = vec![Frame { word: String::new(), place, from: 0, behind: 0, children: Vec::new() }];
     let mut at = 0;
     loop {
         let rest = text.get(at..)?;
@@ -39,18 +41,25 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
         let top = open.last()?;
         let word = tag.word.of(text);
         let end = tag.at.end as usize;
-        if tag.closing && word == top.word {
+        let is_own = word.eq_ignore_ascii_case(&top.word);
+        if tag.closing && is_own {
             let frame = open.pop()?;
+            if !frame.children.is_empty() && !is_blank(text, frame.behind, start) {
+                return None;
+            }
             let json = frame.json(text.get(frame.from..start)?, guide)?;
-            open.last_mut()?.children.push((frame.word, json));
+            let outer = open.last_mut()?;
+            outer.children.push((frame.word, json));
+            outer.behind = end;
         } else if !tag.closing && !top.is_text(guide) && is_plain(&tag) {
-            // Text between elements belongs to nothing.
-            if open.len() == MAX_LEVELS {
+            // Text between elements belongs to nothing, and would be left out.
+            if open.len() == MAX_LEVELS || !is_blank(text, top.behind, start) {
                 return None;
             }
             let place = top.place_of(word, guide);
-            open.push(Frame { word: word.to_owned(), place, from: end, children: Vec::new() });
-        } else if tag.closing && !top.is_text(guide) {
+            open.push(Frame { word: word.to_owned(), place, from: end, behind: end, children: Vec::new() });
+        } else if is_own || tag.closing && !top.is_text(guide) {
+            // `<item>p<item>q</item>`: which of both is it that ends there?
             return None;
         }
         at = end;
@@ -59,7 +68,11 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
     if root.children.is_empty() {
         return root.is_empty_list(text, guide).then(|| "[]".to_owned());
     }
-    root.json(text, guide)
+    if is_blank(text, root.behind, text.len()) { root.json(text, guide) } else { None }
+}
+
+fn is_blank(text: &str, from: usize, to: usize) -> bool {
+    text.get(from..to).is_some_and(|piece| piece.trim().is_empty())
 }
 
 fn is_plain(tag: &Tag) -> bool {

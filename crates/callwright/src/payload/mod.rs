@@ -36,7 +36,9 @@ fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bo
     // What is right in the language that it is written in (JSON or Python) is read as it stands: a schema that
     // it violates must not bend it into something that fits.
     let plain = read_prefix(text, from, start, &AnyValue, &options);
-    let as_written = plain.settled().is_some_and(|reading| reading.class() <= Class::Lossless);
+    let is_as_written =
+        |reading: &Reading<'_>| reading.class() <= Class::Lossless && !reading.holds_member(guide);
+    let as_written = plain.settled().is_some_and(is_as_written);
     let mut parse = if as_written { plain } else { read_prefix(text, from, start, guide, &options) };
     let shifted = |at: Span| Span::new(base + at.start as usize, base + at.end as usize);
     for reading in &mut parse.readings {

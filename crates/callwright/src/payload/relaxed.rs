@@ -53,6 +53,8 @@ impl Braces {
                     self.is_list = true;
                 }
                 (Inside::Nothing, b')') if self.levels != 1 || !self.is_list => {}
+                // `{a:[1]],b:2}`: the object is not over.
+                (Inside::Nothing, b']') if self.levels == 1 => {}
                 (Inside::Nothing, b'}' | b']' | b')') => {
                     self.levels = self.levels.saturating_sub(1);
                     if self.levels == 0 {

@@ -61,6 +61,8 @@ pub(crate) struct Tag {
     pub(crate) typing: Typing,
     /// Has it the mark that MiniMax M3 puts before each tag?
     pub(crate) marked: bool,
+    /// Does it stand between tokens: `<|open|>call tool="f"<|sep|>`?
+    pub(crate) by_tokens: bool,
 }
 
 /// What a tag is for.
@@ -171,6 +173,7 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
         value: None,
         typing: Typing::Schema,
         marked,
+        by_tokens: false,
     };
     let Some(end) = attributes(text, word_end, b'>', &mut tag) else { return grows(bytes, from) };
     if end == 0 || MAX_TAG < end - from {
@@ -256,6 +259,7 @@ fn token(from: usize, end: usize, inner: usize, word: usize) -> Lexed {
         value: None,
         typing: Typing::Schema,
         marked: false,
+        by_tokens: false,
     })
 }
 
@@ -270,7 +274,18 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
     let role = role_of(word.of(text));
     let (key, typing) = (None, Typing::Schema);
     let at = Span::new(from, from);
-    let mut tag = Tag { at, closing, empty: false, role, word, key, value: None, typing, marked: false };
+    let mut tag = Tag {
+        at,
+        closing,
+        empty: false,
+        role,
+        word,
+        key,
+        value: None,
+        typing,
+        marked: false,
+        by_tokens: true,
+    };
     let Some(end) = attributes(text, word_end, b'<', &mut tag) else { return grows(bytes, from) };
     if end == 0 {
         return Lexed::No;
@@ -336,8 +351,14 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
             }
             _ => {
                 let rest = &bytes[value..];
-                let is_end = |byte: u8| byte == last || byte == b'<' || byte.is_ascii_whitespace();
-                value + rest.iter().take(MAX_TAG).position(|&byte| is_end(byte))?
+                // `key=="a"` is none.
+                let is_end =
+                    |byte: u8| matches!(byte, b'<' | b'"') || byte == last || byte.is_ascii_whitespace();
+                let len = rest.iter().take(MAX_TAG).position(|&byte| is_end(byte))?;
+                if rest[len] == b'"' {
+                    return Some(0);
+                }
+                value + len
             }
         };
         let is_empty = bytes[end - 1] == b'/' && bytes.get(end) == Some(&last);

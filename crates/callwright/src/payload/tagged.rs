@@ -14,10 +14,15 @@ use crate::keys;
 
 /// The most whitespace between two tags.
 const MAX_SPACE: usize = 256;
+/// The longest key, in bytes, that is looked for inside a value.
+const MAX_KEY: usize = 256;
 /// How often a value's end may be looked for in vain up to the end of the text.
 const MAX_RETURNS: usize = 8;
 /// The most arguments of one call.
 const MAX_PARAMS: usize = 1024;
+
+/// The tokens that tags stand between.
+const INNER_TOKENS: [&str; 3] = ["open", "close", "sep"];
 
 /// How keys are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub(crate) struct Param {
     pub(crate) value: Span,
     /// Up to here it is text whatever follows; `None` where even its beginning is in doubt.
     pub(crate) certain: Option<usize>,
+    /// The place behind the last closing tag in it that did not end it.
+    pub(crate) tail: Option<usize>,
 }
 
 /// How a call ended.
@@ -68,6 +75,8 @@ pub(crate) struct Walk {
     pub(crate) doubtful: bool,
     /// How often a value was looked for up to the end of the text, in vain.
     n_returns: usize,
+    /// Its tags stand between tokens: `<|open|>argument key="a"<|sep|>`.
+    by_tokens: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +113,10 @@ struct Open {
     nested: usize,
     /// The first closing tag that may be one of theirs, and the place behind it.
     first: Option<(usize, usize)>,
+    /// The place behind its last closing tag that nothing fitting followed.
+    rejected: Option<usize>,
+    /// Where the first element begins in it that may be the next argument.
+    next: Option<usize>,
     /// The first tag in it that leaves open where it ends.
     doubt: Option<usize>,
     /// Nothing was in doubt before it.
@@ -147,7 +160,8 @@ impl Open {
 
     fn param(&self, end: usize) -> Param {
         let certain = self.is_clear.then(|| self.doubt.map_or(end, |doubt| doubt.min(end)));
-        Param { key: self.key, typing: self.typing, value: Span::new(self.from, end), certain }
+        let value = Span::new(self.from, end);
+        Param { key: self.key, typing: self.typing, value, certain, tail: self.rejected }
     }
 }
 
@@ -155,7 +169,16 @@ impl Walk {
     /// For the call whose first argument begins at `from`, with the tags that `lexer` knows.
     pub(crate) fn new(from: usize, style: Style, lexer: Lexer) -> Walk {
         let state = State::Between;
-        Walk { style, lexer, at: from, state, params: Vec::new(), doubtful: false, n_returns: 0 }
+        Walk {
+            style,
+            lexer,
+            at: from,
+            state,
+            params: Vec::new(),
+            doubtful: false,
+            n_returns: 0,
+            by_tokens: false,
+        }
     }
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
@@ -203,6 +226,11 @@ impl Walk {
             return Step::Ended(at, Ending::Broken);
         }
         match tag.role {
+            // The token that ends a tag, once too often.
+            Role::Token if tag.word.of(text) == "sep" => {}
+            Role::Token if INNER_TOKENS.contains(&tag.word.of(text)) => {
+                return Step::Ended(at, Ending::Broken);
+            }
             Role::Token => return Step::Ended(at, Ending::Closed),
             Role::Call | Role::Group if tag.closing && self.params.is_empty() => {
                 return Step::Ended(self.at, Ending::Closed);
@@ -242,12 +270,13 @@ impl Walk {
 
     /// Opens the argument that begins with `tag`. One that is empty ends there, too: `<a/>`, `<a value="x"/>`.
     fn open_with(&mut self, tag: &Tag, key: Span, typing: Typing) -> Step {
+        self.by_tokens |= tag.by_tokens;
         match (tag.empty, tag.value) {
             (false, None) => self.open(key, typing, false),
             (true, value) => {
                 let value = value.unwrap_or(Span::at(self.at));
                 let certain = (!self.doubtful).then_some(value.end as usize);
-                self.params.push(Param { key, typing, value, certain });
+                self.params.push(Param { key, typing, value, certain, tail: None });
             }
             // Which of both is it?
             (false, Some(_)) => return Step::Ended(tag.at.start as usize, Ending::Broken),
@@ -267,6 +296,8 @@ impl Walk {
             after_open,
             nested: 0,
             first: None,
+            rejected: None,
+            next: None,
             doubt: None,
             is_clear: !self.doubtful,
         });
@@ -354,17 +385,40 @@ impl Walk {
                         }
                     }
                     Some(true) => {
-                        self.doubtful |= open.torn || open.first.is_some();
+                        let is_doubled = open.rejected.is_some_and(|behind| behind_space(text, behind) == at);
+                        self.doubtful |= open.torn || open.first.is_some() || is_doubled;
                         self.close(open, at, tag.at.end as usize);
                         return Step::On;
                     }
                     // Its opening tag ended another value, so the text may as well be that one's.
                     Some(false) => {
-                        self.doubtful |= open.after_open;
-                        open.doubts(at, open.after_open);
+                        let behind = tag.at.end as usize;
+                        // `</parameter=b>3</parameter>`: was another argument meant?
+                        self.doubtful |= open.after_open || tag.key.is_some();
+                        open.doubts(at, true);
+                        open.rejected = Some(behind);
+                    }
+                }
+            } else if tag.role == Role::Key && self.style == Style::Words {
+                match self.key_of(text, &tag) {
+                    None if !end => {
+                        self.at = at;
+                        self.state = State::Value(open);
+                        return Step::Wait;
+                    }
+                    // `x⏎<arg_key>b</arg_key>` without the value's closing tag, or a text that has such tags.
+                    Some(key) if !tag.closing && self.is_new(text, &open, key) && keys.declares(key) => {
+                        open.doubts(at, true);
+                        self.doubtful = true;
+                    }
+                    _ => {
+                        open.doubts(at, true);
+                        self.doubtful |= open.rejected.is_some();
                     }
                 }
             } else if self.begins_next(text, &open, &tag, keys) {
+                // It has a closing tag, then, which did not end it.
+                self.doubtful |= open.rejected.is_some();
                 self.close(open, at, tag.at.end as usize);
                 self.at = tag.at.end as usize;
                 if let Some(key) = tag.key {
@@ -384,12 +438,23 @@ impl Walk {
                     }
                 }
             } else if self.nests(text, &open, &tag) {
+                // `<a><a>x</a>`: one of both is too many.
+                self.doubtful |= behind_space(text, open.from) == at && self.is_same(text, &open, &tag);
                 open.doubts(at, true);
                 open.nested += 1;
                 // Was the value before it not closed, or does it speak of an argument?
                 let key = tag.key.map_or("", |key| key.of(text));
                 let is_new = self.params.iter().all(|param| param.key.of(text) != key);
                 self.doubtful |= key != open.key.of(text) && is_new && keys.declares(key);
+            }
+            // `x<parameter>`: a closing tag without its stroke?
+            if tag.role == Role::Param && !tag.closing && tag.key.is_none() && self.style == Style::Words {
+                open.doubts(at, true);
+                open.rejected = Some(tag.at.end as usize);
+            }
+            if open.next.is_none() && self.may_be_next(text, &open, &tag, keys) {
+                open.doubts(at, true);
+                open.next = Some(at);
             }
             self.at = self.past(text, at);
         }
@@ -408,7 +473,10 @@ impl Walk {
         // Only its own closing tag is missing, if nothing but closing tags is left.
         match open.closer {
             Some(closer) if self.only_closers(text, closer) => {
-                self.doubtful |= open.torn || open.opened;
+                self.doubtful |= open.torn || open.opened || open.rejected.is_some() || open.nested != 0;
+                // Other arguments follow: they begin where the first of them does.
+                let closer = open.next.filter(|_| self.n_returns < MAX_RETURNS).unwrap_or(closer);
+                self.n_returns += usize::from(open.next.is_some());
                 // The blanks in front of it are those of its own line.
                 let value = text.get(open.from..closer).unwrap_or("");
                 let value = if self.style == Style::Words { value } else { value.trim_end() };
@@ -481,8 +549,52 @@ impl Walk {
         tag.closing
             && match self.style {
                 Style::Words => matches!(tag.role, Role::Param | Role::Value),
-                Style::Elements { marked } => tag.marked == marked && tag.word.of(text) == open.key.of(text),
+                Style::Elements { marked } => {
+                    tag.marked == marked && tag.word.of(text).eq_ignore_ascii_case(open.key.of(text))
+                }
             }
+    }
+
+    /// Does `tag` open the argument that is open?
+    fn is_same(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+        let key = if self.style == Style::Words { tag.key } else { Some(tag.word) };
+        key.is_some_and(|key| key.of(text) == open.key.of(text))
+    }
+
+    /// Does `tag` open an element in a value that is an argument if the value's own closing tag is missing?
+    fn may_be_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+        let word = tag.word.of(text);
+        self.style != Style::Words
+            && open.nested == 0
+            && keys.declares(word)
+            && self.is_element(text, tag, keys)
+            && self.is_new(text, open, word)
+    }
+
+    /// Has `key` no value yet?
+    fn is_new(&self, text: &str, open: &Open, key: &str) -> bool {
+        key != open.key.of(text) && self.params.iter().all(|param| param.key.of(text) != key)
+    }
+
+    /// The key between `<arg_key>`, which is `tag`, and the tag behind it, `""` where none may be meant; `None` asks for
+    /// more text.
+    fn key_of<'t>(&self, text: &'t str, tag: &Tag) -> Option<&'t str> {
+        let rest = text.get(tag.at.end as usize..)?;
+        match rest.bytes().take(MAX_KEY).position(|byte| byte == b'<') {
+            Some(len) => rest.get(..len).map(str::trim),
+            None => (MAX_KEY <= rest.len()).then_some(""),
+        }
+    }
+
+    /// Does `json`, the value of an argument, hold marks that only tags of this style have? Then one of them is broken.
+    pub(crate) fn holds_marks(&self, json: &str) -> bool {
+        let count = |token: &str| json.matches(token).count();
+        match self.style {
+            Style::Elements { marked: true } => json.contains("]minimax["),
+            // A closing tag may be text: `<|close|>argument<|sep|>`.
+            _ if self.by_tokens => count("<|open|>") != 0 || count("<|close|>") != count("<|sep|>"),
+            Style::Words | Style::Elements { marked: false } => false,
+        }
     }
 
     /// Does `tag` close an element around the arguments: `</parameters>`, `</f>`?
@@ -538,12 +650,11 @@ impl Walk {
     fn begins_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
         let Some(key) = tag.key.map(|key| key.of(text)) else { return false };
         let before = text.get(..tag.at.start as usize).unwrap_or("").trim_end_matches([' ', '\t']);
-        let is_new = key != open.key.of(text) && self.params.iter().all(|param| param.key.of(text) != key);
         self.style == Style::Words
             && tag.role == Role::Param
             && !tag.closing
             && before.ends_with('\n')
-            && is_new
+            && self.is_new(text, open, key)
             && keys.declares(key)
     }
 

@@ -81,10 +81,12 @@ pub(super) fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Optio
     }
     let at = Rooted::new(guide, place.unwrap_or_else(|| guide.root()));
     let parse = read_with(text, &at, &Options { cut: false });
-    parse.settled().map(|reading| reading.value().raw().to_owned())
+    // What stands around the value is a part of the argument, too.
+    parse.settled().filter(|reading| reading.is_whole(text)).map(|reading| reading.value().raw().to_owned())
 }
 
-fn kinds_of(value: Value<'_>) -> Kinds {
+/// The type that `value` has.
+pub(crate) fn kinds_of(value: Value<'_>) -> Kinds {
     match value.kind() {
         Kind::Null => Kinds::NULL,
         Kind::Bool => Kinds::BOOL,

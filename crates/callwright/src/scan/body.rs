@@ -198,7 +198,9 @@ impl Case<'_, '_> {
             let key = param.key.of(self.text);
             let place = value::place_of(guide, guide.root(), key);
             let json = value::json_of(param.value.of(self.text), param.typing, guide, place, trim);
-            doubtful |= self.may_be_text(tool, key, before);
+            doubtful |= self.may_be_text(tool, key, before)
+                || walk.holds_marks(&json)
+                || self.may_be_two(tool, walk, param);
             match slots.get(key).and_then(|&slot| members.get(slot)) {
                 // Said twice, meant once.
                 Some((_, known)) => doubtful |= *known != json,
@@ -232,6 +234,22 @@ impl Case<'_, '_> {
         let is_alike =
             || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
         is_declared(written) && takes_text && !is_declared(key) && !is_alike()
+    }
+
+    /// Is what stands behind a closing tag in the value of `param` the value of an argument whose opening tag is missing:
+    /// `<parameter=a>x</parameter>⏎3</parameter>`?
+    fn may_be_two(&self, tool: &Tool, walk: &Walk, param: &Param) -> bool {
+        let Some(tail) = param.tail else { return false };
+        let guide = tool.schema().guide();
+        let piece = self.text.get(tail..param.value.end as usize).unwrap_or("").trim();
+        let Ok(tree) = strict(piece) else { return false };
+        let kinds = value::kinds_of(tree.root(piece));
+        let is_given = |key: &str| walk.params.iter().any(|param| param.key.of(self.text) == key);
+        let mut missing = guide.names(guide.root()).filter(|key| !is_given(key));
+        missing.any(|key| {
+            let place = value::place_of(guide, guide.root(), key);
+            place.is_some_and(|place| guide.kinds(place).meets(kinds))
+        })
     }
 
     /// One text is the value of the one argument that the tool cannot do without.

@@ -108,6 +108,7 @@ impl<'a, 't> Case<'a, 't> {
             }
         }
         match first {
+            Some(_) if self.leaves_out(payload.end) => self.broken(at, end, None, &payload.parse),
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if is_data => Judged::Text(Some(payload.end)),
@@ -370,8 +371,18 @@ impl<'a, 't> Case<'a, 't> {
             let reason = self.names.unknown(written);
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         };
-        let guide = if self.is_whole_call(at, tool) { tool.call_guide() } else { tool.schema().guide() };
+        let is_whole_call = self.is_whole_call(at, tool);
+        let guide = if is_whole_call { tool.call_guide() } else { tool.schema().guide() };
         let payload = payload::read_json_at(self.text, at, guide, self.cut);
+        // `{"name": "f", "arguments":: {"a": 1}}`: the name goes on over the arguments.
+        let is_torn = |reading: &Reading<'_>| {
+            let names = keys::NAME.iter().filter_map(|key| reading.value().get(key)?.as_str());
+            names.into_iter().any(|name| name.starts_with(written) && name.contains('"'))
+        };
+        if is_whole_call && payload.parse.settled().is_some_and(is_torn) {
+            let end = self.end.unwrap_or(payload.end).max(payload.end);
+            return self.broken(at, end, Some(written), &Parse::default());
+        }
         // `<f>{"name": "f", "arguments": {…}}</f>`
         if let Some(reading) = payload.parse.settled() {
             let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
@@ -402,13 +413,21 @@ impl<'a, 't> Case<'a, 't> {
             let mut fitting = payload.parse.readings.iter().filter(good);
             fitting.next().filter(|_| fitting.next().is_none())
         });
-        let Some(reading) = reading else { return self.broken(at, end, Some(written), &payload.parse) };
+        let Some(reading) = reading.filter(|_| !self.leaves_out(payload.end)) else {
+            return self.broken(at, end, Some(written), &payload.parse);
+        };
         let value = shape::without_wrapper(reading.value(), tool);
         if value.kind() != Kind::Object {
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         }
         self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), at, payload.end), end)
+    }
+
+    /// Is there more in the payload's brackets than was read, up to `read`: `f(a=[1]], b=2)`?
+    fn leaves_out(&self, read: usize) -> bool {
+        let rest = self.end.and_then(|end| self.text.get(read..end)).unwrap_or("");
+        rest.contains(char::is_alphanumeric)
     }
 
     pub(super) fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
@@ -433,7 +452,9 @@ impl<'a, 't> Case<'a, 't> {
         };
         if !self.last {
             // Code and prose in brackets are not held for what no text behind them makes a call.
-            let is_other = !plausible && !self.is_distinct() && !self.may_be_arguments(block);
+            let is_code = parse.diagnostics.iter().any(|d| d.problem == Problem::SwallowedMember);
+            let may_be_arguments = !is_code && self.may_be_arguments(block);
+            let is_other = !plausible && !self.is_distinct() && !may_be_arguments;
             return if is_other { Judged::Text(None) } else { Judged::Unclear };
         }
         if !plausible && !self.is_distinct() {

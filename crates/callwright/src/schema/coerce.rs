@@ -14,7 +14,7 @@
 
 use std::ops::ControlFlow;
 
-use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Span, Tree, Value, read, strict};
+use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, Tree, Value, read, strict};
 
 use super::check::{Fault, Sort, walk};
 use super::guide::{Rooted, Rule, SchemaGuide};
@@ -176,7 +176,8 @@ fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Opt
         return None;
     }
     let parse = read(text, &Rooted::new(guide, place));
-    let reading = parse.settled().filter(|reading| reading.class() <= Class::Lossless)?;
+    let is_lossless = |reading: &&Reading<'_>| reading.class() <= Class::Lossless && reading.is_whole(text);
+    let reading = parse.settled().filter(is_lossless)?;
     is_wanted(reading.value()).then(|| reading.text.clone().into_owned())
 }
 

@@ -67,7 +67,7 @@ fn arguments_of_expressions_and_relaxed_objects_go_out_while_they_grow() {
         let text = spelt(&mut random, number % SPELT.len(), number % 3 != 0);
         n.take(&tools, &mut random, &text);
     }
-    assert!(1_000 < n.begun && 250 < n.long && 50 < n.refused, "{n:?}");
+    assert!(1_000 < n.begun && 200 < n.long && 50 < n.refused, "{n:?}");
     assert!(n.given_up * 50 < n.begun, "{n:?}");
 }
 
