@@ -195,7 +195,10 @@ impl Case<'_, '_> {
         let mut doubtful = walk.doubtful;
         let mut before: Option<&Param> = None;
         for param in &walk.params {
-            let key = param.key.of(self.text);
+            let written = param.key.of(self.text);
+            let key = self.meant_key(tool, walk, written);
+            // `<arg_key>key="a" type="string</arg_key>`
+            doubtful |= key.contains('"') && !tool.declares(key);
             let place = value::place_of(guide, guide.root(), key);
             let json = value::json_of(param.value.of(self.text), param.typing, guide, place, trim);
             doubtful |= self.may_be_text(tool, key, before)
@@ -234,6 +237,19 @@ impl Case<'_, '_> {
         let is_alike =
             || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
         is_declared(written) && takes_text && !is_declared(key) && !is_alike()
+    }
+
+    /// The declared key that is `written` in other letters, or with a sign too many, `"path`, and has no value of its own.
+    fn meant_key<'k>(&self, tool: &'k Tool, walk: &Walk, written: &'k str) -> &'k str {
+        let guide = tool.schema().guide();
+        if tool.declares(written) {
+            return written;
+        }
+        let word = written.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_given = |key: &str| walk.params.iter().any(|param| param.key.of(self.text) == key);
+        let alike = |key: &&str| key.eq_ignore_ascii_case(word) && !is_given(key);
+        let mut alike = guide.names(guide.root()).filter(alike);
+        alike.next().filter(|_| alike.next().is_none()).unwrap_or(written)
     }
 
     /// Is what stands behind a closing tag in the value of `param` the value of an argument whose opening tag is missing:

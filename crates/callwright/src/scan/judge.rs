@@ -374,10 +374,17 @@ impl<'a, 't> Case<'a, 't> {
         let is_whole_call = self.is_whole_call(at, tool);
         let guide = if is_whole_call { tool.call_guide() } else { tool.schema().guide() };
         let payload = payload::read_json_at(self.text, at, guide, self.cut);
-        // `{"name": "f", "arguments":: {"a": 1}}`: the name goes on over the arguments.
+        // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: no whole call came of it.
         let is_torn = |reading: &Reading<'_>| {
-            let names = keys::NAME.iter().filter_map(|key| reading.value().get(key)?.as_str());
-            names.into_iter().any(|name| name.starts_with(written) && name.contains('"'))
+            let value = reading.value();
+            let is_part = |key: &&&str| !tool.declares(key) && value.get(key).is_some();
+            let name = keys::NAME.iter().filter(is_part).find_map(|key| value.get(key)?.as_str());
+            let has_arguments = keys::ARGUMENTS.iter().filter(is_part).count() != 0;
+            let is_own = name.as_ref().is_some_and(|name| {
+                self.names.resolve(name, Prefix::Any).is_some_and(|own| own.name() == tool.name())
+            });
+            has_arguments && !is_own
+                || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
         };
         if is_whole_call && payload.parse.settled().is_some_and(is_torn) {
             let end = self.end.unwrap_or(payload.end).max(payload.end);
@@ -390,6 +397,10 @@ impl<'a, 't> Case<'a, 't> {
                 whole.as_slice()
                 && inner.name() == tool.name()
             {
+                let verdicts = self.shaped(reading, at, payload.end);
+                return Judged::Calls(verdicts, self.end.unwrap_or(payload.end).max(payload.end));
+            }
+            if is_whole_call && matches!(whole.as_slice(), [Shaped::Wrong { .. }]) {
                 let verdicts = self.shaped(reading, at, payload.end);
                 return Judged::Calls(verdicts, self.end.unwrap_or(payload.end).max(payload.end));
             }

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
-use callwright_json::Span;
+use callwright_json::{Guide as _, Span, strict};
 
 use super::repeat::Spot;
 use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
-use crate::verdict::Verdict;
+use crate::keys;
+use crate::name::Prefix;
+use crate::verdict::{Reason, Refusal, ShapeError, Verdict};
 
 impl Scanner<'_> {
     pub(super) fn tail(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
@@ -21,6 +23,18 @@ impl Scanner<'_> {
                 Flow::Wait
             }
             Tail::Ended(at) => {
+                match beside(&self.text, at, end, |key| self.is_left_out(key)) {
+                    Beside::No => {}
+                    Beside::Grows => {
+                        self.at = at;
+                        self.mode = Mode::Tail;
+                        return Flow::Wait;
+                    }
+                    Beside::Argument(key) => {
+                        let key = key.to_owned();
+                        self.refuse_last(key, at);
+                    }
+                }
                 self.at = at;
                 if let Some((_, from)) = &mut self.inside {
                     *from = at;
@@ -30,6 +44,39 @@ impl Scanner<'_> {
                 Flow::On
             }
         }
+    }
+
+    /// Would an argument of this name be left out of the last call, or do all arguments have such names? All keys that
+    /// begin with it count, too, where it is the whole of what is there so far.
+    fn is_left_out(&self, key: Named<'_>) -> bool {
+        let Some(Verdict::Accepted(call)) = self.pending.last() else { return false };
+        let Some(tool) = self.names.resolve(&call.name, Prefix::Any) else { return false };
+        let guide = tool.schema().guide();
+        let is_given = |key: &str| {
+            strict(&call.arguments).is_ok_and(|tree| tree.root(&call.arguments).get(key).is_some())
+        };
+        match key {
+            Named::Whole(key) => keys::ARGUMENTS.contains(&key) || tool.declares(key) && !is_given(key),
+            Named::Begun(start) => {
+                let mut all = guide.names(guide.root()).chain(keys::ARGUMENTS.iter().copied());
+                all.any(|key| key.starts_with(start))
+            }
+        }
+    }
+
+    /// `f(a=1), b=2)`: the call seemed to be over and was not.
+    fn refuse_last(&mut self, key: String, at: usize) {
+        let Some(Verdict::Accepted(call)) = self.pending.pop() else { return };
+        let start = call.span.start as usize;
+        self.pending.push(Verdict::Refused(Refusal {
+            id: call.id,
+            name: Some(call.name),
+            dialect: call.dialect,
+            number: 0,
+            span: Span::new(start, at),
+            block: self.text.get(start..at).unwrap_or("").to_owned(),
+            reason: Reason::Shape(ShapeError::BesideArguments(key)),
+        }));
     }
 
     fn flush_calls(&mut self, out: &mut Vec<Event>) {
@@ -83,5 +130,67 @@ impl Scanner<'_> {
 
     pub(super) fn has_calls(&self) -> bool {
         !self.outcome.verdicts.is_empty()
+    }
+}
+
+/// What stands behind a call.
+#[derive(Debug, PartialEq, Eq)]
+enum Beside<'t> {
+    /// Nothing that concerns it.
+    No,
+    /// More text must tell.
+    Grows,
+    /// An argument of this name.
+    Argument(&'t str),
+}
+
+/// A name, or the beginning of one.
+enum Named<'t> {
+    Whole(&'t str),
+    Begun(&'t str),
+}
+
+/// The longest name that is looked for behind a call, in bytes.
+const MAX_KEY: usize = 64;
+
+/// Is what stands at `from`, behind a call and its closing marks, an argument of it: `{"a": 1}, "b": 2}`, `f(a=1), b=2)`?
+fn beside<'t>(text: &'t str, from: usize, end: bool, is_left_out: impl Fn(Named<'_>) -> bool) -> Beside<'t> {
+    let before = text.get(..from).unwrap_or("");
+    let rest = text.get(from..).unwrap_or("").trim_start();
+    // A word alone may begin what is said next.
+    let is_listed = before.trim_end().ends_with(',')
+        || before.ends_with([')', '}', ']']) && before.len() + rest.len() == text.len();
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let (key, behind, is_quoted) = match rest.chars().next() {
+        Some(quote @ ('"' | '\'')) => {
+            let inside = &rest[1..];
+            match inside.split_once(quote) {
+                Some((key, behind)) => (key, behind, true),
+                None if !end && inside.len() < MAX_KEY && is_left_out(Named::Begun(inside)) => {
+                    return Beside::Grows;
+                }
+                None => return Beside::No,
+            }
+        }
+        Some(first) if is_word(first) && is_listed => {
+            let len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            let (key, behind) = rest.split_at(len);
+            if behind.is_empty() && !end && len < MAX_KEY && is_left_out(Named::Begun(key)) {
+                return Beside::Grows;
+            }
+            (key, behind, false)
+        }
+        _ => return Beside::No,
+    };
+    if MAX_KEY < key.len() || !is_left_out(Named::Whole(key)) {
+        return Beside::No;
+    }
+    let sign = behind.trim_start();
+    match sign.as_bytes() {
+        [] if !end && behind.len() < MAX_KEY => Beside::Grows,
+        [b':', ..] => Beside::Argument(key),
+        [b'='] if !end && !is_quoted => Beside::Grows,
+        [b'=', next @ ..] if !is_quoted && next.first() != Some(&b'=') => Beside::Argument(key),
+        _ => Beside::No,
     }
 }
