@@ -92,6 +92,15 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
         let written = name.as_str().unwrap_or_default();
         let tool = names.resolve(&written, prefix).or_else(|| names.resolve(&written, Prefix::Any));
         let arguments = member(value, keys::ARGUMENTS, |_| true).filter(|(key, _)| *key != name_key);
+        // `{"tool_calls": [{…}], "name": "g", "arguments": {…}}`: a call beside the others.
+        let is_list = |v: Value<'_>| v.elements().any(|element| element.kind() == Kind::Object);
+        if let Some(tool) = tool
+            && let Some((key, _)) = member(value, keys::WRAPPERS, is_list)
+            && !tool.declares(key)
+        {
+            let error = ShapeError::BesideArguments(key.to_owned());
+            return Object::Call(Shaped::Wrong { written: Some(written), error });
+        }
         match (tool, arguments) {
             // A tool may itself have a parameter of that name: then the object is flat.
             (Some(tool), Some((key, arguments))) => {
@@ -128,7 +137,13 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
     }
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
     if let Some((key, inside)) = member(value, keys::WRAPPERS, wraps) {
-        // `{"function": {"name": …}, "arguments": …}` is rare; `{"type": "function", "function": {…}}` is common.
+        // `{"tool_calls": [{"name": "f"}], "arguments": {…}}`
+        let holds_some = |v: Value<'v>| v.members().next().is_some();
+        if let Some((beside, _)) = member(value, keys::ARGUMENTS, holds_some) {
+            let error = ShapeError::BesideArguments(beside.to_owned());
+            return Object::Call(Shaped::Wrong { written: None, error });
+        }
+        // `{"type": "function", "function": {…}}` is common.
         if value.members().count() <= 4 || key == "tool_calls" {
             return Object::Wrapper(inside);
         }

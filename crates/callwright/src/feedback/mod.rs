@@ -189,7 +189,7 @@ impl Feedback {
                 String::from("Write the value itself; a call inside a call cannot be run"),
             ),
             ShapeError::BesideArguments(key) => (
-                format!("'{key}' stands beside 'arguments'"),
+                format!("'{key}' stands outside the arguments of the call"),
                 format!("Put all arguments into one object: {{\"tool\": \"{name}\", \"arguments\": {{…}}}}"),
             ),
         };

@@ -117,6 +117,8 @@ struct Open {
     rejected: Option<usize>,
     /// Where the first element begins in it that may be the next argument.
     next: Option<usize>,
+    /// A key began in it.
+    keyed: bool,
     /// The first tag in it that leaves open where it ends.
     doubt: Option<usize>,
     /// Nothing was in doubt before it.
@@ -298,6 +300,7 @@ impl Walk {
             first: None,
             rejected: None,
             next: None,
+            keyed: false,
             doubt: None,
             is_clear: !self.doubtful,
         });
@@ -409,11 +412,14 @@ impl Walk {
                     // `x⏎<arg_key>b</arg_key>` without the value's closing tag, or a text that has such tags.
                     Some(key) if !tag.closing && self.is_new(text, &open, key) && keys.declares(key) => {
                         open.doubts(at, true);
+                        open.keyed = true;
                         self.doubtful = true;
                     }
+                    // `xb</arg_key><arg_value>`: a value and the next key in one.
                     _ => {
                         open.doubts(at, true);
-                        self.doubtful |= open.rejected.is_some();
+                        self.doubtful |= open.rejected.is_some() || tag.closing && !open.keyed;
+                        open.keyed |= !tag.closing;
                     }
                 }
             } else if self.begins_next(text, &open, &tag, keys) {

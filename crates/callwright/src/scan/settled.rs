@@ -160,6 +160,7 @@ fn beside<'t>(text: &'t str, from: usize, end: bool, is_left_out: impl Fn(Named<
     // A word alone may begin what is said next.
     let is_listed = before.trim_end().ends_with(',')
         || before.ends_with([')', '}', ']']) && before.len() + rest.len() == text.len();
+    let is_called = before.trim_end().ends_with(')');
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let (key, behind, is_quoted) = match rest.chars().next() {
         Some(quote @ ('"' | '\'')) => {
@@ -172,7 +173,7 @@ fn beside<'t>(text: &'t str, from: usize, end: bool, is_left_out: impl Fn(Named<
                 None => return Beside::No,
             }
         }
-        Some(first) if is_word(first) && is_listed => {
+        Some(first) if is_word(first) && (is_listed || is_called) => {
             let len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             let (key, behind) = rest.split_at(len);
             if behind.is_empty() && !end && len < MAX_KEY && is_left_out(Named::Begun(key)) {
@@ -188,7 +189,7 @@ fn beside<'t>(text: &'t str, from: usize, end: bool, is_left_out: impl Fn(Named<
     let sign = behind.trim_start();
     match sign.as_bytes() {
         [] if !end && behind.len() < MAX_KEY => Beside::Grows,
-        [b':', ..] => Beside::Argument(key),
+        [b':', ..] if is_quoted || is_listed => Beside::Argument(key),
         [b'='] if !end && !is_quoted => Beside::Grows,
         [b'=', next @ ..] if !is_quoted && next.first() != Some(&b'=') => Beside::Argument(key),
         _ => Beside::No,

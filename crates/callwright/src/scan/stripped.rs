@@ -18,6 +18,9 @@ const BEFORE: &[&str] = &["commentary ", "analysis "];
 const GLUED_BEFORE: &[&str] = &["function"];
 const GLUED_BEHIND: &[&str] = &["json", "code"];
 
+/// The most blanks that are waited for behind such a word.
+const MAX_BLANKS: usize = 16;
+
 impl Leading<'_, '_> {
     /// The same in the middle of a line.
     pub(super) fn stripped_in_line(&mut self) -> Option<Step> {
@@ -84,6 +87,13 @@ impl Leading<'_, '_> {
         if GLUED_BEHIND.contains(&word) {
             at = self.skip_space(word_end);
             marks += 1;
+            if MAX_BLANKS <= at - word_end {
+                return None;
+            }
+            // `run_code⏎json {`, cut behind the blank
+            if at == self.bytes.len() {
+                return Some(Step::Wait);
+            }
         }
         match *self.bytes.get(at)? {
             b'{' if self.text.get(self.at..from) == Some("call:") => self.relaxed(name, at),
