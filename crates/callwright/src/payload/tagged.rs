@@ -113,8 +113,8 @@ struct Open {
     nested: usize,
     /// The first closing tag that may be one of theirs, and the place behind it.
     first: Option<(usize, usize)>,
-    /// The place behind its last closing tag that nothing fitting followed.
-    rejected: Option<usize>,
+    /// Its last closing tag that nothing fitting followed.
+    rejected: Option<Span>,
     /// Where the first element begins in it that may be the next argument.
     next: Option<usize>,
     /// A key began in it.
@@ -160,10 +160,25 @@ impl Open {
         }
     }
 
+    /// Does the value look as if it ended at `at`: on a line of its own where it began on one, else right behind the text?
+    fn may_end(&self, text: &str, at: usize) -> bool {
+        let value = text.get(self.from..at).unwrap_or("");
+        match value.starts_with(['\r', '\n']) {
+            true => value.trim_end_matches([' ', '\t']).ends_with('\n'),
+            false => !value.ends_with(char::is_whitespace),
+        }
+    }
+
     fn param(&self, end: usize) -> Param {
         let certain = self.is_clear.then(|| self.doubt.map_or(end, |doubt| doubt.min(end)));
         let value = Span::new(self.from, end);
-        Param { key: self.key, typing: self.typing, value, certain, tail: self.rejected }
+        Param {
+            key: self.key,
+            typing: self.typing,
+            value,
+            certain,
+            tail: self.rejected.map(|tag| tag.end as usize),
+        }
     }
 }
 
@@ -388,18 +403,20 @@ impl Walk {
                         }
                     }
                     Some(true) => {
-                        let is_doubled = open.rejected.is_some_and(|behind| behind_space(text, behind) == at);
+                        let is_doubled = open.rejected.is_some_and(|tag| {
+                            behind_space(text, tag.end as usize) == at
+                                && open.may_end(text, tag.start as usize)
+                        });
                         self.doubtful |= open.torn || open.first.is_some() || is_doubled;
                         self.close(open, at, tag.at.end as usize);
                         return Step::On;
                     }
                     // Its opening tag ended another value, so the text may as well be that one's.
                     Some(false) => {
-                        let behind = tag.at.end as usize;
                         // `</parameter=b>3</parameter>`: was another argument meant?
                         self.doubtful |= open.after_open || tag.key.is_some();
                         open.doubts(at, true);
-                        open.rejected = Some(behind);
+                        open.rejected = Some(tag.at);
                     }
                 }
             } else if tag.role == Role::Key && self.style == Style::Words {
@@ -456,7 +473,7 @@ impl Walk {
             // `x<parameter>`: a closing tag without its stroke?
             if tag.role == Role::Param && !tag.closing && tag.key.is_none() && self.style == Style::Words {
                 open.doubts(at, true);
-                open.rejected = Some(tag.at.end as usize);
+                open.rejected = Some(tag.at);
             }
             if open.next.is_none() && self.may_be_next(text, &open, &tag, keys) {
                 open.doubts(at, true);
