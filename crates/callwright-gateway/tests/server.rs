@@ -362,6 +362,11 @@ fn a_key_that_the_upstream_repeats_is_not_passed_on() {
          [[answer]]\nrepeat = true\nbody = '{{\"key\": \"{KEY}\"}}'\n\
          [answer.when]\npath = \"/v1/embeddings\"\n"
     );
+    // Up to three letters of it go before, where it comes in pieces.
+    let hidden = |said: &str| {
+        let begun = ["sk-[secret]", "sk[secret]", "s[secret]"];
+        begun.iter().fold(said.to_owned(), |said, begun| said.replace(begun, "[secret]"))
+    };
     for pieces in ["\"whole\"", "1", "3", "7"] {
         let replay = replay(&format!("form = {{ pieces = {pieces}, writes = {pieces} }}\n{script}"));
         let mut relay = relay_to(&replay.base_url());
@@ -392,11 +397,6 @@ fn a_key_that_the_upstream_repeats_is_not_passed_on() {
                     thought.push_str(said["reasoning_content"].as_str().unwrap_or(""));
                     arguments.push_str(said["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or(""));
                 }
-                let hidden = |said: &str| {
-                    said.replace("sk-[secret]", "[secret]")
-                        .replace("s[secret]", "[secret]")
-                        .replace("sk[secret]", "[secret]")
-                };
                 let expected = say.replace(KEY, "[secret]");
                 assert_eq!(hidden(&text), expected, "{pieces}, {stream}: {}", answer.body);
                 if has_tools {
@@ -411,7 +411,7 @@ fn a_key_that_the_upstream_repeats_is_not_passed_on() {
             }
         }
         let embeddings = running.ask("POST /v1/embeddings", r#"{"model": "m", "input": "a"}"#);
-        assert_eq!(embeddings.body, r#"{"key": "[secret]"}"#);
+        assert_eq!(hidden(&embeddings.body), r#"{"key": "[secret]"}"#, "{pieces}");
     }
 }
 

@@ -72,6 +72,7 @@ pub(crate) fn gateway(options: &Options) -> Result<()> {
     // What was measured is shown whatever happened then.
     show(&figures);
     measured?;
+    ensure!(!figures.is_empty(), "nothing that is measured has `{}` in its name", options.only);
     let over: Vec<&str> = figures.iter().filter(|f| f.is_over()).map(|f| f.name.as_str()).collect();
     ensure!(!options.gate || over.is_empty(), "over their bounds: {}", over.join(", "));
     Ok(())

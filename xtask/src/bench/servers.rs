@@ -47,18 +47,18 @@ pub(crate) struct Nginx {
 impl Servers {
     /// Starts all.
     pub(crate) fn trio(&self) -> Result<Trio> {
-        let upstream = self.upstream()?;
+        let upstream = self.upstream(LOAD)?;
         let ours = self.ours(&upstream, PROXIES, 1)?;
         let nginx = self.nginx(&upstream.address);
         Ok(Trio { upstream, ours, nginx })
     }
 
-    /// Starts the upstream.
-    pub(crate) fn upstream(&self) -> Result<Server> {
+    /// Starts the upstream on `cores`.
+    pub(crate) fn upstream(&self, cores: &str) -> Result<Server> {
         let address = free_address()?;
         let mut command = Command::new(&self.load);
         command.args(["upstream", &address]);
-        let running = Running::start(&command, LOAD, &self.work.join("upstream.log"))?;
+        let running = Running::start(&command, cores, &self.work.join("upstream.log"))?;
         reached(&address)?;
         Ok(Server { running, address })
     }

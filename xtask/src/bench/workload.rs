@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -155,7 +155,7 @@ pub(crate) fn latency(servers: &Servers, trio: &Trio, options: &Options) -> Resu
 
 /// The time until it is ready, and its memory, as it starts by default: a thread for each core.
 pub(crate) fn start(servers: &Servers, options: &Options) -> Result<Vec<Figure>> {
-    let upstream = servers.upstream()?;
+    let upstream = servers.upstream(LOAD)?;
     let (mut ready, mut idle, mut streams) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..options.rounds {
         let begin = Instant::now();
@@ -180,25 +180,37 @@ pub(crate) fn start(servers: &Servers, options: &Options) -> Result<Vec<Figure>>
 
 /// How much more two cores answer than one.
 ///
-/// The load needs a core itself, so both cannot be filled. What is compared is how many answers there are for each
+/// The load needs cores itself, so both cannot be filled. What is compared is how many answers there are for each
 /// second of the busiest thread: it bounds what the gateway can do with all cores to itself, and falls where
-/// threads wait for each other, or the work is dealt out unevenly.
+/// threads wait for each other, or the work is dealt out unevenly. Half of the load runs on each core, or the thread
+/// beside it would get fewer of the requests; and there are enough of them that two threads have no more idle moments
+/// than one, after which a thread does less at a time.
 pub(crate) fn cores(servers: &Servers, options: &Options) -> Result<Figure> {
-    let upstream = servers.upstream()?;
-    // Both may run where they like: next to the load, a request costs less than on the other core.
+    const CONNECTIONS: usize = 32;
+    /// One turn tells little where others share the machine; the median of many short ones tells more than that of a few.
+    const TURNS: usize = 8;
+    let upstream = servers.upstream("0,1")?;
     let (one, two) = (servers.ours(&upstream, "0,1", 1)?, servers.ours(&upstream, "0,1", 2)?);
-    let most = |server: &Server| -> Result<f64> {
+    let per_second = |server: &Server, seconds: f64| -> Result<f64> {
         let before = server.running.cpu_of_threads()?;
-        let sample = load(servers, &server.address, "call", 16, options.seconds * 2.0)?;
+        let halves = ["0", "1"]
+            .map(|core| Load::start(servers, core, &server.address, "call", CONNECTIONS / 2, seconds));
+        let mut answers = 0.0;
+        for half in halves {
+            answers += half?.sample()?.answers;
+        }
         let after = server.running.cpu_of_threads()?;
-        let busiest = after.iter().zip(&before).map(|(after, before)| after.saturating_sub(*before)).max();
-        Ok(sample.answers / busiest.unwrap_or_default().as_secs_f64())
+        let spent = after
+            .iter()
+            .map(|(thread, spent)| spent.saturating_sub(before.get(thread).copied().unwrap_or_default()));
+        Ok(answers / spent.max().unwrap_or_default().as_secs_f64())
     };
-    load(servers, &one.address, "call", 16, 0.2)?;
-    load(servers, &two.address, "call", 16, 0.2)?;
+    per_second(&one, 0.2)?;
+    per_second(&two, 0.2)?;
     let mut ratios = Vec::new();
-    for _ in 0..options.rounds {
-        ratios.push(most(&two)? / most(&one)?);
+    for _ in 0..options.rounds * TURNS {
+        let seconds = options.seconds / 3.0;
+        ratios.push(per_second(&two, seconds)? / per_second(&one, seconds)?);
     }
     let value = median(ratios);
     let held = Some(Held { what: "× one thread", value, bound: Bound::AtLeast(1.8) });
@@ -215,7 +227,7 @@ pub(crate) fn cores(servers: &Servers, options: &Options) -> Result<Figure> {
 /// All streams at once that the descriptors of one process allow.
 pub(crate) fn many_streams(servers: &Servers) -> Result<Figure> {
     const STREAMS: usize = 9_000;
-    let upstream = servers.upstream()?;
+    let upstream = servers.upstream(LOAD)?;
     let ours = servers.ours(&upstream, "0,1", 0)?;
     let begin = Instant::now();
     let memory = streamed(servers, &ours, &upstream, STREAMS, |ours| ours.running.memory())?;
@@ -255,21 +267,49 @@ fn streamed<T>(
     Ok(looked)
 }
 
-/// Runs the load.
+/// Runs the load on its core.
 ///
 /// # Errors
 /// An answer was not right.
 fn load(servers: &Servers, address: &str, case: &str, connections: usize, seconds: f64) -> Result<Sample> {
-    let mut command = Command::new(&servers.load);
-    command.args(["run", address, case, &connections.to_string(), &seconds.to_string()]);
-    let log = servers.work.join("load.log");
-    let mut running = Running::start(&command, LOAD, &log)?;
-    let line = running.line().with_context(|| said(&log))?;
-    let numbers: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
-    let [answers, failed, _bytes, p50, p99] = numbers[..] else { bail!("the load says {line}") };
-    ensure!(failed == 0.0, "{failed} of {answers} answers to {case} are not what the upstream said");
-    ensure!(0.0 < answers, "no answer to {case}");
-    Ok(Sample { answers, p50, p99 })
+    Load::start(servers, LOAD, address, case, connections, seconds)?.sample()
+}
+
+/// A load that runs.
+struct Load {
+    running: Running,
+    case: String,
+    log: PathBuf,
+}
+
+impl Load {
+    fn start(
+        servers: &Servers,
+        cores: &str,
+        address: &str,
+        case: &str,
+        connections: usize,
+        seconds: f64,
+    ) -> Result<Load> {
+        let mut command = Command::new(&servers.load);
+        command.args(["run", address, case, &connections.to_string(), &seconds.to_string()]);
+        let log = servers.work.join(format!("load-{cores}.log"));
+        Ok(Load { running: Running::start(&command, cores, &log)?, case: case.to_owned(), log })
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// An answer was not right.
+    fn sample(mut self) -> Result<Sample> {
+        let line = self.running.line().with_context(|| said(&self.log))?;
+        let numbers: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+        let [answers, failed, _bytes, p50, p99] = numbers[..] else { bail!("the load says {line}") };
+        let case = &self.case;
+        ensure!(failed == 0.0, "{failed} of {answers} answers to {case} are not what the upstream said");
+        ensure!(0.0 < answers, "no answer to {case}");
+        Ok(Sample { answers, p50, p99 })
+    }
 }
 
 fn said(log: &Path) -> String {
