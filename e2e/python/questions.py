@@ -1,7 +1,7 @@
 """Asks one question with one tool, by the `openai` package, and holds each call against the tool's schema.
 
 A task: {"base_url", "model", "ask", "tool", "description", "parameters", "tool_choice", "max_tokens"}
-With a "system" and a "grammar" the tool is told of in the former alone, and the answer is held to the latter.
+With a "grammar" the answer is held to it; with a "system" the tool is told of in that alone.
 """
 
 import json
@@ -24,6 +24,7 @@ def run(task, report):
         tool_choice=task["tool_choice"],
         temperature=0,
         max_tokens=task["max_tokens"],
+        extra_body=held(task),
     )
     choice = completion.choices[0]
     report.finish.append(choice.finish_reason)
@@ -40,6 +41,10 @@ def run(task, report):
         report.called(call.id, name, arguments)
 
 
+def held(task):
+    return {"grammar": task["grammar"]} if "grammar" in task else None
+
+
 def say(client, task, report):
     messages = [{"role": "system", "content": task["system"]}, {"role": "user", "content": task["ask"]}]
     completion = client.chat.completions.create(
@@ -47,7 +52,7 @@ def say(client, task, report):
         messages=messages,
         temperature=0,
         max_tokens=task["max_tokens"],
-        extra_body={"grammar": task["grammar"]},
+        extra_body=held(task),
     )
     choice = completion.choices[0]
     report.finish.append(choice.finish_reason)

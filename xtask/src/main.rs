@@ -21,7 +21,8 @@ usage: cargo xtask tidy         the layer table and the house rules
        cargo xtask test         everything, in order, with the seconds of each step
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
                                 the cells whose names hold NAME, such as gateway/langchain (needs Python 3, npm);
-                                --only dialects: which dialect a small model does best with (minutes)
+                                --only dialects: which dialect a small model does best with (minutes);
+                                --server URL: that of llama.cpp at URL
                                 --only prompts: how often it writes calls malformed, under two prompts (minutes)
        cargo xtask score DIR    the corpora in DIR (needs Python 3), against the floors
        cargo xtask bench gateway
@@ -38,8 +39,9 @@ fn main() -> ExitCode {
     let done = match args.as_slice() {
         ["tidy"] => tidy(),
         ["test"] => suite::test(),
-        ["e2e"] => suite::e2e(""),
-        ["e2e", "--only", name] => suite::e2e(name),
+        ["e2e"] => suite::e2e("", None),
+        ["e2e", "--only", name] => suite::e2e(name, None),
+        ["e2e", "--only", name, "--server", url] => suite::e2e(name, Some(url)),
         ["bench", "gateway", rest @ ..] => match bench::Options::of(rest) {
             Some(options) => bench::gateway(&options),
             None => {

@@ -61,7 +61,7 @@ pub(crate) fn test() -> Result<()> {
             ]))
         });
     }
-    end_to_end(&mut suite, &root, "");
+    end_to_end(&mut suite, &root, "", None);
     suite.finish()
 }
 
@@ -72,7 +72,7 @@ const STORE: &str = "store/postgres";
 ///
 /// # Errors
 /// As [`test()`].
-pub(crate) fn e2e(only: &str) -> Result<()> {
+pub(crate) fn e2e(only: &str, server: Option<&str>) -> Result<()> {
     let mut suite = Suite::default();
     let root = root()?;
     if STORE.contains(only) {
@@ -87,15 +87,15 @@ pub(crate) fn e2e(only: &str) -> Result<()> {
             return suite.finish();
         }
     }
-    end_to_end(&mut suite, &root, only);
+    end_to_end(&mut suite, &root, only, server);
     suite.finish()
 }
 
-fn end_to_end(suite: &mut Suite, root: &Path, only: &str) {
+fn end_to_end(suite: &mut Suite, root: &Path, only: &str, server: Option<&str>) {
     suite.check("end to end: build", || {
         Ok(step::run(cargo(root).args(["build", "--quiet", "--package", "callwright-cli"]))?.ok)
     });
-    if let Err(error) = e2e::add_to(suite, root, only) {
+    if let Err(error) = e2e::add_to(suite, root, only, server) {
         suite.check("end to end: what to run", || Err(error));
     }
 }

@@ -38,6 +38,10 @@ pub(crate) const ARGUMENTS: &[&str] = &[
     "function_parameters",
     "parameter",
     "inputs",
+    "toolInput",
+    "toolArgs",
+    "functionArgs",
+    "actionInput",
 ];
 
 /// What a list of calls, or one call, may be wrapped in.
@@ -55,11 +59,29 @@ pub(crate) const WRAPPERS: &[&str] = &[
     "tool_uses",
     "actions",
     "action",
+    "tool_use",
+    // Gemini's, Bedrock's, the AI SDK's.
+    "functionCall",
+    "functionCalls",
+    "toolUse",
+    "toolCall",
+    "toolCalls",
 ];
 
 /// What may stand beside a name and arguments without being an argument.
-pub(crate) const COMPANIONS: &[&str] =
-    &["id", "type", "tool_call_id", "call_id", "index", "thought", "thoughts", "reasoning"];
+pub(crate) const COMPANIONS: &[&str] = &[
+    "id",
+    "type",
+    "tool_call_id",
+    "call_id",
+    "toolCallId",
+    "toolUseId",
+    "tool_use_id",
+    "index",
+    "thought",
+    "thoughts",
+    "reasoning",
+];
 
 /// The keys of all parts of a call.
 pub(crate) fn all_of_call() -> impl Iterator<Item = &'static str> {

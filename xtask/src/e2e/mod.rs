@@ -38,11 +38,12 @@ const CHOICES: [&str; 2] = ["required", "auto"];
 /// The upstream of the measured run: it ignores `tools`.
 const ASKED: Upstream = Upstream::Smollm2;
 
-/// Runs the cells whose names hold `only`, each as one test, and the measured run.
+/// Runs the cells whose names hold `only`, each as one test, and the measured run. The dialects are asked of the model at the
+/// address `server`, where one is given, which has to be llama.cpp's.
 ///
 /// # Errors
 /// When the scenarios cannot be read, or none of them has such a name.
-pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
+pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<&str>) -> Result<()> {
     let scenarios = Scenario::all(&root.join("e2e/scenarios"))?;
     let chosen: Vec<(&Scenario, Vec<Cell<'_>>)> = scenarios
         .iter()
@@ -59,13 +60,14 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
     let is_asked = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || !runs.is_empty();
     let is_any = is_asked || is_prompts || is_page || is_mcp;
     ensure!(is_any, "nothing is named {only}");
+    ensure!(server.is_none() || !compared.is_empty(), "only dialects are compared at a given server");
 
     let mut platforms: BTreeSet<Platform> =
         chosen.iter().flat_map(|(_, cells)| cells).map(|cell| cell.client.platform()).collect();
     let mut is_model = !runs.is_empty() || chosen.iter().any(|(scenario, _)| scenario.upstream.is_model());
     if !choices.is_empty() || !compared.is_empty() || is_prompts {
         platforms.insert(Platform::Python);
-        is_model = true;
+        is_model |= server.is_none();
     }
     let installed = Installed::new(root, &platforms, is_model, suite)?;
     let mut bench = Bench { installed, clients: BTreeMap::new(), model: None };
@@ -79,7 +81,7 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str) -> Result<()> {
         bench.agent(suite, root, &runs);
     }
     if !compared.is_empty() {
-        bench.dialects(suite, root, &compared);
+        bench.dialects(suite, root, &compared, server);
     }
     if is_prompts {
         bench.prompts(suite, root);
@@ -207,13 +209,24 @@ impl Bench {
         });
     }
 
-    fn dialects(&mut self, suite: &mut Suite, root: &Path, compared: &[dialects::Part]) {
-        if !self.installed.has_model() || !self.installed.has(Platform::Python) {
+    /// Compares dialects with the small model, or the one at `server`.
+    fn dialects(
+        &mut self,
+        suite: &mut Suite,
+        root: &Path,
+        compared: &[dialects::Part],
+        server: Option<&str>,
+    ) {
+        let has_model = server.is_some() || self.installed.has_model();
+        if !has_model || !self.installed.has(Platform::Python) {
             return suite.leave_out(dialects::DIALECTS, "there is no model, or no Python client");
         }
         suite.tests(&format!("end to end: {}", dialects::DIALECTS), || {
             let questions = Questions::read(&root.join("e2e/questions.toml"))?.spread(dialects::QUESTIONS);
-            let upstream = self.model(ASKED)?;
+            let upstream = match server {
+                Some(url) => url.trim_end_matches('/').to_owned(),
+                None => self.model(ASKED)?,
+            };
             let passed = dialects::compare(&questions, compared, &upstream, ASKED.name(), &self.installed)?;
             Ok(Tally { passed, ok: true, ..Tally::default() })
         });

@@ -4,8 +4,6 @@
 //! A model of this size hardly ever calls by itself. So each answer is held to begin with `<`, and decodes freely from there.
 
 use std::fs;
-use std::io::Write;
-use std::process::Stdio;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
@@ -113,7 +111,8 @@ pub(crate) fn compare(
         while let Some((prompt, n, question)) = next() {
             let tools = installed.written(&format!("prompts-{prompt:?}-{n}.json"));
             fs::write(&tools, question.tools().to_string())?;
-            let taught = said(&["prompt", "--dialect", "function_json", "--tools"], &tools, "")?;
+            let tools = tools.to_str().context("a path that is no text")?;
+            let taught = server::said(&["prompt", "--dialect", "function_json", "--tools", tools], "")?;
             let (_, listing) = taught.split_once(LISTING).context("the prompt lists no tools")?;
             let system = match prompt {
                 Prompt::Old => format!("{OLD}{LISTING}{listing}"),
@@ -126,8 +125,10 @@ pub(crate) fn compare(
             let is_cut = report.finish == [Some(String::from("length"))];
             let form = form(&report.text, is_cut);
             let is_read = !matches!(form, Form::Right | Form::Cut) && {
-                let report: Value =
-                    serde_json::from_str(&said(&["parse", "--json", "--tools"], &tools, &report.text)?)?;
+                let report: Value = serde_json::from_str(&server::said(
+                    &["parse", "--json", "--tools", tools],
+                    &report.text,
+                )?)?;
                 report["calls"].as_array().is_some_and(|calls| !calls.is_empty())
             };
             println!("    {prompt:?}, {form:?}: {:?}", report.text.chars().take(100).collect::<String>());
@@ -193,22 +194,6 @@ fn form(text: &str, is_cut: bool) -> Form {
         false if is_cut && CLOSE.starts_with(behind) => Form::Cut,
         false => Form::Closing,
     }
-}
-
-/// What the binary prints, given a file of tools and `input`.
-fn said(arguments: &[&str], tools: &std::path::Path, input: &str) -> Result<String> {
-    let mut command = server::callwright()?;
-    let mut child = command
-        .args(arguments)
-        .arg(tools)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(input.as_bytes())?;
-    }
-    Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
 }
 
 #[cfg(test)]

@@ -64,6 +64,9 @@ pub(crate) struct Asking<'a> {
     pub(crate) model: &'a str,
     pub(crate) tool_choice: &'a str,
     pub(crate) max_tokens: u32,
+    /// What the model's server holds each answer to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) grammar: Option<&'a str>,
 }
 
 impl Question {
@@ -113,7 +116,7 @@ impl Questions {
         tool_choice: &str,
         client: &mut Client,
     ) -> Result<Tally> {
-        let asking = Asking { base_url, model, tool_choice, max_tokens: 128 };
+        let asking = Asking { base_url, model, tool_choice, max_tokens: 128, grammar: None };
         let Asked { asked, valid, .. } = self.ask_all(asking, client)?;
         let ok = FLOOR * asked <= 100 * valid;
         println!("    tool_choice {tool_choice}: {valid} of {asked} calls are valid, the floor is {FLOOR} %");

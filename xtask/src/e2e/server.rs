@@ -2,8 +2,9 @@
 
 use std::env;
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -70,4 +71,18 @@ fn written(name: &str, config: &toml::Table, installed: &Installed) -> Result<Pa
 pub(crate) fn callwright() -> Result<Command> {
     let own: PathBuf = env::current_exe().context("where do we stand?")?;
     Ok(Command::new(own.with_file_name("callwright")))
+}
+
+/// What the binary prints, given `input`.
+pub(crate) fn said(arguments: &[&str], input: &str) -> Result<String> {
+    let mut child = callwright()?
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input.as_bytes())?;
+    }
+    Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
 }

@@ -4,6 +4,7 @@
 pub(crate) mod elements;
 pub(crate) mod lexer;
 pub(crate) mod lines;
+pub(crate) mod plain;
 pub(crate) mod relaxed;
 pub(crate) mod tag;
 pub(crate) mod tagged;

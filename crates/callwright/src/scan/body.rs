@@ -13,6 +13,7 @@ use crate::dialect::{Trim, Typing};
 use crate::name::{Names, Prefix};
 use crate::payload::lexer::Lexer;
 use crate::payload::lines;
+use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
@@ -24,8 +25,8 @@ use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
 pub(crate) enum Body {
     Tags(Walk),
     Relaxed(Braces),
-    /// One text, up to the end of its line.
-    Plain(usize),
+    /// One text.
+    Plain(Plain),
     /// Lines up to the mark that ends them; looked at up to here.
     Lines(usize),
 }
@@ -49,7 +50,7 @@ impl Body {
             Item::Relaxed { at, .. } => {
                 Some(Body::Relaxed(Braces::new(at, Arc::clone(&lead.record.string_mark))))
             }
-            Item::Plain { at, .. } => Some(Body::Plain(at)),
+            Item::Plain { at, .. } => Some(Body::Plain(Plain::new(at))),
             Item::Lines { at, .. } => Some(Body::Lines(at)),
             Item::Value { .. } | Item::Call { .. } | Item::Listed { .. } | Item::Named { .. } => None,
         }
@@ -69,8 +70,8 @@ impl Body {
                 Some(at) => Some(End { at, ending: Ending::Closed }),
                 None => end.then_some(End { at: text.len(), ending: Ending::Cut }),
             },
-            Body::Plain(at) => match text.get(*at..).and_then(|rest| rest.find('\n')) {
-                Some(len) => Some(End { at: *at + len, ending: Ending::Closed }),
+            Body::Plain(plain) => match plain.advance(text) {
+                Some(at) => Some(End { at, ending: Ending::Closed }),
                 None => end.then_some(End { at: text.len(), ending: Ending::Bare }),
             },
             Body::Lines(looked) => {
@@ -153,7 +154,7 @@ impl Case<'_, '_> {
         let read = match body {
             Body::Tags(walk) => self.tagged(tool, walk),
             Body::Relaxed(_) => self.relaxed(tool, at, end.at),
-            Body::Plain(_) => self.plain(tool, at, end.at),
+            Body::Plain(_) => self.plain(tool, at, end),
             Body::Lines(_) => self.lines(tool, at, end.at),
         };
         match read {
@@ -269,9 +270,9 @@ impl Case<'_, '_> {
     }
 
     /// One text is the value of the one argument that the tool cannot do without.
-    fn plain(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
+    fn plain(&self, tool: &Tool, at: usize, end: End) -> Result<String, Reason> {
         let guide = tool.schema().guide();
-        let text = self.text.get(at..end).unwrap_or("").trim();
+        let text = self.text.get(at..end.at).unwrap_or("");
         let required = guide.required(guide.root());
         let key = match (required.count_ones(), guide.names(guide.root()).count()) {
             (1, _) => {
@@ -280,10 +281,20 @@ impl Case<'_, '_> {
             (0, 1) => guide.names(guide.root()).next(),
             _ => None,
         };
-        let Some(key) = key.filter(|_| !text.is_empty()) else { return Err(Reason::Unreadable(Vec::new())) };
+        let Some(key) = key.filter(|_| !text.trim().is_empty()) else {
+            return Err(Reason::Unreadable(Vec::new()));
+        };
         let place = value::place_of(guide, guide.root(), key);
-        let json = value::json_of(text, Typing::Schema, guide, place, Trim::None);
-        Ok(format!("{{{}: {json}}}", serde_json::Value::from(key)))
+        let arguments = |text: &str| {
+            let json = value::json_of(text, Typing::Schema, guide, place, Trim::None);
+            format!("{{{}: {json}}}", serde_json::Value::from(key))
+        };
+        match plain::said(text, end.ending == Ending::Closed, tool.name(), guide.names(guide.root())) {
+            Said::One(text) => Ok(arguments(text)),
+            Said::Any(texts) => {
+                Err(Reason::Ambiguous { readings: texts.into_iter().map(arguments).collect() })
+            }
+        }
     }
 
     fn lines(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {

@@ -4,7 +4,7 @@
 use callwright_json::Span;
 
 use super::header::Header;
-use super::lead::{Glue, Item, Leading, Step, is_name_byte};
+use super::lead::{Glue, Item, Leading, Step, is_name_byte, tick_run};
 use crate::dialect::Known;
 use crate::dialect::marks::{self, Fit};
 use crate::payload::tag::{Lexed, is_foreign, tag_at};
@@ -132,21 +132,32 @@ impl Leading<'_, '_> {
         };
         let name = Span::new(from, end);
         let is = |at: usize, known: &str| matches!(self.label(at, known), Fit::Is(_));
+        let is_action = is(self.at, ACTION.0) && is(label, ACTION.1);
         let step = match self.bytes.get(value) {
             None => return Some(Step::Wait),
             Some(b'{') => Step::Item(Item::Named { name, at: value }),
-            Some(b'`') => {
-                self.at = value;
-                self.header = Header::Named(name, true);
-                Step::Over
-            }
-            Some(_) if is(self.at, ACTION.0) && is(label, ACTION.1) => {
-                Step::Item(Item::Plain { name, at: value })
-            }
+            Some(b'`') => match self.holds_object(value) {
+                None if !self.place.end => return Some(Step::Wait),
+                None | Some(false) if is_action => Step::Item(Item::Plain { name, at: value }),
+                None | Some(_) => {
+                    self.at = value;
+                    self.header = Header::Named(name, true);
+                    Step::Over
+                }
+            },
+            Some(_) if is_action => Step::Item(Item::Plain { name, at: value }),
             Some(_) => return None,
         };
         self.record = Some(self.known(Known::React));
         Some(step)
+    }
+
+    /// Is it an object that stands between the backticks at `at`? `None` where more text must tell.
+    fn holds_object(&self, at: usize) -> Option<bool> {
+        let label = at + tick_run(self.bytes, at);
+        let inside = self.skip_space(self.name_end(label));
+        let first = *self.bytes.get(inside)?;
+        Some(first == b'{' || first == b'#')
     }
 
     /// `` `f` ``

@@ -1,0 +1,169 @@
+//! An argument that is one text, as agents' prompts ask for it: `Action Input: Paris⏎Observation:`.
+//!
+//! The text ends where the next label of such a log stands, or with the answer. A code block, backticks or quotes around
+//! all of it are not part of it. Where it looks like arguments with names, or where nothing says whether its second line
+//! still belongs to it, there are two readings.
+
+use crate::dialect::marks::{self, Fit};
+
+/// What stands at the beginning of the line behind the text.
+const NEXT: &[&str] =
+    &["observation:", "thought:", "action:", "final answer:", "question:", "pause\n", "✿result✿", "✿return✿"];
+
+/// A text whose end is looked for.
+#[derive(Debug)]
+pub(crate) struct Plain {
+    /// The lines up to here are its own.
+    looked: usize,
+}
+
+/// What a text may be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Said<'t> {
+    /// This, and nothing else.
+    One(&'t str),
+    /// Each of them.
+    Any(Vec<&'t str>),
+}
+
+impl Plain {
+    /// One that begins at `at`.
+    pub(crate) fn new(at: usize) -> Plain {
+        Plain { looked: at }
+    }
+
+    /// The end of the line before the next label; `None` where there is none yet.
+    pub(crate) fn advance(&mut self, text: &str) -> Option<usize> {
+        while let Some(len) = text.get(self.looked..).and_then(|rest| rest.find('\n')) {
+            let at = self.looked + len;
+            let next = text.get(at..).unwrap_or("").trim_start();
+            let mut fits = NEXT.iter().map(|label| marks::fit(next.as_bytes(), label));
+            if fits.clone().any(|fit| matches!(fit, Fit::Is(_))) {
+                return Some(at);
+            }
+            if fits.any(|fit| fit == Fit::Grows) {
+                return None;
+            }
+            self.looked = at + 1;
+        }
+        None
+    }
+}
+
+/// What the text `written` says. With `is_bounded` something behind it says that all of it belongs together. `keys` are
+/// those of the tool, whose name is `tool`.
+pub(crate) fn said<'t>(
+    written: &'t str,
+    is_bounded: bool,
+    tool: &str,
+    keys: impl Iterator<Item = &'t str>,
+) -> Said<'t> {
+    let text = written.trim();
+    if let Some(inside) = fenced(text) {
+        return Said::One(inside);
+    }
+    let first = text.lines().next().unwrap_or("").trim_end();
+    if first.len() < text.len() && !is_bounded {
+        return Said::Any(vec![first, text]);
+    }
+    if let Some(inside) = quoted(text) {
+        return Said::One(inside);
+    }
+    let mut looks_like_more = is_followed_by(text, tool, &['(', '[', '{']);
+    for key in keys {
+        looks_like_more |= names(text, key);
+    }
+    if looks_like_more { Said::Any(vec![text]) } else { Said::One(text) }
+}
+
+/// The content of the only code block in `text`, which is nothing else.
+fn fenced(text: &str) -> Option<&str> {
+    let (label, inside) = text.strip_prefix("```")?.split_once('\n')?;
+    let inside = inside.strip_suffix("```")?;
+    let is_label = !label.trim().contains(|c: char| c.is_whitespace() || c == '`');
+    let is_one = !inside.contains("```");
+    (is_label && is_one).then(|| inside.strip_suffix('\n').unwrap_or(inside))
+}
+
+/// `"Paris"`, `'Paris'`, `` `Paris` ``
+fn quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+    let inside = text.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!inside.is_empty() && !inside.contains([quote, '\\', '\n'])).then_some(inside)
+}
+
+/// Does `text` give an argument by its name: `key=`, `"key":`, `<key>`, also behind others?
+fn names(text: &str, key: &str) -> bool {
+    let lower = (text.to_ascii_lowercase(), key.to_ascii_lowercase());
+    lower.0.match_indices(&lower.1).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + key.len()..]);
+        let outside = before.trim_end_matches(|c: char| c.is_whitespace() || "\"'`*-([{".contains(c));
+        let is_first = outside.is_empty() || outside.ends_with([',', ';', '\n']) || before.ends_with("--");
+        if before.ends_with('<') && behind.starts_with('>') {
+            return true;
+        }
+        let sign = behind.trim_start_matches(['"', '\'', '`', '*', ' ']);
+        let is_given = sign.starts_with(':') || sign.starts_with('=') && !sign.starts_with("==");
+        is_first && is_given
+    })
+}
+
+fn is_followed_by(text: &str, word: &str, signs: &[char]) -> bool {
+    text.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with(signs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_where_the_next_label_stands() {
+        for (text, expected) in [
+            ("Paris\nObservation: sunny", Some(5)),
+            ("x = 1\n\ny = 2\n  THOUGHT: done", Some(12)),
+            ("1 + 1\nPAUSE\n", Some(5)),
+            ("Paris", None),
+            ("Paris\n", None),
+            ("Paris\nObs", None),
+            ("Paris\nand so on", None),
+        ] {
+            assert_eq!(Plain::new(0).advance(text), expected, "{text}");
+            let mut plain = Plain::new(0);
+            let cuts = (1..=text.len()).filter_map(|to| plain.advance(&text[..to]));
+            assert_eq!(cuts.last(), expected, "{text}, byte by byte");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_more_is_no_text() {
+        let said = |text, is_bounded| said(text, is_bounded, "find", ["city", "days"].into_iter());
+        for text in ["Paris", "the city of light", "(1+2)*3", "city == x", "x(days)", "velocity=3", "find it"]
+        {
+            assert_eq!(said(text, false), Said::One(text));
+        }
+        for text in [
+            "city: Paris",
+            "City = Paris",
+            "\"city\": \"Paris\"",
+            "(city='Paris')",
+            "- **city**: Paris",
+            "Paris, days=3",
+            "Paris --days=3",
+            "<city>Paris</city>",
+            "find(\"Paris\")",
+        ] {
+            assert_eq!(said(text, true), Said::Any(vec![text]));
+        }
+        for (text, inside) in [
+            ("\"Paris\"", "Paris"),
+            ("'it is'", "it is"),
+            ("`ls -l`", "ls -l"),
+            ("```python\nprint(1)\nprint(2)\n```\n", "print(1)\nprint(2)"),
+            ("\"a\" or \"b\"", "\"a\" or \"b\""),
+        ] {
+            assert_eq!(said(text, false), Said::One(inside), "{text}");
+        }
+        assert_eq!(said("x = 1\ny = 2", true), Said::One("x = 1\ny = 2"));
+        assert_eq!(said("Paris\n\nI wait.", false), Said::Any(vec!["Paris", "Paris\n\nI wait."]));
+    }
+}
