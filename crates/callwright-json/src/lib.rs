@@ -14,6 +14,7 @@ extern crate std;
 
 mod canonical;
 mod guide;
+mod python;
 mod quote;
 mod read;
 mod repair;
@@ -26,6 +27,7 @@ mod swallow;
 mod tree;
 
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
+pub use python::is_arguments;
 pub use quote::quote;
 pub use read::{Diagnostic, Options, Parse, Problem, Reading, read, read_prefix, read_with};
 pub use repair::{Class, Repair, RepairKind, apply, class_of, tally};

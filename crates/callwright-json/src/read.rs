@@ -2,6 +2,7 @@
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
+use crate::python;
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::surround;
@@ -60,10 +61,31 @@ pub fn read_prefix<'t>(
     {
         return Parse::of(Reading::strict(value, tree, Span::new(from, end)));
     }
+    let parse = search(text, from, start, guide, options, false);
+    let takes_quotes =
+        |repair: &Repair| matches!(repair.kind, RepairKind::EscapeQuote | RepairKind::AddQuote);
+    let is_bent = parse.readings.iter().any(|reading| reading.repairs.iter().any(takes_quotes))
+        || parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SwallowedMember);
+    match is_bent && start == Start::Arguments && python::is_arguments(text, from) {
+        true => search(text, from, start, guide, options, true),
+        false => parse,
+    }
+}
+
+/// Searches for the readings. Where `quotes_hold`, each quote that may end a string does.
+fn search<'t>(
+    text: &'t str,
+    from: usize,
+    start: Start,
+    guide: &dyn Guide,
+    options: &Options,
+    quotes_hold: bool,
+) -> Parse<'t> {
     let mut fuel = fuel_for(text.len().saturating_sub(from));
     let mut trouble = None;
     for &rigor in Rigor::ways(guide) {
         let search = Search::new(text, guide, rigor, options.cut, fuel);
+        let search = if quotes_hold { search.with_quotes_that_hold() } else { search };
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();

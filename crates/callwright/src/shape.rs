@@ -101,6 +101,12 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
             let error = ShapeError::BesideArguments(key.to_owned());
             return Object::Call(Shaped::Wrong { written: Some(written), error });
         }
+        if let Some(tool) = tool
+            && let Some(key) = twice(value).filter(|key| !tool.declares(key))
+        {
+            let error = ShapeError::Twice(key.into_owned());
+            return Object::Call(Shaped::Wrong { written: Some(written), error });
+        }
         match (tool, arguments) {
             // A tool may itself have a parameter of that name: then the object is flat.
             (Some(tool), Some((key, arguments))) => {
@@ -154,6 +160,15 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
         }
         _ => Object::Data,
     }
+}
+
+/// The first key of a part of a call that stands twice in `value`, with different values. Readers of JSON differ in which
+/// of them they take.
+fn twice(value: Value<'_>) -> Option<Cow<'_, str>> {
+    let is_part = |key: &str| keys::NAME.contains(&key) || keys::ARGUMENTS.contains(&key);
+    let mut members = value.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
+    let is_twice = |key: &str, member: Value<'_>| value.get(key).is_some_and(|first| !first.same_as(member));
+    members.find_map(|(key, member)| (is_part(&key) && is_twice(&key, member)).then_some(key))
 }
 
 /// The first member of `value`, a call of `tool`, that is an argument and stands beside the others, or holds some that

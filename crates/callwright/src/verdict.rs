@@ -164,8 +164,12 @@ pub enum ShapeError {
     ArgumentsNotObject(&'static str),
     /// An expression stands where a value is needed: `f(a=g(1))`.
     Expression,
+    /// It stands in a block of code, `for c in cities:`, which nobody runs.
+    InCode,
     /// The argument of this name stands beside the others: `{"name": "f", "arguments": {"a": 1}, "b": 2}`.
     BesideArguments(String),
+    /// The key that names the tool, or holds the arguments, stands twice with different values.
+    Twice(String),
 }
 
 /// One way in which arguments do not fit a schema.

@@ -222,7 +222,7 @@ impl Bench {
             return suite.leave_out(dialects::DIALECTS, "there is no model, or no Python client");
         }
         suite.tests(&format!("end to end: {}", dialects::DIALECTS), || {
-            let questions = Questions::read(&root.join("e2e/questions.toml"))?.spread(dialects::QUESTIONS);
+            let questions = Questions::read(&root.join("e2e/questions.toml"))?;
             let upstream = match server {
                 Some(url) => url.trim_end_matches('/').to_owned(),
                 None => self.model(ASKED)?,

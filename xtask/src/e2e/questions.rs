@@ -17,7 +17,7 @@ const FLOOR: usize = 90;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The file `e2e/questions.toml`.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Questions {
     question: Vec<Question>,
@@ -34,7 +34,7 @@ pub(crate) struct Asked {
 }
 
 /// One question and the only tool that there is for it.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
     ask: String,

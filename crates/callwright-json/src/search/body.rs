@@ -153,6 +153,9 @@ impl Search<'_, '_> {
     /// A quote that may close the string, or be text.
     fn closing_quote(&mut self, s: State, len: usize) -> Option<State> {
         let at = s.at as usize;
+        if self.quotes_hold {
+            return self.end_string(s, at, len);
+        }
         self.lost_closer(&s, at);
         let bare = match s.quote {
             Quote::Double => Some(self.bare_quote(s, at)),
@@ -181,10 +184,13 @@ impl Search<'_, '_> {
     /// A double quote inside a string of another sort.
     fn inner_double(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
-        self.lost_closer(&s, at);
+        if !self.quotes_hold {
+            self.lost_closer(&s, at);
+        }
         // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
         if matches!(s.quote, Quote::Single | Quote::Curly | Quote::CurlySingle | Quote::Angle)
             && !s.unpaired
+            && !self.quotes_hold
             && self.may_go_on(&s, at + 1)
             && let Some(ended) = self.end_string(
                 State { cost: s.cost.plus(ODD_CLOSER), bare: Span::at(s.open as usize), ..s },

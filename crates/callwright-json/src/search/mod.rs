@@ -259,6 +259,8 @@ pub(crate) struct Search<'t, 'g> {
     found: Vec<Found>,
     start: u32,
     arguments: bool,
+    /// Each quote that may end a string does, and none is missing.
+    quotes_hold: bool,
     /// A fence, or a tag, stands open in front of the value.
     in_fence: bool,
     in_tag: bool,
@@ -293,6 +295,7 @@ impl<'t, 'g> Search<'t, 'g> {
             found: Vec::new(),
             start: 0,
             arguments: false,
+            quotes_hold: false,
             in_fence: false,
             in_tag: false,
             last,
@@ -300,6 +303,11 @@ impl<'t, 'g> Search<'t, 'g> {
             fuel,
             trouble: None,
         }
+    }
+
+    /// The same, where the text is right in a language whose strings end at the next quote that is not escaped.
+    pub(crate) fn with_quotes_that_hold(self) -> Self {
+        Search { quotes_hold: true, ..self }
     }
 
     /// The fuel that is left.

@@ -169,7 +169,7 @@ impl Search<'_, '_> {
         // quote is an expression where calls are written: `f(x=data['a'], y=data['b'])`
         let first_mark = self.bytes[from..].iter().find(|b| b"\"'([{".contains(b));
         let expression = self.in_arguments(&s) && !matches!(first_mark, Some(b'"' | b'\''));
-        if !expression {
+        if !expression && !self.quotes_hold {
             let quoted = self.open_bare_string(s);
             self.heap.push(quoted);
         }

@@ -1,8 +1,8 @@
 //! Values: which sort begins here, and the way into it.
 
-use super::{Quote, Search, Shape, State};
+use super::{Quote, Rigor, Search, Shape, State, Step};
 use crate::scan::skip_space;
-use crate::{Kinds, RepairKind, Span};
+use crate::{Kinds, Problem, RepairKind, Span, python, quote};
 
 impl Search<'_, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
@@ -10,6 +10,7 @@ impl Search<'_, '_> {
         let place = self.place(&s);
         if let Some(b'/' | b'#') = self.bytes.get(start)
             && self.kinds(place).has(Kinds::STRING)
+            && !self.quotes_hold
         {
             // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
             let fork = self.open_bare_string(State { at: start as u32, ..s });
@@ -50,13 +51,10 @@ impl Search<'_, '_> {
             }
             _ => match Quote::opening(&self.bytes[at..]) {
                 Some((quote, len)) => self.quoted(s, quote, len),
-                None => {
-                    let s = self.string_prefix(s);
-                    match Quote::opening(&self.bytes[s.at as usize..]) {
-                        Some((quote, len)) if s.at as usize > at => self.open_string(s, quote, len),
-                        _ => self.bare_value(s),
-                    }
-                }
+                None => match python::prefix(self.bytes, at) {
+                    0 => self.bare_value(s),
+                    len => self.prefixed(s, len),
+                },
             },
         }
     }
@@ -77,16 +75,51 @@ impl Search<'_, '_> {
         self.open_string(s, quote, len)
     }
 
-    /// Passes over the `u` or `b` in front of a Python string: `u'a'`.
-    fn string_prefix(&mut self, s: State) -> State {
+    /// A string of Python with letters before its quote: `u'a'`, `rb"\n"`.
+    fn prefixed(&mut self, s: State, letters: usize) -> Option<State> {
         let at = s.at as usize;
-        match self.bytes.get(at..at + 2) {
-            Some([b'u' | b'U' | b'b', b'"' | b'\'']) => {
-                let s = self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "");
-                State { at: s.at + 1, ..s }
-            }
-            _ => s,
+        let has = |letter: u8| self.bytes[at..at + letters].iter().any(|b| b.eq_ignore_ascii_case(&letter));
+        let (is_raw, is_format) = (has(b'r'), has(b'f'));
+        let end = python::string(self.bytes, at);
+        if is_format && self.bytes[at..end.unwrap_or(self.bytes.len())].contains(&b'{') {
+            self.fail(Problem::Unreadable, Span::at(at));
+            return None;
         }
+        if is_raw {
+            return self.raw_string(s, at + letters, end?);
+        }
+        let s = self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + letters), "");
+        let s = State { at: (at + letters) as u32, ..s };
+        let (quote, len) = Quote::opening(&self.bytes[s.at as usize..])?;
+        self.quoted(s, quote, len)
+    }
+
+    /// A string from `s.at` to `end` whose first quote stands at `open`, and in which a backslash is one.
+    fn raw_string(&mut self, s: State, open: usize, end: usize) -> Option<State> {
+        let place = self.place(&s);
+        let token = self.text.get(open..end)?;
+        let quotes = if token.starts_with("\"\"\"") || token.starts_with("'''") { 3 } else { 1 };
+        let text = token.get(quotes..token.len().checked_sub(quotes)?)?;
+        let is_admitted = self.rigor != Rigor::Full
+            || self.guide.longest(place).is_none()
+            || self.guide.admits(place, text);
+        if !self.kinds(place).has(Kinds::STRING) || !is_admitted {
+            self.fail(Problem::Unreadable, Span::at(open));
+            return None;
+        }
+        let at = Span::new(s.at as usize, end);
+        let s = self.edit(s, RepairKind::SwapSyntax, at, quote(text));
+        let bare = Span::default();
+        Some(State {
+            at: end as u32,
+            open: at.start,
+            step: Step::After,
+            firm: true,
+            text_end: 0,
+            bare,
+            comma: false,
+            ..s
+        })
     }
 }
 

@@ -188,6 +188,16 @@ impl Feedback {
                 String::from("An expression stands where a value is needed"),
                 String::from("Write the value itself; a call inside a call cannot be run"),
             ),
+            ShapeError::InCode => (
+                String::from("The call stands inside a block of code, and code is not run"),
+                String::from("Make each call by itself, with its values written out"),
+            ),
+            ShapeError::Twice(key) => (
+                format!("'{key}' stands twice in one call, with different values"),
+                String::from(
+                    "Make two calls, each with its own name and arguments, or give the key only once",
+                ),
+            ),
             ShapeError::BesideArguments(key) => (
                 format!("'{key}' stands outside the arguments of the call"),
                 format!("Put all arguments into one object: {{\"tool\": \"{name}\", \"arguments\": {{…}}}}"),

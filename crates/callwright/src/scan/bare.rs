@@ -5,6 +5,7 @@
 
 use callwright_json::{Repair, RepairKind};
 
+use super::code;
 use super::lead::is_name_byte;
 use crate::name::MAX_NAME;
 use crate::tools::Tool;
@@ -51,6 +52,11 @@ pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
 }
 
 impl Bare<'_> {
+    /// Is it a variable that has its value from `before`?
+    pub(super) fn is_variable(&self, before: &str) -> bool {
+        code::binds(before, self.text.trim())
+    }
+
     /// Is it an expression, or more than one argument for `tool`?
     pub(super) fn is_expression(&self, tool: &Tool) -> bool {
         let text = self.text.trim();

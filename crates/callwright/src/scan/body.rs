@@ -9,12 +9,14 @@ use callwright_json::{Diagnostic, Guide as _, Kinds, Member, Problem, Repair, Re
 use super::judge::{Case, Judged};
 use super::lead::{Glue, Item, Lead};
 use super::open_end;
+use crate::dialect::marks::{self, Fit};
 use crate::dialect::{Trim, Typing};
 use crate::name::{Names, Prefix};
 use crate::payload::lexer::Lexer;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces};
+use crate::payload::tag::{Lexed, Role, tag_at};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
 use crate::tools::Tool;
@@ -29,7 +31,12 @@ pub(crate) enum Body {
     Plain(Plain),
     /// Lines up to the mark that ends them; looked at up to here.
     Lines(usize),
+    /// Words that are no arguments, up to the mark that ends the call.
+    Words(usize),
 }
+
+/// Words that are no arguments and go on for longer, in bytes, are what the model says.
+const MAX_WORDS: usize = 1024;
 
 /// Where a body ends.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +59,7 @@ impl Body {
             }
             Item::Plain { at, .. } => Some(Body::Plain(Plain::new(at))),
             Item::Lines { at, .. } => Some(Body::Lines(at)),
+            Item::Words { at, .. } => Some(Body::Words(at)),
             Item::Value { .. } | Item::Call { .. } | Item::Listed { .. } | Item::Named { .. } => None,
         }
     }
@@ -83,6 +91,27 @@ impl Body {
                     // The last line is no better than its last letter.
                     None => end.then_some(End { at: text.len(), ending: Ending::Cut }),
                 }
+            }
+            Body::Words(at) => {
+                let rest = text.get(*at..).unwrap_or("");
+                let found = memchr::memchr3(b'<', b'{', b'[', rest.as_bytes());
+                let Some(len) = found.filter(|len| *len < MAX_WORDS) else {
+                    let is_over = end || MAX_WORDS <= rest.len();
+                    return is_over.then_some(End { at: *at, ending: Ending::Broken });
+                };
+                let behind = rest.get(len..).unwrap_or("");
+                let closers = lead.record.close.iter().chain(&lead.dialect.close);
+                let mut fits = closers.map(|mark| marks::fit(behind.as_bytes(), mark));
+                let tag = tag_at(behind, 0);
+                let is_closed = fits.clone().any(|fit| matches!(fit, Fit::Is(_)))
+                    || matches!(tag, Lexed::Tag(tag) if tag.closing && matches!(tag.role, Role::Call | Role::Group));
+                let may_close = tag == Lexed::Grows || fits.any(|fit| fit == Fit::Grows);
+                let ending = match is_closed {
+                    true => Ending::Closed,
+                    false if !end && may_close => return None,
+                    false => Ending::Broken,
+                };
+                Some(End { at: *at + len, ending })
             }
         }
     }
@@ -156,6 +185,9 @@ impl Case<'_, '_> {
             Body::Relaxed(_) => self.relaxed(tool, at, end.at),
             Body::Plain(_) => self.plain(tool, at, end),
             Body::Lines(_) => self.lines(tool, at, end.at),
+            // In front of them, or behind them, it is explained what a call looks like.
+            Body::Words(_) if !self.alone => return Judged::Text(None),
+            Body::Words(_) => Err(Reason::Unreadable(Vec::new())),
         };
         match read {
             Ok(arguments) => {
@@ -182,6 +214,7 @@ impl Case<'_, '_> {
     fn broken_body(&self, body: &Body, refused: impl Fn(Reason) -> Judged) -> Judged {
         match body {
             Body::Tags(walk) if walk.params.is_empty() => Judged::Text(None),
+            Body::Words(_) => Judged::Text(None),
             Body::Tags(_) | Body::Relaxed(_) | Body::Plain(_) | Body::Lines(_) => {
                 refused(Reason::Unreadable(Vec::new()))
             }

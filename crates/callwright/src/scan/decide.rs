@@ -45,7 +45,8 @@ impl<'a> Scanner<'a> {
                     | Item::Tagged { .. }
                     | Item::Relaxed { .. }
                     | Item::Plain { .. }
-                    | Item::Lines { .. } => 0,
+                    | Item::Lines { .. }
+                    | Item::Words { .. } => 0,
                 };
                 if surplus < 64 && surplus == behind.len() && !end {
                     self.mode = Mode::Payload(lead, extent);
@@ -173,6 +174,7 @@ impl<'a> Scanner<'a> {
             lead,
             text: &self.text[..limit],
             end: None,
+            is_fenced: self.in_fence || lead.glue.iter().any(|g| matches!(g, Glue::Fence(_))),
             cut: self.cut && limit == self.text.len(),
             at_end: limit == self.text.len(),
             last: false,

@@ -61,7 +61,9 @@ impl<'t> Early<'t> {
             Item::Relaxed { name, at } => {
                 Payload::Spelt(name, LiveSpelt::marks(at, Arc::clone(&lead.record.string_mark)))
             }
-            Item::Listed { .. } | Item::Plain { .. } | Item::Lines { .. } => return None,
+            Item::Listed { .. } | Item::Plain { .. } | Item::Lines { .. } | Item::Words { .. } => {
+                return None;
+            }
         };
         let early = Early { payload, tool: None, is_started: false };
         (lead.record.anchor == Anchor::Distinct).then_some(early)
@@ -118,7 +120,7 @@ impl<'a> Scanner<'a> {
         match body {
             Body::Tags(walk) => self.let_out(lead, self.text.len(), Some(walk), out),
             Body::Relaxed(_) => self.let_out(lead, self.text.len(), None, out),
-            Body::Plain(_) | Body::Lines(_) => {}
+            Body::Plain(_) | Body::Lines(_) | Body::Words(_) => {}
         }
     }
 

@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict};
+use callwright_json::{
+    Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, is_arguments, strict,
+};
 
 use super::bare;
+use super::code;
 use super::lead::{Glue, Item, Lead, is_name_byte};
 use super::listed;
 use super::open_end;
@@ -37,6 +40,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) text: &'a str,
     /// The place behind the payload's last bracket, where it is balanced.
     pub(crate) end: Option<usize>,
+    /// Does it stand in a fence, its own or one that was left in the text?
+    pub(crate) is_fenced: bool,
     /// Was the answer cut off where `text` ends?
     pub(crate) cut: bool,
     /// Does the whole answer end where `text` does?
@@ -63,9 +68,11 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
         Item::Listed { name, at } => case.listed(name, at),
         Item::Named { name, at } => case.named(name, at),
         // These are judged as bodies.
-        Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } | Item::Lines { .. } => {
-            Judged::Text(None)
-        }
+        Item::Tagged { .. }
+        | Item::Relaxed { .. }
+        | Item::Plain { .. }
+        | Item::Lines { .. }
+        | Item::Words { .. } => Judged::Text(None),
     }
 }
 
@@ -260,19 +267,30 @@ impl<'a, 't> Case<'a, 't> {
         }
         let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
+        let before = self.text.get(..name.start as usize).unwrap_or("");
         let nested = self.nested_call || self.quotes_a_call(repairs);
         let bare = bare::values(self.text, repairs);
         // `the loop calls f(x, y)` speaks of a call.
         if !bare.is_empty() && !self.set_off && !self.is_distinct() {
             return Judged::Text(None);
         }
-        let nested = nested || bare.iter().any(|value| value.is_expression(tool));
+        let nested = nested
+            || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
+            || is_unreadable(&payload.parse) && is_arguments(self.text, at);
         if nested {
             if !self.set_off && !self.is_distinct() {
                 return Judged::Text(None);
             }
             let end = self.end.unwrap_or(payload.end).max(payload.end);
             let reason = Reason::Shape(ShapeError::Expression);
+            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
+        }
+        if self.is_fenced && code::is_in_block(before) {
+            if !code::is_tool_code(before) {
+                return Judged::Text(None);
+            }
+            let end = self.end.unwrap_or(payload.end).max(payload.end);
+            let reason = Reason::Shape(ShapeError::InCode);
             return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
         }
         if let Some(judged) = self.unusual_arguments(tool, written, &payload, at) {
@@ -459,7 +477,8 @@ impl<'a, 't> Case<'a, 't> {
             | Item::Tagged { .. }
             | Item::Relaxed { .. }
             | Item::Plain { .. }
-            | Item::Lines { .. } => true,
+            | Item::Lines { .. }
+            | Item::Words { .. } => true,
         };
         if !self.last {
             // Code and prose in brackets are not held for what no text behind them makes a call.
@@ -585,6 +604,11 @@ impl<'a, 't> Case<'a, 't> {
             reason,
         })
     }
+}
+
+/// Is there no reading at all, though nothing is missing at the end?
+fn is_unreadable(parse: &Parse<'_>) -> bool {
+    parse.readings.is_empty() && parse.diagnostics.iter().all(|d| d.problem == Problem::Unreadable)
 }
 
 fn has_argument_key(block: &str) -> bool {

@@ -102,6 +102,13 @@ pub(crate) enum Item {
         /// Is it a list of calls, this one the first?
         is_list: bool,
     },
+    /// A declared name behind a marker, and words that are no arguments: `<tool_call>f: Paris</tool_call>`.
+    Words {
+        /// The name as it is written.
+        name: Span,
+        /// Where they begin.
+        at: usize,
+    },
 }
 
 impl Item {
@@ -115,7 +122,8 @@ impl Item {
             | Item::Tagged { at, .. }
             | Item::Relaxed { at, .. }
             | Item::Plain { at, .. }
-            | Item::Lines { at, .. } => at,
+            | Item::Lines { at, .. }
+            | Item::Words { at, .. } => at,
         }
     }
 
@@ -129,7 +137,8 @@ impl Item {
             | Item::Tagged { name, .. }
             | Item::Relaxed { name, .. }
             | Item::Plain { name, .. }
-            | Item::Lines { name, .. } => Some(name),
+            | Item::Lines { name, .. }
+            | Item::Words { name, .. } => Some(name),
         }
     }
 }
@@ -250,17 +259,10 @@ impl<'a, 't> Leading<'a, 't> {
                         _ => {}
                     }
                 }
-                Step::Item(item) => {
-                    let Some(record) = self.told(item) else { return Look::Wait };
-                    let dialect = self.place.inside.filter(|_| self.record.is_none()).unwrap_or(record);
-                    let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
-                    let glue = std::mem::take(&mut self.glue);
-                    let server = self.server;
-                    return Look::Found(Lead { start: from, item, server, glue, record, dialect });
-                }
+                Step::Item(item) => return self.found(item),
                 Step::Wait if self.place.end => return Look::Nothing,
                 Step::Wait => return Look::Wait,
-                Step::Nothing => return Look::Nothing,
+                Step::Nothing => return self.words().map_or(Look::Nothing, |item| self.found(item)),
             }
         }
         // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
@@ -268,6 +270,25 @@ impl<'a, 't> Leading<'a, 't> {
             Some(half) => Look::Crowd(half),
             None => Look::Nothing,
         }
+    }
+
+    fn found(&mut self, item: Item) -> Look {
+        let Some(record) = self.told(item) else { return Look::Wait };
+        let dialect = self.place.inside.filter(|_| self.record.is_none()).unwrap_or(record);
+        let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
+        let glue = std::mem::take(&mut self.glue);
+        Look::Found(Lead { start: self.from, item, server: self.server, glue, record, dialect })
+    }
+
+    /// What stands behind a marker, where it is a declared tool's name, and then nothing that is read.
+    fn words(&self) -> Option<Item> {
+        let is_marked = self.distinct() && self.glue.first() == Some(&Glue::Tag);
+        if !is_marked || !self.place.line_start || self.place.in_fence {
+            return None;
+        }
+        let name = self.name().unwrap_or_else(|| Span::new(self.at, self.name_end(self.at)));
+        let is_declared = self.resolves(name.start as usize, name.end as usize);
+        is_declared.then_some(Item::Words { name, at: self.at })
     }
 
     fn step(&mut self) -> Step {

@@ -8,6 +8,7 @@ mod ahead;
 mod bare;
 mod blocks;
 mod body;
+mod code;
 mod decide;
 mod declared;
 mod early;

@@ -52,9 +52,11 @@ impl<'a> Leading<'a, '_> {
     fn plain_record(&self, item: Item) -> &'a Arc<Record> {
         self.known(match item {
             Item::Lines { .. } => Known::YamlFence,
-            Item::Named { .. } | Item::Tagged { .. } | Item::Relaxed { .. } | Item::Plain { .. } => {
-                Known::NameLine
-            }
+            Item::Named { .. }
+            | Item::Tagged { .. }
+            | Item::Relaxed { .. }
+            | Item::Plain { .. }
+            | Item::Words { .. } => Known::NameLine,
             Item::Call { .. } | Item::Listed { .. } => Known::Pythonic,
             Item::Value { .. } if self.in_own_fence() => Known::JsonFence,
             Item::Value { .. } => Known::JsonBare,

@@ -1,0 +1,209 @@
+//! Is an argument list right as Python has it? Then its strings are what they look like: `("a", b="c")` has two, and
+//! `("a" if x else "b")` is no string with quotes in it.
+//!
+//! Looked at is the order of tokens, which tells a list from a text whose quotes nobody escaped: `(a="say "hi" there")`.
+
+use alloc::vec::Vec;
+
+/// The most brackets in each other.
+const MOST_OPEN: usize = 64;
+
+/// Where one stands between two tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// A name: a keyword of the list, `a=`, or a value.
+    Name,
+    /// A string: another one continues it.
+    String,
+    /// Another value.
+    Value,
+    /// An operator that wants a value behind it.
+    Operator,
+    /// A bracket that opens, a comma, `=`.
+    Start,
+}
+
+/// Does a list of arguments that Python reads begin with the `(` at byte `from` of `text`? It may hold expressions.
+///
+/// ```
+/// use callwright_json::is_arguments;
+///
+/// assert!(is_arguments("f('a' if x else 'b')", 1));
+/// assert!(!is_arguments("f('it's')", 1));
+/// ```
+pub fn is_arguments(text: &str, from: usize) -> bool {
+    arguments(text.as_bytes(), from).is_some()
+}
+
+/// The place behind the list.
+fn arguments(bytes: &[u8], from: usize) -> Option<usize> {
+    bytes.get(from).filter(|byte| **byte == b'(')?;
+    let mut open: Vec<u8> = Vec::new();
+    let (mut at, mut last) = (from, Last::Operator);
+    // Only within the outermost brackets: has the argument a name, and must it have one?
+    let (mut is_named, mut must_be_named) = (false, false);
+    loop {
+        at = crate::scan::skip_space(bytes, at);
+        let byte = *bytes.get(at)?;
+        let is_value = matches!(last, Last::Name | Last::String | Last::Value);
+        let is_outer = open.len() == 1;
+        if let Some(end) = string(bytes, at) {
+            if is_value && last != Last::String {
+                return None;
+            }
+            (at, last) = (end, Last::String);
+            continue;
+        }
+        match byte {
+            b'(' | b'[' | b'{' => {
+                // A call or an index stands behind a value, a dictionary does not.
+                if is_value && byte == b'{' || open.len() == MOST_OPEN {
+                    return None;
+                }
+                open.push(if byte == b'(' { b')' } else { byte + 2 });
+                last = Last::Start;
+            }
+            b')' | b']' | b'}' => {
+                if open.pop() != Some(byte) || last == Last::Operator {
+                    return None;
+                }
+                if open.is_empty() {
+                    return (!must_be_named || is_named || last == Last::Start).then_some(at + 1);
+                }
+                last = Last::Value;
+            }
+            b',' => {
+                if !is_value {
+                    return None;
+                }
+                if is_outer {
+                    if must_be_named && !is_named {
+                        return None;
+                    }
+                    is_named = false;
+                }
+                last = Last::Start;
+            }
+            b'=' if bytes.get(at + 1) != Some(&b'=') => {
+                if last != Last::Name {
+                    return None;
+                }
+                if is_outer {
+                    (is_named, must_be_named) = (true, true);
+                }
+                last = Last::Operator;
+            }
+            b':' if is_outer => return None,
+            b':' => last = Last::Start,
+            b'0'..=b'9' => {
+                if is_value {
+                    return None;
+                }
+                (at, last) = (word(bytes, at, |b| b == b'.'), Last::Value);
+                continue;
+            }
+            _ if byte.is_ascii_alphabetic() || byte == b'_' || 0x80 <= byte => {
+                let end = word(bytes, at, |_| false);
+                let is_joint = matches!(
+                    bytes.get(at..end)?,
+                    b"and" | b"or" | b"in" | b"is" | b"if" | b"else" | b"for" | b"not" | b"await"
+                );
+                if !is_joint && is_value {
+                    return None;
+                }
+                // `**{…}` and `*[…]` have no name either.
+                last = if is_joint { Last::Operator } else { Last::Name };
+                at = end;
+                continue;
+            }
+            b'*' if last == Last::Start => {
+                at += usize::from(bytes.get(at + 1) == Some(&b'*'));
+                (is_named, last) = (is_named || is_outer, Last::Operator);
+            }
+            b'+' | b'-' | b'~' => last = Last::Operator,
+            b'*' | b'/' | b'%' | b'@' | b'<' | b'>' | b'=' | b'!' | b'&' | b'|' | b'^' | b'.' => {
+                if !is_value {
+                    return None;
+                }
+                let rest = bytes.get(at + 1)?;
+                at += usize::from(matches!((byte, rest), (b'*', b'*') | (b'/', b'/') | (_, b'=')));
+                at += usize::from(matches!((byte, rest), (b'<', b'<') | (b'>', b'>')));
+                last = Last::Operator;
+            }
+            _ => return None,
+        }
+        at += 1;
+    }
+}
+
+/// The end of the string that begins at `at`, with its prefix.
+pub(crate) fn string(bytes: &[u8], at: usize) -> Option<usize> {
+    let prefix = prefix(bytes, at);
+    let open = at + prefix;
+    let quote = *bytes.get(open).filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let is_long = bytes.get(open + 1) == Some(&quote) && bytes.get(open + 2) == Some(&quote);
+    let width = if is_long { 3 } else { 1 };
+    let mut end = open + width;
+    loop {
+        match *bytes.get(end)? {
+            b'\\' => end += 2,
+            b'\n' if !is_long => return None,
+            byte if byte == quote && bytes.get(end..end + width)?.iter().all(|b| *b == quote) => {
+                return Some(end + width);
+            }
+            _ => end += 1,
+        }
+    }
+}
+
+/// The length of what stands before a string's quote: `r`, `f`, `rb`.
+pub(crate) fn prefix(bytes: &[u8], at: usize) -> usize {
+    let is_letter = |b: &&u8| matches!(b, b'r' | b'R' | b'b' | b'B' | b'u' | b'U' | b'f' | b'F');
+    let len = bytes.get(at..).unwrap_or(&[]).iter().take(2).take_while(is_letter).count();
+    let is_string = matches!(bytes.get(at + len), Some(b'"' | b'\''));
+    if is_string { len } else { 0 }
+}
+
+fn word(bytes: &[u8], from: usize, is_part: impl Fn(u8) -> bool) -> usize {
+    let is_word = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_' || 0x80 <= **b || is_part(**b);
+    from + bytes.get(from..).unwrap_or(&[]).iter().take_while(is_word).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_python_reads_is_told_from_what_nobody_escaped() {
+        for text in [
+            "()",
+            "(\"a\")",
+            "(\"a\", 'b', c=\"d\",)",
+            "(\"a\" \"b\")",
+            "(a=\"x\" if y else \"z\")",
+            "(a=r\"C:\\new\", b=f'{c}')",
+            "(a=[\"x\", *y], **{\"b\": 'c'})",
+            "(a=\"x\".upper()[0], b=-1.5 ** 2)",
+            "(a=\"\"\"say \"hi\"\n\"\"\")",
+            "(x for x in \"abc\")",
+        ] {
+            assert_eq!(arguments(text.as_bytes(), 0), Some(text.len()), "{text}");
+        }
+        for text in [
+            "(a=\"say \"hi\" there\")",
+            "(a='it's', b='x')",
+            "(a=\"x\", \"y\")",
+            "(a=\"x\" b=\"y\")",
+            "(a: \"x\")",
+            "(a=\"x\"",
+            "(a=)(",
+            "(a=\"x\ny\")",
+            "(a=\"x\"}",
+            "{\"a\"}",
+            "(\"a\" +)",
+            "(a=\"say \"hi\"\")",
+        ] {
+            assert!(!is_arguments(text, 0), "{text}");
+        }
+    }
+}
