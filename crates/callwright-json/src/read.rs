@@ -64,9 +64,14 @@ pub fn read_prefix<'t>(
     let parse = search(text, from, start, guide, options, false);
     let takes_quotes =
         |repair: &Repair| matches!(repair.kind, RepairKind::EscapeQuote | RepairKind::AddQuote);
-    let is_bent = parse.readings.iter().any(|reading| reading.repairs.iter().any(takes_quotes))
-        || parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SwallowedMember);
-    match is_bent && start == Start::Arguments && python::is_arguments(text, from) {
+    let is_bent = parse.readings.iter().any(|reading| {
+        let swaps_some = reading.repairs.iter().any(|repair| repair.kind == RepairKind::SwapQuote);
+        // Between other quotes an apostrophe needs no repair to be text.
+        reading.repairs.iter().any(takes_quotes) || swaps_some && reading.text.contains('\'')
+    });
+    let is_bent =
+        is_bent || parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SwallowedMember);
+    match is_bent && start.is_arguments() && python::is_arguments(text, from) {
         true => search(text, from, start, guide, options, true),
         false => parse,
     }

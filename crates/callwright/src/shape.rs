@@ -102,7 +102,8 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
             return Object::Call(Shaped::Wrong { written: Some(written), error });
         }
         if let Some(tool) = tool
-            && let Some(key) = twice(value).filter(|key| !tool.declares(key))
+            && let Some(key) =
+                twice(value).or_else(|| renamed(value, tool, names)).filter(|key| !tool.declares(key))
         {
             let error = ShapeError::Twice(key.into_owned());
             return Object::Call(Shaped::Wrong { written: Some(written), error });
@@ -143,6 +144,10 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
     }
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
     if let Some((key, inside)) = member(value, keys::WRAPPERS, wraps) {
+        if let Some(key) = twice(value) {
+            let error = ShapeError::Twice(key.into_owned());
+            return Object::Call(Shaped::Wrong { written: None, error });
+        }
         // `{"tool_calls": [{"name": "f"}], "arguments": {…}}`
         let holds_some = |v: Value<'v>| v.members().next().is_some();
         if let Some((beside, _)) = member(value, keys::ARGUMENTS, holds_some) {
@@ -165,10 +170,22 @@ fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object
 /// The first key of a part of a call that stands twice in `value`, with different values. Readers of JSON differ in which
 /// of them they take.
 fn twice(value: Value<'_>) -> Option<Cow<'_, str>> {
-    let is_part = |key: &str| keys::NAME.contains(&key) || keys::ARGUMENTS.contains(&key);
+    let is_part = |key: &str| {
+        [keys::NAME, keys::ARGUMENTS, keys::WRAPPERS].into_iter().any(|known| known.contains(&key))
+    };
     let mut members = value.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
     let is_twice = |key: &str, member: Value<'_>| value.get(key).is_some_and(|first| !first.same_as(member));
     members.find_map(|(key, member)| (is_part(&key) && is_twice(&key, member)).then_some(key))
+}
+
+/// The key in `value`, a call of `tool`, that names another tool: `{"name": "f", "tool": "g"}`.
+fn renamed<'v>(value: Value<'v>, tool: &Tool, names: &Names<'_>) -> Option<Cow<'v, str>> {
+    let is_other = |member: Value<'_>| {
+        let other = member.as_str().and_then(|name| names.resolve(&name, Prefix::Known));
+        other.is_some_and(|other| other.name() != tool.name())
+    };
+    let mut members = value.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
+    members.find_map(|(key, member)| (keys::NAME.contains(&&*key) && is_other(member)).then_some(key))
 }
 
 /// The first member of `value`, a call of `tool`, that is an argument and stands beside the others, or holds some that

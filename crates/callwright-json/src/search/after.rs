@@ -57,9 +57,12 @@ impl Search<'_, '_> {
                 let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
                 return Some(State { step: Step::Key, comma: false, text_end: 0, ..s });
             }
-            if quoted && s.text_end > 0 {
+            // Without a blank between them they may be one string with quotes in it: `"a = "", b = """`
+            if quoted && s.text_end > 0 && at > end {
                 return self.join(s, end, at, RepairKind::JoinStrings);
             }
+        } else if self.quotes_hold {
+            // What Python reads has its commas.
         } else if quoted
             || (at > end && (b.is_ascii_alphanumeric() || matches!(b, b'{' | b'[' | b'-')))
             || matches!(b, b'{' | b'[')

@@ -33,8 +33,16 @@ pub enum Start {
     Value,
     /// With the `(` of a call expression, whose arguments are read into an object: `(a=1, b='x')`.
     Arguments,
+    /// The same, with nothing behind the `)`.
+    ArgumentsAlone,
     /// Inside an object whose opening bracket is missing: `"a": 1}`.
     Members,
+}
+
+impl Start {
+    pub(crate) fn is_arguments(self) -> bool {
+        matches!(self, Start::Arguments | Start::ArgumentsAlone)
+    }
 }
 
 /// How closely the guide is followed.
@@ -259,6 +267,8 @@ pub(crate) struct Search<'t, 'g> {
     found: Vec<Found>,
     start: u32,
     arguments: bool,
+    /// Nothing stands behind the value.
+    is_alone: bool,
     /// Each quote that may end a string does, and none is missing.
     quotes_hold: bool,
     /// A fence, or a tag, stands open in front of the value.
@@ -295,6 +305,7 @@ impl<'t, 'g> Search<'t, 'g> {
             found: Vec::new(),
             start: 0,
             arguments: false,
+            is_alone: false,
             quotes_hold: false,
             in_fence: false,
             in_tag: false,
@@ -318,7 +329,8 @@ impl<'t, 'g> Search<'t, 'g> {
     /// The cheapest readings of the value that starts at `from`: none, one, or several that tie.
     pub(crate) fn run(mut self, from: usize, start: Start) -> (Vec<Found>, Search<'t, 'g>) {
         self.start = from as u32;
-        self.arguments = start == Start::Arguments;
+        self.arguments = start.is_arguments();
+        self.is_alone = start == Start::ArgumentsAlone;
         let before = self.bytes.get(..from).unwrap_or(&[]);
         self.in_fence = before.windows(3).any(|w| w == b"```");
         self.in_tag = before.trim_ascii_end().ends_with(b">");
@@ -340,7 +352,7 @@ impl<'t, 'g> Search<'t, 'g> {
         };
         let first = match start {
             Start::Value => Some(first),
-            Start::Arguments => self.open_arguments(first),
+            Start::Arguments | Start::ArgumentsAlone => self.open_arguments(first),
             Start::Members => {
                 let s = self.edit(first, RepairKind::AddOpener, Span::at(from), "{");
                 let s = self.push_frame(s, Shape::Object, b'}');

@@ -18,6 +18,10 @@ impl Search<'_, '_> {
         let next = skip_space(self.bytes, at);
         let rest = &self.bytes[next..];
         let arguments = self.arguments;
+        if self.is_alone && !rest.is_empty() {
+            self.fail(Problem::Unreadable, Span::at(next));
+            return None;
+        }
         if !arguments && let Some(b'}' | b']' | b')') = rest.first() {
             let s = self.edit(s, RepairKind::DropCloser, Span::new(next, next + 1), "");
             let too_many = s.cost > NOISE;

@@ -30,6 +30,16 @@ pub(crate) fn read_arguments_at<'t>(text: &'t str, from: usize, guide: &dyn Guid
     read(text, from, Start::Arguments, guide, cut)
 }
 
+/// Reads the argument list whose `(` stands at `from` and whose `)` is the last of the text.
+pub(crate) fn read_whole_arguments<'t>(
+    text: &'t str,
+    from: usize,
+    guide: &dyn Guide,
+    cut: bool,
+) -> Payload<'t> {
+    read(text, from, Start::ArgumentsAlone, guide, cut)
+}
+
 fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bool) -> Payload<'t> {
     let options = Options { cut };
     // What stands before the payload is none of the reader's business, nor of its costs.

@@ -11,7 +11,8 @@ use crate::name::MAX_NAME;
 use crate::tools::Tool;
 
 /// What stands between two values or around one in code, and in no text that is meant as one.
-const OPERATORS: &[&str] = &[" + ", " * ", " ** ", " // ", " % ", " == ", " if ", "lambda ", "lambda:", "${"];
+const OPERATORS: &[&str] =
+    &[" + ", " * ", " ** ", " // ", " % ", " == ", " = ", " if ", "lambda ", "lambda:", "${"];
 
 /// A text without quotes.
 #[derive(Debug)]

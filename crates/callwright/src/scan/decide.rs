@@ -2,7 +2,7 @@
 
 use super::body::{Body, End};
 use super::extent::{Extent, Progress};
-use super::judge::{Case, Judged, judge};
+use super::judge::{self, Case, Judged, judge};
 use super::lead::{Glue, Item, Lead};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
@@ -69,9 +69,11 @@ impl<'a> Scanner<'a> {
                     }
                     None => false,
                 };
-                // An argument list that is balanced ends there, whatever is wrong inside.
+                // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
+                // string goes on that seemed to end, `f(a="g("x")")`.
                 let last = matches!(lead.item, Item::Call { .. } | Item::Listed { .. });
-                let goes_on = goes_on && !last;
+                let is_in_string = lead.item.name().is_some_and(|name| judge::goes_on(&self.text, name, at));
+                let goes_on = goes_on && (!last || is_in_string);
                 if goes_on {
                     self.mode = Mode::Held(lead, None);
                     return Flow::On;
@@ -251,7 +253,10 @@ impl<'a> Scanner<'a> {
                 if lead.glue.iter().any(|g| matches!(g, Glue::Fence(_))) {
                     self.in_fence = !self.in_fence;
                 }
-                let end = end.unwrap_or(lead.item.at() + 1).min(self.text.len());
+                // Behind its first character, which in words may be any.
+                let next = || self.text.get(lead.item.at()..).and_then(|rest| rest.chars().next());
+                let end = end.unwrap_or_else(|| lead.item.at() + next().map_or(0, char::len_utf8));
+                let end = end.min(self.text.len());
                 self.release(end, out);
                 self.mode = Mode::Prose;
             }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use callwright_json::{
-    Diagnostic, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, is_arguments, strict,
+    Diagnostic, Guide, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, is_arguments, strict,
 };
 
 use super::bare;
@@ -214,6 +214,10 @@ impl<'a, 't> Case<'a, 't> {
                     let reason = Reason::Unreadable(inner.parse.diagnostics);
                     return Some(self.refuse(Some(written.to_owned()), reason, at, end));
                 };
+                if !reading.is_whole(&text) {
+                    let reason = Reason::Unreadable(Vec::new());
+                    return Some(self.refuse(Some(written.to_owned()), reason, at, end));
+                }
                 let put = reading.value().raw().to_owned();
                 // The whole payload is spelt anew: the edit of a string inside it cannot be told apart from it.
                 if repairs.is_empty() {
@@ -265,7 +269,11 @@ impl<'a, 't> Case<'a, 't> {
         {
             return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
         }
-        let payload = payload::read_arguments_at(self.text, at, guide, self.cut);
+        let mut payload = payload::read_arguments_at(self.text, at, guide, self.cut);
+        // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
+        if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end) {
+            payload = self.longer(at, payload.end, guide);
+        }
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
         let before = self.text.get(..name.start as usize).unwrap_or("");
         let nested = self.nested_call || self.quotes_a_call(repairs);
@@ -297,6 +305,23 @@ impl<'a, 't> Case<'a, 't> {
             return judged;
         }
         self.arguments(tool, written, payload, at)
+    }
+
+    /// The argument list at `at`, which does not end at `from`: it ends with one of the next lines.
+    fn longer(&self, at: usize, from: usize, guide: &dyn Guide) -> Payload<'a> {
+        const MOST_LINES: usize = 8;
+        let lines = self.text.get(from..).unwrap_or("").split_inclusive('\n').take(MOST_LINES);
+        let ends = lines.scan(from, |start, line| {
+            let at = *start;
+            *start += line.len();
+            let (list, behind) = line.split_at(line.rfind(')').map_or(0, |paren| paren + 1));
+            let is_markup = behind.starts_with('<') || !behind.contains(char::is_alphanumeric);
+            Some((!list.is_empty() && is_markup).then_some(at + list.len()))
+        });
+        let pieces = ends.flatten().filter_map(|end| self.text.get(..end));
+        let mut lists = pieces.map(|piece| payload::read_whole_arguments(piece, at, guide, false));
+        let settled = lists.find(|list| list.parse.settled().is_some());
+        settled.unwrap_or_else(|| payload::read_whole_arguments(self.text, at, guide, self.cut))
     }
 
     /// Argument lists that only make sense in another spelling: `f('a=1')`, and `['f(a=1']` without its parenthesis.
@@ -604,6 +629,14 @@ impl<'a, 't> Case<'a, 't> {
             reason,
         })
     }
+}
+
+/// Does a quote stand behind the `)` at `end` of the call of `name`, and none before it? Then a string goes on that seemed to
+/// end: `f(a="g("x")")`, not `'f(a="x")'`.
+pub(crate) fn goes_on(text: &str, name: Span, end: usize) -> bool {
+    let quote = text.get(end..).and_then(|rest| rest.chars().next()).filter(|c| matches!(c, '"' | '\''));
+    let before = text.get(..name.start as usize).unwrap_or("");
+    quote.is_some_and(|quote| !before.ends_with(quote))
 }
 
 /// Is there no reading at all, though nothing is missing at the end?
