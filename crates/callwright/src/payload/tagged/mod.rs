@@ -1,0 +1,398 @@
+//! Arguments in tags, one raw text each: `<parameter=a>x</parameter>`, `<arg_key>a</arg_key><arg_value>x</arg_value>`,
+//! `<a>x</a>`.
+//!
+//! A [`Walk`] goes over the text of one call as it arrives and says where it ends and which piece of it is which
+//! argument. A raw value may hold anything, its own closing tag included: it ends at the first closing tag that is
+//! followed by what may follow an argument. Where a value could as well end elsewhere, the walk says so.
+
+mod end;
+mod value;
+
+use callwright_json::Span;
+
+use super::lexer::Lexer;
+use super::tag::{Lexed, Role, Tag};
+use crate::dialect::Typing;
+use crate::keys;
+use value::Open;
+
+/// The most whitespace between two tags.
+const MAX_SPACE: usize = 256;
+/// The most arguments of one call.
+const MAX_PARAMS: usize = 1024;
+
+/// The tokens that tags stand between.
+const INNER_TOKENS: [&str; 3] = ["open", "close", "sep"];
+
+/// How keys are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// In tags for arguments: `<parameter=a>`, `<arg_key>a</arg_key>`.
+    Words,
+    /// Each key is a tag of its own: `<a>`.
+    Elements {
+        /// Only tags with the mark of MiniMax M3 are tags.
+        marked: bool,
+    },
+}
+
+/// One argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Param {
+    pub(crate) key: Span,
+    pub(crate) typing: Typing,
+    /// Of one that has not ended, what was looked at.
+    pub(crate) value: Span,
+    /// Up to here it is text whatever follows; `None` where even its beginning is in doubt.
+    pub(crate) certain: Option<usize>,
+    /// The place behind the last closing tag in it that did not end it.
+    pub(crate) tail: Option<usize>,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// With a closing tag, or where the next call begins.
+    Closed,
+    /// The text is over behind a whole argument.
+    Bare,
+    /// The text is over inside an argument, or before any.
+    Cut,
+    /// Something stands there that belongs to no call.
+    Broken,
+}
+
+/// Goes over one call.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    style: Style,
+    lexer: Lexer,
+    at: usize,
+    state: State,
+    /// What was read so far.
+    pub(crate) params: Vec<Param>,
+    /// A value could end at another place as well.
+    pub(crate) doubtful: bool,
+    /// How often a value was looked for up to the end of the text, in vain.
+    n_returns: usize,
+    /// Its tags stand between tokens: `<|open|>argument key="a"<|sep|>`.
+    by_tokens: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Between arguments.
+    Between,
+    /// In `<arg_key>`, from here.
+    Key(usize),
+    /// Behind a key.
+    Keyed(Span, Typing),
+    /// In a value.
+    Value(Open),
+    /// Behind the closing tag of the call, which ends at this place.
+    Behind(usize),
+    /// Text follows on the same line: the closing tag may have been a value's, and another may come.
+    Suspect(usize),
+}
+
+/// What the walk came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Walked {
+    /// More text is needed.
+    Open,
+    /// The call ends here.
+    Ended(usize, Ending),
+}
+
+/// What the tool says about keys.
+pub(crate) trait Keys {
+    /// Does it declare `key`?
+    fn declares(&self, key: &str) -> bool;
+    /// Is this its own name?
+    fn is_name(&self, name: &str) -> bool;
+    /// Is this the word of an element that holds all arguments, and no argument?
+    fn holds_arguments(&self, word: &str) -> bool {
+        keys::is_one_of(keys::ARGUMENTS, word) && !self.declares(word)
+    }
+}
+
+enum Step {
+    On,
+    Wait,
+    Ended(usize, Ending),
+}
+
+impl Walk {
+    /// For the call whose first argument begins at `from`, with the tags that `lexer` knows.
+    pub(crate) fn new(from: usize, style: Style, lexer: Lexer) -> Walk {
+        let state = State::Between;
+        Walk {
+            style,
+            lexer,
+            at: from,
+            state,
+            params: Vec::new(),
+            doubtful: false,
+            n_returns: 0,
+            by_tokens: false,
+        }
+    }
+
+    /// Goes on from where the last call stopped. With `end`, no more text will come.
+    pub(crate) fn advance(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Walked {
+        self.lexer.ends(end);
+        loop {
+            let step = match self.state {
+                State::Between => self.between(text, keys, end),
+                State::Key(from) => self.key(text, from, end),
+                State::Keyed(key, typing) => self.keyed(text, key, typing, end),
+                State::Value(open) => self.value(text, open, keys, end),
+                State::Behind(closed) => self.behind(text, closed, end),
+                State::Suspect(closed) => self.suspect(text, closed, end),
+            };
+            match step {
+                Step::On => {}
+                Step::Wait => return Walked::Open,
+                Step::Ended(at, ending) => return Walked::Ended(at, ending),
+            }
+        }
+    }
+
+    /// The argument that has not ended.
+    pub(crate) fn open_param(&self) -> Option<Param> {
+        let State::Value(open) = self.state else { return None };
+        Some(open.param(self.at.max(open.from)))
+    }
+
+    fn between(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Step {
+        let at = behind_space(text, self.at);
+        let over = if self.params.is_empty() { Ending::Cut } else { Ending::Bare };
+        let tag = match self.lexer.tag_at(text, at) {
+            Lexed::Tag(tag) => tag,
+            Lexed::Grows if !end => return Step::Wait,
+            // What is left of the last closing tag, or of an argument.
+            Lexed::Grows if self.lexer.is_closer_begun(text, at) => return Step::Ended(text.len(), over),
+            Lexed::Grows => return Step::Ended(text.len(), Ending::Cut),
+            Lexed::No if at == text.len() || is_open_escape(text, at) => {
+                return if end { Step::Ended(at, over) } else { Step::Wait };
+            }
+            Lexed::No => return Step::Ended(at, Ending::Broken),
+        };
+        self.at = tag.at.end as usize;
+        if MAX_PARAMS <= self.params.len() {
+            return Step::Ended(at, Ending::Broken);
+        }
+        match tag.role {
+            // The token that ends a tag, once too often.
+            Role::Token if tag.word.of(text) == "sep" => {}
+            Role::Token if INNER_TOKENS.contains(&tag.word.of(text)) => {
+                return Step::Ended(at, Ending::Broken);
+            }
+            Role::Token => return Step::Ended(at, Ending::Closed),
+            Role::Call | Role::Group if tag.closing && self.params.is_empty() => {
+                return Step::Ended(self.at, Ending::Closed);
+            }
+            Role::Call | Role::Group if tag.closing => self.state = State::Behind(self.at),
+            Role::Call | Role::Group => return Step::Ended(at, Ending::Closed),
+            Role::Separator => {}
+            Role::Param if !tag.closing && self.style == Style::Words => match tag.key {
+                Some(key) => return self.open_with(&tag, key, tag.typing),
+                None => return Step::Ended(at, Ending::Broken),
+            },
+            Role::Key if !tag.closing && self.style == Style::Words => self.state = State::Key(self.at),
+            _ if tag.closing && keys.is_name(tag.word.of(text)) => {
+                return Step::Ended(self.at, Ending::Closed);
+            }
+            // `</parameters></invoke>` behind `<tool_name>f</tool_name><parameters>…`
+            _ if tag.closing && keys.holds_arguments(tag.word.of(text)) => {
+                return Step::Ended(at, Ending::Closed);
+            }
+            _ if self.is_element(text, &tag, keys) => {
+                return self.open_with(&tag, tag.word, Typing::Schema);
+            }
+            _ => return Step::Ended(at, Ending::Broken),
+        }
+        Step::On
+    }
+
+    /// Does `tag` open an argument that is named by it?
+    fn is_element(&self, text: &str, tag: &Tag, keys: &dyn Keys) -> bool {
+        match self.style {
+            Style::Words => false,
+            Style::Elements { marked } => {
+                !tag.closing && tag.marked == marked && (marked || keys.declares(tag.word.of(text)))
+            }
+        }
+    }
+
+    /// Opens the argument that begins with `tag`. One that is empty ends there, too: `<a/>`, `<a value="x"/>`.
+    fn open_with(&mut self, tag: &Tag, key: Span, typing: Typing) -> Step {
+        self.by_tokens |= tag.by_tokens;
+        match (tag.empty, tag.value) {
+            (false, None) => self.open(key, typing, false),
+            (true, value) => {
+                let value = value.unwrap_or(Span::at(self.at));
+                let certain = (!self.doubtful).then_some(value.end as usize);
+                self.params.push(Param { key, typing, value, certain, tail: None });
+            }
+            // Which of both is it?
+            (false, Some(_)) => return Step::Ended(tag.at.start as usize, Ending::Broken),
+        }
+        Step::On
+    }
+
+    /// `a</arg_key>`
+    fn key(&mut self, text: &str, from: usize, end: bool) -> Step {
+        let rest = text.get(from..).unwrap_or("");
+        let Some(len) = rest.find('<') else {
+            return if end { Step::Ended(text.len(), Ending::Cut) } else { Step::Wait };
+        };
+        match self.lexer.tag_at(text, from + len) {
+            Lexed::Tag(tag) if tag.closing && tag.role == Role::Key => {
+                let key = rest.get(..len).unwrap_or("");
+                let start = from + (key.len() - key.trim_start().len());
+                self.state = State::Keyed(Span::new(start, start + key.trim().len()), Typing::Schema);
+                self.at = tag.at.end as usize;
+                Step::On
+            }
+            Lexed::Grows if !end => Step::Wait,
+            Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
+            Lexed::Tag(_) | Lexed::No => Step::Ended(from + len, Ending::Broken),
+        }
+    }
+
+    /// `<arg_type>…</arg_type><arg_value>`
+    fn keyed(&mut self, text: &str, key: Span, typing: Typing, end: bool) -> Step {
+        let at = behind_space(text, self.at);
+        match self.lexer.tag_at(text, at) {
+            Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
+                self.at = tag.at.end as usize;
+                self.open(key, typing, false);
+                Step::On
+            }
+            Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
+                let from = tag.at.end as usize;
+                let rest = text.get(from..).unwrap_or("");
+                match rest.find('<').map(|len| (len, self.lexer.tag_at(text, from + len))) {
+                    Some((len, Lexed::Tag(closer))) if closer.closing && closer.role == Role::Type => {
+                        let is_text = rest.get(..len).is_some_and(|word| word.trim() == "string");
+                        self.at = closer.at.end as usize;
+                        let typing = if is_text { Typing::Text } else { Typing::Schema };
+                        self.state = State::Keyed(key, typing);
+                        Step::On
+                    }
+                    None | Some((_, Lexed::Grows)) if !end => Step::Wait,
+                    _ => Step::Ended(at, if end { Ending::Cut } else { Ending::Broken }),
+                }
+            }
+            Lexed::Grows if !end => Step::Wait,
+            Lexed::No if !end && (at == text.len() || is_open_escape(text, at)) => Step::Wait,
+            Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
+            Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
+            Lexed::Tag(_) | Lexed::No => Step::Ended(at, Ending::Broken),
+        }
+    }
+
+    /// Does `json`, the value of an argument, hold marks that only tags of this style have? Then one of them is broken.
+    pub(crate) fn holds_marks(&self, json: &str) -> bool {
+        let count = |token: &str| json.matches(token).count();
+        match self.style {
+            Style::Elements { marked: true } => json.contains("]minimax["),
+            // A closing tag may be text: `<|close|>argument<|sep|>`.
+            _ if self.by_tokens => count("<|open|>") != 0 || count("<|close|>") != count("<|sep|>"),
+            Style::Words | Style::Elements { marked: false } => false,
+        }
+    }
+}
+
+/// The place behind the whitespace at `from`, line breaks written as `\n` included.
+fn behind_space(text: &str, from: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while at < from + MAX_SPACE {
+        match bytes.get(at..) {
+            Some([b'\\', b'n' | b'r' | b't', ..]) => at += 2,
+            Some([byte, ..]) if byte.is_ascii_whitespace() => at += 1,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// The text ends with a backslash, which may become `\n`.
+fn is_open_escape(text: &str, at: usize) -> bool {
+    text.get(at..) == Some("\\")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Declared;
+
+    impl Keys for Declared {
+        fn declares(&self, key: &str) -> bool {
+            matches!(key, "a" | "b")
+        }
+        fn is_name(&self, name: &str) -> bool {
+            name == "f"
+        }
+    }
+
+    fn show(text: &str, style: Style) -> String {
+        let mut walk = Walk::new(0, style, Lexer::Known);
+        let whole = walk.advance(text, &Declared, true);
+        let params: Vec<String> =
+            walk.params.iter().map(|p| format!("{}={:?}", p.key.of(text), p.value.of(text))).collect();
+        let mut growing = Walk::new(0, style, Lexer::Known);
+        let cuts = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
+        let pieces = cuts
+            .map(|cut| growing.advance(&text[..cut], &Declared, false))
+            .find(|walked| *walked != Walked::Open)
+            .unwrap_or_else(|| growing.advance(text, &Declared, true));
+        assert_eq!(pieces, whole, "{text}");
+        assert_eq!(growing.params.len(), walk.params.len(), "{text}");
+        let Walked::Ended(_, ending) = whole else { panic!("{text}") };
+        format!("{} {ending:?}{}", params.join(" "), if walk.doubtful { " doubtful" } else { "" })
+    }
+
+    #[test]
+    fn a_value_ends_where_an_argument_may_end() {
+        for (text, expected) in [
+            ("<parameter=a>x</parameter>\n</function>", "a=\"x\" Closed"),
+            ("<parameter=a>1 </parameter> 2</parameter></function>", "a=\"1 </parameter> 2\" Closed"),
+            ("<parameter=a>x\n<parameter=b>y</parameter></function>", "a=\"x\\n\" b=\"y\" Closed"),
+            (
+                "<parameter=a>x\n<parameter=b>y</parameter> z</parameter></function>",
+                "a=\"x\\n\" b=\"y</parameter> z\" Closed doubtful",
+            ),
+            ("<parameter=a>x</function></tool_call>", "a=\"x\" Closed"),
+            ("<parameter=a>x</function> and more", " Cut"),
+            ("<parameter=a>x</parameter>", "a=\"x\" Bare"),
+            ("<parameter=a>x</parameter></function> y</parameter></function>", "a=\"x\" Closed doubtful"),
+            ("<parameter=a>x</parameter></function> y", "a=\"x\" Closed"),
+            ("<parameter=a>x</parameter></func", "a=\"x\" Bare"),
+            ("<parameter=a>x</parameter><param", " Cut"),
+            ("<parameter=a>x", " Cut"),
+            ("", " Cut"),
+            ("and so on", " Broken"),
+            ("\n\n</function>", " Closed"),
+            ("<arg_key> a </arg_key>\n<arg_value>x</arg_value>\\n</tool_call>", "a=\"x\" Closed"),
+            (
+                "<arg_key>a</arg_key><arg_type>string</arg_type><arg_value>x</arg_value></tool_call>",
+                "a=\"x\" Closed",
+            ),
+        ] {
+            assert_eq!(show(text, Style::Words), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("<a>x</a>\n<b><a>1</a></b></f>", "a=\"x\" b=\"<a>1</a>\" Closed"),
+            ("<a><i>x</i></a></f>", "a=\"<i>x</i>\" Closed"),
+            ("<c>x</c></f>", " Broken"),
+        ] {
+            assert_eq!(show(text, Style::Elements { marked: false }), expected, "{text}");
+        }
+        let marked = "]<]minimax[>[<c>x</c> y]<]minimax[>[</c>]<]minimax[>[</invoke>";
+        assert_eq!(show(marked, Style::Elements { marked: true }), "c=\"x</c> y\" Closed");
+    }
+}

@@ -1,0 +1,371 @@
+//! The end of one value: the first closing tag of its own that is followed by what may follow an argument. Where it could
+//! as well end elsewhere, that is noted.
+
+use callwright_json::Span;
+
+use super::{Ending, Keys, Param, State, Step, Style, Walk, behind_space, is_open_escape};
+use crate::dialect::Typing;
+use crate::payload::tag::{Lexed, Role, Tag};
+
+/// The longest key, in bytes, that is looked for inside a value.
+const MAX_KEY: usize = 256;
+/// How often a value's end may be looked for in vain up to the end of the text.
+const MAX_RETURNS: usize = 8;
+
+/// A value that is not closed yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    key: Span,
+    typing: Typing,
+    pub(super) from: usize,
+    /// The first closing tag of the call in it: there it ends if no closing tag of its own comes.
+    closer: Option<usize>,
+    /// Another call began behind that.
+    torn: bool,
+    /// A call or a group began in it.
+    opened: bool,
+    /// An opening tag of another argument ended the one before it.
+    after_open: bool,
+    /// How many arguments began in it that have not ended.
+    nested: usize,
+    /// The first closing tag that may be one of theirs, and the place behind it.
+    first: Option<(usize, usize)>,
+    /// Its last closing tag that nothing fitting followed.
+    rejected: Option<Span>,
+    /// Where the first element begins in it that may be the next argument.
+    next: Option<usize>,
+    /// A key began in it.
+    keyed: bool,
+    /// The first tag in it that leaves open where it ends.
+    doubt: Option<usize>,
+    /// Nothing was in doubt before it.
+    is_clear: bool,
+}
+
+impl Open {
+    /// Takes note of a tag at `at`, if that `leaves_open` where the value ends.
+    fn doubts(&mut self, at: usize, leaves_open: bool) {
+        if leaves_open {
+            self.doubt = self.doubt.or(Some(at));
+        }
+    }
+
+    /// Does the value look as if it ended at `at`: on a line of its own where it began on one, else right behind the text?
+    fn may_end(&self, text: &str, at: usize) -> bool {
+        let value = text.get(self.from..at).unwrap_or("");
+        match value.starts_with(['\r', '\n']) {
+            true => value.trim_end_matches([' ', '\t']).ends_with('\n'),
+            false => !value.ends_with(char::is_whitespace),
+        }
+    }
+
+    pub(super) fn param(&self, end: usize) -> Param {
+        let certain = self.is_clear.then(|| self.doubt.map_or(end, |doubt| doubt.min(end)));
+        let value = Span::new(self.from, end);
+        Param {
+            key: self.key,
+            typing: self.typing,
+            value,
+            certain,
+            tail: self.rejected.map(|tag| tag.end as usize),
+        }
+    }
+}
+
+impl Walk {
+    /// Enters the value that begins here.
+    pub(super) fn open(&mut self, key: Span, typing: Typing, after_open: bool) {
+        let from = self.at;
+        self.state = State::Value(Open {
+            key,
+            typing,
+            from,
+            closer: None,
+            torn: false,
+            opened: false,
+            after_open,
+            nested: 0,
+            first: None,
+            rejected: None,
+            next: None,
+            keyed: false,
+            doubt: None,
+            is_clear: !self.doubtful,
+        });
+    }
+
+    /// Looks for the end of a value; `self.at` is how far that was done.
+    pub(super) fn value(&mut self, text: &str, mut open: Open, keys: &dyn Keys, end: bool) -> Step {
+        while let Some(at) = self.lexer.next(text, self.at) {
+            let tag = match self.lexer.tag_at(text, at) {
+                Lexed::Tag(tag) => tag,
+                Lexed::Grows if !end => {
+                    self.at = at;
+                    self.state = State::Value(open);
+                    return Step::Wait;
+                }
+                Lexed::Grows | Lexed::No => {
+                    self.at = self.past(text, at);
+                    continue;
+                }
+            };
+            if self.closes(text, &open, &tag) {
+                match self.follows(text, tag.at.end as usize, keys, end) {
+                    None => {
+                        self.at = at;
+                        self.state = State::Value(open);
+                        return Step::Wait;
+                    }
+                    // The text may hold a call with its closing tags; what is behind them tells.
+                    Some(fits) if 0 < open.nested => {
+                        open.nested -= 1;
+                        if fits {
+                            open.first = open.first.or(Some((at, tag.at.end as usize)));
+                        }
+                    }
+                    Some(true) => {
+                        let is_doubled = open.rejected.is_some_and(|tag| {
+                            behind_space(text, tag.end as usize) == at
+                                && open.may_end(text, tag.start as usize)
+                        });
+                        self.doubtful |= open.torn || open.first.is_some() || is_doubled;
+                        self.close(open, at, tag.at.end as usize);
+                        return Step::On;
+                    }
+                    // Its opening tag ended another value, so the text may as well be that one's.
+                    Some(false) => {
+                        // `</parameter=b>3</parameter>`: was another argument meant?
+                        self.doubtful |= open.after_open || tag.key.is_some();
+                        open.doubts(at, true);
+                        open.rejected = Some(tag.at);
+                    }
+                }
+            } else if tag.role == Role::Key && self.style == Style::Words {
+                match self.key_of(text, &tag) {
+                    None if !end => {
+                        self.at = at;
+                        self.state = State::Value(open);
+                        return Step::Wait;
+                    }
+                    // `x⏎<arg_key>b</arg_key>` without the value's closing tag, or a text that has such tags.
+                    Some(key) if !tag.closing && self.is_new(text, &open, key) && keys.declares(key) => {
+                        open.doubts(at, true);
+                        open.keyed = true;
+                        self.doubtful = true;
+                    }
+                    // `xb</arg_key><arg_value>`: a value and the next key in one.
+                    _ => {
+                        open.doubts(at, true);
+                        self.doubtful |= open.rejected.is_some() || tag.closing && !open.keyed;
+                        open.keyed |= !tag.closing;
+                    }
+                }
+            } else if self.begins_next(text, &open, &tag, keys) {
+                // It has a closing tag, then, which did not end it.
+                self.doubtful |= open.rejected.is_some();
+                self.close(open, at, tag.at.end as usize);
+                self.at = tag.at.end as usize;
+                if let Some(key) = tag.key {
+                    self.open(key, tag.typing, true);
+                }
+                return Step::On;
+            } else if matches!(tag.role, Role::Call | Role::Group)
+                || is_last(&tag)
+                || self.is_around(text, &tag, keys)
+            {
+                open.doubts(at, tag.closing);
+                match tag.closing {
+                    true => open.closer = open.closer.or(Some(at)),
+                    false => {
+                        open.opened = true;
+                        open.torn |= open.closer.is_some();
+                    }
+                }
+            } else if self.nests(text, &open, &tag) {
+                // `<a><a>x</a>`: one of both is too many.
+                self.doubtful |= behind_space(text, open.from) == at && self.is_same(text, &open, &tag);
+                open.doubts(at, true);
+                open.nested += 1;
+                // Was the value before it not closed, or does it speak of an argument?
+                let key = tag.key.map_or("", |key| key.of(text));
+                let is_new = self.params.iter().all(|param| param.key.of(text) != key);
+                self.doubtful |= key != open.key.of(text) && is_new && keys.declares(key);
+            }
+            // `x<parameter>`: a closing tag without its stroke?
+            if tag.role == Role::Param && !tag.closing && tag.key.is_none() && self.style == Style::Words {
+                open.doubts(at, true);
+                open.rejected = Some(tag.at);
+            }
+            if open.next.is_none() && self.may_be_next(text, &open, &tag, keys) {
+                open.doubts(at, true);
+                open.next = Some(at);
+            }
+            self.at = self.past(text, at);
+        }
+        if !end {
+            self.at = text.len();
+            self.state = State::Value(open);
+            return Step::Wait;
+        }
+        // What began in the value never ended: it was only spoken of.
+        if let Some((at, behind)) = open.first {
+            self.n_returns += 1;
+            self.doubtful |= open.torn || MAX_RETURNS <= self.n_returns;
+            self.close(open, at, behind);
+            return Step::On;
+        }
+        // Only its own closing tag is missing, if nothing but closing tags is left.
+        match open.closer {
+            Some(closer) if self.only_closers(text, closer) => {
+                self.doubtful |= open.torn || open.opened || open.rejected.is_some() || open.nested != 0;
+                // Other arguments follow: they begin where the first of them does.
+                let closer = open.next.filter(|_| self.n_returns < MAX_RETURNS).unwrap_or(closer);
+                self.n_returns += usize::from(open.next.is_some());
+                // The blanks in front of it are those of its own line.
+                let value = text.get(open.from..closer).unwrap_or("");
+                let value = if self.style == Style::Words { value } else { value.trim_end() };
+                self.close(open, open.from + value.len(), closer);
+                Step::On
+            }
+            _ => {
+                self.at = text.len();
+                self.state = State::Value(open);
+                Step::Ended(text.len(), Ending::Cut)
+            }
+        }
+    }
+
+    fn close(&mut self, open: Open, end: usize, behind: usize) {
+        self.params.push(open.param(end));
+        self.state = State::Between;
+        self.at = behind;
+    }
+
+    fn closes(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+        tag.closing
+            && match self.style {
+                Style::Words => matches!(tag.role, Role::Param | Role::Value),
+                Style::Elements { marked } => {
+                    tag.marked == marked && tag.word.of(text).eq_ignore_ascii_case(open.key.of(text))
+                }
+            }
+    }
+
+    /// Does `tag` open the argument that is open?
+    fn is_same(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+        let key = if self.style == Style::Words { tag.key } else { Some(tag.word) };
+        key.is_some_and(|key| key.of(text) == open.key.of(text))
+    }
+
+    /// Does `tag` open an element in a value that is an argument if the value's own closing tag is missing?
+    fn may_be_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+        let word = tag.word.of(text);
+        self.style != Style::Words
+            && open.nested == 0
+            && keys.declares(word)
+            && self.is_element(text, tag, keys)
+            && self.is_new(text, open, word)
+    }
+
+    /// Has `key` no value yet?
+    fn is_new(&self, text: &str, open: &Open, key: &str) -> bool {
+        key != open.key.of(text) && self.params.iter().all(|param| param.key.of(text) != key)
+    }
+
+    /// The key between `<arg_key>`, which is `tag`, and the tag behind it, `""` where none may be meant; `None` asks for
+    /// more text.
+    fn key_of<'t>(&self, text: &'t str, tag: &Tag) -> Option<&'t str> {
+        let rest = text.get(tag.at.end as usize..)?;
+        match rest.bytes().take(MAX_KEY).position(|byte| byte == b'<') {
+            Some(len) => rest.get(..len).map(str::trim),
+            None => (MAX_KEY <= rest.len()).then_some(""),
+        }
+    }
+
+    /// Does `tag` close an element around the arguments: `</parameters>`, `</f>`?
+    fn is_around(&self, text: &str, tag: &Tag, keys: &dyn Keys) -> bool {
+        let word = tag.word.of(text);
+        self.style != Style::Words && tag.closing && (keys.is_name(word) || keys.holds_arguments(word))
+    }
+
+    /// Does `tag` begin an argument inside a value, whose closing tag will look like the value's own?
+    fn nests(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+        !tag.closing
+            && match self.style {
+                Style::Words => {
+                    let is_key = |key: &str| !key.is_empty() && !key.contains(char::is_whitespace);
+                    // Marks of a caller's own may be any characters, which a text holds by chance.
+                    let is_tag = tag.at.of(text).starts_with(['<', ']']);
+                    let has_key = is_tag && tag.key.is_some_and(|key| is_key(key.of(text)));
+                    tag.role == Role::Value || tag.role == Role::Param && has_key
+                }
+                Style::Elements { marked } => tag.marked == marked && tag.word.of(text) == open.key.of(text),
+            }
+    }
+
+    /// Is what stands behind a closing tag what may stand behind an argument? `None` asks for more text.
+    fn follows(&self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
+        let at = behind_space(text, from);
+        if at == text.len() || is_open_escape(text, at) {
+            return if end { Some(true) } else { None };
+        }
+        match self.lexer.tag_at(text, at) {
+            Lexed::Grows if end => Some(self.lexer.is_closer_begun(text, at)),
+            Lexed::Grows => None,
+            Lexed::No => Some(false),
+            Lexed::Tag(tag) => Some(match self.style {
+                Style::Words => match tag.role {
+                    Role::Param | Role::Key => !tag.closing,
+                    Role::Call | Role::Group | Role::Token => true,
+                    Role::Type | Role::Value | Role::Separator | Role::Other => false,
+                },
+                Style::Elements { .. } => {
+                    let word = tag.word.of(text);
+                    let is_end = matches!(tag.role, Role::Call | Role::Group)
+                        || keys.is_name(word)
+                        || keys.holds_arguments(word);
+                    self.is_element(text, &tag, keys) || tag.closing && is_end
+                }
+            }),
+        }
+    }
+
+    /// Does `tag` open the next argument, though the value before it is not closed? Only on a line of its own, and
+    /// for a declared key that has no value yet.
+    fn begins_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+        let Some(key) = tag.key.map(|key| key.of(text)) else { return false };
+        let before = text.get(..tag.at.start as usize).unwrap_or("").trim_end_matches([' ', '\t']);
+        self.style == Style::Words
+            && tag.role == Role::Param
+            && !tag.closing
+            && before.ends_with('\n')
+            && self.is_new(text, open, key)
+            && keys.declares(key)
+    }
+
+    /// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag
+    /// are looked at once.
+    fn past(&self, text: &str, at: usize) -> usize {
+        match self.lexer.tag_at(text, at) {
+            Lexed::Tag(tag) if tag.marked => tag.at.end as usize,
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
+        }
+    }
+
+    /// Is there nothing but closing tags from `at` on?
+    fn only_closers(&self, text: &str, at: usize) -> bool {
+        let mut at = at;
+        loop {
+            at = behind_space(text, at);
+            match self.lexer.tag_at(text, at) {
+                Lexed::Tag(tag) if tag.closing => at = tag.at.end as usize,
+                Lexed::Grows => return self.lexer.is_closer_begun(text, at),
+                Lexed::Tag(_) | Lexed::No => return at == text.len(),
+            }
+        }
+    }
+}
+
+fn is_last(tag: &Tag) -> bool {
+    tag.role == Role::Token
+}
