@@ -6,7 +6,7 @@ use crate::python;
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::surround;
-use crate::swallow::{Swallowed, holds_member, is_meant, price, swallowed};
+use crate::swallow::{Swallowed, halves_a_pair, holds_member, is_meant, price, swallowed};
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -94,6 +94,10 @@ fn search<'t>(
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
+        if readings.iter().any(|reading| halves_a_pair(reading, text)) {
+            let at = readings.first().map_or_else(Span::default, |reading| reading.span);
+            return Parse::broken(Some((Problem::Ambiguous, at)));
+        }
         let swallowed = readings.iter().filter_map(|reading| swallowed(reading, guide)).max();
         if rigor == Rigor::Full && swallowed.is_some() {
             let plain = Search::new(text, guide, Rigor::Keys, options.cut, fuel).run(from, start).0;

@@ -33,6 +33,26 @@ pub(crate) enum Swallowed {
     Bare,
 }
 
+/// Has a string whose opening quote was missing, `{"a": x = "b"}`, an odd number of quotes in it? Then its closing quote is
+/// the other half of a pair, and where it ends is not known.
+pub(crate) fn halves_a_pair(reading: &Reading<'_>, source: &str) -> bool {
+    let bytes = source.as_bytes();
+    let is_text = |at: usize| {
+        reading.repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && r.at.start as usize == at)
+    };
+    let mut opened = reading.repairs.iter().filter(|r| r.kind == RepairKind::AddQuote).filter(|r| {
+        let before = bytes.get(..r.at.start as usize).unwrap_or(&[]).trim_ascii_end();
+        matches!(before.last(), Some(b':' | b'=' | b',' | b'[' | b'(' | b'{'))
+    });
+    opened.any(|opening| {
+        let from = opening.at.start as usize;
+        let rest = bytes.get(from..reading.span.end as usize).unwrap_or(&[]);
+        let quotes = rest.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(len, _)| from + len);
+        let plain = quotes.filter(|at| bytes.get(at.wrapping_sub(1)) != Some(&b'\\'));
+        plain.take_while(|at| is_text(*at)).count() % 2 == 1
+    })
+}
+
 /// Does a string of `reading` seem to hold a member of its object, outside all brackets?
 pub(crate) fn holds_member(reading: &Reading<'_>, guide: &dyn Guide) -> bool {
     swallowed(reading, guide) == Some(Swallowed::Bare)

@@ -389,8 +389,18 @@ impl<'a, 't> Case<'a, 't> {
         self.verdict(tool, written, &put, repairs, at, end)
     }
 
-    /// Was an expression taken for a bare text: `f(a=g(1))`?
+    /// Was an expression taken for a bare text, `f(a=g(1))`, or is the next call in a string: `f(a="x", g(b="y")`?
     fn quotes_a_call(&self, repairs: &[Repair]) -> bool {
+        let between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']' | '[');
+        let swallows = |r: &Repair| {
+            let rest = self.text.get(r.at.end as usize..).unwrap_or("").trim_start_matches(between);
+            let name = rest.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
+            let is_call = rest.as_bytes().get(name) == Some(&b'(');
+            is_call && rest.get(..name).is_some_and(|name| self.names.resolve(name, Prefix::Known).is_some())
+        };
+        if repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && swallows(r)) {
+            return true;
+        }
         repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
             let rest = self.text.get(r.at.start as usize..).unwrap_or("");
             let name = rest.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
@@ -507,7 +517,12 @@ impl<'a, 't> Case<'a, 't> {
         };
         if !self.last {
             // Code and prose in brackets are not held for what no text behind them makes a call.
-            let is_code = parse.diagnostics.iter().any(|d| d.problem == Problem::SwallowedMember);
+            let is_code = parse.diagnostics.iter().any(|d| match d.problem {
+                Problem::SwallowedMember => true,
+                // `{"a": f"{x}"}`: a text whose quotes do not come out even.
+                Problem::Ambiguous => parse.readings.is_empty(),
+                _ => false,
+            });
             let may_be_arguments = !is_code && self.may_be_arguments(block);
             let is_other = !plausible && !self.is_distinct() && !may_be_arguments;
             return if is_other { Judged::Text(None) } else { Judged::Unclear };
@@ -641,7 +656,8 @@ pub(crate) fn goes_on(text: &str, name: Span, end: usize) -> bool {
 
 /// Is there no reading at all, though nothing is missing at the end?
 fn is_unreadable(parse: &Parse<'_>) -> bool {
-    parse.readings.is_empty() && parse.diagnostics.iter().all(|d| d.problem == Problem::Unreadable)
+    let is_whole = |d: &Diagnostic| matches!(d.problem, Problem::Unreadable | Problem::Ambiguous);
+    parse.readings.is_empty() && parse.diagnostics.iter().all(is_whole)
 }
 
 fn has_argument_key(block: &str) -> bool {
