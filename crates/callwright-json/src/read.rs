@@ -61,6 +61,12 @@ pub fn read_prefix<'t>(
     {
         return Parse::of(Reading::strict(value, tree, Span::new(from, end)));
     }
+    if start == Start::Value
+        && let Some(found) = surround::with_surplus(text, from)
+        && let Some(reading) = Reading::of(text, &found)
+    {
+        return Parse::of(reading);
+    }
     let parse = search(text, from, start, guide, options, false);
     let takes_quotes =
         |repair: &Repair| matches!(repair.kind, RepairKind::EscapeQuote | RepairKind::AddQuote);

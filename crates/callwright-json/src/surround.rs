@@ -63,6 +63,30 @@ pub(crate) fn stands_alone(bytes: &[u8], end: usize) -> bool {
     }
 }
 
+/// The strict value at `from` with nothing but surplus brackets of its own sort behind it: `{"a": 1}}`. A search would weigh
+/// keys that nobody declared against a string that goes on up to those brackets.
+pub(crate) fn with_surplus(text: &str, from: usize) -> Option<Found> {
+    let bytes = text.as_bytes();
+    let close = match bytes.get(from)? {
+        b'{' => b'}',
+        b'[' => b']',
+        _ => return None,
+    };
+    let end = value_end(bytes, from).ok()?;
+    let mut found = Found { cost: Cost::default(), span: Span::new(from, end), repairs: Vec::new() };
+    loop {
+        let at = skip_space(bytes, found.span.end as usize);
+        if bytes.get(at) != Some(&close) {
+            break;
+        }
+        found.repairs.push(Repair::new(RepairKind::DropCloser, Span::new(at, at + 1), ""));
+        found.span = Span::new(from, at + 1);
+    }
+    found.cost = Cost::units(found.repairs.len() as u32);
+    let is_surplus = !found.repairs.is_empty() && stands_alone(bytes, found.span.end as usize);
+    is_surplus.then_some(found)
+}
+
 /// The search for values in one text.
 pub(crate) struct Surround<'t, 'g> {
     text: &'t str,
@@ -108,11 +132,16 @@ impl Surround<'_, '_> {
     /// Reads the value that may begin at `start`; returns where it ends.
     fn attempt(&mut self, start: usize, how: Start, lead: usize) -> Option<usize> {
         let search = Search::new(self.text, self.guide, self.rigor, self.options.cut, self.fuel);
-        let (found, search) = search.run(start, how);
+        let (mut found, search) = search.run(start, how);
         self.fuel = search.fuel();
         if found.is_empty() {
             self.note(search.trouble);
             return None;
+        }
+        if how == Start::Value
+            && let Some(strict) = with_surplus(self.text, start)
+        {
+            found = alloc::vec![strict];
         }
         let end = found.iter().map(|f| f.span.end as usize).max()?;
         let lead = self.text.as_bytes()[lead..start].trim_ascii();

@@ -4,10 +4,12 @@
 //! does: `"a "quoted" word", "times": "2"` would be one text. A value of the wrong type is the likelier mistake, and one
 //! that is noticed.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::search::{Cost, Found};
-use crate::{Guide, Kind, Member, Place, Reading, RepairKind, Span, Value};
+use crate::{Guide, Kind, Member, Place, Reading, RepairKind, Span, Value, strict};
 
 /// What a way to read a text costs, and the bytes that it reads.
 pub(crate) type Price = Option<(Cost, Span)>;
@@ -126,6 +128,9 @@ impl Holder<'_> {
         if (edits.escaped || edits.added) && own.is_some_and(|own| begins_anew(text, &own, is_missing)) {
             return Some(Swallowed::Bare);
         }
+        if edits.escaped && ends_in_members(text) {
+            return Some(Swallowed::Bare);
+        }
         // Where no quote was added, a string that goes on too far goes on over its own.
         let from = match edits {
             Edits { added: true, .. } => Some(0),
@@ -182,6 +187,20 @@ fn begins_anew(text: &str, key: &str, is_missing: impl Fn(&str) -> bool) -> bool
     let quoted = text.split_once(['"', '\'']).map_or("", |(word, _)| word);
     !key.is_empty() && behind.is_some_and(|behind| behind.starts_with(['"', '\'', '=', ':']))
         || !quoted.is_empty() && is_missing(quoted)
+}
+
+/// Is what stands behind one of its quotes right JSON as members of the object around it: `a "quoted" word", "extra": "b`?
+/// Those may have a key that nobody declared.
+fn ends_in_members(text: &str) -> bool {
+    const MOST_QUOTES: usize = 32;
+    let quotes = text.match_indices('"').take(MOST_QUOTES);
+    let mut members = quotes.filter_map(|(at, _)| text.get(at + 1..)?.trim_start().strip_prefix(','));
+    members.any(|members| {
+        let begins = members.trim_start().starts_with('"') && members.contains(':');
+        // Line breaks and backslashes were escaped where they come from.
+        let plain = |c: char| if c < ' ' || c == '\\' { ' ' } else { c };
+        begins && strict(&format!("{{{}\"}}", members.chars().map(plain).collect::<String>())).is_ok()
+    })
 }
 
 /// What stands in a text like a key.

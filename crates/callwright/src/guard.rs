@@ -286,6 +286,11 @@ pub(crate) fn is_in_block_quote(before: &str) -> bool {
     line.starts_with('>') && !line.starts_with(">>>")
 }
 
+/// Does `before` end in code between lines of tildes, as Markdown has it beside backticks?
+pub(crate) fn is_in_tildes(before: &str) -> bool {
+    before.match_indices("~~~").filter(|(at, _)| last_line(&before[..*at]).trim().is_empty()).count() % 2 == 1
+}
+
 /// Does `before` end with words and an opening quotation mark, on the line of what follows?
 pub(crate) fn opens_quotation(before: &str) -> bool {
     let line = last_line(before);
@@ -338,9 +343,13 @@ fn last_sentence(before: &str) -> &str {
     tail.get(from..).unwrap_or("").trim()
 }
 
+/// It begins behind an empty line, or behind what a fence has shown.
 fn last_paragraph(text: &str, most: usize) -> &str {
     let tail = tail(text, most).trim_end();
-    tail.rsplit("\n\n").next().unwrap_or(tail)
+    let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
+    let is_fence = |line: &str| matches!(line.trim(), "```" | "~~~");
+    let behind = paragraph.split_inclusive('\n').rev().take_while(|line| !is_fence(line)).map(str::len).sum();
+    paragraph.get(paragraph.len().saturating_sub(behind)..).unwrap_or(paragraph)
 }
 
 /// The beginning of the line at the end of `text`; of a very long one, its last part.

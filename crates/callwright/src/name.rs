@@ -73,9 +73,11 @@ impl<'a> Names<'a> {
         if let Some(tool) = self.tools.get(written) {
             return Some(tool);
         }
-        // Look-alike, zero-width and bidirectional characters never resolve.
+        // Look-alike, zero-width and bidirectional characters never resolve, but for a name to the letter.
         if !written.is_ascii() {
-            return None;
+            let (head, tail) = written.split_once(['.', ':', '/'])?;
+            let is_known = NAMESPACES.iter().any(|namespace| namespace.eq_ignore_ascii_case(head));
+            return self.tools.get(tail).filter(|_| is_known);
         }
         let written = without_token(written);
         let whole = self.variant(&written);

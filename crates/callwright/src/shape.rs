@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Kind, Value};
+use callwright_json::{Kind, Value, is_object, strict};
 
 use crate::keys;
 use crate::name::{Names, Prefix};
@@ -285,6 +285,19 @@ pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v
         Some(inner) if !takes_any(tool, arguments) => inner,
         _ => arguments,
     }
+}
+
+/// The same for `arguments` in tags, where the object inside may be text: `<parameter name="input">{…}</parameter>`.
+pub(crate) fn without_text_wrapper(arguments: String, tool: &Tool) -> String {
+    let Ok(tree) = strict(&arguments) else { return arguments };
+    let root = tree.root(&arguments);
+    let inner = only_member(root, keys::ARGUMENTS).filter(|_| !takes_any(tool, root));
+    let object = match inner {
+        Some(inner) if inner.kind() == Kind::Object => Some(inner.raw().to_owned()),
+        Some(inner) => inner.as_str().filter(|text| is_object(text)).map(|text| text.trim().to_owned()),
+        None => None,
+    };
+    object.unwrap_or(arguments)
 }
 
 /// Does the tool declare one of the keys of `arguments`?

@@ -119,7 +119,7 @@ impl Search<'_, '_> {
         let s = match (frame.shape, frame.close) {
             (Shape::Group, _) => self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), ""),
             (Shape::Arguments, _) => self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "}"),
-            (Shape::Array, b')') => self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "]"),
+            (Shape::Array, b')' | b'}') => self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "]"),
             _ => s,
         };
         let mut s = State { at: s.at + 1, ..s };

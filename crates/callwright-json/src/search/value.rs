@@ -34,6 +34,14 @@ impl Search<'_, '_> {
                 let s = self.push_frame(s, Shape::Array, b')')?;
                 Some(State { at: s.at + 1, ..s })
             }
+            // A set of Python: `{'a', 'b'}`
+            b'{' if kinds.has(Kinds::ARRAY)
+                && !matches!(self.bytes[self.peek_blank(at + 1)..], [] | [b'}', ..]) =>
+            {
+                let s = self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "[");
+                let s = self.push_frame(s, Shape::Array, b'}')?;
+                Some(State { at: s.at + 1, ..s })
+            }
             b']' | b')' | b'}' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.closer(s, b),
             b',' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.drop_extra_comma(s),
             _ if self.at_marker(at) => self.out_of_text(s),

@@ -75,6 +75,8 @@ const FAMILIES: &[(&str, &str)] = &[
     ("hy 4", "hy_v3"),
     ("longcat", "longcat"),
     ("apertus", "apertus"),
+    ("solar open 2", "solar_open2"),
+    ("solar pro 4", "solar_open2"),
     ("solar open", "solar"),
     ("inkling", "inkling"),
     ("plamo 3", "plamo3"),

@@ -8,7 +8,7 @@ use super::family::fits;
 use super::marks::{Fit, Held, Table};
 use super::own::{self, Markup, Own};
 use super::record::{Known, Record};
-use super::records::{self, REASONING, SPEECH, TURN_ENDS, WORD_OPENERS};
+use super::records::{self, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Dialect, Text, family};
 
 /// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
@@ -171,7 +171,7 @@ impl Dialects {
         self.0.openers.may_grow(text.as_bytes().get(at..).unwrap_or(&[]))
     }
 
-    /// The longest closing mark of any built-in dialect, or of a turn, that `bytes` begin with.
+    /// The longest closing mark of any built-in dialect, or of a turn or its blocks, that `bytes` begin with.
     pub(crate) fn closer(&self, bytes: &[u8]) -> Fit {
         match self.0.closers.longest(bytes) {
             Some((len, ())) => Fit::Is(len),
@@ -235,7 +235,10 @@ impl Compiled {
             },
         );
         let closers = built_in().flat_map(|(_, record)| record.close.iter().map(|close| (close.clone(), ())));
-        let closers = closers.chain(TURN_ENDS.iter().map(|end| (Text::from(*end), ())));
+        let ends =
+            REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(|close| close.starts_with("<|"));
+        let ends = ends.chain(TURN_ENDS.iter().chain(TURN_HEADS).copied());
+        let closers = closers.chain(ends.map(|end| (Text::from(end), ())));
         let mut blocks: Vec<(Text, Held, Text)> = Vec::new();
         blocks.extend(REASONING.iter().map(|(open, close)| ((*open).into(), Held::Thought, (*close).into())));
         blocks.extend(SPEECH.iter().map(|(open, close)| ((*open).into(), Held::Speech, (*close).into())));

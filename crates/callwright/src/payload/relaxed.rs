@@ -74,8 +74,8 @@ impl Braces {
 }
 
 /// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`; `None` where a mark stands at no edge of a value, and so is one that a
-/// text holds.
-pub(crate) fn json_like(text: &str, mark: &str) -> Option<String> {
+/// text holds. Between two members the comma may be missing, `{a:<|"|>x<|"|>b:3}`, where `is_key` knows the second one.
+pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<String> {
     let mut json = String::with_capacity(text.len());
     for (n, piece) in text.split(mark).enumerate() {
         if n % 2 == 1 {
@@ -84,14 +84,43 @@ pub(crate) fn json_like(text: &str, mark: &str) -> Option<String> {
         }
         let (first, last) = (piece.trim_start().chars().next(), piece.trim_end().chars().next_back());
         let is_behind = n == 0 || matches!(first, None | Some(',' | '}' | ']' | ':' | ')'));
+        let is_member = || n != 0 && piece.split_once(':').is_some_and(|(key, _)| is_key(key.trim()));
+        if !is_behind && is_member() {
+            json.push(',');
+        }
+        let is_behind = is_behind || is_member();
         let is_before = matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='));
         if !is_behind || !is_before {
             return None;
         }
-        json.push_str(piece);
+        push_with_quoted_keys(&mut json, piece, n != 0);
     }
     let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     Some(inner.map_or_else(|| json.clone(), |inner| format!("{{{inner}}}")))
+}
+
+/// Adds a piece of an object without strings to `json`; keys with blanks in them get quotes. With `is_behind_string`, a
+/// string stands before it.
+fn push_with_quoted_keys(json: &mut String, piece: &str, is_behind_string: bool) {
+    let mut rest = piece;
+    let mut before = if is_behind_string { '"' } else { ':' };
+    while let Some(at) = rest.find(['{', ',']) {
+        let (head, behind) = rest.split_at(at + 1);
+        json.push_str(head);
+        let value = head[..at].trim_end().chars().next_back().unwrap_or(before);
+        // Behind a text without marks it may go on: `{a: b, c d: e}`
+        let is_member = head.ends_with('{') || matches!(value, '"' | '}' | ']') || value.is_ascii_digit();
+        let len = behind.find([':', ',', '{', '}', '[', ']', '"']).unwrap_or(behind.len());
+        let (key, behind) = behind.split_at(len);
+        let name = key.trim();
+        match behind.starts_with(':') && is_member && name.contains(char::is_whitespace) {
+            true => json.push_str(&serde_json::Value::from(name).to_string()),
+            false => json.push_str(key),
+        }
+        before = key.trim_end().chars().next_back().unwrap_or(',');
+        rest = behind;
+    }
+    json.push_str(rest);
 }
 
 #[cfg(test)]
@@ -114,9 +143,15 @@ mod tests {
     #[test]
     fn strings_are_spelt_as_json() {
         assert_eq!(
-            json_like("{a:<escape>say \"x\"\n<escape>,b:3}", "<escape>").as_deref(),
+            json_like("{a:<escape>say \"x\"\n<escape>,b:3}", "<escape>", &|_| false).as_deref(),
             Some("{a:\"say \\\"x\\\"\\n\",b:3}")
         );
-        assert_eq!(json_like("{a:<escape>say <escape>x<escape> now<escape>}", "<escape>"), None);
+        assert_eq!(json_like("{a:<escape>say <escape>x<escape> now<escape>}", "<escape>", &|_| false), None);
+        let torn = "{a:<escape>x<escape> b:<escape>y<escape>c:3}";
+        assert_eq!(json_like(torn, "<escape>", &|key| key != "a").as_deref(), Some("{a:\"x\", b:\"y\",c:3}"));
+        assert_eq!(json_like(torn, "<escape>", &|key| key == "b"), None);
+        let blanks = "{a b:<escape>x<escape>,c\td:{e f:[]}, g h:1,i j:2,k:l, m n:o}";
+        let quoted = "{\"a b\":\"x\",\"c\\td\":{\"e f\":[]},\"g h\":1,\"i j\":2,k:l, m n:o}";
+        assert_eq!(json_like(blanks, "<escape>", &|_| false).as_deref(), Some(quoted));
     }
 }

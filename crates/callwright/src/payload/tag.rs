@@ -18,6 +18,8 @@ const MAX_TOKEN: usize = 48;
 const MAX_WORD: usize = 96;
 /// What stands before each tag of MiniMax M3.
 const MINIMAX: &str = "]<]minimax[>[";
+/// What a token says that stands between a key and its value.
+const JOINT: &str = "value";
 /// What ends a tag of Kimi K3.
 const SEP: &str = "<|sep|>";
 
@@ -63,6 +65,13 @@ pub(crate) struct Tag {
     pub(crate) marked: bool,
     /// Does it stand between tokens: `<|open|>call tool="f"<|sep|>`?
     pub(crate) by_tokens: bool,
+}
+
+impl Tag {
+    /// Does it end the key before it and begin the value: `a<|tool_arg:value|>x`?
+    pub(crate) fn is_joint(&self, text: &str) -> bool {
+        self.role == Role::Value && self.word.of(text).rsplit_once(':').is_some_and(|(_, edge)| edge == JOINT)
+    }
 }
 
 /// What a tag is for.
@@ -137,13 +146,13 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
         match (bar(&bytes[word..]), bytes.get(word)) {
             (_, None) => return grows(bytes, from),
             // `<|tool_call>`
-            (None, Some(b'>')) => return token(from, word + 1, inner, word),
+            (None, Some(b'>')) => return token(text, from, word + 1, inner, word),
             (None, Some(_)) => return Lexed::No,
             (Some(len), Some(_)) => {
                 let behind = word + len;
                 match bytes.get(behind) {
                     None => return grows(bytes, from),
-                    Some(b'>') => return token(from, behind + 1, inner, word),
+                    Some(b'>') => return token(text, from, behind + 1, inner, word),
                     Some(_) if bar(&bytes[behind..]).is_some() => return Lexed::No,
                     Some(b' ') => at = behind + 1,
                     Some(_) => at = behind,
@@ -158,11 +167,12 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     }
     // `<tool_call|>`
     match bytes.get(word_end..) {
-        Some([b'|', b'>', ..]) => return token(from, word_end + 2, at, word_end),
+        Some([b'|', b'>', ..]) => return token(text, from, word_end + 2, at, word_end),
         Some([b'|']) => return grows(bytes, from),
         _ => {}
     }
     let word = significant(text, at, word_end);
+    let word = if bytes.get(word_end) == Some(&b'=') { before_name(text, word) } else { word };
     let mut tag = Tag {
         at: Span::new(from, from),
         closing,
@@ -205,6 +215,8 @@ pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
         _ if MAX_WORD < end - at => true,
         _ if bar(&bytes[end..]).is_some() => false,
         None | Some(b'>') => false,
+        // `<f/>`
+        Some(b'/') if matches!(bytes.get(end + 1), None | Some(b'>')) => false,
         Some(_) => !is_of_call(),
     }
 }
@@ -248,12 +260,21 @@ pub(crate) fn next(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-fn token(from: usize, end: usize, inner: usize, word: usize) -> Lexed {
+fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Lexed {
+    // `<|tool_call:start|>f<|tool_arg:start|>a<|tool_arg:value|>x<|tool_arg:end|><|tool_call:end|>`
+    let (role, closing) = match text.get(inner..word).and_then(|word| word.rsplit_once(':')) {
+        Some(("tool_call", "start")) => (Role::Group, false),
+        Some(("tool_call", "end")) => (Role::Group, true),
+        Some(("tool_arg", "start")) => (Role::Key, false),
+        Some(("tool_arg", JOINT)) => (Role::Value, false),
+        Some(("tool_arg", "end")) => (Role::Value, true),
+        _ => (Role::Token, true),
+    };
     Lexed::Tag(Tag {
         at: Span::new(from, end),
-        closing: true,
+        closing,
         empty: false,
-        role: Role::Token,
+        role,
         word: Span::new(inner, word),
         key: None,
         value: None,
@@ -392,6 +413,16 @@ pub(crate) fn has_attribute(text: &str, tag: &Tag, is_wanted: impl Fn(&str) -> b
     words.any(|word| !matches!(word, "" | "name" | "key" | "tool") && is_wanted(word))
 }
 
+/// `functionname="f"`, `functionĠname="f"`: a tokenizer's blank was lost, or is still one. → `function`
+fn before_name(text: &str, word: Span) -> Span {
+    let whole = word.of(text);
+    let before = whole.strip_suffix("name").map(|before| before.trim_end_matches('Ġ'));
+    match before.filter(|before| matches!(role_of(before), Role::Call | Role::Param)) {
+        Some(before) => Span::new(word.start as usize, word.start as usize + before.len()),
+        None => word,
+    }
+}
+
 /// `"a"` → `a`
 fn unquoted(text: &str, from: usize, end: usize) -> Span {
     let piece = text.get(from..end).unwrap_or("");
@@ -484,6 +515,12 @@ mod tests {
             ("]<]minimax[>[<invoke name=\"f\">", "Call f Schema"),
             ("<|call|>", "/Token - Schema"),
             ("<｜tool▁call▁end｜>", "/Token - Schema"),
+            ("<|tool_arg:start|>", "Key - Schema"),
+            ("<|tool_arg:value|>", "Value - Schema"),
+            ("<|tool_arg:end|>", "/Value - Schema"),
+            ("<|tool_call:end|>", "/Group - Schema"),
+            ("<functionname=\"f\">", "Call f Schema"),
+            ("<paramĠname=\"a\">", "Param a Schema"),
             ("<city>", "Other - Schema"),
         ] {
             assert_eq!(show(text), format!("{expected} {}", text.len()), "{text}");

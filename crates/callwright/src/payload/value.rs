@@ -40,6 +40,12 @@ pub(crate) fn json_of(
         Typing::Json => return json(plain, guide, place).unwrap_or_else(|| quote(raw)),
         Typing::Schema => {}
     }
+    // An element with nothing in it holds no members, or no elements.
+    match kinds {
+        Kinds::OBJECT if plain.is_empty() => return "{}".to_owned(),
+        Kinds::ARRAY if plain.is_empty() => return "[]".to_owned(),
+        _ => {}
+    }
     if !kinds.meets(Kinds::STRING) {
         let nested =
             kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)).then(|| elements::json_of(plain, guide, place));
@@ -58,6 +64,38 @@ pub(crate) fn json_of(
         Ok(tree) if is_other(tree.root(plain)) => plain.to_owned(),
         _ => quote(raw),
     }
+}
+
+/// What stands before the tag of the argument whose key begins at `key`, on its line, if that is an indent: arguments that
+/// are laid out like a document have values that are.
+pub(crate) fn indent_at(text: &str, key: usize) -> Option<&str> {
+    let line = text.get(..key)?.rsplit('\n').next()?;
+    let indent = line.get(..line.find(['<', ']'])?)?;
+    (!indent.is_empty() && indent.bytes().all(|byte| matches!(byte, b' ' | b'\t'))).then_some(indent)
+}
+
+/// The value of an argument whose tags stand on lines of their own, both behind `indent`: without the indent that all its
+/// lines have beyond that. `None` where it is not laid out like that.
+pub(crate) fn without_layout(text: &str, indent: &str) -> Option<String> {
+    let body = without_first_break(text);
+    let is_own_line = body.len() < text.len();
+    let body = body.strip_suffix(indent).filter(|_| is_own_line)?;
+    if body.is_empty() {
+        return Some(String::new());
+    }
+    let body = body.strip_suffix("\r\n").or_else(|| body.strip_suffix('\n'))?;
+    let lines = || body.split('\n').filter(|line| !line.trim().is_empty());
+    let depth = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let common = lines().next().map_or("", |line| line.get(..depth(line)).unwrap_or(""));
+    let common = lines().fold(common, |common, line| {
+        let same = common.bytes().zip(line.bytes()).take_while(|(a, b)| a == b).count();
+        common.get(..same).unwrap_or("")
+    });
+    if lines().next().is_some() && (common.len() <= indent.len() || !common.starts_with(indent)) {
+        return Some(body.to_owned());
+    }
+    let lines: Vec<&str> = body.split('\n').map(|line| line.get(common.len()..).unwrap_or("")).collect();
+    Some(if lines.iter().all(|line| line.trim().is_empty()) { String::new() } else { lines.join("\n") })
 }
 
 /// Where a text that goes as a string begins once the markup's blanks are cut off; `None` while it may still turn out to
@@ -112,4 +150,29 @@ fn without_first_break(text: &str) -> &str {
 fn without_cdata(text: &str) -> &str {
     let inside = text.trim().strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>"));
     inside.filter(|inside| !inside.contains("]]>")).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout_is_told_from_text() {
+        for (text, value) in [
+            ("\n    x\n  ", Some("x")),
+            ("\n    def f():\n      pass\n\n    f()\n  ", Some("def f():\n  pass\n\nf()")),
+            ("\ndef f():\n  pass\n  ", Some("def f():\n  pass")),
+            ("\n  x\n  ", Some("  x")),
+            ("\n  ", Some("")),
+            ("\n      \n  ", Some("")),
+            ("\n    x\n", None),
+            ("x\n  ", None),
+            ("  x  ", None),
+        ] {
+            assert_eq!(without_layout(text, "  ").as_deref(), value, "{text:?}");
+        }
+        assert_eq!(indent_at("<f>\n\t <parameter=a>", 17), Some("\t "));
+        assert_eq!(indent_at("<f> <parameter=a>", 15), None);
+        assert_eq!(indent_at("<parameter=a>", 11), None);
+    }
 }

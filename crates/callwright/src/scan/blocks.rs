@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::decide::is_joined;
 use super::lead::{MAX_TICKS, tick_run};
 use super::prose::Found;
 use super::said::Space;
@@ -17,6 +18,10 @@ impl Scanner<'_> {
     pub(super) fn block_begins(&self, at: usize, end: bool) -> Option<Found> {
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
         let mut grows = self.dialects.may_grow_into_block(rest);
+        // `<|channel>` begins `<|channel>thought`, too.
+        if grows && !end {
+            return Some(Found::Wait);
+        }
         let mut found = match self.dialects.block(rest) {
             Some((len, Held::Thought, close)) => match self.is_named(at, at + len, end) {
                 Some(true) => None,
@@ -67,6 +72,31 @@ impl Scanner<'_> {
             None if !end => None,
             next => Some(next == Some(&b'`')),
         }
+    }
+
+    /// A special token that ends what nobody began, `Here you go.<|tool_call_end|>`: markup, but for one that is quoted or
+    /// stands like a word in a sentence.
+    pub(super) fn stray_token(&self, at: usize, end: bool) -> Option<Found> {
+        let bytes = self.text.as_bytes();
+        let rest = bytes.get(at..).unwrap_or(&[]);
+        let is_token = matches!(rest, [b'<', b'|' | 0xEF, ..]);
+        // Behind a call that is shown they belong to what is shown.
+        let is_shown = || self.shown.is_some_and(|end| is_joined(&self.text, end, at));
+        if !is_token || self.in_fence || self.names.tools().is_empty() || is_shown() {
+            return None;
+        }
+        let len = match self.dialects.closer(rest) {
+            Fit::Is(len) => len,
+            Fit::Grows if !end => return Some(Found::Wait),
+            Fit::Grows | Fit::No => return None,
+        };
+        let is_markup = match (at.checked_sub(1).and_then(|before| bytes.get(before)), rest.get(len)) {
+            (Some(b'`' | b'"' | b'\'' | b'('), _) => false,
+            (Some(b' ' | b'\t'), None) if !end => return Some(Found::Wait),
+            (Some(b' ' | b'\t'), behind) => matches!(behind, None | Some(b'\n' | b'\r' | b'<')),
+            (None | Some(_), _) => true,
+        };
+        is_markup.then_some(Found::Speech(len, None))
     }
 
     /// The end of reasoning whose beginning nobody saw, as the prompt held it: a mark that begins or ends a line, or stands

@@ -9,6 +9,7 @@ use callwright_json::{Diagnostic, Guide as _, Kinds, Member, Problem, Repair, Re
 use super::judge::{Case, Judged};
 use super::lead::{Glue, Item, Lead};
 use super::open_end;
+use crate::check;
 use crate::dialect::marks::{self, Fit};
 use crate::dialect::{Trim, Typing};
 use crate::name::{Names, Prefix};
@@ -19,6 +20,7 @@ use crate::payload::relaxed::{self, Braces};
 use crate::payload::tag::{Lexed, Role, tag_at};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
+use crate::shape;
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
 
@@ -191,6 +193,7 @@ impl Case<'_, '_> {
         };
         match read {
             Ok(arguments) => {
+                let arguments = shape::without_text_wrapper(arguments, tool);
                 let repair = Repair {
                     kind: RepairKind::SwapSyntax,
                     at: Span::new(at, end.at),
@@ -234,13 +237,21 @@ impl Case<'_, '_> {
             // `<arg_key>key="a" type="string</arg_key>`
             doubtful |= key.contains('"') && !tool.declares(key);
             let place = value::place_of(guide, guide.root(), key);
-            let json = value::json_of(param.value.of(self.text), param.typing, guide, place, trim);
+            let raw = param.value.of(self.text);
+            let indent = value::indent_at(self.text, param.key.start as usize);
+            let laid_out = indent.filter(|_| trim == Trim::LineBreak);
+            let json = match laid_out.and_then(|indent| value::without_layout(raw, indent)) {
+                Some(raw) => value::json_of(&raw, param.typing, guide, place, Trim::None),
+                None => value::json_of(raw, param.typing, guide, place, trim),
+            };
             doubtful |= self.may_be_text(tool, key, before)
                 || walk.holds_marks(&json)
                 || self.may_be_two(tool, walk, param);
             match slots.get(key).and_then(|&slot| members.get(slot)) {
                 // Said twice, meant once.
-                Some((_, known)) => doubtful |= *known != json,
+                Some((_, known)) if *known == json => {}
+                Some(_) if self.is_list(tool, walk, key) => {}
+                Some(_) => doubtful = true,
                 None => {
                     slots.insert(key, members.len());
                     members.push((key, json));
@@ -248,9 +259,12 @@ impl Case<'_, '_> {
             }
             before = Some(param);
         }
-        let members: Vec<String> =
-            members.iter().map(|(key, json)| format!("{}: {json}", serde_json::Value::from(*key))).collect();
-        let arguments = format!("{{{}}}", members.join(", "));
+        for (key, json) in &mut members {
+            if self.is_list(tool, walk, key) {
+                *json = self.list_of(tool, walk, key);
+            }
+        }
+        let arguments = self.as_texts(tool, walk, &members).unwrap_or_else(|| object_of(&members));
         if doubtful {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
@@ -258,6 +272,70 @@ impl Case<'_, '_> {
             Ok(_) => Ok(arguments),
             Err(_) => Err(Reason::Unreadable(Vec::new())),
         }
+    }
+
+    /// The arguments with some values that could be texts as well taken for texts, where only so they fit:
+    /// `{"kind": "text", "value": "7"}`. `None` where they fit as they are, or in no way or several.
+    fn as_texts(&self, tool: &Tool, walk: &Walk, members: &[(&str, String)]) -> Option<String> {
+        const MOST: usize = 4;
+        let fits = |arguments: &str| check::fit(tool, arguments).is_ok();
+        let guide = tool.schema().guide();
+        let texts: Vec<(usize, String)> = members
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, json))| !json.starts_with('"'))
+            .filter_map(|(n, (key, _))| {
+                let place = value::place_of(guide, guide.root(), key)?;
+                let raw = self.values_of(tool, walk, key).next()?;
+                guide.kinds(place).has(Kinds::STRING).then(|| (n, callwright_json::quote(raw.trim())))
+            })
+            .collect();
+        if texts.is_empty() || MOST < texts.len() || fits(&object_of(members)) {
+            return None;
+        }
+        let mut fitting = (1..1_u32 << texts.len()).filter_map(|choice| {
+            let mut members = members.to_vec();
+            for (bit, (n, text)) in texts.iter().enumerate() {
+                if choice & (1 << bit) != 0
+                    && let Some((_, json)) = members.get_mut(*n)
+                {
+                    json.clone_from(text);
+                }
+            }
+            Some(object_of(&members)).filter(|arguments| fits(arguments))
+        });
+        fitting.next().filter(|_| fitting.next().is_none())
+    }
+
+    /// Does `key`, which stands several times, take a list, and is none of its values one: each is an element?
+    fn is_list(&self, tool: &Tool, walk: &Walk, key: &str) -> bool {
+        let guide = tool.schema().guide();
+        let kinds = value::place_of(guide, guide.root(), key).map(|place| guide.kinds(place));
+        let mut values = self.values_of(tool, walk, key);
+        kinds.is_some_and(|kinds| kinds.has(Kinds::ARRAY) && !kinds.meets(Kinds::STRING))
+            && 1 < self.values_of(tool, walk, key).count()
+            && values.all(|value| !value.trim_start().starts_with('['))
+    }
+
+    fn list_of(&self, tool: &Tool, walk: &Walk, key: &str) -> String {
+        let guide = tool.schema().guide();
+        let place = value::place_of(guide, guide.root(), key);
+        let elements = self.values_of(tool, walk, key).enumerate().map(|(n, value)| {
+            let place = place.map(|place| guide.element(place, n));
+            value::json_of(value, Typing::Schema, guide, place, Trim::All)
+        });
+        format!("[{}]", elements.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The raw texts that stand under `key`.
+    fn values_of<'w>(
+        &'w self,
+        tool: &'w Tool,
+        walk: &'w Walk,
+        key: &'w str,
+    ) -> impl Iterator<Item = &'w str> {
+        let own = move |param: &&Param| self.meant_key(tool, walk, param.key.of(self.text)) == key;
+        walk.params.iter().filter(own).map(|param| param.value.of(self.text))
     }
 
     /// Could what looks like an argument `key` be a piece of the text `before` it? Where the tool knows no such key.
@@ -339,7 +417,9 @@ impl Case<'_, '_> {
 
     fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
         let mark = &self.lead.record.string_mark;
-        let Some(source) = relaxed::json_like(self.text.get(at..end).unwrap_or(""), mark) else {
+        let Some(source) =
+            relaxed::json_like(self.text.get(at..end).unwrap_or(""), mark, &|key| tool.declares(key))
+        else {
             return Err(Reason::Unreadable(Vec::new()));
         };
         let read = payload::read_json_at(&source, 0, tool.schema().guide(), false);
@@ -354,6 +434,13 @@ impl Case<'_, '_> {
             None => Err(Reason::Unreadable(Vec::new())),
         }
     }
+}
+
+/// `{"a": 1}`
+fn object_of(members: &[(&str, String)]) -> String {
+    let members: Vec<String> =
+        members.iter().map(|(key, json)| format!("{}: {json}", serde_json::Value::from(*key))).collect();
+    format!("{{{}}}", members.join(", "))
 }
 
 /// The style of arguments that begin with such a tag.

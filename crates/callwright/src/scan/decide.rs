@@ -3,10 +3,11 @@
 use super::body::{Body, End};
 use super::extent::{Extent, Progress};
 use super::judge::{self, Case, Judged, judge};
-use super::lead::{Glue, Item, Lead};
+use super::lead::{Glue, Item, Lead, is_name_byte};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
 use crate::guard;
+use crate::name::MAX_NAME;
 use crate::payload::tag::{Lexed, tag_at};
 
 /// The most marks that wait for being closed.
@@ -69,11 +70,32 @@ impl<'a> Scanner<'a> {
                     }
                     None => false,
                 };
+                let is_plain = lead.glue.is_empty() && lead.record.anchor == Anchor::Weak;
+                if is_plain && same_line && matches!(lead.item, Item::Call { .. }) {
+                    match is_spoken_of(self.text.get(at..).unwrap_or(""), end) {
+                        Some(true) => {
+                            self.settle(lead, Judged::Text(Some(at)), out);
+                            return Flow::On;
+                        }
+                        Some(false) => {}
+                        None => {
+                            self.mode = Mode::Payload(lead, extent);
+                            return Flow::Wait;
+                        }
+                    }
+                }
                 // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
                 // string goes on that seemed to end, `f(a="g("x")")`.
                 let last = matches!(lead.item, Item::Call { .. } | Item::Listed { .. });
-                let is_in_string = lead.item.name().is_some_and(|name| judge::goes_on(&self.text, name, at));
-                let goes_on = goes_on && (!last || is_in_string);
+                let is_listed = last && lead.glue.contains(&Glue::Bracket);
+                let rest = self.text.get(at..).unwrap_or("");
+                if is_listed && judge::own_brackets(rest) == rest.len() && !end {
+                    self.mode = Mode::Payload(lead, extent);
+                    return Flow::Wait;
+                }
+                let is_in_string =
+                    lead.item.name().is_some_and(|name| judge::goes_on(&self.text, name, at, is_listed));
+                let goes_on = goes_on && (!last || is_in_string) || is_listed && is_in_string;
                 if goes_on {
                     self.mode = Mode::Held(lead, None);
                     return Flow::On;
@@ -217,7 +239,8 @@ impl<'a> Scanner<'a> {
         // In a fence that shows something else, marks are what it shows; and code that does not begin its line.
         let is_in_code = || {
             let is_own = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
-            self.in_fence && !is_own && (!is_weak || guard::is_in_line(before))
+            let is_in_fence = self.in_fence || guard::is_in_tildes(before);
+            is_in_fence && !is_own && (!is_weak || guard::is_in_line(before))
         };
         let is_set_off = || self.begins_line(lead.start) || !lead.glue.is_empty();
         let goes_on = || self.shown.is_some_and(|end| is_joined(&self.text, end, lead.start));
@@ -268,8 +291,23 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Do words go on behind a call about it, `f(a=1) is an example.`, other than those that join calls? `None` where more text
+/// must tell.
+fn is_spoken_of(behind: &str, end: bool) -> Option<bool> {
+    const JOINTS: [&str; 6] = ["and", "or", "then", "if", "else", "for"];
+    let words = behind.trim_start_matches([' ', '\t']);
+    let len = words.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
+    if len == words.len() && !end {
+        return None;
+    }
+    let (word, behind) = words.split_at_checked(len).unwrap_or((words, ""));
+    let word = word.trim_end_matches('.');
+    let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    Some(is_word && !JOINTS.contains(&word) && !behind.starts_with(['(', '{', '[', '.', '=']))
+}
+
 /// Is there nothing but markup and blanks between two calls, and no empty line?
-fn is_joined(text: &str, from: usize, to: usize) -> bool {
+pub(super) fn is_joined(text: &str, from: usize, to: usize) -> bool {
     let mut at = from;
     while at < to {
         let Some(rest) = text.get(at..to) else { return false };
@@ -277,7 +315,10 @@ fn is_joined(text: &str, from: usize, to: usize) -> bool {
             Lexed::Tag(tag) => at = tag.at.end as usize,
             Lexed::Grows | Lexed::No => {
                 let Some(c) = rest.chars().next() else { return true };
-                if c.is_alphanumeric() || rest.starts_with("\n\n") {
+                // What shows the one call, in a fence or in backticks, is closed on a line before the other.
+                let marks = rest.len() - rest.trim_start_matches(['`', '~']).len();
+                let is_closed = marks != 0 && rest.get(marks..).is_some_and(|rest| rest.starts_with('\n'));
+                if c.is_alphanumeric() || is_closed || rest.starts_with("\n\n") {
                     return false;
                 }
                 at += c.len_utf8();

@@ -111,6 +111,19 @@ impl<'a> Leading<'a, '_> {
         } else if word == "call" && next == b':' {
             self.at = end + 1;
             return Some(Step::Over);
+        } else if word == "function" && next == b'=' {
+            // `<tool_call>function=f>`, without its `<`
+            let name = Span::new(end + 1, self.name_end(end + 1));
+            return match self.bytes.get(name.end as usize) {
+                None => Some(Step::Wait),
+                Some(b'>') if self.resolves(name.start as usize, name.end as usize) => {
+                    self.record = Some(self.known(Known::Qwen3Coder));
+                    self.header = Header::Named(name, true);
+                    self.at = name.end as usize + 1;
+                    Some(Step::Over)
+                }
+                Some(_) => Some(Step::Nothing),
+            };
         }
         // `get_weather\n<arg_key>`, with the line break written as two characters
         if let Some(escape) = self.text.get(from..end).and_then(|word| word.find("\\n"))
@@ -199,7 +212,7 @@ impl<'a> Leading<'a, '_> {
                 return self.over(tag.at.end as usize, Glue::Tag);
             }
             // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
-            let is_next = self.is_over && tag.role == Role::Call && !tag.closing && tag.key.is_some();
+            let is_next = self.over.is_some() && tag.role == Role::Call && !tag.closing && tag.key.is_some();
             if is_end || is_word || is_beam_end || is_element || is_next {
                 self.record = Some(self.tagged_record(&tag));
                 let style = style_of(tag.marked, !is_element);
@@ -221,7 +234,7 @@ impl<'a> Leading<'a, '_> {
                 Some(true) => {
                     self.record = Some(self.call_record(&tag));
                     self.header = Header::Named(name, true);
-                    self.is_over = tag.role == Role::Call && tag.empty;
+                    self.over = (tag.role == Role::Call && tag.empty).then_some(tag.at.end as usize);
                     return self.over(tag.at.end as usize, Glue::Tag);
                 }
                 Some(false) => {}
@@ -317,6 +330,9 @@ impl<'a> Leading<'a, '_> {
     /// `<f>`
     fn name_tag(&mut self, tag: &Tag) -> Step {
         let (from, end) = (self.at + 1, tag.at.end as usize - 1);
+        if tag.empty {
+            return self.empty_tag(tag);
+        }
         if self.bytes.get(self.at) != Some(&b'<') || !self.resolves_tag(from, end) {
             return Step::Nothing;
         }
@@ -341,6 +357,23 @@ impl<'a> Leading<'a, '_> {
             },
             Some(_) => Step::Nothing,
         }
+    }
+
+    /// `<f/>` on a line of its own
+    fn empty_tag(&mut self, tag: &Tag) -> Step {
+        let (name, at) = (tag.word, tag.at.end as usize);
+        let is_name = self.resolves_tag(name.start as usize, name.end as usize);
+        if self.at + 1 != name.start as usize || !is_name || !self.place.line_start {
+            return Step::Nothing;
+        }
+        match self.bytes.get(at) {
+            None if !self.place.end => return Step::Wait,
+            None | Some(b'\n' | b'\r' | b'<') => {}
+            Some(_) => return Step::Nothing,
+        }
+        self.record = Some(self.known(Known::MorphXml));
+        self.glue.push(Glue::Tag);
+        Step::Item(Item::Tagged { name, at, style: Style::Over })
     }
 
     /// Is `tag` named like the tool itself?

@@ -12,7 +12,7 @@ use super::lead::{Glue, Item, Lead, is_name_byte};
 use super::listed;
 use super::open_end;
 use crate::check::{self, Fit};
-use crate::dialect::{Anchor, Record, Text};
+use crate::dialect::{Anchor, Record, Text, marks};
 use crate::guard;
 use crate::keys;
 use crate::name::{MAX_NAME, Names, Prefix};
@@ -85,8 +85,9 @@ impl<'a, 't> Case<'a, 't> {
         self.lead.dialect.name.clone()
     }
 
+    /// Do its own marks, or those of the list that it stands in, say that this is a call?
     fn is_distinct(&self) -> bool {
-        self.record().anchor == Anchor::Distinct
+        [self.record(), &self.lead.dialect].iter().any(|record| record.anchor == Anchor::Distinct)
     }
 
     pub(super) fn prefix(&self) -> Prefix {
@@ -116,6 +117,9 @@ impl<'a, 't> Case<'a, 't> {
         }
         match first {
             Some(_) if self.leaves_out(payload.end) => self.broken(at, end, None, &payload.parse),
+            Some(_) if payload.parse.readings.iter().any(|reading| self.holds_next(&reading.repairs)) => {
+                self.broken(at, end, None, &payload.parse)
+            }
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if is_data => Judged::Text(Some(payload.end)),
@@ -271,7 +275,8 @@ impl<'a, 't> Case<'a, 't> {
         }
         let mut payload = payload::read_arguments_at(self.text, at, guide, self.cut);
         // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
-        if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end) {
+        let is_listed = self.lead.glue.contains(&Glue::Bracket);
+        if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end, is_listed) {
             payload = self.longer(at, payload.end, guide);
         }
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
@@ -315,7 +320,8 @@ impl<'a, 't> Case<'a, 't> {
             let at = *start;
             *start += line.len();
             let (list, behind) = line.split_at(line.rfind(')').map_or(0, |paren| paren + 1));
-            let is_markup = behind.starts_with('<') || !behind.contains(char::is_alphanumeric);
+            let is_markup =
+                behind.trim_start_matches(']').starts_with('<') || !behind.contains(char::is_alphanumeric);
             Some((!list.is_empty() && is_markup).then_some(at + list.len()))
         });
         let pieces = ends.flatten().filter_map(|end| self.text.get(..end));
@@ -477,7 +483,9 @@ impl<'a, 't> Case<'a, 't> {
             let mut fitting = payload.parse.readings.iter().filter(good);
             fitting.next().filter(|_| fitting.next().is_none())
         });
-        let Some(reading) = reading.filter(|_| !self.leaves_out(payload.end)) else {
+        let is_torn =
+            |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.holds_next(&reading.repairs);
+        let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
             return self.broken(at, end, Some(written), &payload.parse);
         };
         let value = shape::without_wrapper(reading.value(), tool);
@@ -492,6 +500,21 @@ impl<'a, 't> Case<'a, 't> {
     fn leaves_out(&self, read: usize) -> bool {
         let rest = self.end.and_then(|end| self.text.get(read..end)).unwrap_or("");
         rest.contains(char::is_alphanumeric)
+    }
+
+    /// Does a text go on over the end of its call, into the next one: `"Paris"</tool_call><tool_call>{"name": …`?
+    fn holds_next(&self, repairs: &[Repair]) -> bool {
+        let mut quotes = repairs.iter().filter(|repair| repair.kind == RepairKind::EscapeQuote);
+        quotes.any(|quote| {
+            let rest = self.text.get(quote.at.end as usize..).unwrap_or("");
+            let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
+            let closers = self.lead.record.close.iter().chain(&self.lead.dialect.close);
+            let behind = closers.filter_map(|mark| match marks::fit(rest.as_bytes(), mark) {
+                marks::Fit::Is(len) => rest.get(len..),
+                marks::Fit::Grows | marks::Fit::No => None,
+            });
+            behind.into_iter().any(|behind| behind.trim_start().starts_with(['<', '[']))
+        })
     }
 
     pub(super) fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
@@ -647,11 +670,20 @@ impl<'a, 't> Case<'a, 't> {
 }
 
 /// Does a quote stand behind the `)` at `end` of the call of `name`, and none before it? Then a string goes on that seemed to
-/// end: `f(a="g("x")")`, not `'f(a="x")'`.
-pub(crate) fn goes_on(text: &str, name: Span, end: usize) -> bool {
-    let quote = text.get(end..).and_then(|rest| rest.chars().next()).filter(|c| matches!(c, '"' | '\''));
+/// end: `f(a="g("x")")`, not `'f(a="x")'`. In a list it may be the bracket of the string's own that ended it: `[f(a="g((1, "x"))")]`.
+pub(crate) fn goes_on(text: &str, name: Span, end: usize, is_listed: bool) -> bool {
+    let rest = text.get(end..).unwrap_or("");
+    let brackets = if is_listed { own_brackets(rest) } else { 0 };
+    let rest = rest.get(brackets..).unwrap_or("");
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
     let before = text.get(..name.start as usize).unwrap_or("");
     quote.is_some_and(|quote| !before.ends_with(quote))
+}
+
+/// How many of the brackets that `rest` begins with may be a string's own; what stands behind them tells.
+pub(crate) fn own_brackets(rest: &str) -> usize {
+    const MOST: usize = 8;
+    rest.bytes().take(MOST).take_while(|byte| *byte == b')').count()
 }
 
 /// Is there no reading at all, though nothing is missing at the end?

@@ -205,8 +205,8 @@ pub(super) struct Leading<'a, 't> {
     pub(super) glue: Vec<Glue>,
     pub(super) record: Option<&'a Arc<Record>>,
     pub(super) header: Header,
-    /// Is the call over whose name was read: `<invoke name="f"/>`?
-    pub(super) is_over: bool,
+    /// The end of the tag that named the call and closed itself, `<invoke name="f"/>`.
+    pub(super) over: Option<usize>,
     pub(super) server: Option<Span>,
 }
 
@@ -222,18 +222,7 @@ impl<'a, 't> Leading<'a, 't> {
     pub(super) fn new(text: &'a str, from: usize, place: Place<'a, 't>) -> Leading<'a, 't> {
         let (bytes, glue) = (text.as_bytes(), Vec::new());
         let header = Header::No;
-        Leading {
-            text,
-            bytes,
-            at: from,
-            from,
-            place,
-            glue,
-            record: None,
-            header,
-            is_over: false,
-            server: None,
-        }
+        Leading { text, bytes, at: from, from, place, glue, record: None, header, over: None, server: None }
     }
 
     pub(super) fn look(&mut self) -> Look {
@@ -260,9 +249,12 @@ impl<'a, 't> Leading<'a, 't> {
                     }
                 }
                 Step::Item(item) => return self.found(item),
-                Step::Wait if self.place.end => return Look::Nothing,
-                Step::Wait => return Look::Wait,
-                Step::Nothing => return self.words().map_or(Look::Nothing, |item| self.found(item)),
+                Step::Wait if !self.place.end => return Look::Wait,
+                step => {
+                    let words = || if matches!(step, Step::Nothing) { self.words() } else { None };
+                    let item = self.without_arguments().or_else(words);
+                    return item.map_or(Look::Nothing, |item| self.found(item));
+                }
             }
         }
         // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
@@ -278,6 +270,13 @@ impl<'a, 't> Leading<'a, 't> {
         let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
         let glue = std::mem::take(&mut self.glue);
         Look::Found(Lead { start: self.from, item, server: self.server, glue, record, dialect })
+    }
+
+    /// The call whose tag has closed itself, where nothing of it follows.
+    fn without_arguments(&self) -> Option<Item> {
+        let (at, name) = (self.over?, self.name()?);
+        let is_declared = self.resolves(name.start as usize, name.end as usize);
+        is_declared.then_some(Item::Tagged { name, at, style: Style::Over })
     }
 
     /// What stands behind a marker, where it is a declared tool's name, and then nothing that is read.

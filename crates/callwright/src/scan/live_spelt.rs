@@ -427,7 +427,7 @@ impl Spelling {
             }
             Spelling::Marks(mark) => {
                 let text = if is_open { [&**mark, mark].concat() } else { String::new() };
-                let source = relaxed::json_like(&format!("{source}{text}}}"), mark)?;
+                let source = relaxed::json_like(&format!("{source}{text}}}"), mark, &|_| false)?;
                 let read = payload::read_json_at(&source, 0, guide, false);
                 let reading = payload::settled_object(&read.parse)?;
                 Some(reading.value().raw().to_owned())

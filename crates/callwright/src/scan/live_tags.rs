@@ -83,6 +83,10 @@ impl LiveTags {
         else {
             return false;
         };
+        // How far its lines are indented shows when all of it is there.
+        if trim == Trim::LineBreak && value::indent_at(text, param.key.start as usize).is_some() {
+            return false;
+        }
         let is_new = self.seen & 1 << slot == 0;
         if !tool.schema().judges_members_alone() || self.open.is_none() && !is_new {
             return false;

@@ -191,7 +191,8 @@ impl<'a> Scanner<'a> {
             {
                 return found;
             } else if matches!(byte, b'<' | b'[')
-                && let Some(found) = self.stray_closer(rest.as_bytes(), line_start, end)
+                && let Some(found) =
+                    self.stray_closer(rest.as_bytes(), line_start, end).or_else(|| self.stray_token(at, end))
             {
                 return found;
             }

@@ -1,5 +1,5 @@
-//! Calls that are made again. The same call in another dialect, or again behind prose, is an explanation of the first
-//! one; a list may hold a call twice.
+//! Calls that are made again. The same call in another dialect, or again behind prose and without marks, is an explanation of
+//! the first one; a list may hold a call twice, and what a model marks as a call again it makes again.
 //!
 //! Arguments are compared only where a tool was called at two places: what is compared has to be spelt alike first,
 //! which costs more than reading it.
@@ -15,6 +15,8 @@ use crate::verdict::{Acceptance, Verdict};
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) dialect: Cow<'static, str>,
+    /// The dialect has marks that stand for nothing else.
+    pub(super) is_marked: bool,
     /// How often prose stood between calls before it.
     pub(super) block: usize,
     /// How often the markup around calls was closed altogether before it.
@@ -22,9 +24,9 @@ pub(super) struct Spot {
 }
 
 impl Spot {
-    /// Are the two in one row of calls of one dialect?
+    /// Are the two in one row of calls of one dialect, or marked as calls in the same way?
     fn is_alike(&self, other: &Spot) -> bool {
-        self.block == other.block && self.dialect == other.dialect
+        self.dialect == other.dialect && (self.is_marked || self.block == other.block)
     }
 
     /// Are the two in one list? One whose elements have less markup than its beginning has them in two dialects.

@@ -7,6 +7,7 @@ use callwright_json::{Guide as _, Span, strict};
 use super::repeat::Spot;
 use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
+use crate::dialect::Anchor;
 use crate::keys;
 use crate::name::Prefix;
 use crate::verdict::{Reason, Refusal, ShapeError, Verdict};
@@ -105,7 +106,7 @@ impl Scanner<'_> {
         self.outcome.verdicts.push(verdict);
     }
 
-    /// The same call in another dialect, or again behind prose, is an explanation of it. A list may hold a
+    /// The same call in another dialect, or again behind prose and without marks, is an explanation of it. A list may hold a
     /// call twice, also one whose elements have less markup than its beginning.
     pub(super) fn is_repeat(&mut self, verdict: &Verdict) -> bool {
         let Verdict::Accepted(call) = verdict else { return false };
@@ -115,7 +116,13 @@ impl Scanner<'_> {
 
     /// Where a call would stand now.
     pub(super) fn spot(&self, dialect: Cow<'static, str>) -> Spot {
-        Spot { dialect, block: self.block + usize::from(self.apart), group: self.group }
+        Spot { block: self.block + usize::from(self.apart), ..self.last_spot(dialect) }
+    }
+
+    /// Where the last call stands.
+    fn last_spot(&self, dialect: Cow<'static, str>) -> Spot {
+        let is_marked = self.dialects.get(&dialect).is_some_and(|own| own.anchor == Anchor::Distinct);
+        Spot { dialect, is_marked, block: self.block, group: self.group }
     }
 
     fn remember(&mut self, verdict: &Verdict) {
@@ -123,7 +130,7 @@ impl Scanner<'_> {
             self.block += 1;
         }
         if let Verdict::Accepted(call) = verdict {
-            let spot = Spot { dialect: call.dialect.clone(), block: self.block, group: self.group };
+            let spot = self.last_spot(call.dialect.clone());
             self.made.add(call, spot, self.outcome.verdicts.len());
         }
     }

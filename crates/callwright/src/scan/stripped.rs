@@ -124,21 +124,32 @@ impl Leading<'_, '_> {
 
     /// `call:f{a:<|"|>x<|"|>}`, without what stands before it: the first string's mark tells the dialect.
     fn relaxed(&mut self, name: Span, at: usize) -> Option<Step> {
-        let colon = self.name_end(self.skip_space(at + 1));
-        if colon >= self.bytes.len() {
-            return Some(Step::Wait);
-        }
-        for record in [Known::Gemma4, Known::FunctionGemma].map(|known| self.known(known)) {
-            match self.literal(colon + 1, &record.string_mark) {
-                Some(true) => {
-                    self.record = Some(record);
-                    return Some(Step::Item(Item::Relaxed { name, at }));
-                }
-                Some(false) => {}
+        const FAR: usize = 512;
+        let named = Some(Step::Item(Item::Named { name, at }));
+        let mut levels = 0_usize;
+        for from in at..at + FAR {
+            match self.bytes.get(from) {
                 None => return Some(Step::Wait),
+                Some(b'"' | b'\'') => return named,
+                Some(b'{' | b'[') => levels += 1,
+                Some(b'}' | b']') => levels = levels.saturating_sub(1),
+                Some(_) => {}
+            }
+            if levels == 0 {
+                return named;
+            }
+            for record in [Known::Gemma4, Known::FunctionGemma].map(|known| self.known(known)) {
+                match self.literal(from, &record.string_mark) {
+                    Some(true) => {
+                        self.record = Some(record);
+                        return Some(Step::Item(Item::Relaxed { name, at }));
+                    }
+                    Some(false) => {}
+                    None => return Some(Step::Wait),
+                }
             }
         }
-        Some(Step::Item(Item::Named { name, at }))
+        named
     }
 
     /// The rest is a header like any other.

@@ -3,8 +3,8 @@
 //! | from | to | where the schema wants |
 //! |---|---|---|
 //! | `"5"` | `5` | a number; not `"007"`, `"1,000"`, `" 5"` |
-//! | `"true"`, `"True"` | `true` | a boolean |
-//! | `"null"`, `"None"` | `null` | null and no string |
+//! | `"true"`, `"True"`, `"TRUE"` | `true` | a boolean |
+//! | `"null"`, `"None"`, `"NULL"`, `"Null"` | `null` | null and no string |
 //! | `"[1]"`, `"{\"a\": 1}"`, `"['a']"` | `[1]`, `{"a": 1}`, `["a"]` | an array or an object |
 //! | `5`, `1.50` | `"5"`, `"1.50"` | a string |
 //! | `"a": null` | nothing | any other type, where `a` is optional |
@@ -153,9 +153,9 @@ fn in_other_case(value: Value<'_>, choices: &[Box<str>]) -> Option<String> {
 
 fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Option<String> {
     match text {
-        "true" | "True" => return kinds.meets(Kinds::BOOL).then(|| "true".to_owned()),
-        "false" | "False" => return kinds.meets(Kinds::BOOL).then(|| "false".to_owned()),
-        "null" | "None" => return kinds.meets(Kinds::NULL).then(|| "null".to_owned()),
+        "true" | "True" | "TRUE" => return kinds.meets(Kinds::BOOL).then(|| "true".to_owned()),
+        "false" | "False" | "FALSE" => return kinds.meets(Kinds::BOOL).then(|| "false".to_owned()),
+        "null" | "None" | "NULL" | "Null" => return kinds.meets(Kinds::NULL).then(|| "null".to_owned()),
         _ => {}
     }
     let is_wanted = |value: Value<'_>| match value.kind() {

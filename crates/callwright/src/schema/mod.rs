@@ -67,6 +67,7 @@ impl Schema {
         }
         let mut value = schema.clone();
         normal::normalise(&mut value, Draft::of(schema));
+        normal::without_unused(&mut value);
         drop_unknown_language(&mut value, resources);
         let expanded = limits::expand(&value)?;
         let (guide, is_exact) = compile_documents(&[Document::new(&value)]);

@@ -16,10 +16,14 @@
 //! | `"required": true` inside a member, `"properties": null`, and other values that their keyword cannot have | left out |
 //! | `"exclusiveMinimum": true` beside `"minimum": 1`, where the draft wants a number | `"exclusiveMinimum": 1` |
 //! | a list as `items`, where the draft has `prefixItems` | `prefixItems` |
+//! | `"nullable": true`, as OpenAPI 3.0 has it | `null` is one of the types, or one of the forms |
+//! | a definition that nothing refers to | left out, whatever is wrong with it |
+
+use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::keywords::{Draft, Holds, holds};
+use super::keywords::{Draft, Holds, holds, local_pointer};
 
 /// Brings `root` into its normal form. The caller has bounded it before.
 pub(crate) fn normalise(root: &mut Value, draft: Draft) {
@@ -27,12 +31,13 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
     while let Some(schema) = todo.pop() {
         let Value::Object(schema) = schema else { continue };
         repair_types(schema);
+        repair_nullable(schema);
         repair_bounds(schema, draft);
         repair_items(schema, draft);
         schema.retain(|keyword, value| fits_keyword(keyword, value));
         if let Some(Value::Array(names)) = schema.get_mut("required") {
             names.retain(Value::is_string);
-            let mut seen = std::collections::HashSet::new();
+            let mut seen = HashSet::new();
             names.retain(|name| seen.insert(name.clone()));
         }
         // Draft 4 does not allow an empty list, and it says nothing.
@@ -52,6 +57,61 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
             }
         }
     }
+}
+
+/// Leaves out the definitions at the top of `root` that nothing refers to: what is wrong with one of them is no harm.
+/// Documents with other ways to refer than by a pointer keep theirs.
+pub(crate) fn without_unused(root: &mut Value) {
+    const KEYWORDS: [&str; 2] = ["$defs", "definitions"];
+    let Some(used) = used_definitions(root) else { return };
+    let Value::Object(schema) = root else { return };
+    for keyword in KEYWORDS {
+        if let Some(Value::Object(definitions)) = schema.get_mut(keyword) {
+            definitions.retain(|name, _| used.contains(&(keyword.to_owned(), name.clone())));
+        }
+    }
+}
+
+/// The keyword and the name of each definition that is reached from `root`; `None` where that cannot be told.
+fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
+    let mut used = HashSet::new();
+    let has_address = root.get("$id").or_else(|| root.get("id")).is_some();
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    let mut todo: Vec<&Value> = vec![root];
+    while let Some(value) = todo.pop() {
+        let Value::Object(schema) = value else { continue };
+        if !seen.insert(value) {
+            continue;
+        }
+        let is_root = std::ptr::eq(value, root);
+        let has_other_names = |keyword: &String| {
+            matches!(keyword.as_str(), "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveRef")
+                || !is_root && matches!(keyword.as_str(), "$id" | "id")
+        };
+        if schema.keys().any(has_other_names) {
+            return None;
+        }
+        for (keyword, held) in schema {
+            match (holds(keyword).0, held) {
+                _ if matches!(keyword.as_str(), "$defs" | "definitions") => {}
+                (Holds::Schema | Holds::SchemaOrList, held @ Value::Object(_)) => todo.push(held),
+                (Holds::List | Holds::SchemaOrList, Value::Array(list)) => todo.extend(list),
+                (Holds::Map, Value::Object(map)) => todo.extend(map.values()),
+                _ => {}
+            }
+        }
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { continue };
+        let pointer = match local_pointer(reference) {
+            Some(pointer) => pointer,
+            // Another document.
+            None if !reference.starts_with('#') && !has_address => continue,
+            None => return None,
+        };
+        let mut parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
+        used.extend(parts.next().zip(parts.next()));
+        todo.extend(root.pointer(&pointer));
+    }
+    Some(used)
 }
 
 fn is_schema(value: &Value) -> bool {
@@ -87,7 +147,7 @@ fn repair_types(schema: &mut Map<String, Value>) {
         Some(Value::Array(words)) => {
             let words: Option<Vec<&str>> = words.iter().map(|w| w.as_str().and_then(standard_type)).collect();
             words.filter(|words| !words.is_empty()).map(|mut words| {
-                let mut seen = std::collections::HashSet::new();
+                let mut seen = HashSet::new();
                 words.retain(|word| seen.insert(*word));
                 Value::from(words)
             })
@@ -97,6 +157,34 @@ fn repair_types(schema: &mut Map<String, Value>) {
     match types {
         Some(types) => drop(schema.insert("type".into(), types)),
         None => drop(schema.shift_remove("type")),
+    }
+}
+
+/// `{"type": "string", "nullable": true}`, `{"$ref": "#/$defs/a", "nullable": true}`
+fn repair_nullable(schema: &mut Map<String, Value>) {
+    match schema.get("nullable") {
+        Some(Value::Bool(is_nullable)) if *is_nullable => drop(schema.shift_remove("nullable")),
+        _ => return,
+    }
+    match schema.get_mut("type") {
+        Some(Value::String(word)) if word != "null" => {
+            let types = json!([std::mem::take(word), "null"]);
+            schema.insert("type".into(), types);
+        }
+        Some(Value::Array(words)) if !words.contains(&json!("null")) => words.push(json!("null")),
+        Some(_) => {}
+        None => {
+            for form in ["allOf", "$ref", "anyOf", "oneOf"] {
+                if let Some(inner) = schema.shift_remove(form) {
+                    let either = json!({"anyOf": [{form: inner}, {"type": "null"}]});
+                    // Several of them hold together.
+                    match schema.entry("allOf").or_insert_with(|| json!([])) {
+                        Value::Array(all) => all.push(either),
+                        _ => drop(schema.insert("allOf".into(), json!([either]))),
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -182,6 +270,38 @@ mod tests {
             normal(json!({"items": [{"type": "int"}], "additionalItems": false})),
             json!({"prefixItems": [{"type": "integer"}], "items": false})
         );
+    }
+
+    #[test]
+    fn what_may_be_null_has_null_among_its_types() {
+        for (written, read) in [
+            (json!({"type": "string", "nullable": true}), json!({"type": ["string", "null"]})),
+            (json!({"type": "string", "nullable": false}), json!({"type": "string", "nullable": false})),
+            (json!({"type": ["int", "null"], "nullable": true}), json!({"type": ["integer", "null"]})),
+            (
+                json!({"$ref": "#/$defs/a", "nullable": true}),
+                json!({"allOf": [{"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}]}),
+            ),
+            (json!({"nullable": true}), json!({})),
+        ] {
+            assert_eq!(normal(written), read);
+        }
+    }
+
+    #[test]
+    fn definitions_that_nothing_refers_to_are_left_out() {
+        let pruned = |mut schema: Value| {
+            without_unused(&mut schema);
+            schema
+        };
+        let schema = json!({"properties": {"a": {"$ref": "#/$defs/a%7E1b"}}, "$defs": {
+            "a/b": {"items": {"$ref": "#/$defs/c/properties/x"}}, "c": {"properties": {"x": {"type": "string"}}},
+            "endless": {"$ref": "#/$defs/endless"}, "far": {"$ref": "https://example.com/schema"}}});
+        let kept = json!({"properties": {"a": {"$ref": "#/$defs/a%7E1b"}}, "$defs": {
+            "a/b": {"items": {"$ref": "#/$defs/c/properties/x"}}, "c": {"properties": {"x": {"type": "string"}}}}});
+        assert_eq!(pruned(schema), kept);
+        let named = json!({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}});
+        assert_eq!(pruned(named.clone()), named);
     }
 
     #[test]

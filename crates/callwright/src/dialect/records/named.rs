@@ -78,7 +78,12 @@ pub(super) fn all() -> Vec<Dialect> {
             ),
         record("harmony", NameAt::Header, Distinct)
             .call(
-                &["<|channel|>", "<|start|>assistant", "<|start|>assistant<|channel|>"],
+                &[
+                    "<|channel|>",
+                    "<|start|>assistant",
+                    "<|start|>assistant<|channel|>",
+                    "<|start|> assistant",
+                ],
                 &["<|call|>", "<|end|>"],
             )
             .by("gpt-oss and its fine-tunes")

@@ -163,6 +163,13 @@ pub(super) fn all() -> Vec<Dialect> {
                 "<ifm|tool_calls>\n<ifm|tool_call>f<ifm|arg_key>a</ifm|arg_key><ifm|arg_value>x</ifm|arg_value>\
                  </ifm|tool_call>\n</ifm|tool_calls>",
             ),
+        record("solar_open2", NameAt::Header, Distinct)
+            .call(&["<|tool_call:start|>"], &[])
+            .tags(Trim::None)
+            .by("Solar Open 2")
+            .example(
+                "<|tool_call:start|>f\n<|tool_arg:start|>a<|tool_arg:value|>x<|tool_arg:end|>\n<|tool_call:end|>",
+            ),
         record("minimax_m3", NameAt::Opener, Distinct)
             .section(&["]<]minimax[>[<tool_call>"], &[])
             .elements()

@@ -236,6 +236,13 @@ fn pairs() -> Vec<(&'static str, Speech)> {
                 .arguments(tags(PAIR_LINE)),
         ),
         (
+            "solar_open2",
+            general()
+                .call("<|tool_call:start|>{name}\n{arguments}<|tool_call:end|>", "\n")
+                .arguments(tags("<|tool_arg:start|>{key}<|tool_arg:value|>{value}<|tool_arg:end|>\n"))
+                .result("tool", "<|tool_response:start|>{content}<|tool_response:end|>"),
+        ),
+        (
             "k2_horizon",
             general()
                 .section(

@@ -18,6 +18,8 @@ use value::Open;
 
 /// The most whitespace between two tags.
 const MAX_SPACE: usize = 256;
+/// Keys are no longer, in bytes.
+const MAX_KEY: usize = 256;
 /// The most arguments of one call.
 const MAX_PARAMS: usize = 1024;
 
@@ -34,6 +36,8 @@ pub(crate) enum Style {
         /// Only tags with the mark of MiniMax M3 are tags.
         marked: bool,
     },
+    /// There are none: the tag that names the call has closed itself, `<invoke name="f"/>`.
+    Over,
 }
 
 /// One argument.
@@ -141,10 +145,13 @@ impl Walk {
     /// Goes on from where the last call stopped. With `end`, no more text will come.
     pub(crate) fn advance(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Walked {
         self.lexer.ends(end);
+        if self.style == Style::Over {
+            return Walked::Ended(self.at, Ending::Closed);
+        }
         loop {
             let step = match self.state {
                 State::Between => self.between(text, keys, end),
-                State::Key(from) => self.key(text, from, end),
+                State::Key(from) => self.key(text, from, keys, end),
                 State::Keyed(key, typing) => self.keyed(text, key, typing, end),
                 State::Value(open) => self.value(text, open, keys, end),
                 State::Behind(closed) => self.behind(text, closed, end),
@@ -218,7 +225,7 @@ impl Walk {
     /// Does `tag` open an argument that is named by it?
     fn is_element(&self, text: &str, tag: &Tag, keys: &dyn Keys) -> bool {
         match self.style {
-            Style::Words => false,
+            Style::Words | Style::Over => false,
             Style::Elements { marked } => {
                 !tag.closing && tag.marked == marked && (marked || keys.declares(tag.word.of(text)))
             }
@@ -241,23 +248,42 @@ impl Walk {
         Step::On
     }
 
-    /// `a</arg_key>`
-    fn key(&mut self, text: &str, from: usize, end: bool) -> Step {
+    /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
+    fn key(&mut self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Step {
         let rest = text.get(from..).unwrap_or("");
-        let Some(len) = rest.find('<') else {
+        let Some(first) = rest.find('<') else {
             return if end { Step::Ended(text.len(), Ending::Cut) } else { Step::Wait };
         };
-        match self.lexer.tag_at(text, from + len) {
-            Lexed::Tag(tag) if tag.closing && tag.role == Role::Key => {
-                let key = rest.get(..len).unwrap_or("");
-                let start = from + (key.len() - key.trim_start().len());
-                self.state = State::Keyed(Span::new(start, start + key.trim().len()), Typing::Schema);
-                self.at = tag.at.end as usize;
-                Step::On
+        let mut len = first;
+        loop {
+            let written = rest.get(..len).unwrap_or("");
+            let key = written.trim();
+            let is_key = len == first || keys.declares(key);
+            let behind = match self.lexer.tag_at(text, from + len) {
+                Lexed::Tag(tag) if is_key && tag.closing && tag.role == Role::Key => Some(tag.at.end),
+                // Of a mark between key and value nothing but the key tells whether it stands in its place.
+                Lexed::Tag(tag) if tag.is_joint(text) && !keys.declares(key) && !is_plain(key, keys) => {
+                    return Step::Ended(from + len, Ending::Cut);
+                }
+                Lexed::Tag(tag) if !tag.closing && tag.role == Role::Value => {
+                    (is_key && tag.is_joint(text) || keys.declares(key)).then_some(tag.at.start)
+                }
+                Lexed::Grows if !end => return Step::Wait,
+                Lexed::Grows => return Step::Ended(text.len(), Ending::Cut),
+                Lexed::Tag(_) | Lexed::No => None,
+            };
+            if let Some(behind) = behind {
+                let start = from + (written.len() - written.trim_start().len());
+                self.state = State::Keyed(Span::new(start, start + key.len()), Typing::Schema);
+                self.at = behind as usize;
+                return Step::On;
             }
-            Lexed::Grows if !end => Step::Wait,
-            Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
-            Lexed::Tag(_) | Lexed::No => Step::Ended(from + len, Ending::Broken),
+            let window = rest.as_bytes().get(len + 1..rest.len().min(MAX_KEY)).unwrap_or(&[]);
+            match window.iter().position(|byte| *byte == b'<') {
+                Some(more) => len += 1 + more,
+                None if !end && rest.len() < MAX_KEY => return Step::Wait,
+                None => return Step::Ended(from + first, Ending::Broken),
+            }
         }
     }
 
@@ -289,6 +315,8 @@ impl Walk {
             Lexed::No if !end && (at == text.len() || is_open_escape(text, at)) => Step::Wait,
             Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
             Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
+            // A key without a value.
+            Lexed::Tag(tag) if tag.role != Role::Other => Step::Ended(at, Ending::Cut),
             Lexed::Tag(_) | Lexed::No => Step::Ended(at, Ending::Broken),
         }
     }
@@ -300,9 +328,15 @@ impl Walk {
             Style::Elements { marked: true } => json.contains("]minimax["),
             // A closing tag may be text: `<|close|>argument<|sep|>`.
             _ if self.by_tokens => count("<|open|>") != 0 || count("<|close|>") != count("<|sep|>"),
-            Style::Words | Style::Elements { marked: false } => false,
+            Style::Words | Style::Elements { marked: false } | Style::Over => false,
         }
     }
+}
+
+/// Is `key` a word that may well be a key, though nobody declared it, and not one with its value?
+fn is_plain(key: &str, keys: &dyn Keys) -> bool {
+    let is_word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    is_word && !key.is_empty() && !(1..key.len()).any(|end| keys.declares(&key[..end]))
 }
 
 /// The place behind the whitespace at `from`, line breaks written as `\n` included.

@@ -3,12 +3,10 @@
 
 use callwright_json::Span;
 
-use super::{Ending, Keys, Param, State, Step, Style, Walk, behind_space, is_open_escape};
+use super::{Ending, Keys, MAX_KEY, Param, State, Step, Style, Walk, behind_space, is_open_escape};
 use crate::dialect::Typing;
 use crate::payload::tag::{Lexed, Role, Tag};
 
-/// The longest key, in bytes, that is looked for inside a value.
-const MAX_KEY: usize = 256;
 /// How often a value's end may be looked for in vain up to the end of the text.
 const MAX_RETURNS: usize = 8;
 
@@ -128,7 +126,9 @@ impl Walk {
                             behind_space(text, tag.end as usize) == at
                                 && open.may_end(text, tag.start as usize)
                         });
-                        self.doubtful |= open.torn || open.first.is_some() || is_doubled;
+                        // Tags with a mark of their own stand in no text: an element of that name was in it.
+                        let is_marked = self.style == Style::Elements { marked: true };
+                        self.doubtful |= open.torn || open.first.is_some() && !is_marked || is_doubled;
                         self.close(open, at, tag.at.end as usize);
                         return Step::On;
                     }
@@ -245,6 +245,7 @@ impl Walk {
         tag.closing
             && match self.style {
                 Style::Words => matches!(tag.role, Role::Param | Role::Value),
+                Style::Over => false,
                 Style::Elements { marked } => {
                     tag.marked == marked && tag.word.of(text).eq_ignore_ascii_case(open.key.of(text))
                 }
@@ -299,6 +300,7 @@ impl Walk {
                     let has_key = is_tag && tag.key.is_some_and(|key| is_key(key.of(text)));
                     tag.role == Role::Value || tag.role == Role::Param && has_key
                 }
+                Style::Over => false,
                 Style::Elements { marked } => tag.marked == marked && tag.word.of(text) == open.key.of(text),
             }
     }
@@ -317,8 +319,11 @@ impl Walk {
                 Style::Words => match tag.role {
                     Role::Param | Role::Key => !tag.closing,
                     Role::Call | Role::Group | Role::Token => true,
-                    Role::Type | Role::Value | Role::Separator | Role::Other => false,
+                    // `<arguments><param name="a">x</param></arguments>`
+                    Role::Other => tag.closing && keys.holds_arguments(tag.word.of(text)),
+                    Role::Type | Role::Value | Role::Separator => false,
                 },
+                Style::Over => false,
                 Style::Elements { .. } => {
                     let word = tag.word.of(text);
                     let is_end = matches!(tag.role, Role::Call | Role::Group)
