@@ -215,10 +215,16 @@ pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
         _ if MAX_WORD < end - at => true,
         _ if bar(&bytes[end..]).is_some() => false,
         None | Some(b'>') => false,
-        // `<f/>`
-        Some(b'/') if matches!(bytes.get(end + 1), None | Some(b'>')) => false,
+        // `<f/>`, `<f />`
+        Some(b' ' | b'/') if closes_itself(&bytes[end..]) => false,
         Some(_) => !is_of_call(),
     }
+}
+
+/// Is nothing but the end of an empty tag left of it, or not even that?
+fn closes_itself(rest: &[u8]) -> bool {
+    let blanks = rest.iter().take(8).take_while(|byte| **byte == b' ').count();
+    matches!(rest.get(blanks..), None | Some([] | [b'/'] | [b'/', b'>', ..]))
 }
 
 /// Where the word of a tag begins that may have `｜DSML｜` before it; `None` where more text must tell.

@@ -342,7 +342,12 @@ impl Case<'_, '_> {
     fn may_be_text(&self, tool: &Tool, key: &str, before: Option<&Param>) -> bool {
         let guide = tool.schema().guide();
         let Some(before) = before else { return false };
-        let is_declared = |key: &str| matches!(guide.member(guide.root(), key), Member::Declared(..));
+        // A key that the schema for all others is meant for is as good as a declared one.
+        let is_declared = |key: &str| match guide.member(guide.root(), key) {
+            Member::Declared(..) => true,
+            Member::Open(place) => guide.kinds(place) != Kinds::ANY,
+            Member::Forbidden => false,
+        };
         let written = before.key.of(self.text);
         let takes_text = value::place_of(guide, guide.root(), written)
             .is_some_and(|place| guide.kinds(place).meets(Kinds::STRING));

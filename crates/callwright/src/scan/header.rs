@@ -35,6 +35,9 @@ impl<'a> Leading<'a, '_> {
 
     /// The step inside a header, where it differs from the usual one.
     pub(super) fn in_header(&mut self, byte: u8) -> Option<Step> {
+        if let Some(step) = self.id() {
+            return Some(step);
+        }
         match (self.header, byte) {
             (Header::No, _) => None,
             (Header::Named(name, _), b'(') if self.is_relaxed() => {
@@ -80,6 +83,30 @@ impl<'a> Leading<'a, '_> {
             }
             (_, _) if is_name_byte(byte) => self.header_word(),
             _ => None,
+        }
+    }
+
+    /// `weird@id<|tool_call_argument_begin|>`: all that stands in front of that token is the name, whatever it is made of.
+    fn id(&mut self) -> Option<Step> {
+        let is_kimi = self.header == Header::Begun && self.is(Known::KimiK2) && self.from < self.at;
+        let rest = self.text.get(self.at..).filter(|_| is_kimi)?;
+        let found = rest.bytes().take(MAX_NAME).position(|byte| byte == b'<');
+        let len = found.unwrap_or(rest.len());
+        let written = rest.get(..len)?.trim_end();
+        let (name, number) = written.split_once(':').unwrap_or((written, ""));
+        let is_plain = name.bytes().all(is_name_byte) && number.bytes().all(|byte| byte.is_ascii_digit());
+        if is_plain || MAX_NAME <= len {
+            return None;
+        }
+        match tag_at(self.text, self.at + len) {
+            _ if found.is_none() => Some(Step::Wait),
+            Lexed::Grows => Some(Step::Wait),
+            Lexed::Tag(tag) if is_argument_token(tag.word.of(self.text)) => {
+                self.header = Header::Named(Span::new(self.at, self.at + written.len()), true);
+                self.at += len;
+                Some(Step::Over)
+            }
+            Lexed::Tag(_) | Lexed::No => None,
         }
     }
 

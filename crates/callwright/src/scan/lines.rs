@@ -135,6 +135,9 @@ impl Leading<'_, '_> {
         match self.bytes.get(end) {
             None => Some(Step::Wait),
             Some(b':') if tool.declares(self.text.get(at..end)?) => {
+                // The indent of the first line is that of all.
+                let line = self.text.get(..at)?.trim_end_matches(' ');
+                let at = if line.ends_with('\n') { line.len() } else { at };
                 Some(Step::Item(Item::Lines { name, at, is_list: false }))
             }
             Some(_) => None,

@@ -103,10 +103,12 @@ impl Walk {
                     return Step::Wait;
                 }
                 Lexed::Grows | Lexed::No => {
+                    open.doubts(at, is_drifted(text, at));
                     self.at = self.past(text, at);
                     continue;
                 }
             };
+            open.doubts(at, is_drifted(text, at));
             if self.closes(text, &open, &tag) {
                 match self.follows(text, tag.at.end as usize, keys, end) {
                     None => {
@@ -163,7 +165,7 @@ impl Walk {
             } else if self.begins_next(text, &open, &tag, keys) {
                 // It has a closing tag, then, which did not end it.
                 self.doubtful |= open.rejected.is_some();
-                self.close(open, at, tag.at.end as usize);
+                self.close(open, without_drifted(text, open.from, at), tag.at.end as usize);
                 self.at = tag.at.end as usize;
                 if let Some(key) = tag.key {
                     self.open(key, tag.typing, true);
@@ -369,6 +371,22 @@ impl Walk {
             }
         }
     }
+}
+
+/// Does a closing tag begin at `at` that is meant to be an argument's, and is not: `</parameter1>`, `</parameter⏎`?
+fn is_drifted(text: &str, at: usize) -> bool {
+    text.get(at..).is_some_and(|rest| rest.starts_with("</param"))
+}
+
+/// The end of the value from `from` on that the next argument ends at `at`: a drifted closing tag on its last line is none
+/// of its text.
+fn without_drifted(text: &str, from: usize, at: usize) -> usize {
+    let value = text.get(from..at).unwrap_or("").trim_end();
+    let line = from + value.rfind('\n').map_or(0, |end| end + 1);
+    let tag = text.get(line..from + value.len()).unwrap_or("");
+    let blanks = tag.len() - tag.trim_start().len();
+    let is_tag = is_drifted(text, line + blanks) && !tag.trim().contains(char::is_whitespace);
+    if is_tag { line } else { at }
 }
 
 fn is_last(tag: &Tag) -> bool {
