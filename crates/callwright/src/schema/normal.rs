@@ -75,7 +75,6 @@ pub(crate) fn without_unused(root: &mut Value) {
 /// The keyword and the name of each definition that is reached from `root`; `None` where that cannot be told.
 fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
     let mut used = HashSet::new();
-    let has_address = root.get("$id").or_else(|| root.get("id")).is_some();
     let mut seen: HashSet<*const Value> = HashSet::new();
     let mut todo: Vec<&Value> = vec![root];
     while let Some(value) = todo.pop() {
@@ -101,12 +100,8 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
             }
         }
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { continue };
-        let pointer = match local_pointer(reference) {
-            Some(pointer) => pointer,
-            // Another document.
-            None if !reference.starts_with('#') && !has_address => continue,
-            None => return None,
-        };
+        // An address, `https://example.com/a#foo`, may be that of a definition.
+        let pointer = local_pointer(reference)?;
         let mut parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
         used.extend(parts.next().zip(parts.next()));
         todo.extend(root.pointer(&pointer));
@@ -300,8 +295,13 @@ mod tests {
         let kept = json!({"properties": {"a": {"$ref": "#/$defs/a%7E1b"}}, "$defs": {
             "a/b": {"items": {"$ref": "#/$defs/c/properties/x"}}, "c": {"properties": {"x": {"type": "string"}}}}});
         assert_eq!(pruned(schema), kept);
-        let named = json!({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}});
-        assert_eq!(pruned(named.clone()), named);
+        for named in [
+            json!({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}),
+            json!({"$ref": "https://example.com/a#a", "$defs": {
+                "x": {"$id": "https://example.com/a", "$anchor": "a", "type": "integer"}}}),
+        ] {
+            assert_eq!(pruned(named.clone()), named);
+        }
     }
 
     #[test]
