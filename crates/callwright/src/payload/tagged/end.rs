@@ -1,14 +1,18 @@
-//! Behind the closing tag of a call: is it the end, or was that tag a value's?
+//! Behind what closes a call: is it the end, or was it a value's?
 
 use super::{Ending, State, Step, Walk, behind_space, is_open_escape};
-use crate::payload::tag::{Lexed, Role};
+use crate::payload::tag::{Lexed, Role, Tag};
 
 impl Walk {
-    /// Steps over the closing tags that follow. What stands on their line behind them shows whether they were meant.
+    /// Steps over the closing tags and tokens that follow. What stands on their line behind them shows whether they were meant.
     pub(super) fn behind(&mut self, text: &str, closed: usize, end: bool) -> Step {
         let at = behind_space(text, self.at);
         match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.closing && matches!(tag.role, Role::Call | Role::Group) => {
+                self.at = tag.at.end as usize;
+                return Step::On;
+            }
+            Lexed::Tag(tag) if is_last(text, &tag) => {
                 self.at = tag.at.end as usize;
                 return Step::On;
             }
@@ -51,4 +55,11 @@ impl Walk {
         self.at = text.len();
         if end { Step::Ended(closed, Ending::Closed) } else { Step::Wait }
     }
+}
+
+/// Is `tag` a token that begins nothing: `<|im_end|>`, and not `<|im_start|>`?
+fn is_last(text: &str, tag: &Tag) -> bool {
+    let word = tag.word.of(text);
+    let begins = ["start", "begin", "open"].iter().any(|part| word.contains(part));
+    tag.role == Role::Token && !begins
 }

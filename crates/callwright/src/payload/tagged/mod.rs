@@ -93,7 +93,7 @@ enum State {
     Keyed(Span, Typing),
     /// In a value.
     Value(Open),
-    /// Behind the closing tag of the call, which ends at this place.
+    /// Behind what closes the call, which ends at this place.
     Behind(usize),
     /// Text follows on the same line: the closing tag may have been a value's, and another may come.
     Suspect(usize),
@@ -195,7 +195,8 @@ impl Walk {
             Role::Token if INNER_TOKENS.contains(&tag.word.of(text)) => {
                 return Step::Ended(at, Ending::Broken);
             }
-            Role::Token => return Step::Ended(at, Ending::Closed),
+            Role::Token if self.params.is_empty() => return Step::Ended(at, Ending::Closed),
+            Role::Token => self.state = State::Behind(at),
             Role::Call | Role::Group if tag.closing && self.params.is_empty() => {
                 return Step::Ended(self.at, Ending::Closed);
             }
@@ -405,6 +406,9 @@ mod tests {
             ("<parameter=a>x</parameter>", "a=\"x\" Bare"),
             ("<parameter=a>x</parameter></function> y</parameter></function>", "a=\"x\" Closed doubtful"),
             ("<parameter=a>x</parameter></function> y", "a=\"x\" Closed"),
+            ("<parameter=a>x</parameter><|im_end|> y</parameter></function>", "a=\"x\" Closed doubtful"),
+            ("<parameter=a>x</parameter></function><|im_end|> y</parameter>", "a=\"x\" Closed doubtful"),
+            ("<parameter=a>x</parameter><|im_end|> y<parameter=b>z</parameter>", "a=\"x\" Closed"),
             ("<parameter=a>x</parameter></func", "a=\"x\" Bare"),
             ("<parameter=a>x</parameter><param", " Cut"),
             ("<parameter=a>x", " Cut"),
