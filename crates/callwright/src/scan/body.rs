@@ -144,6 +144,16 @@ impl Keys for Option<&Tool> {
         self.is_some_and(|tool| tool.declares(key))
     }
 
+    fn takes_brackets(&self, key: &str) -> bool {
+        self.is_some_and(|tool| {
+            let guide = tool.schema().guide();
+            let kinds = value::place_of(guide, guide.root(), key).map(|place| guide.kinds(place));
+            kinds.is_some_and(|kinds| {
+                kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)) && !kinds.meets(Kinds::STRING)
+            })
+        })
+    }
+
     fn is_name(&self, name: &str) -> bool {
         self.is_some_and(|tool| tool.name().eq_ignore_ascii_case(name))
     }

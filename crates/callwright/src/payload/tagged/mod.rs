@@ -6,6 +6,7 @@
 //! followed by what may follow an argument. Where a value could as well end elsewhere, the walk says so.
 
 mod end;
+mod json;
 mod value;
 
 use callwright_json::Span;
@@ -14,6 +15,7 @@ use super::lexer::Lexer;
 use super::tag::{Lexed, Role, Tag};
 use crate::dialect::Typing;
 use crate::keys;
+use json::Brackets;
 use value::Open;
 
 /// The most whitespace between two tags.
@@ -79,6 +81,8 @@ pub(crate) struct Walk {
     pub(crate) doubtful: bool,
     /// How often a value was looked for up to the end of the text, in vain.
     n_returns: usize,
+    /// How many values began like JSON and ended otherwise.
+    n_no_json: usize,
     /// Its tags stand between tokens: `<|open|>argument key="a"<|sep|>`.
     by_tokens: bool,
 }
@@ -91,6 +95,8 @@ enum State {
     Key(usize),
     /// Behind a key.
     Keyed(Span, Typing),
+    /// In a value that may be JSON.
+    Brackets(Open, Brackets),
     /// In a value.
     Value(Open),
     /// Behind what closes the call, which ends at this place.
@@ -112,6 +118,8 @@ pub(crate) enum Walked {
 pub(crate) trait Keys {
     /// Does it declare `key`?
     fn declares(&self, key: &str) -> bool;
+    /// Does it take objects or arrays, and no text, for `key`?
+    fn takes_brackets(&self, key: &str) -> bool;
     /// Is this its own name?
     fn is_name(&self, name: &str) -> bool;
     /// Is this the word of an element that holds all arguments, and no argument?
@@ -138,6 +146,7 @@ impl Walk {
             params: Vec::new(),
             doubtful: false,
             n_returns: 0,
+            n_no_json: 0,
             by_tokens: false,
         }
     }
@@ -153,6 +162,7 @@ impl Walk {
                 State::Between => self.between(text, keys, end),
                 State::Key(from) => self.key(text, from, keys, end),
                 State::Keyed(key, typing) => self.keyed(text, key, typing, end),
+                State::Brackets(open, brackets) => self.brackets(text, open, brackets, keys, end),
                 State::Value(open) => self.value(text, open, keys, end),
                 State::Behind(closed) => self.behind(text, closed, end),
                 State::Suspect(closed) => self.suspect(text, closed, end),
@@ -369,6 +379,9 @@ mod tests {
         fn declares(&self, key: &str) -> bool {
             matches!(key, "a" | "b")
         }
+        fn takes_brackets(&self, key: &str) -> bool {
+            key == "j"
+        }
         fn is_name(&self, name: &str) -> bool {
             name == "f"
         }
@@ -419,6 +432,22 @@ mod tests {
             (
                 "<arg_key>a</arg_key><arg_type>string</arg_type><arg_value>x</arg_value></tool_call>",
                 "a=\"x\" Closed",
+            ),
+        ] {
+            assert_eq!(show(text, Style::Words), expected, "{text}");
+        }
+        for (text, expected) in [
+            (
+                "<parameter=j> [\"</parameter></function> \\\"\", 1]\n</parameter><parameter=a>x</parameter></function>",
+                "j=\" [\\\"</parameter></function> \\\\\\\"\\\", 1]\\n\" a=\"x\" Closed",
+            ),
+            (
+                "<parameter=j>[\"x</parameter><parameter=a>\"]</parameter></function>",
+                "j=\"[\\\"x</parameter><parameter=a>\\\"]\" Closed",
+            ),
+            (
+                "<parameter=j>[\"x</parameter><parameter=a>y</parameter></function>",
+                "j=\"[\\\"x\" a=\"y\" Closed",
             ),
         ] {
             assert_eq!(show(text, Style::Words), expected, "{text}");

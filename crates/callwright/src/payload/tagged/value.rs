@@ -3,6 +3,7 @@
 
 use callwright_json::Span;
 
+use super::json::Brackets;
 use super::{Ending, Keys, MAX_KEY, Param, State, Step, Style, Walk, behind_space, is_open_escape};
 use crate::dialect::Typing;
 use crate::payload::tag::{Lexed, Role, Tag};
@@ -13,8 +14,8 @@ const MAX_RETURNS: usize = 8;
 /// A value that is not closed yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
-    key: Span,
-    typing: Typing,
+    pub(super) key: Span,
+    pub(super) typing: Typing,
     pub(super) from: usize,
     /// The first closing tag of the call in it: there it ends if no closing tag of its own comes.
     closer: Option<usize>,
@@ -74,7 +75,7 @@ impl Walk {
     /// Enters the value that begins here.
     pub(super) fn open(&mut self, key: Span, typing: Typing, after_open: bool) {
         let from = self.at;
-        self.state = State::Value(Open {
+        let open = Open {
             key,
             typing,
             from,
@@ -89,7 +90,8 @@ impl Walk {
             keyed: false,
             doubt: None,
             is_clear: !self.doubtful,
-        });
+        };
+        self.state = State::Brackets(open, Brackets::new(from));
     }
 
     /// Looks for the end of a value; `self.at` is how far that was done.
@@ -237,13 +239,13 @@ impl Walk {
         }
     }
 
-    fn close(&mut self, open: Open, end: usize, behind: usize) {
+    pub(super) fn close(&mut self, open: Open, end: usize, behind: usize) {
         self.params.push(open.param(end));
         self.state = State::Between;
         self.at = behind;
     }
 
-    fn closes(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+    pub(super) fn closes(&self, text: &str, open: &Open, tag: &Tag) -> bool {
         tag.closing
             && match self.style {
                 Style::Words => matches!(tag.role, Role::Param | Role::Value),
@@ -308,7 +310,7 @@ impl Walk {
     }
 
     /// Is what stands behind a closing tag what may stand behind an argument? `None` asks for more text.
-    fn follows(&self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
+    pub(super) fn follows(&self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
         let at = behind_space(text, from);
         if at == text.len() || is_open_escape(text, at) {
             return if end { Some(true) } else { None };

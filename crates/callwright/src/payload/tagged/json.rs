@@ -1,0 +1,131 @@
+//! A value that is JSON: closing tags in its strings are text, `{"html": "</parameter></function>"}</parameter>`.
+//!
+//! It ends behind its last bracket, if its own closing tag stands there. What is no JSON as far as that ends where any
+//! other value does.
+
+use super::value::Open;
+use super::{Keys, State, Step, Walk, behind_space, is_open_escape};
+use crate::dialect::Typing;
+use crate::payload::tag::Lexed;
+
+/// How many values of one call are looked at twice, as they begin like JSON and end otherwise.
+const MAX_RETURNS: usize = 8;
+
+/// Goes over one value up to its last bracket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Brackets {
+    at: usize,
+    depth: usize,
+    in_string: bool,
+    /// The last byte outside strings that is no whitespace.
+    before: u8,
+}
+
+enum Progress {
+    Open,
+    /// The place behind the last bracket.
+    Closed(usize),
+    No,
+}
+
+impl Brackets {
+    /// For the value that begins at `from`.
+    pub(super) fn new(from: usize) -> Brackets {
+        Brackets { at: from, depth: 0, in_string: false, before: b':' }
+    }
+
+    fn advance(&mut self, bytes: &[u8]) -> Progress {
+        while let Some(&byte) = bytes.get(self.at) {
+            match byte {
+                b'"' if self.in_string => (self.in_string, self.before) = (false, b'"'),
+                b'\\' if self.in_string && bytes.len() == self.at + 1 => return Progress::Open,
+                b'\\' if self.in_string => self.at += 1,
+                0..0x20 if self.in_string => return Progress::No,
+                _ if self.in_string => {}
+                b' ' | b'\t' | b'\r' | b'\n' => {}
+                _ if !self.may_stand(byte) => return Progress::No,
+                b'"' => self.in_string = true,
+                _ => {
+                    self.before = byte;
+                    match byte {
+                        b'{' | b'[' => self.depth += 1,
+                        b'}' | b']' if self.depth == 1 => return Progress::Closed(self.at + 1),
+                        b'}' | b']' => self.depth -= 1,
+                        _ => {}
+                    }
+                }
+            }
+            self.at += 1;
+        }
+        Progress::Open
+    }
+
+    /// May `byte` stand outside of strings behind what was read?
+    fn may_stand(&self, byte: u8) -> bool {
+        match byte {
+            b'{' | b'[' => true,
+            _ if self.depth == 0 => false,
+            b'"' => matches!(self.before, b'{' | b'[' | b',' | b':'),
+            b',' | b':' | b'}' | b']' => true,
+            // `"a"b`
+            _ if self.before == b'"' => false,
+            _ => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.'),
+        }
+    }
+}
+
+impl Walk {
+    /// Looks for the last bracket of a value, if it may be JSON and nothing else.
+    pub(super) fn brackets(
+        &mut self,
+        text: &str,
+        open: Open,
+        mut brackets: Brackets,
+        keys: &dyn Keys,
+        end: bool,
+    ) -> Step {
+        let may_be_json = match open.typing {
+            Typing::Text => false,
+            Typing::Json => true,
+            Typing::Schema => keys.takes_brackets(open.key.of(text)),
+        };
+        let progress = match may_be_json && self.n_no_json < MAX_RETURNS {
+            true => brackets.advance(text.as_bytes()),
+            false => Progress::No,
+        };
+        let closed = match progress {
+            Progress::Open if !end => None,
+            Progress::Open | Progress::No => Some(false),
+            Progress::Closed(closed) => self.is_closed(text, &open, closed, keys, end),
+        };
+        match closed {
+            None => {
+                self.state = State::Brackets(open, brackets);
+                return Step::Wait;
+            }
+            Some(true) => {}
+            Some(false) => {
+                self.n_no_json += usize::from(open.from < brackets.at);
+                self.state = State::Value(open);
+            }
+        }
+        Step::On
+    }
+
+    /// Does the closing tag of the value stand at `at`, and what may stand behind it? Then the value ends there.
+    fn is_closed(&mut self, text: &str, open: &Open, at: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
+        let tag_at = behind_space(text, at);
+        match self.lexer.tag_at(text, tag_at) {
+            Lexed::Tag(tag) if self.closes(text, open, &tag) => {
+                let fits = self.follows(text, tag.at.end as usize, keys, end)?;
+                if fits {
+                    self.close(*open, tag_at, tag.at.end as usize);
+                }
+                Some(fits)
+            }
+            Lexed::Grows if !end => None,
+            Lexed::No if !end && (tag_at == text.len() || is_open_escape(text, tag_at)) => None,
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => Some(false),
+        }
+    }
+}
