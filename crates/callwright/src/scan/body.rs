@@ -255,7 +255,7 @@ impl Case<'_, '_> {
                 None => value::json_of(raw, param.typing, guide, place, trim),
             };
             doubtful |= self.may_be_text(tool, key, before)
-                || walk.holds_marks(&json)
+                || walk.holds_marks(raw, &json)
                 || self.may_be_two(tool, walk, param);
             match slots.get(key).and_then(|&slot| members.get(slot)) {
                 // Said twice, meant once.

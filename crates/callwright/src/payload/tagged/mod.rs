@@ -332,15 +332,37 @@ impl Walk {
         }
     }
 
-    /// Does `json`, the value of an argument, hold marks that only tags of this style have? Then one of them is broken.
-    pub(crate) fn holds_marks(&self, json: &str) -> bool {
-        let count = |token: &str| json.matches(token).count();
+    /// Does `json`, the value of an argument that is written as `raw`, hold marks that only tags of this style have? Then
+    /// one of them is broken.
+    pub(crate) fn holds_marks(&self, raw: &str, json: &str) -> bool {
         match self.style {
             Style::Elements { marked: true } => json.contains("]minimax["),
-            // A closing tag may be text: `<|close|>argument<|sep|>`.
-            _ if self.by_tokens => count("<|open|>") != 0 || count("<|close|>") != count("<|sep|>"),
+            _ if self.by_tokens => self.is_torn(raw),
             Style::Words | Style::Elements { marked: false } | Style::Over => false,
         }
+    }
+
+    /// Does `raw` hold tokens of a tag that is not whole, or that opens what `raw` does not close? A closing tag may be text:
+    /// `<|close|>argument<|sep|>`.
+    fn is_torn(&self, raw: &str) -> bool {
+        let count = |token: &str| raw.matches(token).count();
+        let mut open: Vec<&str> = Vec::new();
+        let mut n_tags = 0;
+        let mut next = 0;
+        while let Some(at) = self.lexer.next(raw, next) {
+            next = at + 1;
+            let Lexed::Tag(tag) = self.lexer.tag_at(raw, at) else { continue };
+            if tag.by_tokens {
+                n_tags += 1;
+                match tag.closing {
+                    true if open.last() == Some(&tag.word.of(raw)) => drop(open.pop()),
+                    true => {}
+                    false => open.push(tag.word.of(raw)),
+                }
+            }
+        }
+        let [n_begun, n_ended] = [count("<|open|>") + count("<|close|>"), count("<|sep|>")];
+        !open.is_empty() || n_begun != n_tags || n_ended != n_tags
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Open {
     after_open: bool,
     /// How many arguments began in it that have not ended.
     nested: usize,
+    /// The key of one is declared and has no value yet.
+    is_new: bool,
     /// The first closing tag that may be one of theirs, and the place behind it.
     first: Option<(usize, usize)>,
     /// Its last closing tag that nothing fitting followed.
@@ -84,6 +86,7 @@ impl Walk {
             opened: false,
             after_open,
             nested: 0,
+            is_new: false,
             first: None,
             rejected: None,
             next: None,
@@ -132,7 +135,9 @@ impl Walk {
                         });
                         // Tags with a mark of their own stand in no text: an element of that name was in it.
                         let is_marked = self.style == Style::Elements { marked: true };
-                        self.doubtful |= open.torn || open.first.is_some() && !is_marked || is_doubled;
+                        let is_torn = open.first.is_some() && !is_marked || open.is_new;
+                        self.doubtful |=
+                            open.torn || is_doubled || is_torn && !self.holds_a_call(text, open.from, at);
                         self.close(open, at, tag.at.end as usize);
                         return Step::On;
                     }
@@ -155,7 +160,7 @@ impl Walk {
                     Some(key) if !tag.closing && self.is_new(text, &open, key) && keys.declares(key) => {
                         open.doubts(at, true);
                         open.keyed = true;
-                        self.doubtful = true;
+                        open.is_new = true;
                     }
                     // `xb</arg_key><arg_value>`: a value and the next key in one.
                     _ => {
@@ -166,7 +171,7 @@ impl Walk {
                 }
             } else if self.begins_next(text, &open, &tag, keys) {
                 // It has a closing tag, then, which did not end it.
-                self.doubtful |= open.rejected.is_some();
+                self.doubtful |= open.rejected.is_some() || open.is_new;
                 self.close(open, without_drifted(text, open.from, at), tag.at.end as usize);
                 self.at = tag.at.end as usize;
                 if let Some(key) = tag.key {
@@ -193,7 +198,7 @@ impl Walk {
                 // Was the value before it not closed, or does it speak of an argument?
                 let key = tag.key.map_or("", |key| key.of(text));
                 let is_new = self.params.iter().all(|param| param.key.of(text) != key);
-                self.doubtful |= key != open.key.of(text) && is_new && keys.declares(key);
+                open.is_new |= key != open.key.of(text) && is_new && keys.declares(key);
             }
             // `x<parameter>`: a closing tag without its stroke?
             if tag.role == Role::Param && !tag.closing && tag.key.is_none() && self.style == Style::Words {
@@ -214,14 +219,15 @@ impl Walk {
         // What began in the value never ended: it was only spoken of.
         if let Some((at, behind)) = open.first {
             self.n_returns += 1;
-            self.doubtful |= open.torn || MAX_RETURNS <= self.n_returns;
+            self.doubtful |= open.torn || open.is_new || MAX_RETURNS <= self.n_returns;
             self.close(open, at, behind);
             return Step::On;
         }
         // Only its own closing tag is missing, if nothing but closing tags is left.
         match open.closer {
             Some(closer) if self.only_closers(text, closer) => {
-                self.doubtful |= open.torn || open.opened || open.rejected.is_some() || open.nested != 0;
+                self.doubtful |=
+                    open.torn || open.opened || open.is_new || open.rejected.is_some() || open.nested != 0;
                 // Other arguments follow: they begin where the first of them does.
                 let closer = open.next.filter(|_| self.n_returns < MAX_RETURNS).unwrap_or(closer);
                 self.n_returns += usize::from(open.next.is_some());
@@ -359,6 +365,29 @@ impl Walk {
             Lexed::Tag(tag) if tag.marked => tag.at.end as usize,
             Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
         }
+    }
+
+    /// Does a whole call stand between `from` and `at`, and nothing of another?
+    fn holds_a_call(&self, text: &str, from: usize, at: usize) -> bool {
+        let mut open: Vec<Role> = Vec::new();
+        let (mut next, mut has_call) = (from, false);
+        while let Some(place) = self.lexer.next(text, next).filter(|place| *place < at) {
+            next = self.past(text, place);
+            let Lexed::Tag(tag) = self.lexer.tag_at(text, place) else { continue };
+            match tag.role {
+                Role::Call | Role::Group | Role::Param | Role::Key | Role::Value if !tag.closing => {
+                    open.push(tag.role);
+                }
+                Role::Call | Role::Group | Role::Param | Role::Key | Role::Value => {
+                    if open.pop() != Some(tag.role) {
+                        return false;
+                    }
+                    has_call |= open.is_empty() && matches!(tag.role, Role::Call | Role::Group);
+                }
+                Role::Type | Role::Separator | Role::Token | Role::Other => {}
+            }
+        }
+        has_call && open.is_empty()
     }
 
     /// Is there nothing but closing tags from `at` on?
