@@ -17,7 +17,7 @@ const MAX_TOKEN: usize = 48;
 /// The longest word of a tag that no dialect knows.
 const MAX_WORD: usize = 96;
 /// What stands before each tag of MiniMax M3.
-const MINIMAX: &str = "]<]minimax[>[";
+pub(crate) const MINIMAX: &str = "]<]minimax[>[";
 /// What a token says that stands between a key and its value.
 const JOINT: &str = "value";
 /// What ends a tag of Kimi K3.
@@ -293,6 +293,8 @@ fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Lexe
 /// `<|open|>argument key="a" type="string"<|sep|>`, from behind the first token.
 fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
     let bytes = text.as_bytes();
+    // `<|close|> argument <|sep|>`
+    let at = at + bytes[at..].iter().take(8).take_while(|byte| **byte == b' ').count();
     let word_end = at + name_len(bytes, at);
     if MAX_TOKEN < word_end - at {
         return Lexed::No;
@@ -516,6 +518,7 @@ mod tests {
             ("<｜DSML｜ calls>", "Group - Schema"),
             ("<|open|>argument key=\"a\" type=\"object\"<|sep|>", "Param a Json"),
             ("<|close|>argument<|sep|>", "/Param - Schema"),
+            ("<|close|> argument <|sep|>", "/Param - Schema"),
             ("<ifm|arg_key>", "Key - Schema"),
             ("</tool_call:x7>", "/Group - Schema"),
             ("]<]minimax[>[<invoke name=\"f\">", "Call f Schema"),

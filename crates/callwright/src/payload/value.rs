@@ -3,6 +3,7 @@
 use callwright_json::{Guide, Kind, Kinds, Member, Options, Place, Value, quote, read_with, strict};
 
 use super::elements;
+use super::tag::MINIMAX;
 use crate::dialect::{Trim, Typing};
 use crate::schema::Rooted;
 
@@ -46,10 +47,18 @@ pub(crate) fn json_of(
         Kinds::ARRAY if plain.is_empty() => return "[]".to_owned(),
         _ => {}
     }
+    let nested = || {
+        let may_hold = kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY));
+        may_hold.then(|| elements::json_of(plain, guide, place)).flatten()
+    };
     if !kinds.meets(Kinds::STRING) {
-        let nested =
-            kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)).then(|| elements::json_of(plain, guide, place));
-        return nested.flatten().or_else(|| json(plain, guide, place)).unwrap_or_else(|| quote(plain));
+        return nested().or_else(|| json(plain, guide, place)).unwrap_or_else(|| quote(plain));
+    }
+    // Tags with a mark of their own are no text.
+    if plain.starts_with(MINIMAX)
+        && let Some(nested) = nested()
+    {
+        return nested;
     }
     // An enum knows no line breaks around its words.
     if let Some(place) = place
