@@ -5,7 +5,7 @@ use callwright_json::Span;
 
 use super::body::style_of;
 use super::lead::{Glue, Item, Leading, Step, is_name_byte};
-use crate::dialect::marks::Fit;
+use crate::dialect::marks::{Fit, fit};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, Prefix};
 use crate::payload::tag::{Lexed, Role, Tag, has_attribute, is_foreign, names_call, tag_at};
@@ -228,6 +228,10 @@ impl<'a> Leading<'a, '_> {
         }
         if let (Lexed::Tag(tag), Some(name)) = (lexed, self.name()) {
             let at = self.at;
+            // `<|message|><|call|>`: no arguments.
+            if self.is_behind_argument_token() && self.is_closer() {
+                return Step::Item(Item::Tagged { name, at, style: Style::Over });
+            }
             let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
             let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
             let is_beam_end = tag.role == Role::Token && self.is(Known::Beam) && !self.is_header_token(&tag);
@@ -422,6 +426,23 @@ impl<'a> Leading<'a, '_> {
     pub(super) fn is_header_token(&self, tag: &Tag) -> bool {
         let word = tag.word.of(self.text);
         ["channel", "constrain", "message", "start"].iter().any(|token| token.eq_ignore_ascii_case(word))
+    }
+
+    /// Stands a mark here that closes a call of its dialect?
+    fn is_closer(&self) -> bool {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let mut marks = self.record.into_iter().flat_map(|record| &record.close);
+        marks.any(|mark| matches!(fit(rest, mark), Fit::Is(_)))
+    }
+
+    /// Stands before this place a token that begins the arguments of a call with a name in its header?
+    fn is_behind_argument_token(&self) -> bool {
+        let before = self.text.get(..self.at).unwrap_or("").trim_end();
+        let begins = before.rfind('<').map(|at| tag_at(before, at));
+        self.record.is_some_and(|record| record.name_at == NameAt::Header)
+            && matches!(begins, Some(Lexed::Tag(tag)) if tag.at.end as usize == before.len()
+                && tag.role == Role::Token
+                && ["message", "tool_call_argument_begin", "tool▁sep"].contains(&tag.word.of(before)))
     }
 
     /// `>>>f⏎{…}`

@@ -251,8 +251,11 @@ impl<'a, 't> Leading<'a, 't> {
                 Step::Item(item) => return self.found(item),
                 Step::Wait if !self.place.end => return Look::Wait,
                 step => {
-                    let words = || if matches!(step, Step::Nothing) { self.words() } else { None };
-                    let item = self.without_arguments().or_else(words);
+                    let named = || match step {
+                        Step::Nothing => self.words(),
+                        _ => self.begun(),
+                    };
+                    let item = self.without_arguments().or_else(named);
                     return item.map_or(Look::Nothing, |item| self.found(item));
                 }
             }
@@ -288,6 +291,13 @@ impl<'a, 't> Leading<'a, 't> {
         let name = self.name().unwrap_or_else(|| Span::new(self.at, self.name_end(self.at)));
         let is_declared = self.resolves(name.start as usize, name.end as usize);
         is_declared.then_some(Item::Words { name, at: self.at })
+    }
+
+    /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`.
+    fn begun(&self) -> Option<Item> {
+        let Some(Item::Words { name, .. }) = self.words() else { return None };
+        let at = self.text.len();
+        Some(Item::Tagged { name, at, style: Style::Words })
     }
 
     fn step(&mut self) -> Step {
