@@ -8,7 +8,7 @@ use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
 use crate::guard;
 use crate::name::MAX_NAME;
-use crate::payload::tag::{Lexed, tag_at};
+use crate::payload::tag::{Lexed, Role, tag_at};
 
 /// The most marks that wait for being closed.
 const MAX_GLUE: usize = 64;
@@ -234,7 +234,7 @@ impl<'a> Scanner<'a> {
             let is_habit = is_weak && matches!(lead.glue.first(), Some(Glue::Ticks(_)));
             let opening = if is_habit { lead.start } else { opening };
             let up_to = self.text.get(self.called..opening);
-            up_to.is_some_and(guard::opens_quotation) || guard::is_in_quotation(before)
+            up_to.is_some_and(guard::opens_quotation) || is_weak && guard::is_in_quotation(before)
         };
         // In a fence that shows something else, marks are what it shows; and code that does not begin its line.
         let is_in_code = || {
@@ -244,7 +244,7 @@ impl<'a> Scanner<'a> {
         };
         let is_set_off = || self.begins_line(lead.start) || !lead.glue.is_empty();
         let goes_on = || self.shown.is_some_and(|end| is_joined(&self.text, end, lead.start));
-        guard::is_spoken_of(before, !is_weak || !is_set_off())
+        guard::is_spoken_of(without_blocks(before), !is_weak || !is_set_off())
             || guard::is_in_block_quote(before)
             || is_weak && guard::is_example(before)
             || is_quoted()
@@ -252,13 +252,22 @@ impl<'a> Scanner<'a> {
             || goes_on()
     }
 
-    pub(super) fn settle(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
+    pub(super) fn settle(&mut self, lead: Lead, judged: Judged, out: &mut Vec<Event>) {
+        match judged {
+            Judged::Calls(verdicts, end) if !verdicts.is_empty() && self.may_be_cited(&lead) => {
+                self.mode = Mode::Cited(lead, verdicts, end);
+            }
+            judged => self.conclude(lead, judged, out),
+        }
+    }
+
+    pub(super) fn conclude(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
         match self.as_sent(&lead, judged) {
             // An explanation that says the calls again stays text.
             Judged::Calls(verdicts, end)
                 if lead.record.anchor == Anchor::Weak && verdicts.iter().all(|v| self.is_repeat(v)) =>
             {
-                self.settle(lead, Judged::Text(Some(end)), out);
+                self.conclude(lead, Judged::Text(Some(end)), out);
             }
             Judged::Calls(verdicts, end) => {
                 self.remove();
@@ -304,6 +313,27 @@ fn is_spoken_of(behind: &str, end: bool) -> Option<bool> {
     let word = word.trim_end_matches('.');
     let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
     Some(is_word && !JOINTS.contains(&word) && !behind.starts_with(['(', '{', '[', '.', '=']))
+}
+
+/// `before` without the blocks of calls that it ends with: what `<invoke name="g">not that</invoke>` says, it says of `g`.
+fn without_blocks(before: &str) -> &str {
+    const MOST: usize = 8;
+    let mut rest = before.trim_end();
+    for _ in 0..MOST {
+        let tag_of = |at: usize| match tag_at(rest, at) {
+            Lexed::Tag(tag) if matches!(tag.role, Role::Call | Role::Group) => Some(tag),
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => None,
+        };
+        let closer = rest.rfind('<').and_then(tag_of);
+        let Some(closer) = closer.filter(|tag| tag.closing && tag.at.end as usize == rest.len()) else {
+            break;
+        };
+        let word = closer.word.of(rest);
+        let mut openers = rest.rmatch_indices('<').filter_map(|(at, _)| tag_of(at));
+        let Some(opener) = openers.find(|tag| !tag.closing && tag.word.of(rest) == word) else { break };
+        rest = rest.get(..opener.at.start as usize).unwrap_or("").trim_end();
+    }
+    rest
 }
 
 /// Is there nothing but markup and blanks between two calls, and no empty line?

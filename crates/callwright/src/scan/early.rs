@@ -107,7 +107,7 @@ impl Payload {
 impl<'a> Scanner<'a> {
     /// Begins to let the payload of `lead` out, where that may be done.
     pub(super) fn early(&self, lead: &Lead) -> Option<Early<'a>> {
-        if self.is_live && !self.is_shown(lead) { Early::of(lead) } else { None }
+        if self.is_live && !self.is_shown(lead) && !self.may_be_cited(lead) { Early::of(lead) } else { None }
     }
 
     /// Lets out what became certain of the payload of `lead`, which reaches up to `seen` at most.

@@ -8,6 +8,7 @@ mod ahead;
 mod bare;
 mod blocks;
 mod body;
+mod cited;
 mod code;
 mod decide;
 mod declared;
@@ -168,6 +169,8 @@ enum Mode {
     Body(Lead, Body),
     /// In a payload that only the rest of the text can settle; it seemed to end here.
     Held(Lead, Option<usize>),
+    /// Behind a call in a quotation that may not be closed: its verdicts, and where it ends.
+    Cited(Lead, Vec<Verdict>, usize),
     /// Behind a payload.
     Tail,
     /// In a reasoning block.
@@ -291,6 +294,7 @@ impl<'a> Scanner<'a> {
             Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
             Mode::Body(lead, body) => self.body(lead, body, end, out),
             Mode::Held(lead, seen) => self.held(lead, seen, end, out),
+            Mode::Cited(lead, verdicts, at) => self.cited(lead, verdicts, at, end, out),
             Mode::Tail => self.tail(end, out),
             Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
             Mode::Quoted(close) => self.quoted(close, end, out),
