@@ -23,6 +23,8 @@ pub(super) struct Open {
     torn: bool,
     /// A call or a group began in it.
     opened: bool,
+    /// How many of them have not ended.
+    n_open: Begun,
     /// An opening tag of another argument ended the one before it.
     after_open: bool,
     /// How many arguments began in it that have not ended.
@@ -41,6 +43,35 @@ pub(super) struct Open {
     doubt: Option<usize>,
     /// Nothing was in doubt before it.
     is_clear: bool,
+}
+
+/// How many calls and groups are open.
+#[derive(Clone, Copy, Debug, Default)]
+struct Begun {
+    calls: usize,
+    groups: usize,
+}
+
+impl Begun {
+    fn of(&mut self, role: Role) -> Option<&mut usize> {
+        match role {
+            Role::Call => Some(&mut self.calls),
+            Role::Group => Some(&mut self.groups),
+            _ => None,
+        }
+    }
+
+    fn open(&mut self, role: Role) {
+        if let Some(n) = self.of(role) {
+            *n += 1;
+        }
+    }
+
+    /// Closes one; `false` where none of them is open.
+    fn close(&mut self, role: Role) -> bool {
+        let n = self.of(role).filter(|n| **n != 0);
+        n.map(|n| *n -= 1).is_some()
+    }
 }
 
 impl Open {
@@ -84,6 +115,7 @@ impl Walk {
             closer: None,
             torn: false,
             opened: false,
+            n_open: Begun::default(),
             after_open,
             nested: 0,
             is_new: false,
@@ -184,8 +216,10 @@ impl Walk {
             {
                 open.doubts(at, tag.closing);
                 match tag.closing {
+                    true if open.n_open.close(tag.role) => {}
                     true => open.closer = open.closer.or(Some(at)),
                     false => {
+                        open.n_open.open(tag.role);
                         open.opened = true;
                         open.torn |= open.closer.is_some();
                     }
