@@ -1,6 +1,8 @@
 //! From the raw text of an argument to its JSON: by the schema, or by what the markup says.
 
-use callwright_json::{Guide, Kind, Kinds, Member, Options, Place, Value, quote, read_with, strict};
+use callwright_json::{
+    AnyValue, Guide, Kind, Kinds, Member, Options, Place, Repair, RepairKind, Value, quote, read_with, strict,
+};
 
 use super::elements;
 use super::tag::MINIMAX;
@@ -71,8 +73,21 @@ pub(crate) fn json_of(
     let is_other = |value: Value<'_>| value.kind() != Kind::String && kinds.meets(kinds_of(value));
     match strict(plain) {
         Ok(tree) if is_other(tree.root(plain)) => plain.to_owned(),
+        Err(_) if kinds == Kinds::ANY => python_display(plain).unwrap_or_else(|| quote(raw)),
         _ => quote(raw),
     }
+}
+
+/// The JSON of `{'a': 1}`, a list or a dictionary as Python writes it, where anything may stand.
+fn python_display(text: &str) -> Option<String> {
+    if !(text.starts_with(['{', '[']) && text.ends_with(['}', ']'])) {
+        return None;
+    }
+    let parse = read_with(text, &AnyValue, &Options { cut: false });
+    let reading = parse.settled().filter(|reading| reading.is_whole(text))?;
+    let is_spelling =
+        |repair: &Repair| matches!(repair.kind, RepairKind::SwapQuote | RepairKind::SwapLiteral);
+    reading.repairs.iter().all(is_spelling).then(|| reading.value().raw().to_owned())
 }
 
 /// What stands before the tag of the argument whose key begins at `key`, on its line, if that is an indent: arguments that
