@@ -9,7 +9,7 @@ use super::said::Space;
 use super::{Event, Flow, Mode, Scanner, Thinking};
 use crate::dialect::marks::{Fit, Held, fit};
 use crate::dialect::own::Stands;
-use crate::dialect::{Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
+use crate::dialect::{ANSWER_HEADS, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::policy::CallsInReasoning;
 
@@ -72,6 +72,30 @@ impl Scanner<'_> {
             None if !end => None,
             next => Some(next == Some(&b'`')),
         }
+    }
+
+    /// The head of the model's own turn, where the answer begins with it.
+    pub(super) fn answer_head(&self, at: usize, end: bool) -> Option<Found> {
+        let is_first = self.outcome.text.is_empty()
+            && !self.has_calls()
+            && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty());
+        let rest = self.text.as_bytes().get(at..).filter(|_| is_first)?;
+        let mut grows = false;
+        for head in ANSWER_HEADS {
+            match fit(rest, head) {
+                Fit::Is(len) => {
+                    let breaks =
+                        rest.get(len..).unwrap_or(&[]).iter().take_while(|byte| **byte == b'\n').count();
+                    return match len + breaks < rest.len() || end {
+                        true => Some(Found::Speech(len + breaks, None)),
+                        false => Some(Found::Wait),
+                    };
+                }
+                Fit::Grows => grows = true,
+                Fit::No => {}
+            }
+        }
+        (grows && !end).then_some(Found::Wait)
     }
 
     /// A special token that ends what nobody began, `Here you go.<|tool_call_end|>`: markup, but for one that is quoted or

@@ -94,27 +94,45 @@ impl Body {
                     None => end.then_some(End { at: text.len(), ending: Ending::Cut }),
                 }
             }
-            Body::Words(at) => {
-                let rest = text.get(*at..).unwrap_or("");
-                let found = memchr::memchr3(b'<', b'{', b'[', rest.as_bytes());
-                let Some(len) = found.filter(|len| *len < MAX_WORDS) else {
-                    let is_over = end || MAX_WORDS <= rest.len();
-                    return is_over.then_some(End { at: *at, ending: Ending::Broken });
-                };
-                let behind = rest.get(len..).unwrap_or("");
-                let closers = lead.record.close.iter().chain(&lead.dialect.close);
-                let mut fits = closers.map(|mark| marks::fit(behind.as_bytes(), mark));
-                let tag = tag_at(behind, 0);
-                let is_closed = fits.clone().any(|fit| matches!(fit, Fit::Is(_)))
-                    || matches!(tag, Lexed::Tag(tag) if tag.closing && matches!(tag.role, Role::Call | Role::Group));
-                let may_close = tag == Lexed::Grows || fits.any(|fit| fit == Fit::Grows);
-                let ending = match is_closed {
-                    true => Ending::Closed,
-                    false if !end && may_close => return None,
-                    false => Ending::Broken,
-                };
-                Some(End { at: *at + len, ending })
+            Body::Words(at) => words_end(text, *at, lead, end),
+        }
+    }
+}
+
+/// The mark that closes a call whose arguments are none: `f: Paris</tool_call>`, `Paris</parameter></function>`. `None`
+/// asks for more text.
+fn words_end(text: &str, from: usize, lead: &Lead, end: bool) -> Option<End> {
+    let broken = Some(End { at: from, ending: Ending::Broken });
+    let mut at = from;
+    loop {
+        let rest = text.get(at..).unwrap_or("");
+        let Some(len) = memchr::memchr3(b'<', b'{', b'[', rest.as_bytes()) else {
+            return if end || MAX_WORDS <= text.len() - from { broken } else { None };
+        };
+        at += len;
+        if MAX_WORDS <= at - from {
+            return broken;
+        }
+        let behind = text.get(at..).unwrap_or("");
+        let mut fits = lead
+            .record
+            .close
+            .iter()
+            .chain(&lead.dialect.close)
+            .map(|mark| marks::fit(behind.as_bytes(), mark));
+        if fits.clone().any(|fit| matches!(fit, Fit::Is(_))) {
+            return Some(End { at, ending: Ending::Closed });
+        }
+        match tag_at(text, at) {
+            Lexed::Tag(tag) if matches!(tag.role, Role::Call | Role::Group) => {
+                return if tag.closing { Some(End { at, ending: Ending::Closed }) } else { broken };
             }
+            Lexed::Tag(tag) if matches!(tag.role, Role::Param | Role::Key | Role::Value) => {
+                at = tag.at.end as usize;
+            }
+            Lexed::Grows if !end => return None,
+            _ if !end && fits.any(|fit| fit == Fit::Grows) => return None,
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => return broken,
         }
     }
 }
@@ -255,7 +273,7 @@ impl Case<'_, '_> {
                 None => value::json_of(raw, param.typing, guide, place, trim),
             };
             doubtful |= self.may_be_text(tool, key, before)
-                || walk.holds_marks(raw, &json)
+                || walk.holds_marks(written, raw, &json)
                 || self.may_be_two(tool, walk, param);
             match slots.get(key).and_then(|&slot| members.get(slot)) {
                 // Said twice, meant once.

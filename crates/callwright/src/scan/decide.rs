@@ -7,8 +7,9 @@ use super::lead::{Glue, Item, Lead, is_name_byte};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
 use crate::guard;
-use crate::name::MAX_NAME;
+use crate::name::{MAX_NAME, Prefix};
 use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::payload::tagged::Ending;
 
 /// The most marks that wait for being closed.
 const MAX_GLUE: usize = 64;
@@ -118,6 +119,11 @@ impl<'a> Scanner<'a> {
         let ended = body.advance(&self.text, &lead, &self.names, end);
         self.body_goes_out(&lead, &body, out);
         match ended {
+            // No argument is there, but words: `<function=f>⏎Paris</parameter>`.
+            Some(End { at, ending: Ending::Broken }) if self.is_call_of_words(&lead, &body) => {
+                self.mode = Mode::Body(lead, Body::Words(at));
+                Flow::On
+            }
             Some(ended) => {
                 let judged = self.judge_body(&lead, &body, ended);
                 self.settle(lead, judged, out);
@@ -128,6 +134,21 @@ impl<'a> Scanner<'a> {
                 Flow::Wait
             }
         }
+    }
+
+    /// Is it the whole answer, and by its marks a call?
+    fn is_call_of_words(&self, lead: &Lead, body: &Body) -> bool {
+        let is_declared = || {
+            lead.item
+                .name()
+                .is_some_and(|name| self.names.resolve(name.of(&self.text), Prefix::Any).is_some())
+        };
+        matches!(body, Body::Tags(walk) if walk.params.is_empty())
+            && lead.record.anchor == Anchor::Distinct
+            && self.begins_line(lead.start)
+            && !self.in_fence
+            && self.case(lead, self.text.len()).alone
+            && is_declared()
     }
 
     pub(super) fn held(&mut self, lead: Lead, seen: Option<usize>, end: bool, out: &mut Vec<Event>) -> Flow {

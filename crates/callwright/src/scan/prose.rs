@@ -191,8 +191,10 @@ impl<'a> Scanner<'a> {
             {
                 return found;
             } else if matches!(byte, b'<' | b'[')
-                && let Some(found) =
-                    self.stray_closer(rest.as_bytes(), line_start, end).or_else(|| self.stray_token(at, end))
+                && let Some(found) = self
+                    .answer_head(at, end)
+                    .or_else(|| self.stray_closer(rest.as_bytes(), line_start, end))
+                    .or_else(|| self.stray_token(at, end))
             {
                 return found;
             }

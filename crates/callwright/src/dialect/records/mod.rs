@@ -184,6 +184,20 @@ pub(super) const TURN_HEADS: &[&str] = &[
     "<|open|> message role=\"assistant\" <|sep|>",
 ];
 
+/// What a template writes before the model's answer, and a model may say once more as its first words.
+pub(crate) const ANSWER_HEADS: &[&str] = &[
+    "<|im_start|>assistant\n",
+    "<|im:start|>assistant\n",
+    "<|im_assistant|>assistant<|im_middle|>",
+    "<|start_header_id|>assistant<|end_header_id|>",
+    "<|role_start|>assistant<|role_end|>",
+    "<|assistant|>",
+    "[|assistant|]",
+    "<|turn>model\n",
+    "<start_of_turn>model\n",
+    "<|start_of_turn_token|>",
+];
+
 /// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`.
 pub(super) const WORD_OPENERS: &[&str] = &["functools", "to="];
 

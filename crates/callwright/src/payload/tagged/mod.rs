@@ -161,7 +161,7 @@ impl Walk {
             let step = match self.state {
                 State::Between => self.between(text, keys, end),
                 State::Key(from) => self.key(text, from, keys, end),
-                State::Keyed(key, typing) => self.keyed(text, key, typing, end),
+                State::Keyed(key, typing) => self.keyed(text, key, typing, keys, end),
                 State::Brackets(open, brackets) => self.brackets(text, open, brackets, keys, end),
                 State::Value(open) => self.value(text, open, keys, end),
                 State::Behind(closed) => self.behind(text, closed, end),
@@ -261,6 +261,16 @@ impl Walk {
 
     /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
     fn key(&mut self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Step {
+        // `<arg_key><arg_key>a`
+        let inner = behind_space(text, from);
+        match self.lexer.tag_at(text, inner) {
+            Lexed::Tag(tag) if tag.role == Role::Key && !tag.closing => {
+                self.state = State::Key(tag.at.end as usize);
+                return Step::On;
+            }
+            Lexed::Grows if !end => return Step::Wait,
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => {}
+        }
         let rest = text.get(from..).unwrap_or("");
         let Some(first) = rest.find('<') else {
             return if end { Step::Ended(text.len(), Ending::Cut) } else { Step::Wait };
@@ -299,7 +309,7 @@ impl Walk {
     }
 
     /// `<arg_type>…</arg_type><arg_value>`
-    fn keyed(&mut self, text: &str, key: Span, typing: Typing, end: bool) -> Step {
+    fn keyed(&mut self, text: &str, key: Span, typing: Typing, keys: &dyn Keys, end: bool) -> Step {
         let at = behind_space(text, self.at);
         match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
@@ -322,21 +332,39 @@ impl Walk {
                     _ => Step::Ended(at, if end { Ending::Cut } else { Ending::Broken }),
                 }
             }
+            // `a</arg_key></arg_key>`
+            Lexed::Tag(tag) if tag.role == Role::Key && tag.closing => {
+                self.at = tag.at.end as usize;
+                Step::On
+            }
             Lexed::Grows if !end => Step::Wait,
             Lexed::No if !end && (at == text.len() || is_open_escape(text, at)) => Step::Wait,
             Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
             Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
+            // `a</arg_key>x</arg_value>`
+            Lexed::No if keys.declares(key.of(text)) => {
+                self.at = at;
+                self.open(key, typing, false);
+                Step::On
+            }
             // A key without a value.
             Lexed::Tag(tag) if tag.role != Role::Other => Step::Ended(at, Ending::Cut),
             Lexed::Tag(_) | Lexed::No => Step::Ended(at, Ending::Broken),
         }
     }
 
-    /// Does `json`, the value of an argument that is written as `raw`, hold marks that only tags of this style have? Then
+    /// Does `json`, the value of `key` that is written as `raw`, hold marks that only tags of this style have? Then
     /// one of them is broken.
-    pub(crate) fn holds_marks(&self, raw: &str, json: &str) -> bool {
+    pub(crate) fn holds_marks(&self, key: &str, raw: &str, json: &str) -> bool {
+        // `]<]minimax[>[<a>x][</a>`
+        let ends_with_tag = || {
+            let before = raw.trim_end().strip_suffix('>').and_then(|raw| raw.strip_suffix(key));
+            before
+                .and_then(|raw| raw.strip_suffix("</"))
+                .is_some_and(|raw| !raw.contains(&format!("<{key}>")))
+        };
         match self.style {
-            Style::Elements { marked: true } => json.contains("]minimax["),
+            Style::Elements { marked: true } => json.contains("]minimax[") || ends_with_tag(),
             _ if self.by_tokens => self.is_torn(raw),
             Style::Words | Style::Elements { marked: false } | Style::Over => false,
         }
@@ -431,10 +459,11 @@ mod tests {
         for (text, expected) in [
             ("<parameter=a>x</parameter>\n</function>", "a=\"x\" Closed"),
             ("<parameter=a>1 </parameter> 2</parameter></function>", "a=\"1 </parameter> 2\" Closed"),
-            ("<parameter=a>x\n<parameter=b>y</parameter></function>", "a=\"x\\n\" b=\"y\" Closed"),
+            ("<parameter=a>x\n<parameter=b>y</parameter></function>", "a=\"x\" b=\"y\" Closed"),
+            ("<parameter=a>\nx\n<parameter=b>y</parameter></function>", "a=\"\\nx\\n\" b=\"y\" Closed"),
             (
                 "<parameter=a>x\n<parameter=b>y</parameter> z</parameter></function>",
-                "a=\"x\\n\" b=\"y</parameter> z\" Closed doubtful",
+                "a=\"x\" b=\"y</parameter> z\" Closed doubtful",
             ),
             ("<parameter=a>x</function></tool_call>", "a=\"x\" Closed"),
             ("<parameter=a>x</function> and more", " Cut"),

@@ -204,7 +204,8 @@ impl Walk {
             } else if self.begins_next(text, &open, &tag, keys) {
                 // It has a closing tag, then, which did not end it.
                 self.doubtful |= open.rejected.is_some() || open.is_new;
-                self.close(open, without_drifted(text, open.from, at), tag.at.end as usize);
+                let value = text.get(open.from..without_drifted(text, open.from, at)).unwrap_or("");
+                self.close(open, open.from + without_layout(value).len(), tag.at.end as usize);
                 self.at = tag.at.end as usize;
                 if let Some(key) = tag.key {
                     self.open(key, tag.typing, true);
@@ -267,7 +268,7 @@ impl Walk {
                 self.n_returns += usize::from(open.next.is_some());
                 // The blanks in front of it are those of its own line.
                 let value = text.get(open.from..closer).unwrap_or("");
-                let value = if self.style == Style::Words { value } else { value.trim_end() };
+                let value = if self.style == Style::Words { without_layout(value) } else { value.trim_end() };
                 self.close(open, open.from + value.len(), closer);
                 Step::On
             }
@@ -452,6 +453,15 @@ fn without_drifted(text: &str, from: usize, at: usize) -> usize {
     let blanks = tag.len() - tag.trim_start().len();
     let is_tag = is_drifted(text, line + blanks) && !tag.trim().contains(char::is_whitespace);
     if is_tag { line } else { at }
+}
+
+/// The value that no closing tag of its own ends: where it begins right behind its tag, it ends with its last line.
+fn without_layout(value: &str) -> &str {
+    let line = value.trim_end_matches([' ', '\t']);
+    match value.starts_with(['\r', '\n']) || !line.ends_with('\n') {
+        true => value,
+        false => line.trim_end(),
+    }
 }
 
 fn is_last(tag: &Tag) -> bool {
