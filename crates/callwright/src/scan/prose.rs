@@ -294,7 +294,9 @@ impl<'a> Scanner<'a> {
             let before = self.text.get(self.at..at).unwrap_or("");
             self.space.removed && !self.has_calls() && before.trim().is_empty()
         };
-        self.is_line_start(at) || is_behind_block()
+        // `f{…}f{…}`, whose tokens were taken out.
+        let is_behind_call = || self.has_calls() && at == self.called;
+        self.is_line_start(at) || is_behind_block() || is_behind_call()
     }
 
     /// Is there nothing but blanks before `at` on its line?

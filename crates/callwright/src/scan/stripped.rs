@@ -13,7 +13,7 @@ use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::payload::tagged::Style;
 
 /// What a header may say before its name.
-const BEFORE: &[&str] = &["commentary ", "analysis "];
+const BEFORE: &[&str] = &["assistant", "commentary ", "analysis "];
 /// What may be glued to a name once the tokens between them are gone.
 const GLUED_BEFORE: &[&str] = &["function"];
 const GLUED_BEHIND: &[&str] = &["json", "code"];
