@@ -158,7 +158,9 @@ impl<'a> Leading<'a, '_> {
         {
             end -= 2;
         }
-        let name = Span::new(from, end);
+        // `to=fcommentary json`, without the tokens between them
+        let within = if is_recipient { self.name_within(from, end) } else { None };
+        let name = within.unwrap_or(Span::new(from, end));
         let is_name = match self.header {
             _ if is_recipient => true,
             Header::Named(_, true) => false,

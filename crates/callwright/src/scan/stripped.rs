@@ -16,8 +16,12 @@ use crate::payload::tagged::Style;
 const BEFORE: &[&str] = &["assistant", "commentary ", "analysis "];
 /// What may be glued to a name once the tokens between them are gone.
 const GLUED_BEFORE: &[&str] = &["function"];
-const GLUED_BEHIND: &[&str] = &["json", "code"];
+const GLUED_BEHIND: &[&str] = &["json", "code", "commentary", "analysis"];
+/// What may stand between a name and its arguments.
+const BETWEEN: &[&str] = &["json", "code", "xml", "commentary", "analysis"];
 
+/// The most digits of a call's number.
+const MAX_DIGITS: usize = 3;
 /// The most blanks that are waited for behind such a word.
 const MAX_BLANKS: usize = 16;
 
@@ -51,6 +55,9 @@ impl Leading<'_, '_> {
                 None => return Some(Step::Wait),
             }
         }
+        if self.at < from {
+            from = self.skip_space(from);
+        }
         for (mark, is_marking) in [("to=", true), ("call:", true)] {
             match self.literal(from, mark) {
                 Some(true) => {
@@ -79,20 +86,23 @@ impl Leading<'_, '_> {
             marks += 1;
         }
         at = self.skip_space(at);
-        let word_end = self.name_end(at);
-        let word = self.text.get(at..word_end).unwrap_or("");
-        if word_end == self.bytes.len() && GLUED_BEHIND.iter().any(|known| known.starts_with(word)) {
-            return Some(Step::Wait);
-        }
-        if GLUED_BEHIND.contains(&word) {
-            at = self.skip_space(word_end);
-            marks += 1;
-            if MAX_BLANKS <= at - word_end {
-                return None;
-            }
-            // `run_code⏎json {`, cut behind the blank
-            if at == self.bytes.len() {
+        // ` json`, `commentary json`
+        for _ in 0..2 {
+            let word_end = self.name_end(at);
+            let word = self.text.get(at..word_end).unwrap_or("");
+            if word_end == self.bytes.len() && BETWEEN.iter().any(|known| known.starts_with(word)) {
                 return Some(Step::Wait);
+            }
+            if BETWEEN.contains(&word) {
+                at = self.skip_space(word_end);
+                marks += 1;
+                if MAX_BLANKS <= at - word_end {
+                    return None;
+                }
+                // `run_code⏎json {`, cut behind the blank
+                if at == self.bytes.len() {
+                    return Some(Step::Wait);
+                }
             }
         }
         match *self.bytes.get(at)? {
@@ -103,6 +113,15 @@ impl Leading<'_, '_> {
                 Some(true) => self.goes_on(name, at),
                 Some(false) => None,
                 None => Some(Step::Wait),
+            },
+            // `to=fanalysis xml<rfl:parameter name="a">`
+            b'<' if 2 < marks => match tag_at(self.text, at) {
+                Lexed::Grows => Some(Step::Wait),
+                Lexed::Tag(tag) if tag.role == Role::Param && !tag.closing => {
+                    self.record = Some(self.known(Known::Beam));
+                    Some(Step::Item(Item::Tagged { name, at, style: Style::Words }))
+                }
+                Lexed::Tag(_) | Lexed::No => None,
             },
             b'<' if is_foreign(self.text, at) => None,
             b'<' => match tag_at(self.text, at) {
@@ -168,16 +187,24 @@ impl Leading<'_, '_> {
     }
 
     /// The declared name in the word `from..end`, what is glued to it left out.
-    fn name_within(&self, from: usize, end: usize) -> Option<Span> {
+    pub(super) fn name_within(&self, from: usize, end: usize) -> Option<Span> {
         if self.resolves(from, end) {
             return Some(Span::new(from, end));
         }
         let word = self.text.get(from..end)?;
-        let is_tool = |name: &str| self.place.names.tools().get(name).is_some();
+        let is_tool = |name: &str| {
+            let name = name.strip_prefix("functions.").unwrap_or(name);
+            self.place.names.tools().get(name).is_some()
+        };
         for before in GLUED_BEFORE {
             if word.strip_prefix(before).is_some_and(is_tool) {
                 return Some(Span::new(from + before.len(), end));
             }
+        }
+        // `0f`, with its number in front
+        let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        if word.len() - name.len() <= MAX_DIGITS && is_tool(name) {
+            return Some(Span::new(end - name.len(), end));
         }
         let behind = GLUED_BEHIND.iter().find(|behind| word.strip_suffix(**behind).is_some_and(is_tool))?;
         Some(Span::new(from, end - behind.len()))
