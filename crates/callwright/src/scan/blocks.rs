@@ -13,6 +13,9 @@ use crate::dialect::{ANSWER_HEADS, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, 
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::policy::CallsInReasoning;
 
+/// What ends a thought in a channel whose tokens were taken out.
+const BARE_FINAL: &str = "assistantfinal";
+
 impl Scanner<'_> {
     /// Does a block of reasoning or of speech begin at `at`, or such a block of speech end?
     pub(super) fn block_begins(&self, at: usize, end: bool) -> Option<Found> {
@@ -76,10 +79,7 @@ impl Scanner<'_> {
 
     /// The head of the model's own turn, where the answer begins with it.
     pub(super) fn answer_head(&self, at: usize, end: bool) -> Option<Found> {
-        let is_first = self.outcome.text.is_empty()
-            && !self.has_calls()
-            && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty());
-        let rest = self.text.as_bytes().get(at..).filter(|_| is_first)?;
+        let rest = self.text.as_bytes().get(at..).filter(|_| self.is_first(at))?;
         let mut grows = false;
         for head in ANSWER_HEADS {
             match fit(rest, head) {
@@ -96,6 +96,38 @@ impl Scanner<'_> {
             }
         }
         (grows && !end).then_some(Found::Wait)
+    }
+
+    /// The head of a thought in a channel whose tokens were taken out, `analysisWe look.assistantfinalHello.`, as the first
+    /// words of an answer: `analysis`, and a sentence that begins in the same word.
+    pub(super) fn bare_thought(&self, at: usize, end: bool) -> Option<Found> {
+        const HEAD: &str = "analysis";
+        const MAX_WORD: usize = 16;
+        let rest = self.text.as_bytes().get(at..).filter(|_| self.is_first(at))?;
+        let wait = if end { None } else { Some(Found::Wait) };
+        let Some(sentence) = rest.strip_prefix(HEAD.as_bytes()) else {
+            return if HEAD.as_bytes().starts_with(rest) { wait } else { None };
+        };
+        let Some(first) = sentence.first() else { return wait };
+        if !first.is_ascii_uppercase() {
+            return None;
+        }
+        let is_inner = |byte: &&u8| byte.is_ascii_lowercase() || **byte == b'\'';
+        let len = 1 + sentence[1..].iter().take(MAX_WORD).take_while(is_inner).count();
+        match sentence.get(len..) {
+            None | Some([] | [b' ']) => wait,
+            Some([b' ', next, ..]) if next.is_ascii_lowercase() => {
+                Some(Found::Think(HEAD.len(), BARE_FINAL.into()))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Has the answer said nothing before `at`, and called nothing?
+    fn is_first(&self, at: usize) -> bool {
+        self.outcome.text.is_empty()
+            && !self.has_calls()
+            && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty())
     }
 
     /// A special token that ends what nobody began, `Here you go.<|tool_call_end|>`: markup, but for one that is quoted or
@@ -340,16 +372,19 @@ impl Scanner<'_> {
 /// Does the reasoning that `close` closes end at the beginning of `bytes`? Where it is a message in a channel, it also
 /// ends where the next message begins, which is not a part of its closer.
 pub(super) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
-    let found = fit(bytes, close);
-    if found != Fit::No || !matches!(close, "<|end|>" | "<|eom|>") {
-        return found;
+    let next: &[&str] = match close {
+        "<|end|>" | "<|eom|>" => &["<|start|>assistant", "<|channel|>"],
+        BARE_FINAL => &["assistantcommentary"],
+        _ => &[],
+    };
+    let mut found = fit(bytes, close);
+    for next in next {
+        match (found, fit(bytes, next)) {
+            (Fit::Is(_), _) => {}
+            (_, Fit::Is(_)) => found = Fit::Is(0),
+            (_, Fit::Grows) => found = Fit::Grows,
+            (_, Fit::No) => {}
+        }
     }
-    let next = ["<|start|>assistant", "<|channel|>"].map(|next| fit(bytes, next));
-    if next.iter().any(|fit| matches!(fit, Fit::Is(_))) {
-        Fit::Is(0)
-    } else if next.contains(&Fit::Grows) {
-        Fit::Grows
-    } else {
-        Fit::No
-    }
+    found
 }

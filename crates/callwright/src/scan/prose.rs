@@ -42,7 +42,9 @@ impl<'a> Scanner<'a> {
             }
             let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
             let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
-            let in_word = before.is_some_and(|&before| is_name_byte(before));
+            // Behind what was taken out a word begins.
+            let in_word =
+                before.is_some_and(|&before| is_name_byte(before)) && !(self.space.removed && at == self.at);
             let begins_word = is_name_byte(byte) && !in_word;
             if begins_word && !end && self.is_word_begun(at) {
                 break Found::Wait;
@@ -188,6 +190,10 @@ impl<'a> Scanner<'a> {
                 }
             } else if (matches!(byte, b'<' | b'[' | b'>' | b't') || own.is_some())
                 && let Some(found) = self.block_begins(at, end)
+            {
+                return found;
+            } else if byte == b'a'
+                && let Some(found) = self.bare_thought(at, end)
             {
                 return found;
             } else if matches!(byte, b'<' | b'[')
