@@ -299,6 +299,9 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
     if MAX_TOKEN < word_end - at {
         return Lexed::No;
     }
+    if bytes.get(word_end..) == Some(b"|") {
+        return grows(bytes, from);
+    }
     let word = Span::new(at, word_end);
     let role = role_of(word.of(text));
     let (key, typing) = (None, Typing::Schema);
@@ -455,11 +458,15 @@ fn is_word_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'|') || 0x80 <= *byte
 }
 
-/// The length of a word, which may have a bar in it (`ifm|arg_key`), but not at its end.
+/// The length of a word, which may have a bar in it (`ifm|arg_key`), but not at its ends.
 fn name_len(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or(&[]);
     let len = rest.iter().take(MAX_TAG).take_while(|byte| is_word_byte(byte)).count();
-    if len != 0 && rest[len - 1] == b'|' { len - 1 } else { len }
+    match rest.get(..len) {
+        Some([b'|', ..]) => 0,
+        Some([.., b'|']) => len - 1,
+        _ => len,
+    }
 }
 
 /// `atem:parameter` → `parameter`, `ifm|arg_key` → `arg_key`, `tool_call:x7` → `tool_call`
