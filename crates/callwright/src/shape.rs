@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Kind, Value, is_object, strict};
+use callwright_json::{Kind, Repair, RepairKind, Value, is_object, strict};
 
 use crate::keys;
 use crate::name::{Names, Prefix};
@@ -298,6 +298,30 @@ pub(crate) fn without_text_wrapper(arguments: String, tool: &Tool) -> String {
         None => None,
     };
     object.unwrap_or(arguments)
+}
+
+/// All arguments in one text, `"{\"city\": \"Paris\"}"`, also where it stands as the only one without a name,
+/// `f("{\"city\": \"Paris\"}")`: an object, of whose keys the tool declares each.
+pub(crate) fn object_in_text(value: Value<'_>, tool: &Tool, repairs: &[Repair]) -> Option<String> {
+    let text = match value.kind() {
+        Kind::String => value.as_str()?,
+        Kind::Object if repairs.iter().any(|repair| repair.kind == RepairKind::AddKey) => {
+            let mut members = value.members();
+            let (_, only) = members.next().filter(|_| members.next().is_none())?;
+            only.as_str()?
+        }
+        _ => return None,
+    };
+    declared_object(&text, tool)
+}
+
+/// `text`, if it is one object of whose keys the tool declares each.
+pub(crate) fn declared_object(text: &str, tool: &Tool) -> Option<String> {
+    let text = text.trim();
+    let tree = strict(text).ok().filter(|_| is_object(text))?;
+    let mut keys = tree.root(text).members().map(|(key, _)| key.as_str()).peekable();
+    keys.peek()?;
+    keys.all(|key| key.is_some_and(|key| tool.declares(&key))).then(|| text.to_owned())
 }
 
 /// Does the tool declare one of the keys of `arguments`?

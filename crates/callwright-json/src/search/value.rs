@@ -1,8 +1,10 @@
 //! Values: which sort begins here, and the way into it.
 
+use alloc::string::String;
+
 use super::{Quote, Rigor, Search, Shape, State, Step};
 use crate::scan::skip_space;
-use crate::{Kinds, Problem, RepairKind, Span, python, quote};
+use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict};
 
 impl Search<'_, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
@@ -20,6 +22,16 @@ impl Search<'_, '_> {
         let at = s.at as usize;
         let Some(&b) = self.bytes.get(at) else { return self.out_of_text(s) };
         let kinds = self.kinds(self.place(&s));
+        let is_admitted = || kinds.has(if b == b'{' { Kinds::OBJECT } else { Kinds::ARRAY });
+        if matches!(b, b'{' | b'[') && is_admitted() {
+            match escaped(self.text, at) {
+                Ok((inner, end)) => {
+                    let s = self.edit(s, RepairKind::Unwrap, Span::new(at, end), inner);
+                    return Some(behind(s, at, end));
+                }
+                Err(looked) => self.fuel -= (looked - at) as i64,
+            }
+        }
         match b {
             b'{' if kinds.has(Kinds::OBJECT) => {
                 let s = self.push_frame(s, Shape::Object, b'}')?;
@@ -117,18 +129,58 @@ impl Search<'_, '_> {
         }
         let at = Span::new(s.at as usize, end);
         let s = self.edit(s, RepairKind::SwapSyntax, at, quote(text));
-        let bare = Span::default();
-        Some(State {
-            at: end as u32,
-            open: at.start,
-            step: Step::After,
-            firm: true,
-            text_end: 0,
-            bare,
-            comma: false,
-            ..s
-        })
+        Some(behind(s, at.start as usize, end))
     }
+}
+
+/// Behind the value from `open` to `end`, which is read.
+fn behind(s: State, open: usize, end: usize) -> State {
+    let bare = Span::default();
+    State {
+        at: end as u32,
+        open: open as u32,
+        step: Step::After,
+        firm: true,
+        text_end: 0,
+        bare,
+        comma: false,
+        ..s
+    }
+}
+
+/// The object or list at `from` whose quotes are all escaped, as if it stood in a string, `{\"a\": 1}`: its JSON, and where
+/// it ends. Where it is any other, up to where it was looked at.
+fn escaped(text: &str, from: usize) -> Result<(String, usize), usize> {
+    let bytes = text.as_bytes();
+    let inner = skip_space(bytes, from + 1);
+    if !bytes.get(inner..).is_some_and(|rest| rest.starts_with(b"\\\"")) {
+        return Err(from);
+    }
+    let mut json = String::new();
+    let (mut depth, mut in_string, mut is_escape) = (0_usize, false, false);
+    let mut chars = text.get(from..).unwrap_or("").char_indices();
+    while let Some((at, c)) = chars.next() {
+        let (at, c) = match (c, if c == '\\' { chars.next() } else { None }) {
+            ('\\', Some((at, 'n'))) if !in_string => (at, '\n'),
+            ('\\', Some((at, c @ ('"' | '\\' | '/')))) => (at, c),
+            ('"' | '\\', _) => return Err(from + at),
+            _ => (at, c),
+        };
+        json.push(c);
+        match c {
+            _ if is_escape => is_escape = false,
+            '\\' => is_escape = true,
+            '"' => in_string = !in_string,
+            '{' | '[' if !in_string => depth += 1,
+            '}' | ']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            let end = from + at + c.len_utf8();
+            return if strict(&json).is_ok() { Ok((json, end)) } else { Err(end) };
+        }
+    }
+    Err(text.len())
 }
 
 /// The ASCII form of the full-width punctuation at the start of `bytes`, and its length.

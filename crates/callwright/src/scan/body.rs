@@ -428,6 +428,13 @@ impl Case<'_, '_> {
         let Some(key) = key.filter(|_| !text.trim().is_empty()) else {
             return Err(Reason::Unreadable(Vec::new()));
         };
+        let quoted = strict(text.trim()).ok().and_then(|tree| {
+            let inner = tree.root(text.trim()).as_str()?;
+            shape::declared_object(&inner, tool)
+        });
+        if let Some(arguments) = quoted {
+            return Ok(arguments);
+        }
         let place = value::place_of(guide, guide.root(), key);
         let arguments = |text: &str| {
             let json = value::json_of(text, Typing::Schema, guide, place, Trim::None);

@@ -51,6 +51,12 @@ impl<'a> Leading<'a, '_> {
                     Item::Named { name, at }
                 }))
             }
+            // `"{\"a\": 1}"`
+            (Header::Named(name, _), b'"') if !self.is_relaxed() => match self.bytes.get(self.at + 1) {
+                None => Some(Step::Wait),
+                Some(b'{') => Some(Step::Item(Item::Named { name, at: self.at })),
+                Some(_) => None,
+            },
             // `[ARGS]`, `[CALL_ID]c1`
             (Header::Named(..), b'[') => {
                 let rest = self.bytes.get(self.at..).unwrap_or(&[]);
@@ -376,6 +382,11 @@ impl<'a> Leading<'a, '_> {
         match self.bytes.get(at) {
             None => Step::Wait,
             Some(b'{') => Step::Item(Item::Named { name, at }),
+            Some(b'"') => match self.bytes.get(at + 1) {
+                None => Step::Wait,
+                Some(b'{') => Step::Item(Item::Named { name, at }),
+                Some(_) => Step::Nothing,
+            },
             Some(&byte) if is_name_byte(byte) => self.lines_of(name, at).unwrap_or(Step::Nothing),
             Some(b'<') => match tag_at(self.text, at) {
                 Lexed::Grows => Step::Wait,

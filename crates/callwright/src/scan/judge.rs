@@ -489,6 +489,11 @@ impl<'a, 't> Case<'a, 't> {
             return self.broken(at, end, Some(written), &payload.parse);
         };
         let value = shape::without_wrapper(reading.value(), tool);
+        if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
+            let at_payload = Span::new(at, payload.end);
+            let unwrap = Repair { kind: RepairKind::Unwrap, at: at_payload, put: inner.clone().into() };
+            return self.one(self.verdict(tool, written, &inner, vec![unwrap], at, payload.end), end);
+        }
         if value.kind() != Kind::Object {
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
