@@ -139,7 +139,12 @@ impl Holder<'_> {
         }?;
         let brackets = Brackets::of(text);
         let mut found = None;
-        for key in keys_in(text).filter(|key| from <= key.at) {
+        // `Paris, unit='c`: its own closing quote is missing, and the next one opens the value of a member.
+        let opens_value = |key: &Key<'_>| {
+            let between = text.get(key.at + key.name.len()..from).unwrap_or("");
+            matches!(between.trim(), "=" | ":")
+        };
+        for key in keys_in(text).filter(|key| from <= key.at || opens_value(key)) {
             let is_bare = match is_missing(key.name) {
                 true => key.depth == 0 || brackets != Brackets::Even,
                 // `"x"], "b":: 1}}, {"a": ["y"`: it goes on into the next object.
