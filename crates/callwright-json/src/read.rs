@@ -6,7 +6,7 @@ use crate::python;
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::surround;
-use crate::swallow::{Swallowed, halves_a_pair, holds_member, is_meant, price, swallowed};
+use crate::swallow::{Swallowed, doubles_a_quote, halves_a_pair, holds_member, is_meant, price, swallowed};
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -100,7 +100,7 @@ fn search<'t>(
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
-        if readings.iter().any(|reading| halves_a_pair(reading, text)) {
+        if readings.iter().any(|reading| halves_a_pair(reading, text) || doubles_a_quote(reading, text)) {
             let at = readings.first().map_or_else(Span::default, |reading| reading.span);
             return Parse::broken(Some((Problem::Ambiguous, at)));
         }

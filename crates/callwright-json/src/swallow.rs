@@ -55,6 +55,58 @@ pub(crate) fn halves_a_pair(reading: &Reading<'_>, source: &str) -> bool {
     })
 }
 
+/// Is the only quote that a string of `reading` has in it one half of a quote that was written twice: `""Paris"`, `"Paris""`,
+/// `"city"": "Paris"`? Then it may be the string's, or none of it. Behind a digit it stands for inches, `"27""`.
+pub(crate) fn doubles_a_quote(reading: &Reading<'_>, source: &str) -> bool {
+    let others = [
+        RepairKind::AddQuote,
+        RepairKind::SwapQuote,
+        RepairKind::QuoteKey,
+        RepairKind::QuoteValue,
+        RepairKind::DropComment,
+        RepairKind::Unwrap,
+    ];
+    let has = |kind: &RepairKind| reading.repairs.iter().any(|repair| repair.kind == *kind);
+    if !has(&RepairKind::EscapeQuote) || others.iter().any(has) {
+        return false;
+    }
+    let is_text = |at: usize| {
+        reading.repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && r.at.start as usize == at)
+    };
+    let bytes = source.as_bytes();
+    let between = |from: usize, to: usize| source.get(from..to).unwrap_or("").trim();
+    let mut opened: Option<usize> = None;
+    // The quotes in the string that is open, and the first of them that a repair has escaped.
+    let (mut inner, mut written) = (0, None);
+    let mut at = reading.span.start as usize;
+    while at < reading.span.end as usize {
+        match (bytes.get(at), opened) {
+            (Some(b'\\'), Some(_)) => {
+                inner += usize::from(bytes.get(at + 1) == Some(&b'"'));
+                at += 1;
+            }
+            (Some(b'"'), Some(_)) if is_text(at) => {
+                inner += 1;
+                written = written.or(Some(at));
+            }
+            (Some(b'"'), Some(from)) => {
+                if let (1, Some(quote)) = (inner, written) {
+                    let (left, right) = (between(from + 1, quote), between(quote + 1, at));
+                    let is_inch = left.ends_with(|c: char| c.is_ascii_digit());
+                    if matches!(left, "" | ":" | ",") || matches!(right, "" | ":" | ",") && !is_inch {
+                        return true;
+                    }
+                }
+                opened = None;
+            }
+            (Some(b'"'), None) => (opened, inner, written) = (Some(at), 0, None),
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
 /// Does a string of `reading` seem to hold a member of its object, outside all brackets?
 pub(crate) fn holds_member(reading: &Reading<'_>, guide: &dyn Guide) -> bool {
     swallowed(reading, guide) == Some(Swallowed::Bare)

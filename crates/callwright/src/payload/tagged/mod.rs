@@ -22,6 +22,8 @@ use value::Open;
 const MAX_SPACE: usize = 256;
 /// Keys are no longer, in bytes.
 const MAX_KEY: usize = 256;
+/// How far, in characters, it is looked for what is left of a tag.
+const NEAR: usize = 24;
 /// The most arguments of one call.
 const MAX_PARAMS: usize = 1024;
 
@@ -341,8 +343,16 @@ impl Walk {
             Lexed::No if !end && (at == text.len() || is_open_escape(text, at)) => Step::Wait,
             Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
             Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
-            // `a</arg_key>x</arg_value>`
+            // `a</arg_key>x</arg_value>`, but not `a</arg_key>arg_value>x`
             Lexed::No if keys.declares(key.of(text)) => {
+                let near = text.get(at..).unwrap_or("");
+                let near = near.char_indices().nth(NEAR).map_or(near, |(end, _)| &near[..end]);
+                if near.chars().count() < NEAR && !near.contains("</") && !end {
+                    return Step::Wait;
+                }
+                if value::names_an_argument(near.split("</").next().unwrap_or("")) {
+                    return Step::Ended(at, Ending::Broken);
+                }
                 self.at = at;
                 self.open(key, typing, false);
                 Step::On
@@ -366,8 +376,30 @@ impl Walk {
         match self.style {
             Style::Elements { marked: true } => json.contains("]minimax[") || ends_with_tag(),
             _ if self.by_tokens => self.is_torn(raw),
-            Style::Words | Style::Elements { marked: false } | Style::Over => false,
+            Style::Words => self.holds_torn_opener(raw),
+            Style::Elements { marked: false } | Style::Over => false,
         }
+    }
+
+    /// Does what is left of an argument's opening tag stand in `raw` behind a closing one: `x</parameter>⏎<parameter=b`?
+    fn holds_torn_opener(&self, raw: &str) -> bool {
+        let mut next = 0;
+        while let Some(at) = self.lexer.next(raw, next) {
+            next = at + 1;
+            let Lexed::Tag(tag) = self.lexer.tag_at(raw, at) else { continue };
+            if tag.closing && matches!(tag.role, Role::Param | Role::Value) {
+                let from = behind_space(raw, tag.at.end as usize);
+                if matches!(self.lexer.tag_at(raw, from), Lexed::Tag(tag) if tag.role != Role::Other) {
+                    continue;
+                }
+                let behind = raw.get(from..).unwrap_or("");
+                let near = behind.char_indices().nth(NEAR).map_or(behind.len(), |(end, _)| end);
+                if value::names_an_argument(behind.get(..near).unwrap_or("")) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Does `raw` hold tokens of a tag that is not whole, or that opens what `raw` does not close? A closing tag may be text:

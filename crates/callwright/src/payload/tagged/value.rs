@@ -205,6 +205,7 @@ impl Walk {
                 // It has a closing tag, then, which did not end it.
                 self.doubtful |= open.rejected.is_some() || open.is_new;
                 let value = text.get(open.from..without_drifted(text, open.from, at)).unwrap_or("");
+                self.doubtful |= ends_with_torn_closer(value);
                 self.close(open, open.from + without_layout(value).len(), tag.at.end as usize);
                 self.at = tag.at.end as usize;
                 if let Some(key) = tag.key {
@@ -268,6 +269,15 @@ impl Walk {
                 self.n_returns += usize::from(open.next.is_some());
                 // The blanks in front of it are those of its own line.
                 let value = text.get(open.from..closer).unwrap_or("");
+                self.doubtful |= match self.style {
+                    Style::Words => ends_with_torn_closer(value),
+                    // `<a>x/a>`
+                    Style::Elements { .. } | Style::Over => {
+                        let before = value.trim_end().strip_suffix('>');
+                        let before = before.and_then(|value| value.strip_suffix(open.key.of(text)));
+                        before.is_some_and(|value| value.ends_with('/'))
+                    }
+                };
                 let value = if self.style == Style::Words { without_layout(value) } else { value.trim_end() };
                 self.close(open, open.from + value.len(), closer);
                 Step::On
@@ -444,15 +454,26 @@ fn is_drifted(text: &str, at: usize) -> bool {
     text.get(at..).is_some_and(|rest| rest.starts_with("</param"))
 }
 
-/// The end of the value from `from` on that the next argument ends at `at`: a drifted closing tag on its last line is none
-/// of its text.
+/// The end of the value from `from` on that the next argument ends at `at`: a drifted closing tag at its end is none of its
+/// text.
 fn without_drifted(text: &str, from: usize, at: usize) -> usize {
     let value = text.get(from..at).unwrap_or("").trim_end();
-    let line = from + value.rfind('\n').map_or(0, |end| end + 1);
-    let tag = text.get(line..from + value.len()).unwrap_or("");
-    let blanks = tag.len() - tag.trim_start().len();
-    let is_tag = is_drifted(text, line + blanks) && !tag.trim().contains(char::is_whitespace);
-    if is_tag { line } else { at }
+    let tag = value.rfind("</").filter(|tag| is_drifted(value, *tag));
+    let is_last = |tag: &usize| !value.get(*tag..).unwrap_or("").contains(char::is_whitespace);
+    let Some(tag) = tag.filter(is_last) else { return at };
+    // On a line of its own it takes the line.
+    from + value.get(..tag).unwrap_or("").trim_end_matches([' ', '\t']).len()
+}
+
+/// Does `value`, which no closing tag of its own ends, end with what is left of one: `x/parameter>`, `x</DSML｜parameter>`?
+fn ends_with_torn_closer(value: &str) -> bool {
+    let line = value.trim_end().rsplit('\n').next().unwrap_or("");
+    line.rfind('/').and_then(|tag| line.get(tag..)).is_some_and(names_an_argument)
+}
+
+/// Does `piece` hold the word of an argument's tag?
+pub(super) fn names_an_argument(piece: &str) -> bool {
+    ["param", "arg_", "argument"].iter().any(|word| piece.contains(word))
 }
 
 /// The value that no closing tag of its own ends: where it begins right behind its tag, it ends with its last line.
