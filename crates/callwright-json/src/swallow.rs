@@ -39,9 +39,6 @@ pub(crate) enum Swallowed {
 /// the other half of a pair, and where it ends is not known.
 pub(crate) fn halves_a_pair(reading: &Reading<'_>, source: &str) -> bool {
     let bytes = source.as_bytes();
-    let is_text = |at: usize| {
-        reading.repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && r.at.start as usize == at)
-    };
     let mut opened = reading.repairs.iter().filter(|r| r.kind == RepairKind::AddQuote).filter(|r| {
         let before = bytes.get(..r.at.start as usize).unwrap_or(&[]).trim_ascii_end();
         matches!(before.last(), Some(b':' | b'=' | b',' | b'[' | b'(' | b'{'))
@@ -51,8 +48,15 @@ pub(crate) fn halves_a_pair(reading: &Reading<'_>, source: &str) -> bool {
         let rest = bytes.get(from..reading.span.end as usize).unwrap_or(&[]);
         let quotes = rest.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(len, _)| from + len);
         let plain = quotes.filter(|at| bytes.get(at.wrapping_sub(1)) != Some(&b'\\'));
-        plain.take_while(|at| is_text(*at)).count() % 2 == 1
+        plain.take_while(|at| is_text(reading, *at)).count() % 2 == 1
     })
+}
+
+/// Does `reading` take the quote at `at` of its source for text? Its repairs stand in order.
+fn is_text(reading: &Reading<'_>, at: usize) -> bool {
+    let from = reading.repairs.partition_point(|repair| (repair.at.start as usize) < at);
+    let mut here = reading.repairs[from..].iter().take_while(|repair| repair.at.start as usize == at);
+    here.any(|repair| repair.kind == RepairKind::EscapeQuote)
 }
 
 /// Is the only quote that a string of `reading` has in it one half of a quote that was written twice: `""Paris"`, `"Paris""`,
@@ -70,9 +74,6 @@ pub(crate) fn doubles_a_quote(reading: &Reading<'_>, source: &str) -> bool {
     if !has(&RepairKind::EscapeQuote) || others.iter().any(has) {
         return false;
     }
-    let is_text = |at: usize| {
-        reading.repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && r.at.start as usize == at)
-    };
     let bytes = source.as_bytes();
     let between = |from: usize, to: usize| source.get(from..to).unwrap_or("").trim();
     let mut opened: Option<usize> = None;
@@ -85,7 +86,7 @@ pub(crate) fn doubles_a_quote(reading: &Reading<'_>, source: &str) -> bool {
                 inner += usize::from(bytes.get(at + 1) == Some(&b'"'));
                 at += 1;
             }
-            (Some(b'"'), Some(_)) if is_text(at) => {
+            (Some(b'"'), Some(_)) if is_text(reading, at) => {
                 inner += 1;
                 written = written.or(Some(at));
             }

@@ -124,7 +124,7 @@ impl Scanner<'_> {
     }
 
     /// Has the answer said nothing before `at`, and called nothing?
-    fn is_first(&self, at: usize) -> bool {
+    pub(super) fn is_first(&self, at: usize) -> bool {
         self.outcome.text.is_empty()
             && !self.has_calls()
             && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty())

@@ -280,8 +280,7 @@ impl<'a> Scanner<'a> {
     /// Would a call at `at` stand beside prose, where a model that was given its tools natively makes none without
     /// marks?
     pub(super) fn is_beside(&self, at: usize) -> bool {
-        let is_alone = || self.outcome.text.is_empty() && self.text[self.at..at].trim().is_empty();
-        self.explicit && !self.has_calls() && !is_alone()
+        self.explicit && !self.has_calls() && !self.is_first(at)
     }
 
     /// Is what begins at `at` a word that is no mark? In a line it begins nothing but a call without marks, so that
