@@ -54,7 +54,14 @@ pub(crate) fn json_of(
         may_hold.then(|| elements::json_of(plain, guide, place)).flatten()
     };
     if !kinds.meets(Kinds::STRING) {
-        return nested().or_else(|| json(plain, guide, place)).unwrap_or_else(|| quote(plain));
+        let number = || {
+            let is_number = kinds.meets(Kinds::INTEGER.or(Kinds::FRACTION));
+            is_number.then(|| without_zeros(plain)).flatten()
+        };
+        return nested()
+            .or_else(number)
+            .or_else(|| json(plain, guide, place))
+            .unwrap_or_else(|| quote(plain));
     }
     // Tags with a mark of their own are no text.
     if plain.starts_with(MINIMAX)
@@ -62,24 +69,39 @@ pub(crate) fn json_of(
     {
         return nested;
     }
-    // An enum knows no line breaks around its words.
-    if let Some(place) = place
-        && guide.longest(place).is_some()
-        && !guide.admits(place, raw)
-        && guide.admits(place, plain)
-    {
-        return quote(plain);
-    }
+    let is_named =
+        |text: &str| place.is_some_and(|place| guide.longest(place).is_some() && guide.admits(place, text));
     let is_other = |value: Value<'_>| value.kind() != Kind::String && kinds.meets(kinds_of(value));
     match strict(plain) {
+        _ if is_named(raw) => quote(raw),
         Ok(tree) if is_other(tree.root(plain)) => plain.to_owned(),
-        Err(_) if kinds == Kinds::ANY => python_display(plain).unwrap_or_else(|| quote(raw)),
+        // An enum knows no line breaks around its words.
+        _ if is_named(plain) => quote(plain),
+        Err(_) if kinds == Kinds::ANY => of_python(plain).unwrap_or_else(|| quote(raw)),
         _ => quote(raw),
     }
 }
 
-/// The JSON of `{'a': 1}`, a list or a dictionary as Python writes it, where anything may stand.
-fn python_display(text: &str) -> Option<String> {
+/// `-007` → `-7`
+fn without_zeros(text: &str) -> Option<String> {
+    let digits = text.trim_start_matches(['-', '+']);
+    let sign = text.strip_suffix(digits).filter(|sign| matches!(*sign, "" | "+" | "-"))?;
+    let is_padded = digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
+    let number = digits.trim_start_matches('0');
+    is_padded.then(|| match number {
+        "" => "0".to_owned(),
+        _ => format!("{}{number}", sign.trim_start_matches('+')),
+    })
+}
+
+/// The JSON of what Python writes where anything may stand: `True`, `None`, `{'a': 1}`.
+fn of_python(text: &str) -> Option<String> {
+    match text {
+        "True" => return Some("true".to_owned()),
+        "False" => return Some("false".to_owned()),
+        "None" => return Some("null".to_owned()),
+        _ => {}
+    }
     if !(text.starts_with(['{', '[']) && text.ends_with(['}', ']'])) {
         return None;
     }

@@ -273,7 +273,7 @@ impl Case<'_, '_> {
                 None => value::json_of(raw, param.typing, guide, place, trim),
             };
             doubtful |= self.may_be_text(tool, key, before)
-                || walk.holds_marks(written, raw, &json)
+                || walk.holds_marks(param, raw, written, &json)
                 || self.may_be_two(tool, walk, param);
             match slots.get(key).and_then(|&slot| members.get(slot)) {
                 // Said twice, meant once.
@@ -366,22 +366,19 @@ impl Case<'_, '_> {
         walk.params.iter().filter(own).map(|param| param.value.of(self.text))
     }
 
-    /// Could what looks like an argument `key` be a piece of the text `before` it? Where the tool knows no such key.
+    /// Could what looks like an argument `key` be a piece of the text `before` it? Where the schema says nothing of such a
+    /// key, and takes it.
     fn may_be_text(&self, tool: &Tool, key: &str, before: Option<&Param>) -> bool {
         let guide = tool.schema().guide();
-        let Some(before) = before else { return false };
-        // A key that the schema for all others is meant for is as good as a declared one.
-        let is_declared = |key: &str| match guide.member(guide.root(), key) {
-            Member::Declared(..) => true,
-            Member::Open(place) => guide.kinds(place) != Kinds::ANY,
-            Member::Forbidden => false,
-        };
+        let Some(before) = before.filter(|_| !guide.expects_others(guide.root())) else { return false };
+        let is_named = |key: &str| guide.names(guide.root()).any(|name| name == key);
+        let is_alike =
+            || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
         let written = before.key.of(self.text);
         let takes_text = value::place_of(guide, guide.root(), written)
             .is_some_and(|place| guide.kinds(place).meets(Kinds::STRING));
-        let is_alike =
-            || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
-        is_declared(written) && takes_text && !is_declared(key) && !is_alike()
+        let is_taken = matches!(guide.member(guide.root(), key), Member::Open(_));
+        is_named(written) && takes_text && is_taken && !is_named(key) && !is_alike()
     }
 
     /// The declared key that is `written` in other letters, or with a sign too many, `"path`, and has no value of its own.

@@ -336,6 +336,7 @@ impl<'s> Compiler<'s, '_> {
             .collect();
         let open: Vec<Vec<Node<'s>>> = objects.iter().filter_map(|part| part.additional.clone()).collect();
         let additional = (!open.is_empty()).then(|| self.place(open)).filter(|&at| at != NEVER);
+        let expects_others = additional.is_some() && objects.iter().any(|part| part.expects_others);
 
         let mut by_name: Vec<u16> = Vec::new();
         if LINEAR < members.len() {
@@ -348,6 +349,7 @@ impl<'s> Compiler<'s, '_> {
             by_name: by_name.into(),
             required,
             additional,
+            expects_others,
             prefix,
             element,
             strings,
@@ -384,13 +386,13 @@ impl<'s> Compiler<'s, '_> {
             required.extend(demanded.clone());
             names.extend(demanded.filter(|n| seen.insert(n)));
         }
-        let has_open_names = alternative.is_loose
-            || nodes.iter().any(|node| {
-                node.keyword("patternProperties").is_some()
-                    || ["additionalProperties", "unevaluatedProperties"]
-                        .iter()
-                        .any(|more| node.keyword(more).is_some_and(|more| more != &Value::Bool(false)))
-            });
+        let expects_others = nodes.iter().any(|node| {
+            node.keyword("patternProperties").is_some()
+                || ["additionalProperties", "unevaluatedProperties"]
+                    .iter()
+                    .any(|more| node.keyword(more).is_some_and(|more| more != &Value::Bool(false)))
+        });
+        let has_open_names = alternative.is_loose || expects_others;
         let is_closed = !has_open_names
             && nodes.iter().any(|node| node.keyword("unevaluatedProperties") == Some(&Value::Bool(false)));
         self.steps += names.len() * nodes.len();
@@ -438,7 +440,7 @@ impl<'s> Compiler<'s, '_> {
                 }
             }
         }
-        Part { kinds, members, required, additional, prefix, rest, strings, rules, is_exact }
+        Part { kinds, members, required, additional, expects_others, prefix, rest, strings, rules, is_exact }
     }
 }
 
@@ -447,6 +449,7 @@ struct Part<'s> {
     members: Vec<(&'s str, Vec<Vec<Node<'s>>>)>,
     required: HashSet<&'s str>,
     additional: Option<Vec<Node<'s>>>,
+    expects_others: bool,
     prefix: Vec<Vec<Node<'s>>>,
     rest: Vec<Node<'s>>,
     strings: Option<Vec<&'s str>>,

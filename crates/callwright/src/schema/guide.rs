@@ -28,6 +28,8 @@ pub(super) struct Entry {
     pub(super) required: u128,
     /// Where the value of an undeclared member stands; `None` where there must be none.
     pub(super) additional: Option<u32>,
+    /// Does the schema speak of members that it does not name: by a pattern, or of all others?
+    pub(super) expects_others: bool,
     /// Where the first elements of an array stand.
     pub(super) prefix: Box<[u32]>,
     /// Where all further elements stand.
@@ -72,6 +74,7 @@ impl Entry {
             by_name: Box::default(),
             required: 0,
             additional: Some(ANY),
+            expects_others: false,
             prefix: Box::default(),
             element: ANY,
             strings: None,
@@ -109,6 +112,11 @@ impl SchemaGuide {
             true => entry.additional.is_some_and(|at| at != NEVER),
             false => entry.members.iter().any(|(name, at)| *at != NEVER && !used(name)),
         }
+    }
+
+    /// Does the schema say that an object at `place` may have members that it does not name?
+    pub fn expects_others(&self, place: Place) -> bool {
+        self.entry(place).expects_others
     }
 
     /// May an array at `place` have more than `count` elements?

@@ -119,7 +119,9 @@ impl Walk {
             Lexed::Tag(tag) if self.closes(text, open, &tag) => {
                 let fits = self.follows(text, tag.at.end as usize, keys, end)?;
                 if fits {
-                    self.close(*open, tag_at, tag.at.end as usize);
+                    let mut whole = *open;
+                    whole.is_json = true;
+                    self.close(whole, tag_at, tag.at.end as usize);
                 }
                 Some(fits)
             }

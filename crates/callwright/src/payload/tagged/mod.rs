@@ -55,6 +55,10 @@ pub(crate) struct Param {
     pub(crate) certain: Option<usize>,
     /// The place behind the last closing tag in it that did not end it.
     pub(crate) tail: Option<usize>,
+    /// It ended behind its last bracket: marks in it are those of its strings.
+    is_json: bool,
+    /// Closing tags of arguments stand in it.
+    holds_closers: bool,
 }
 
 /// How a call ended.
@@ -253,7 +257,15 @@ impl Walk {
             (true, value) => {
                 let value = value.unwrap_or(Span::at(self.at));
                 let certain = (!self.doubtful).then_some(value.end as usize);
-                self.params.push(Param { key, typing, value, certain, tail: None });
+                self.params.push(Param {
+                    key,
+                    typing,
+                    value,
+                    certain,
+                    tail: None,
+                    is_json: false,
+                    holds_closers: false,
+                });
             }
             // Which of both is it?
             (false, Some(_)) => return Step::Ended(tag.at.start as usize, Ending::Broken),
@@ -363,9 +375,9 @@ impl Walk {
         }
     }
 
-    /// Does `json`, the value of `key` that is written as `raw`, hold marks that only tags of this style have? Then
-    /// one of them is broken.
-    pub(crate) fn holds_marks(&self, key: &str, raw: &str, json: &str) -> bool {
+    /// Does the value of `param`, `key`, which is written as `raw` and reads `json`, hold marks that only tags of this
+    /// style have? Then one of them is broken.
+    pub(crate) fn holds_marks(&self, param: &Param, raw: &str, key: &str, json: &str) -> bool {
         // `]<]minimax[>[<a>x][</a>`
         let ends_with_tag = || {
             let before = raw.trim_end().strip_suffix('>').and_then(|raw| raw.strip_suffix(key));
@@ -374,9 +386,10 @@ impl Walk {
                 .is_some_and(|raw| !raw.contains(&format!("<{key}>")))
         };
         match self.style {
+            _ if param.is_json => false,
             Style::Elements { marked: true } => json.contains("]minimax[") || ends_with_tag(),
             _ if self.by_tokens => self.is_torn(raw),
-            Style::Words => self.holds_torn_opener(raw),
+            Style::Words => param.holds_closers && self.holds_torn_opener(raw),
             Style::Elements { marked: false } | Style::Over => false,
         }
     }
@@ -405,7 +418,9 @@ impl Walk {
     /// Does `raw` hold tokens of a tag that is not whole, or that opens what `raw` does not close? A closing tag may be text:
     /// `<|close|>argument<|sep|>`.
     fn is_torn(&self, raw: &str) -> bool {
-        let count = |token: &str| raw.matches(token).count();
+        let count = |token: &str| {
+            raw.match_indices(token).filter(|(at, _)| !is_quoted(raw, *at, at + token.len())).count()
+        };
         let mut open: Vec<&str> = Vec::new();
         let mut n_tags = 0;
         let mut next = 0;
@@ -430,6 +445,13 @@ impl Walk {
 fn is_plain(key: &str, keys: &dyn Keys) -> bool {
     let is_word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     is_word && !key.is_empty() && !(1..key.len()).any(|end| keys.declares(&key[..end]))
+}
+
+/// Does what stands from `start` to `end` stand between two quotes, with a word more at most: `"<|open|>call"`?
+fn is_quoted(text: &str, start: usize, end: usize) -> bool {
+    let quote = text.get(..start).and_then(|before| before.chars().next_back());
+    let behind = text.get(end..).unwrap_or("").trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    quote.is_some_and(|quote| matches!(quote, '"' | '\'' | '`') && behind.starts_with(quote))
 }
 
 /// The place behind the whitespace at `from`, line breaks written as `\n` included.

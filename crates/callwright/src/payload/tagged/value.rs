@@ -43,6 +43,10 @@ pub(super) struct Open {
     doubt: Option<usize>,
     /// Nothing was in doubt before it.
     is_clear: bool,
+    /// It ended behind its last bracket.
+    pub(super) is_json: bool,
+    /// Closing tags of arguments stand in it.
+    holds_closers: bool,
 }
 
 /// How many calls and groups are open.
@@ -100,6 +104,8 @@ impl Open {
             value,
             certain,
             tail: self.rejected.map(|tag| tag.end as usize),
+            is_json: self.is_json,
+            holds_closers: self.holds_closers,
         }
     }
 }
@@ -125,6 +131,8 @@ impl Walk {
             keyed: false,
             doubt: None,
             is_clear: !self.doubtful,
+            is_json: false,
+            holds_closers: false,
         };
         self.state = State::Brackets(open, Brackets::new(from));
     }
@@ -156,6 +164,7 @@ impl Walk {
                     // The text may hold a call with its closing tags; what is behind them tells.
                     Some(fits) if 0 < open.nested => {
                         open.nested -= 1;
+                        open.holds_closers = true;
                         if fits {
                             open.first = open.first.or(Some((at, tag.at.end as usize)));
                         }
@@ -179,6 +188,7 @@ impl Walk {
                         self.doubtful |= open.after_open || tag.key.is_some();
                         open.doubts(at, true);
                         open.rejected = Some(tag.at);
+                        open.holds_closers = true;
                     }
                 }
             } else if tag.role == Role::Key && self.style == Style::Words {
