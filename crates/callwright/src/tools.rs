@@ -142,6 +142,16 @@ impl Tool {
         matches!(guide.member(guide.root(), parameter), Member::Declared(..))
     }
 
+    /// Is there a parameter of this name, or does the schema name none, and takes any?
+    pub(crate) fn takes(&self, parameter: &str) -> bool {
+        let guide = self.schema.guide();
+        match guide.member(guide.root(), parameter) {
+            Member::Declared(..) => true,
+            Member::Open(_) => guide.names(guide.root()).next().is_none(),
+            Member::Forbidden => false,
+        }
+    }
+
     fn compile(definition: &Value) -> Result<Tool, ToolProblem> {
         let Value::Object(outer) = definition else { return Err(ToolProblem::NotAnObject) };
         let function = match outer.get("function") {

@@ -162,6 +162,10 @@ impl Keys for Option<&Tool> {
         self.is_some_and(|tool| tool.declares(key))
     }
 
+    fn takes(&self, key: &str) -> bool {
+        self.is_some_and(|tool| tool.takes(key))
+    }
+
     fn takes_brackets(&self, key: &str) -> bool {
         self.is_some_and(|tool| {
             let guide = tool.schema().guide();

@@ -4,12 +4,13 @@ use super::body::{Body, End};
 use super::extent::{Extent, Progress};
 use super::judge::{self, Case, Judged, judge};
 use super::lead::{Glue, Item, Lead, is_name_byte};
+use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
 use crate::guard;
 use crate::name::{MAX_NAME, Prefix};
 use crate::payload::tag::{Lexed, Role, tag_at};
-use crate::payload::tagged::Ending;
+use crate::payload::tagged::{Ending, Style};
 
 /// The most marks that wait for being closed.
 const MAX_GLUE: usize = 64;
@@ -292,6 +293,9 @@ impl<'a> Scanner<'a> {
             }
             Judged::Calls(verdicts, end) => {
                 self.remove();
+                if matches!(lead.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {
+                    tail::close_at(&self.text, end, &mut lead.glue);
+                }
                 self.glue.append(&mut lead.glue);
                 // Of marks that are never closed, the last ones count.
                 self.glue.drain(..self.glue.len().saturating_sub(MAX_GLUE));

@@ -392,7 +392,7 @@ impl<'a> Leading<'a, '_> {
                 Lexed::Grows => Step::Wait,
                 Lexed::Tag(inner)
                     if inner.closing == self.is_own(name, &inner)
-                        && (inner.closing || self.declares(name, &inner)) =>
+                        && (inner.closing || self.takes(name, &inner)) =>
                 {
                     self.record = Some(self.known(Known::MorphXml));
                     Step::Item(Item::Tagged { name, at, style: Style::Elements { marked: false } })
@@ -433,6 +433,14 @@ impl<'a> Leading<'a, '_> {
     fn declares_key(&self, name: Span, key: &str) -> bool {
         let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
         tool.is_some_and(|tool| tool.declares(key))
+    }
+
+    /// Does the tool of this name declare what `tag` is named by? Where it declares nothing, any word on a line of its own
+    /// may be an argument's.
+    fn takes(&self, name: Span, tag: &Tag) -> bool {
+        let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
+        let is_taken = |word: &str| tool.is_some_and(|tool| tool.takes(word));
+        self.declares(name, tag) || self.place.line_start && is_taken(tag.word.of(self.text))
     }
 
     /// The tokens that stand between a name and its arguments.

@@ -295,6 +295,7 @@ impl Leading<'_, '_> {
         let at = content.end as usize + (rest.len() - rest.trim_start().len());
         match tag_at(self.text, at) {
             Lexed::Grows => Some(None),
+            Lexed::No if self.bytes.get(at).is_none() => Some(None),
             Lexed::Tag(closer)
                 if closer.closing
                     && closer.word.of(self.text).eq_ignore_ascii_case(tag.word.of(self.text)) =>

@@ -2,10 +2,12 @@
 
 use super::blocks::thought_ends;
 use super::lead::{self, Glue, Look, Place, tick_run};
-use crate::dialect::marks::Fit;
+use crate::dialect::REASONING;
+use crate::dialect::marks::{Fit, fit};
 use crate::dialect::own::Stands;
 use crate::guard;
-use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
+use crate::keys;
+use crate::payload::tag::{Lexed, Role, Tag, is_foreign, names_call, tag_at};
 
 /// How far the markup behind a payload goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +156,13 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
         Lexed::Grows | Lexed::No => return None,
     };
     let end = tag.at.end as usize;
+    // `<b>Done.</b>` is the answer's.
+    let is_mark = |mark: &str| matches!(fit(rest, mark), Fit::Is(_));
+    let ends_thought = || REASONING.iter().any(|(_, close)| is_mark(close));
+    let is_closer = || matches!(place.dialects.closer(rest), Fit::Is(_));
+    if !is_of_call(text, &tag, place) && !ends_thought() && !is_closer() {
+        return None;
+    }
     if tag.closing && tag.role != Role::Token {
         close(glue, |g| *g == Glue::Tag);
         return Some(end);
@@ -185,11 +194,33 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     }
 }
 
+/// May `tag` stand around a call, by its word?
+fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
+    let word = tag.word.of(text);
+    let is_name = || place.names.tools().iter().any(|tool| tool.name().eq_ignore_ascii_case(word));
+    let is_key = || keys::all_of_call().any(|key| key.eq_ignore_ascii_case(word));
+    tag.role != Role::Other
+        || tag.marked
+        || tag.by_tokens
+        || names_call(word)
+        // `</s>` ends what a model says.
+        || tag.closing && (word == "s" || is_key() || is_name())
+}
+
 /// `</tool_ca`, `<|tool_call_e`, `<tool_cal` of `<tool_call|>`
 fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
     let begins = |start: &&str| rest.starts_with(start.as_bytes());
     let grows = || place.dialects.closer(rest) == Fit::Grows;
     ["</", "<|", "<｜"].iter().any(begins) || 1 < rest.len() && grows()
+}
+
+/// Takes from `glue` what the closing tag that ends at `end` closes, if one does: `</function>` behind the arguments.
+pub(crate) fn close_at(text: &str, end: usize, glue: &mut Vec<Glue>) {
+    let before = text.get(..end).unwrap_or("");
+    let tag = before.rfind('<').map(|at| tag_at(before, at));
+    if matches!(tag, Some(Lexed::Tag(tag)) if tag.closing && tag.at.end as usize == end) {
+        close(glue, |g| *g == Glue::Tag);
+    }
 }
 
 /// Closes the innermost of `glue` that `fits`, and all that was opened inside it.

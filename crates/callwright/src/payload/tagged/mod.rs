@@ -124,6 +124,10 @@ pub(crate) enum Walked {
 pub(crate) trait Keys {
     /// Does it declare `key`?
     fn declares(&self, key: &str) -> bool;
+    /// May an element named `key` be an argument?
+    fn takes(&self, key: &str) -> bool {
+        self.declares(key)
+    }
     /// Does it take objects or arrays, and no text, for `key`?
     fn takes_brackets(&self, key: &str) -> bool;
     /// Is this its own name?
@@ -244,7 +248,7 @@ impl Walk {
         match self.style {
             Style::Words | Style::Over => false,
             Style::Elements { marked } => {
-                !tag.closing && tag.marked == marked && (marked || keys.declares(tag.word.of(text)))
+                !tag.closing && tag.marked == marked && (marked || keys.takes(tag.word.of(text)))
             }
         }
     }
