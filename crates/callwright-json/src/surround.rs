@@ -58,8 +58,19 @@ pub(crate) fn stands_alone(bytes: &[u8], end: usize) -> bool {
     match rest {
         [] | [b'<' | b'{' | b'[', ..] => true,
         [b'`', b'`', b'`', ..] => true,
-        [b'}' | b']' | b')' | b',' | b'"' | b'\'' | b':', ..] => false,
+        [b'}' | b']' | b')' | b',' | b':', ..] => false,
+        [b'"' | b'\'', ..] => newline && !is_key(rest),
         _ => newline,
+    }
+}
+
+/// Does a key begin here, or a string that does not end on its line: `"a": 1}`, but not `"a" and more`?
+fn is_key(bytes: &[u8]) -> bool {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
+    let Some((quote, inside)) = line.split_first() else { return false };
+    match inside.iter().position(|byte| byte == quote) {
+        Some(len) => inside[len + 1..].trim_ascii_start().starts_with(b":"),
+        None => true,
     }
 }
 

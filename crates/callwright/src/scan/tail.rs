@@ -45,12 +45,14 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
                 Fit::Grows | Fit::No => None,
             },
             // `<use_tool name="f" arguments='{…}' />`
-            b'/' | b'>' if glue.contains(&Glue::Tag) && space <= 1 => match &bytes[next..] {
-                [b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 1),
-                [b'/', b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 2),
-                [b'/'] if !place.end => Some(next),
-                _ => None,
-            },
+            b'/' | b'>' if glue.contains(&Glue::Tag) && matches!(&bytes[at..next], b"" | b" ") => {
+                match &bytes[next..] {
+                    [b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 1),
+                    [b'/', b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 2),
+                    [b'/'] if !place.end => Some(next),
+                    _ => None,
+                }
+            }
             b',' | b';' => Some(next + 1),
             // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
             b'.' if space == 0 => match bytes.get(next + 1) {
@@ -180,14 +182,15 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     if !place.end && place.dialects.may_grow_into_block(rest) {
         return Some(at);
     }
+    // `<end_function_call>⏎Then:⏎<start_function_call>…` belongs to the call before it.
+    if is_closer() && place.dialects.opener_at(text, at).is_none() {
+        close(glue, |g| *g == Glue::Tag);
+        return Some(end);
+    }
     // `<function>{…}<function>`: the slash is missing, unless another call follows.
     match lead::look(text, at, place) {
         Look::Found(_) => None,
         Look::Wait => Some(at),
-        Look::Nothing | Look::Crowd(_) if matches!(place.dialects.closer(rest), Fit::Is(_)) => {
-            close(glue, |g| *g == Glue::Tag);
-            Some(end)
-        }
         // `<g/>` closes nothing.
         Look::Nothing | Look::Crowd(_) if tag.empty => None,
         Look::Nothing | Look::Crowd(_) => close(glue, |g| *g == Glue::Tag).then_some(end),

@@ -6,6 +6,7 @@ use super::lead::{Glue, Item, Leading, Step};
 use super::listed;
 use crate::dialect::Known;
 use crate::keys;
+use crate::name::MAX_NAME;
 
 impl Leading<'_, '_> {
     pub(super) fn quote(&mut self, mark: u8) -> Step {
@@ -179,14 +180,18 @@ impl Leading<'_, '_> {
                                 .get(from..end)
                                 .is_some_and(|n| self.place.names.tools().get(n).is_some())
                     });
-                let from = if self.resolves(from, end) && (self.free() || on_next_line) {
+                // `I use get_weather.⏎{…}` is the end of a sentence, and so is a name before a call with its own.
+                let is_said = !self.free() && word.ends_with(['.', '?', '!']);
+                let from = if self.resolves(from, end) && (self.free() || on_next_line) && !is_said {
                     Some(from)
                 } else {
                     glued
                 };
-                match from {
-                    Some(from) => Step::Item(Item::Named { name: Span::new(from, end), at: after }),
-                    None => Step::Nothing,
+                let Some(name) = from.map(|from| Span::new(from, end)) else { return Step::Nothing };
+                match if self.free() { Some(false) } else { self.is_call_object(name, after) } {
+                    Some(false) => Step::Item(Item::Named { name, at: after }),
+                    Some(true) => Step::Nothing,
+                    None => Step::Wait,
                 }
             }
             Some(b':') if self.free() && self.resolves(from, end) => {
@@ -199,6 +204,21 @@ impl Leading<'_, '_> {
             }
             _ => Step::Nothing,
         }
+    }
+
+    /// Does the object at `at` behind `name` begin with the key of a call's name or of a list of calls, which is none of
+    /// that tool's parameters? `None` asks for more text.
+    fn is_call_object(&self, name: Span, at: usize) -> Option<bool> {
+        let quote = self.skip_space(at + 1);
+        let from = quote + usize::from(matches!(self.bytes.get(quote)?, b'"' | b'\''));
+        let end = self.name_end(from);
+        if end == self.bytes.len() && end - from <= MAX_NAME && !self.place.end {
+            return None;
+        }
+        let key = self.text.get(from..end).unwrap_or("");
+        let tool = self.place.names.resolve(name.of(self.text), self.prefix());
+        let is_declared = tool.is_some_and(|tool| tool.declares(key));
+        Some(!is_declared && (keys::NAME.contains(&key) || keys::WRAPPERS.contains(&key)))
     }
 
     /// Are there few calls around it yet: `json.dumps(print(`?
