@@ -468,7 +468,11 @@ impl<'a, 't> Leading<'a, 't> {
             return Step::Wait;
         }
         if run < 3 {
-            return self.over(end, Glue::Ticks(run));
+            // The tick behind a piece of code in a sentence, `x`, opens nothing.
+            let is_last = self.at == self.from
+                && !self.place.line_start
+                && self.bytes.get(end).is_some_and(u8::is_ascii_whitespace);
+            return if is_last { Step::Nothing } else { self.over(end, Glue::Ticks(run)) };
         }
         if self.place.in_fence && self.glue.is_empty() {
             return Step::Nothing;
@@ -484,6 +488,8 @@ impl<'a, 't> Leading<'a, 't> {
         match self.bytes.get(end) {
             _ if MAX_LABEL < end - label => return Step::Nothing,
             None => return Step::Wait,
+            // The end of a fence with no call in it.
+            Some(b'\n' | b'\r') if label == end && self.in_own_fence() => return Step::Nothing,
             // ```` ```f(a=1)``` ```` has no label.
             Some(b'(' | b'.' | b'\\') => end = label,
             Some(_) => {}

@@ -12,6 +12,7 @@ use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::marks::{self, Fit};
 use crate::dialect::{self, Anchor, FRAMES};
 use crate::guard;
+use crate::payload::tag::{Lexed, tag_at};
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
@@ -208,10 +209,22 @@ impl<'a> Scanner<'a> {
             if byte == b'`' || byte == b'<' || own.is_some() {
                 let fence = self.glue.iter().any(|g| matches!(g, Glue::Fence(_))) && rest.starts_with("```");
                 let tag = self.glue.contains(&Glue::Tag)
+                    && !self.in_fence
                     && (rest.starts_with("</") || own.is_some_and(|own| own.closes(&self.text, at, end)));
                 let short = !end && rest.len() < 3;
                 if !self.glue.is_empty() && short {
                     return Found::Wait;
+                }
+                // `</tool_call>` in quotes is spoken of.
+                if !fence
+                    && tag
+                    && let Lexed::Tag(tag) = tag_at(&self.text, at)
+                {
+                    match self.text.as_bytes().get(tag.at.end as usize) {
+                        None if !end => return Found::Wait,
+                        Some(b'`' | b'"' | b'\'') => return Found::Nothing,
+                        None | Some(_) => {}
+                    }
                 }
                 if fence || tag {
                     let mut glue = std::mem::take(&mut self.glue);
