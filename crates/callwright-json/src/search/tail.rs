@@ -50,6 +50,15 @@ impl Search<'_, '_> {
             },
             _ if self.at_own_marker(next) => Cost::default(),
             [b'{' | b'[', ..] => LATER_LINE,
+            // `x = '{a: 1}'`, `r#"{a: 1}"#;`: the quotes are around the value.
+            [b'"' | b'\'' | b'`', behind, ..]
+                if at == next
+                    && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#'))
+                    && !s.doubt
+                    && !is_evened(&s) =>
+            {
+                LATER_LINE
+            }
             // A string with quotes that are text, and prose behind it: a cut text looks like that, too.
             _ if !s.bare.is_empty() && !super::body::is_balanced(&self.bytes[s.bare.range()]) => {
                 self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
