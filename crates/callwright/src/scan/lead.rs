@@ -489,7 +489,7 @@ impl<'a, 't> Leading<'a, 't> {
             _ if MAX_LABEL < end - label => return Step::Nothing,
             None => return Step::Wait,
             // The end of a fence with no call in it.
-            Some(b'\n' | b'\r') if label == end && self.in_own_fence() => return Step::Nothing,
+            Some(b'\n' | b'\r' | b' ') if label == end && self.in_own_fence() => return Step::Nothing,
             // ```` ```f(a=1)``` ```` has no label.
             Some(b'(' | b'.' | b'\\') => end = label,
             Some(_) => {}

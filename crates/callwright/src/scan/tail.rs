@@ -45,9 +45,9 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
                 Fit::Grows | Fit::No => None,
             },
             // `<use_tool name="f" arguments='{…}' />`
-            b'/' | b'>' if glue.contains(&Glue::Tag) && matches!(&bytes[at..next], b"" | b" ") => {
+            b'>' if space == 0 && close(glue, |g| *g == Glue::Tag) => Some(next + 1),
+            b'/' if matches!(&bytes[at..next], b"" | b" ") && glue.contains(&Glue::Tag) => {
                 match &bytes[next..] {
-                    [b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 1),
                     [b'/', b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 2),
                     [b'/'] if !place.end => Some(next),
                     _ => None,
