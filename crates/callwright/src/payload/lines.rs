@@ -47,6 +47,16 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Place) -> Option<Str
         let (mut column, mut rest) = (line.column, line.text);
         loop {
             let element = rest.strip_prefix("- ").or((rest == "-").then_some(""));
+            // `city:⏎  Paris`
+            if element.is_none()
+                && key_of(rest).is_none()
+                && let Some(block) = blocks.last_mut().filter(|block| block.column < column)
+            {
+                let json = scalar(rest, guide, block.place_of_open(guide))?;
+                let key = block.open.take()?;
+                block.entries.push((key, json));
+                break;
+            }
             let is_new = blocks.last().is_none_or(|block| {
                 block.column < column || block.open.is_some() && element.is_some() && !block.is_list
             });
@@ -242,11 +252,15 @@ fn without_comment(text: &str) -> &str {
 
 /// A text in lines of its own, behind `|` or `>`, and the place behind it. `column` is that of the key.
 fn literal(text: &str, from: usize, column: usize, is_folded: bool, mode: &str) -> Option<(String, usize)> {
-    let mode = mode.trim();
-    if !matches!(mode, "" | "-" | "+") {
-        return None;
+    let mode = mode.split_once(" #").map_or(mode, |(mode, _)| mode).trim_end();
+    let (mut at, mut indent, mut chomp) = (from, None, None);
+    for sign in mode.chars() {
+        match sign {
+            '-' | '+' if chomp.is_none() => chomp = Some(sign),
+            '1'..='9' if indent.is_none() => indent = Some(column + sign.to_digit(10)? as usize),
+            _ => return None,
+        }
     }
-    let (mut at, mut indent) = (from, None);
     let mut lines: Vec<&str> = Vec::new();
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let len = rest.find('\n').unwrap_or(rest.len());
@@ -265,18 +279,39 @@ fn literal(text: &str, from: usize, column: usize, is_folded: bool, mode: &str) 
     }
     let n_blank = lines.iter().rev().take_while(|line| line.is_empty()).count();
     let said = lines.get(..lines.len() - n_blank)?;
-    // A folded text with indented or empty lines in it has rules that nobody remembers.
-    if is_folded && said.iter().any(|line| line.is_empty() || line.starts_with(' ')) {
-        return None;
-    }
-    let mut content = said.join(if is_folded { " " } else { "\n" });
-    match mode {
-        "-" => {}
-        "+" => content.push_str(&"\n".repeat(1 + n_blank)),
-        _ if said.is_empty() => {}
-        _ => content.push('\n'),
+    let mut content = if is_folded { folded(said) } else { said.join("\n") };
+    match chomp {
+        Some('-') => {}
+        Some(_) => content.push_str(&"\n".repeat(1 + n_blank)),
+        None if said.is_empty() => {}
+        None => content.push('\n'),
     }
     Some((content, at))
+}
+
+/// The lines of a folded text as YAML joins them (1.2.2, section 8.1.3): a line break between two lines is a blank, each
+/// empty line a line break; breaks around indented lines stay.
+fn folded(lines: &[&str]) -> String {
+    let mut text = String::new();
+    let mut before: Option<&str> = None;
+    let mut n_breaks = 0;
+    for &line in lines {
+        if !line.is_empty() {
+            let is_laid_out = |line: &str| line.starts_with([' ', '\t']);
+            match before {
+                None => text.push_str(&"\n".repeat(n_breaks)),
+                Some(before) if is_laid_out(before) || is_laid_out(line) => {
+                    text.push_str(&"\n".repeat(n_breaks));
+                }
+                Some(_) if n_breaks == 1 => text.push(' '),
+                Some(_) => text.push_str(&"\n".repeat(n_breaks - 1)),
+            }
+            text.push_str(line);
+            (before, n_breaks) = (Some(line), 0);
+        }
+        n_breaks += 1;
+    }
+    text
 }
 
 #[cfg(test)]
@@ -310,6 +345,10 @@ mod tests {
             ("city: |\n  a\n    b\n\n  c\ndays: 3", r#"{"city": "a\n  b\n\nc\n", "days": 3}"#),
             ("  city: |-\n    a\n    b\n", r#"{"city": "a\nb"}"#),
             ("city: >-\n  a\n  b", r#"{"city": "a b"}"#),
+            ("city: >\n\n  a\n  b\n\n  c\n    d\n  e\n", r#"{"city": "\na b\nc\n  d\ne\n"}"#),
+            ("city: |2- # a note\n    a\n  b\ndays: 3", r#"{"city": "  a\nb", "days": 3}"#),
+            ("city: >+\n  a\n\n", r#"{"city": "a\n\n"}"#),
+            ("city:\n  New York\ndays:\n    3", r#"{"city": "New York", "days": 3}"#),
             ("tags:\n  - a\n  - b", r#"{"tags": ["a", "b"]}"#),
             ("tags:\n- a\n- b\ndays: 1", r#"{"tags": ["a", "b"], "days": 1}"#),
             ("tags: [a, b]", r#"{"tags": ["a", "b"]}"#),
@@ -338,7 +377,8 @@ mod tests {
             "city: Paris\ncity: Oslo",
             "  city: Paris\n days: 3",
             "- city: Paris",
-            "city: >\n  a\n\n  b",
+            "city: |x\n  a",
+            "city:\n  a\n  b",
             "city: 'a",
             "city: \"a",
             "what a day: it is",
