@@ -286,9 +286,35 @@ pub(crate) fn is_in_block_quote(before: &str) -> bool {
     line.starts_with('>') && !line.starts_with(">>>")
 }
 
-/// Does `before` end in code between lines of tildes, as Markdown has it beside backticks?
-pub(crate) fn is_in_tildes(before: &str) -> bool {
-    before.match_indices("~~~").filter(|(at, _)| last_line(&before[..*at]).trim().is_empty()).count() % 2 == 1
+/// Whether code between lines of tildes is open, as Markdown has it beside backticks. Each line is looked at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tildes {
+    /// The lines before this place do not count.
+    from: usize,
+    /// Those before this one are counted.
+    counted: usize,
+    is_open: bool,
+}
+
+impl Tildes {
+    const MARK: &str = "~~~";
+
+    /// Is such code open in `text` at `to`, if it began behind `from`?
+    pub(crate) fn are_open(&mut self, text: &str, from: usize, to: usize) -> bool {
+        if self.from != from || to < self.counted {
+            *self = Tildes { from, counted: from, is_open: false };
+        }
+        while let Some(rest) = text.as_bytes().get(self.counted..to)
+            && let Some(found) = memchr::memmem::find(rest, Tildes::MARK.as_bytes())
+        {
+            let at = self.counted + found;
+            self.is_open ^= text.get(from..at).is_some_and(|before| last_line(before).trim().is_empty());
+            self.counted = at + Tildes::MARK.len();
+        }
+        // A mark may have begun.
+        self.counted = self.counted.max(to.saturating_sub(Tildes::MARK.len() - 1));
+        self.is_open
+    }
 }
 
 /// Does `before` end with words and an opening quotation mark, on the line of what follows?

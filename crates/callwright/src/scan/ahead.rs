@@ -45,15 +45,11 @@ pub(super) fn ahead(text: &str, at: usize) -> Stretch {
     if at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n')) {
         return Stretch { from: at, to: behind_blanks(bytes, at) };
     }
-    let mut from = at;
-    loop {
-        let sign = next_sign(bytes, from);
-        let Some(&byte) = bytes.get(sign) else {
-            return Stretch { from: word_before(bytes, sign, MAX_SPACE, at), to: sign };
-        };
+    for sign in Signs::new(bytes, at) {
+        let Some(&byte) = bytes.get(sign) else { break };
         let is_mark = match byte {
-            // `it's`
-            b'"' | b'\'' => !sign.checked_sub(1).and_then(|n| bytes.get(n)).is_some_and(|b| is_name_byte(*b)),
+            b'"' | b'\'' => may_quote_name(bytes, sign),
+            b'(' => may_hold_arguments(bytes, sign),
             b']' => bytes.get(sign + 1).is_none_or(|next| *next == b'<'),
             b'>' => bytes.get(sign + 1).is_none_or(|next| *next == b'>'),
             b':' => ends_with(bytes, sign, "action"),
@@ -78,8 +74,27 @@ pub(super) fn ahead(text: &str, at: usize) -> Stretch {
             let space = if matches!(byte, b'{' | b'<') { MAX_SPACE } else { 0 };
             return Stretch { from: word_before(bytes, sign, space, at), to: sign };
         }
-        from = sign + 1;
     }
+    Stretch { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: bytes.len() }
+}
+
+/// May a name in quotes begin at `at`, `"f": {`, or a call, `'f(a=1)'`? Neither does in `it's` and `"a quotation"`.
+fn may_quote_name(bytes: &[u8], at: usize) -> bool {
+    let is_behind_name = at.checked_sub(1).and_then(|n| bytes.get(n)).is_some_and(|b| is_name_byte(*b));
+    let rest = bytes.get(at + 1..).unwrap_or(&[]);
+    let name = rest.iter().take(MAX_NAME + 1).take_while(|byte| is_name_byte(**byte)).count();
+    !is_behind_name && rest.get(name).is_none_or(|byte| *byte == b'(' || *byte == bytes[at])
+}
+
+/// May the arguments of a call begin at `at`, `f(`, `"f"(`, or a call as a pair, `('f', {…})`? No `(note)` is one.
+fn may_hold_arguments(bytes: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|n| bytes.get(n));
+    let is_behind_name = before.is_none_or(|b| is_name_byte(*b) || matches!(b, b'"' | b'\'' | b']' | b'`'));
+    let is_pair = || {
+        let inside = bytes.get(at + 1..).unwrap_or(&[]);
+        inside.iter().find(|b| !b.is_ascii_whitespace()).is_none_or(|b| matches!(b, b'"' | b'\''))
+    };
+    is_behind_name || is_pair()
 }
 
 /// Does a sentence go on at `at`, where a line begins: a word, one blank, and another word? A call's name has a bracket
@@ -92,8 +107,10 @@ fn is_mere_word(bytes: &[u8], at: usize) -> bool {
     let (word, behind) = line.split_at(len);
     let goes_on =
         matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic() && !matches!(next, b'j' | b'c'));
+    let begins_like =
+        |first: &u8| matches!(first | 0x20, b'a' | b'c' | b'd' | b'f' | b'l' | b'r' | b't' | b'v');
     let begins = || BEGINNINGS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
-    len != 0 && goes_on && !begins()
+    goes_on && word.first().is_some_and(|first| !begins_like(first) || !begins())
 }
 
 /// The place of the first byte that is not a blank, at `from` or behind it.
@@ -102,29 +119,66 @@ pub(super) fn behind_blanks(bytes: &[u8], from: usize) -> usize {
     from + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count()
 }
 
-/// The first place at or after `from` where a byte stands that prose has seldom.
-fn next_sign(bytes: &[u8], from: usize) -> usize {
-    let rest = bytes.get(from..).unwrap_or(&[]);
-    let (blocks, tail) = rest.as_chunks();
-    let is_quiet = |block: &&[u8; BLOCK]| block.iter().fold(0, |any, &byte| any | sign(byte)) == 0;
-    let quiet = blocks.iter().take_while(is_quiet).count();
-    let from = from + BLOCK * quiet;
-    match blocks.get(quiet) {
-        Some(block) => from + first_sign(block),
-        None => from + tail.iter().position(|&byte| sign(byte) != 0).unwrap_or(tail.len()),
-    }
+/// The places of the bytes that prose has seldom.
+struct Signs<'b> {
+    bytes: &'b [u8],
+    /// Where the block begins that is gone over.
+    block: usize,
+    /// A bit for each of its signs that are to come, the first one lowest.
+    signs: u32,
 }
 
 /// As many bytes as are compared at once.
-const BLOCK: usize = 32;
+const BLOCK: usize = u32::BITS as usize;
 
-/// The place of the first byte that prose has seldom; the length of the block where there is none.
-fn first_sign(block: &[u8; BLOCK]) -> usize {
-    let signs = block.map(sign);
+impl<'b> Signs<'b> {
+    /// Those at and behind `from`.
+    fn new(bytes: &'b [u8], from: usize) -> Signs<'b> {
+        let mut signs = Signs { bytes, block: from, signs: 0 };
+        signs.seek();
+        signs
+    }
+
+    /// Goes to the first block from here on that has signs; to the end where none has.
+    fn seek(&mut self) {
+        let (blocks, tail) = self.bytes.get(self.block..).unwrap_or(&[]).as_chunks::<BLOCK>();
+        let is_quiet = |block: &&[u8; BLOCK]| block.iter().fold(0, |any, &byte| any | sign(byte)) == 0;
+        let quiet = blocks.iter().take_while(is_quiet).count();
+        self.block += BLOCK * quiet;
+        self.signs = match blocks.get(quiet) {
+            Some(block) => signs_of(block),
+            None => tail.iter().rev().fold(0, |signs, &byte| signs << 1 | u32::from(sign(byte))),
+        };
+    }
+}
+
+impl Iterator for Signs<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        if self.signs == 0 {
+            self.block += BLOCK;
+            self.seek();
+        }
+        let first = self.signs.trailing_zeros() as usize;
+        self.signs &= self.signs.wrapping_sub(1);
+        (first < BLOCK).then_some(self.block + first)
+    }
+}
+
+/// A bit for each byte of the block that prose has seldom, the first one lowest.
+fn signs_of(block: &[u8; BLOCK]) -> u32 {
+    /// Brings the lowest bits of eight bytes together in the highest one.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let mut signs = [0; BLOCK];
+    for (sign_of, byte) in signs.iter_mut().zip(block) {
+        *sign_of = sign(*byte);
+    }
     let (words, _) = signs.as_chunks();
-    let words = words.iter().map(|word| u64::from_le_bytes(*word)).enumerate();
-    let first = words.into_iter().find(|(_, word)| *word != 0);
-    first.map_or(BLOCK, |(n, word)| n * size_of::<u64>() + (word.trailing_zeros() / u8::BITS) as usize)
+    words.iter().rev().fold(0, |bits, word| {
+        let gathered = u64::from_le_bytes(*word).wrapping_mul(GATHER) >> 56;
+        bits << 8 | gathered as u32
+    })
 }
 
 /// 1 for a byte that prose has seldom, 0 for all others. Without branches, so that many are compared at once.

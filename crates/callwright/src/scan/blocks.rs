@@ -327,9 +327,9 @@ impl Scanner<'_> {
     pub(super) fn quoted(&mut self, close: String, end: bool, out: &mut Vec<Event>) -> Flow {
         let rest = &self.text[self.at..];
         let fits = |at: usize| fit(&self.text.as_bytes()[at..], &close);
-        let found = rest
-            .match_indices(&close[..1])
-            .map(|(at, _)| (self.at + at, fits(self.at + at)))
+        let first = close.as_bytes().first().copied().unwrap_or(b'<');
+        let found = memchr::memchr_iter(first, rest.as_bytes())
+            .map(|at| (self.at + at, fits(self.at + at)))
             .find(|(_, fit)| matches!(fit, Fit::Is(_)) || !end && *fit == Fit::Grows);
         match found {
             Some((at, Fit::Is(len))) => {

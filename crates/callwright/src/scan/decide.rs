@@ -9,7 +9,7 @@ use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
 use crate::guard;
 use crate::name::{MAX_NAME, Prefix};
-use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::payload::tag::{Lexed, MAX_TAG, Role, tag_at};
 use crate::payload::tagged::{Ending, Style};
 
 /// The most marks that wait for being closed.
@@ -261,7 +261,7 @@ impl<'a> Scanner<'a> {
         // In a fence that shows something else, marks are what it shows; and code that does not begin its line.
         let is_in_code = || {
             let is_own = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
-            let is_in_fence = self.in_fence || guard::is_in_tildes(before);
+            let is_in_fence = self.in_fence || self.is_in_tildes(lead.start);
             is_in_fence && !is_own && (!is_weak || guard::is_in_line(before))
         };
         let is_set_off = || self.begins_line(lead.start) || !lead.glue.is_empty();
@@ -272,6 +272,13 @@ impl<'a> Scanner<'a> {
             || is_quoted()
             || is_in_code()
             || goes_on()
+    }
+
+    fn is_in_tildes(&self, at: usize) -> bool {
+        let mut tildes = self.tildes.get();
+        let are_open = tildes.are_open(&self.text, self.called, at);
+        self.tildes.set(tildes);
+        are_open
     }
 
     pub(super) fn settle(&mut self, lead: Lead, judged: Judged, out: &mut Vec<Event>) {
@@ -343,18 +350,21 @@ fn is_spoken_of(behind: &str, end: bool) -> Option<bool> {
 /// `before` without the blocks of calls that it ends with: what `<invoke name="g">not that</invoke>` says, it says of `g`.
 fn without_blocks(before: &str) -> &str {
     const MOST: usize = 8;
+    /// How many tags a block is looked for behind.
+    const MOST_TAGS: usize = 256;
     let mut rest = before.trim_end();
     for _ in 0..MOST {
         let tag_of = |at: usize| match tag_at(rest, at) {
             Lexed::Tag(tag) if matches!(tag.role, Role::Call | Role::Group) => Some(tag),
             Lexed::Tag(_) | Lexed::Grows | Lexed::No => None,
         };
-        let closer = rest.rfind('<').and_then(tag_of);
+        let near = rest.len().saturating_sub(MAX_TAG);
+        let closer = memchr::memrchr(b'<', &rest.as_bytes()[near..]).and_then(|at| tag_of(near + at));
         let Some(closer) = closer.filter(|tag| tag.closing && tag.at.end as usize == rest.len()) else {
             break;
         };
         let word = closer.word.of(rest);
-        let mut openers = rest.rmatch_indices('<').filter_map(|(at, _)| tag_of(at));
+        let mut openers = rest.rmatch_indices('<').take(MOST_TAGS).filter_map(|(at, _)| tag_of(at));
         let Some(opener) = openers.find(|tag| !tag.closing && tag.word.of(rest) == word) else { break };
         rest = rest.get(..opener.at.start as usize).unwrap_or("").trim_end();
     }

@@ -38,6 +38,7 @@ mod told;
 mod words;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use self::body::Body;
@@ -51,6 +52,7 @@ use self::repeat::Made;
 use self::said::Space;
 use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
+use crate::guard::Tildes;
 use crate::name::Names;
 use crate::policy::{Admission, CallsInReasoning};
 use crate::tools::ToolSet;
@@ -128,6 +130,8 @@ pub struct Scanner<'a> {
     inside: Option<(Arc<Record>, usize)>,
     /// Inside a fence that was left in the text.
     in_fence: bool,
+    /// The same for fences of tildes.
+    tildes: Cell<Tildes>,
     /// What closes the block of speech that was opened.
     speech: Option<Arc<str>>,
     /// What becomes of calls in reasoning.
@@ -215,6 +219,7 @@ impl<'a> Scanner<'a> {
             glue: Vec::new(),
             inside: None,
             in_fence: false,
+            tildes: Cell::default(),
             speech: None,
             calls_in_reasoning: context.calls_in_reasoning,
             thought: None,
