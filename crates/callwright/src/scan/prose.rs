@@ -46,6 +46,14 @@ impl<'a> Scanner<'a> {
             // Behind what was taken out a word begins.
             let in_word =
                 before.is_some_and(|&before| is_name_byte(before)) && !(self.space.removed && at == self.at);
+            // Nothing begins inside a word but a mark of the caller's own.
+            if in_word && is_name_byte(byte) && self.dialects.markers().is_none() {
+                let word = self.text.as_bytes().get(at..).unwrap_or(&[]);
+                let end = at + word.iter().take_while(|byte| is_name_byte(**byte)).count();
+                self.pass_over(at, end);
+                at = end;
+                continue;
+            }
             let begins_word = is_name_byte(byte) && !in_word;
             if begins_word && !end && self.is_word_begun(at) {
                 break Found::Wait;
