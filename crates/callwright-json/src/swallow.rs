@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::search::{Cost, Found};
-use crate::{Guide, Kind, Member, Place, Reading, RepairKind, Span, Value, strict};
+use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
 
 /// What a way to read a text costs, and the bytes that it reads.
 pub(crate) type Price = Option<(Cost, Span)>;
@@ -52,6 +52,24 @@ pub(crate) fn halves_a_pair(reading: &Reading<'_>, source: &str) -> bool {
     })
 }
 
+/// The same of strings between apostrophes: `''Paris'`, `'Paris''`. Behind a digit it stands for feet.
+fn doubles_an_apostrophe(reading: &Reading<'_>, source: &str) -> bool {
+    let is_swap = |repair: &&Repair| repair.kind == RepairKind::SwapQuote && repair.at.of(source) == "'";
+    let mut quotes = reading.repairs.iter().filter(is_swap);
+    while let (Some(open), Some(close)) = (quotes.next(), quotes.next()) {
+        let inside = source.get(open.at.end as usize..close.at.start as usize).unwrap_or("");
+        let is_half = || {
+            let feet =
+                inside.strip_suffix('\'').is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit()));
+            inside.starts_with('\'') || inside.ends_with('\'') && !feet
+        };
+        if 1 < inside.len() && inside.matches('\'').count() == 1 && is_half() {
+            return true;
+        }
+    }
+    false
+}
+
 /// Does `reading` take the quote at `at` of its source for text? Its repairs stand in order.
 fn is_text(reading: &Reading<'_>, at: usize) -> bool {
     let from = reading.repairs.partition_point(|repair| (repair.at.start as usize) < at);
@@ -62,6 +80,9 @@ fn is_text(reading: &Reading<'_>, at: usize) -> bool {
 /// Is the only quote that a string of `reading` has in it one half of a quote that was written twice: `""Paris"`, `"Paris""`,
 /// `"city"": "Paris"`? Then it may be the string's, or none of it. Behind a digit it stands for inches, `"27""`.
 pub(crate) fn doubles_a_quote(reading: &Reading<'_>, source: &str) -> bool {
+    if doubles_an_apostrophe(reading, source) {
+        return true;
+    }
     let others = [
         RepairKind::AddQuote,
         RepairKind::SwapQuote,
@@ -190,6 +211,9 @@ impl Holder<'_> {
             Edits { escaped: true, .. } => text.find(['"', '\'']),
             _ => text.find('\''),
         }?;
+        if goes_on_in_key(text, is_missing) {
+            return Some(Swallowed::Bare);
+        }
         let brackets = Brackets::of(text);
         let mut found = None;
         // `Paris, unit='c`: its own closing quote is missing, and the next one opens the value of a member.
@@ -245,6 +269,15 @@ fn begins_anew(text: &str, key: &str, is_missing: impl Fn(&str) -> bool) -> bool
     let quoted = text.split_once(['"', '\'']).map_or("", |(word, _)| word);
     !key.is_empty() && behind.is_some_and(|behind| behind.starts_with(['"', '\'', '=', ':']))
         || !quoted.is_empty() && is_missing(quoted)
+}
+
+/// Does the next member begin behind one of its quotes, without the sign behind its key: `Paris', unit'c`?
+fn goes_on_in_key(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
+    text.match_indices(['"', '\'']).any(|(at, _)| {
+        let behind = text.get(at + 1..).unwrap_or("").trim_start();
+        let key = behind.strip_prefix(',').map_or("", str::trim_start);
+        key.split_once(['"', '\'']).is_some_and(|(key, _)| is_missing(key))
+    })
 }
 
 /// Is what stands behind one of its quotes right JSON as members of the object around it: `a "quoted" word", "extra": "b`?
