@@ -228,6 +228,7 @@ impl Scanner<'_> {
         let space = std::mem::take(&mut self.space.pending);
         self.say(space, "", out);
         self.thought = None;
+        self.anew = self.at;
         self.in_fence = false;
         self.glue.clear();
         self.remove();
@@ -271,6 +272,7 @@ impl Scanner<'_> {
                     Some(false) => {
                         self.think_up_to(at, out);
                         self.at = at + len;
+                        self.anew = self.at;
                         self.mode = Mode::Prose;
                         return Flow::On;
                     }

@@ -14,7 +14,7 @@ const MAX_LINE: usize = 512;
 impl Scanner<'_> {
     /// Is a quotation open where the call of `lead` begins? Where it is closed shows behind the call.
     pub(super) fn may_be_cited(&self, lead: &Lead) -> bool {
-        let before = self.text.get(self.called..lead.start).unwrap_or("");
+        let before = self.text.get(self.anew..lead.start).unwrap_or("");
         lead.record.anchor != Anchor::Weak && guard::is_in_quotation(before)
     }
 

@@ -246,8 +246,8 @@ impl<'a> Scanner<'a> {
 
     /// Is the call only quoted, denied, supposed, or part of a text that is shown?
     pub(super) fn is_shown(&self, lead: &Lead) -> bool {
-        // What stands before another call says nothing about this one.
-        let before = self.text.get(self.called..lead.start).unwrap_or("");
+        // What stands before another call, or in a thought, says nothing about this one.
+        let before = self.text.get(self.anew..lead.start).unwrap_or("");
         let is_weak = lead.record.anchor == Anchor::Weak;
         let is_quoted = || {
             let is_opened = matches!(lead.glue.first(), Some(Glue::Quote(_) | Glue::Ticks(_)));
@@ -255,7 +255,7 @@ impl<'a> Scanner<'a> {
             // Models write calls without marks in backticks of their own.
             let is_habit = is_weak && matches!(lead.glue.first(), Some(Glue::Ticks(_)));
             let opening = if is_habit { lead.start } else { opening };
-            let up_to = self.text.get(self.called..opening);
+            let up_to = self.text.get(self.anew..opening);
             up_to.is_some_and(guard::opens_quotation) || is_weak && guard::is_in_quotation(before)
         };
         // In a fence that shows something else, marks are what it shows; and code that does not begin its line.
@@ -276,7 +276,7 @@ impl<'a> Scanner<'a> {
 
     fn is_in_tildes(&self, at: usize) -> bool {
         let mut tildes = self.tildes.get();
-        let are_open = tildes.are_open(&self.text, self.called, at);
+        let are_open = tildes.are_open(&self.text, self.anew, at);
         self.tildes.set(tildes);
         are_open
     }
@@ -310,6 +310,7 @@ impl<'a> Scanner<'a> {
                 self.pending.extend(verdicts);
                 self.at = end;
                 self.called = end;
+                self.anew = end;
                 self.mode = Mode::Tail;
             }
             Judged::Text(end) => {

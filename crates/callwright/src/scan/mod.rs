@@ -159,6 +159,8 @@ pub struct Scanner<'a> {
     group: usize,
     /// The end of the last payload that was a call.
     called: usize,
+    /// The end of the last call or thought: what stands before it says nothing of a call behind it.
+    anew: usize,
     /// The end of the last call that was only shown: the next one of its list is shown as well.
     shown: Option<usize>,
 }
@@ -235,6 +237,7 @@ impl<'a> Scanner<'a> {
             made: Made::default(),
             group: 0,
             called: 0,
+            anew: 0,
             shown: None,
         };
         if context.starts_in_reasoning {

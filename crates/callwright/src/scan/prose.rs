@@ -119,6 +119,7 @@ impl<'a> Scanner<'a> {
             }
             Found::Speech(len, close) => {
                 self.at = at + len;
+                self.anew = self.at;
                 self.remove();
                 self.speech = close;
                 Flow::On
