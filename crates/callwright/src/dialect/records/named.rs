@@ -66,7 +66,7 @@ pub(super) fn all() -> Vec<Dialect> {
             .section(&["<|plamo:begin_tool_requests:plamo|>"], &["<|plamo:end_tool_requests:plamo|>"])
             .call(
                 &["<|plamo:begin_tool_request:plamo|>", "<|plamo:begin_tool_name:plamo|>"],
-                &["<|plamo:end_tool_arguments:plamo|>"],
+                &["<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>"],
             )
             .by("PLaMo 3")
             .example(
