@@ -361,6 +361,8 @@ fn last_sentence(before: &str) -> &str {
     let ends = ['.', '!', '?'];
     let is_end = |(at, c): &(usize, char)| {
         let rest = tail.get(at + c.len_utf8()..).unwrap_or("");
+        // `(So it is, e.g., here.)`
+        let rest = rest.trim_start_matches([')', ']', '"', '\'', '”', '’', '»', '*', '_']);
         let short = tail.get(at.saturating_sub(3)..*at).unwrap_or("");
         let is_abbreviation = short.eq_ignore_ascii_case("e.g") || short.eq_ignore_ascii_case("i.e");
         ends.contains(c) && (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !is_abbreviation

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::decide::is_joined;
-use super::lead::{MAX_TICKS, tick_run};
+use super::lead::{MAX_TICKS, is_name_byte, tick_run};
 use super::prose::Found;
 use super::said::Space;
 use super::{Event, Flow, Mode, Scanner, Thinking};
@@ -183,8 +183,12 @@ impl Scanner<'_> {
         let rest = self.text.as_bytes().get(at..)?;
         match rest.first()? {
             b'<' | b'[' => {
+                // `Vec<Example>` in code opens nothing.
+                let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
+                let is_apart = before.is_none_or(|byte| !is_name_byte(*byte) && *byte != b':');
+                let quotations = QUOTATIONS.iter().filter(|_| is_apart && !self.in_fence);
                 let mut grows = false;
-                for (open, close) in RESULTS.iter().chain(QUOTATIONS) {
+                for (open, close) in RESULTS.iter().chain(quotations) {
                     match fit(rest, open) {
                         Fit::Is(len) => return Some(Found::Quote(len, (*close).to_owned())),
                         Fit::Grows => grows = true,
