@@ -52,24 +52,6 @@ pub(crate) fn halves_a_pair(reading: &Reading<'_>, source: &str) -> bool {
     })
 }
 
-/// The same of strings between apostrophes: `''Paris'`, `'Paris''`. Behind a digit it stands for feet.
-fn doubles_an_apostrophe(reading: &Reading<'_>, source: &str) -> bool {
-    let is_swap = |repair: &&Repair| repair.kind == RepairKind::SwapQuote && repair.at.of(source) == "'";
-    let mut quotes = reading.repairs.iter().filter(is_swap);
-    while let (Some(open), Some(close)) = (quotes.next(), quotes.next()) {
-        let inside = source.get(open.at.end as usize..close.at.start as usize).unwrap_or("");
-        let is_half = || {
-            let feet =
-                inside.strip_suffix('\'').is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit()));
-            inside.starts_with('\'') || inside.ends_with('\'') && !feet
-        };
-        if 1 < inside.len() && inside.matches('\'').count() == 1 && is_half() {
-            return true;
-        }
-    }
-    false
-}
-
 /// Does `reading` take the quote at `at` of its source for text? Its repairs stand in order.
 fn is_text(reading: &Reading<'_>, at: usize) -> bool {
     let from = reading.repairs.partition_point(|repair| (repair.at.start as usize) < at);
@@ -125,6 +107,22 @@ pub(crate) fn doubles_a_quote(reading: &Reading<'_>, source: &str) -> bool {
             _ => {}
         }
         at += 1;
+    }
+    false
+}
+
+/// The same of a string between apostrophes: `''Paris'`, `'Paris''`. Behind a digit it stands for feet.
+fn doubles_an_apostrophe(reading: &Reading<'_>, source: &str) -> bool {
+    let is_swap = |repair: &&Repair| repair.kind == RepairKind::SwapQuote && repair.at.of(source) == "'";
+    let mut quotes = reading.repairs.iter().filter(is_swap);
+    while let (Some(open), Some(close)) = (quotes.next(), quotes.next()) {
+        let inside = source.get(open.at.end as usize..close.at.start as usize).unwrap_or("");
+        let is_last =
+            inside.strip_suffix('\'').is_some_and(|text| !text.ends_with(|c: char| c.is_ascii_digit()));
+        let is_half = inside.starts_with('\'') || is_last;
+        if 1 < inside.len() && is_half && inside.matches('\'').count() == 1 {
+            return true;
+        }
     }
     false
 }

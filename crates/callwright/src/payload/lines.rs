@@ -47,9 +47,10 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Place) -> Option<Str
         let (mut column, mut rest) = (line.column, line.text);
         loop {
             let element = rest.strip_prefix("- ").or((rest == "-").then_some(""));
+            let member = if element.is_none() { key_of(rest) } else { None };
             // `city:⏎  Paris`
             if element.is_none()
-                && key_of(rest).is_none()
+                && member.is_none()
                 && let Some(block) = blocks.last_mut().filter(|block| block.column < column)
             {
                 let json = scalar(rest, guide, block.place_of_open(guide))?;
@@ -78,7 +79,7 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Place) -> Option<Str
                     value
                 }
                 None => {
-                    let (key, value) = key_of(rest)?;
+                    let (key, value) = member?;
                     if block.entries.iter().any(|(known, _)| *known == key) {
                         return None;
                     }

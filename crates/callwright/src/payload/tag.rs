@@ -5,7 +5,7 @@
 //! tags.
 
 use callwright_json::Span;
-use memchr::memchr2;
+use memchr::{memchr2, memrchr};
 
 use crate::dialect::Typing;
 use crate::dialect::marks::{Fit, bar, fit};
@@ -245,6 +245,16 @@ pub(crate) fn names_call(word: &str) -> bool {
     let holds =
         |part: &&str| word.as_bytes().windows(part.len()).any(|w| w.eq_ignore_ascii_case(part.as_bytes()));
     ["tool", "function", "invoke", "call"].iter().any(holds)
+}
+
+/// The tag that `text` ends with, if it ends with one.
+pub(crate) fn last_tag(text: &str) -> Option<Tag> {
+    let near = text.len().saturating_sub(MAX_TAG);
+    let at = near + memrchr(b'<', text.as_bytes().get(near..)?)?;
+    match tag_at(text, at) {
+        Lexed::Tag(tag) if tag.at.end as usize == text.len() => Some(tag),
+        Lexed::Tag(_) | Lexed::Grows | Lexed::No => None,
+    }
 }
 
 /// Where the next tag may begin, at or after `from`.

@@ -333,8 +333,10 @@ impl Scanner<'_> {
     pub(super) fn quoted(&mut self, close: String, end: bool, out: &mut Vec<Event>) -> Flow {
         let rest = &self.text[self.at..];
         let fits = |at: usize| fit(&self.text.as_bytes()[at..], &close);
-        let first = close.as_bytes().first().copied().unwrap_or(b'<');
-        let found = memchr::memchr_iter(first, rest.as_bytes())
+        let first = close.as_bytes().first();
+        let found = first
+            .into_iter()
+            .flat_map(|first| memchr::memchr_iter(*first, rest.as_bytes()))
             .map(|at| (self.at + at, fits(self.at + at)))
             .find(|(_, fit)| matches!(fit, Fit::Is(_)) || !end && *fit == Fit::Grows);
         match found {

@@ -374,15 +374,19 @@ impl Case<'_, '_> {
     /// key, and takes it.
     fn may_be_text(&self, tool: &Tool, key: &str, before: Option<&Param>) -> bool {
         let guide = tool.schema().guide();
-        let Some(before) = before.filter(|_| !guide.expects_others(guide.root())) else { return false };
+        let Some(before) = before else { return false };
         let is_named = |key: &str| guide.names(guide.root()).any(|name| name == key);
+        let is_odd = matches!(guide.member(guide.root(), key), Member::Open(_))
+            && !is_named(key)
+            && !guide.expects_others(guide.root());
+        let takes_text = |key: &str| {
+            let place = value::place_of(guide, guide.root(), key);
+            place.is_some_and(|place| guide.kinds(place).meets(Kinds::STRING))
+        };
         let is_alike =
             || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
         let written = before.key.of(self.text);
-        let takes_text = value::place_of(guide, guide.root(), written)
-            .is_some_and(|place| guide.kinds(place).meets(Kinds::STRING));
-        let is_taken = matches!(guide.member(guide.root(), key), Member::Open(_));
-        is_named(written) && takes_text && is_taken && !is_named(key) && !is_alike()
+        is_odd && is_named(written) && takes_text(written) && !is_alike()
     }
 
     /// The declared key that is `written` in other letters, or with a sign too many, `"path`, and has no value of its own.

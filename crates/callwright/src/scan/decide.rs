@@ -9,7 +9,7 @@ use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
 use crate::guard;
 use crate::name::{MAX_NAME, Prefix};
-use crate::payload::tag::{Lexed, MAX_TAG, Role, tag_at};
+use crate::payload::tag::{Lexed, Role, Tag, last_tag, tag_at};
 use crate::payload::tagged::{Ending, Style};
 
 /// The most marks that wait for being closed.
@@ -300,6 +300,7 @@ impl<'a> Scanner<'a> {
             }
             Judged::Calls(verdicts, end) => {
                 self.remove();
+                // Behind tags for arguments, what is left of a broken call may still come.
                 if matches!(lead.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {
                     tail::close_at(&self.text, end, &mut lead.glue);
                 }
@@ -355,15 +356,13 @@ fn without_blocks(before: &str) -> &str {
     const MOST_TAGS: usize = 256;
     let mut rest = before.trim_end();
     for _ in 0..MOST {
+        let is_of_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group);
         let tag_of = |at: usize| match tag_at(rest, at) {
-            Lexed::Tag(tag) if matches!(tag.role, Role::Call | Role::Group) => Some(tag),
-            Lexed::Tag(_) | Lexed::Grows | Lexed::No => None,
+            Lexed::Tag(tag) => Some(tag).filter(is_of_call),
+            Lexed::Grows | Lexed::No => None,
         };
-        let near = rest.len().saturating_sub(MAX_TAG);
-        let closer = memchr::memrchr(b'<', &rest.as_bytes()[near..]).and_then(|at| tag_of(near + at));
-        let Some(closer) = closer.filter(|tag| tag.closing && tag.at.end as usize == rest.len()) else {
-            break;
-        };
+        let closer = last_tag(rest).filter(is_of_call).filter(|tag| tag.closing);
+        let Some(closer) = closer else { break };
         let word = closer.word.of(rest);
         let mut openers = rest.rmatch_indices('<').take(MOST_TAGS).filter_map(|(at, _)| tag_of(at));
         let Some(opener) = openers.find(|tag| !tag.closing && tag.word.of(rest) == word) else { break };

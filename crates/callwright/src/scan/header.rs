@@ -8,7 +8,7 @@ use super::lead::{Glue, Item, Leading, Step, is_name_byte};
 use crate::dialect::marks::{Fit, fit};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, Prefix};
-use crate::payload::tag::{Lexed, Role, Tag, has_attribute, is_foreign, names_call, tag_at};
+use crate::payload::tag::{Lexed, Role, Tag, has_attribute, is_foreign, last_tag, names_call, tag_at};
 use crate::payload::tagged::Style;
 
 /// Words of a header that are no name.
@@ -51,12 +51,7 @@ impl<'a> Leading<'a, '_> {
                     Item::Named { name, at }
                 }))
             }
-            // `"{\"a\": 1}"`
-            (Header::Named(name, _), b'"') if !self.is_relaxed() => match self.bytes.get(self.at + 1) {
-                None => Some(Step::Wait),
-                Some(b'{') => Some(Step::Item(Item::Named { name, at: self.at })),
-                Some(_) => None,
-            },
+            (Header::Named(name, _), b'"') if !self.is_relaxed() => self.in_string(name, self.at),
             // `[ARGS]`, `[CALL_ID]c1`
             (Header::Named(..), b'[') => {
                 let rest = self.bytes.get(self.at..).unwrap_or(&[]);
@@ -382,11 +377,7 @@ impl<'a> Leading<'a, '_> {
         match self.bytes.get(at) {
             None => Step::Wait,
             Some(b'{') => Step::Item(Item::Named { name, at }),
-            Some(b'"') => match self.bytes.get(at + 1) {
-                None => Step::Wait,
-                Some(b'{') => Step::Item(Item::Named { name, at }),
-                Some(_) => Step::Nothing,
-            },
+            Some(b'"') => self.in_string(name, at).unwrap_or(Step::Nothing),
             Some(&byte) if is_name_byte(byte) => self.lines_of(name, at).unwrap_or(Step::Nothing),
             Some(b'<') => match tag_at(self.text, at) {
                 Lexed::Grows => Step::Wait,
@@ -438,9 +429,18 @@ impl<'a> Leading<'a, '_> {
     /// Does the tool of this name declare what `tag` is named by? Where it declares nothing, any word on a line of its own
     /// may be an argument's.
     fn takes(&self, name: Span, tag: &Tag) -> bool {
+        let word = tag.word.of(self.text);
         let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
-        let is_taken = |word: &str| tool.is_some_and(|tool| tool.takes(word));
-        self.declares(name, tag) || self.place.line_start && is_taken(tag.word.of(self.text))
+        tool.is_some_and(|tool| if self.place.line_start { tool.takes(word) } else { tool.declares(word) })
+    }
+
+    /// `"{\"a\": 1}"`: the arguments of `name` in a string, if they begin at `at`.
+    fn in_string(&self, name: Span, at: usize) -> Option<Step> {
+        match self.bytes.get(at + 1) {
+            None => Some(Step::Wait),
+            Some(b'{') => Some(Step::Item(Item::Named { name, at })),
+            Some(_) => None,
+        }
     }
 
     /// The tokens that stand between a name and its arguments.
@@ -459,11 +459,11 @@ impl<'a> Leading<'a, '_> {
     /// Stands before this place a token that begins the arguments of a call with a name in its header?
     fn is_behind_argument_token(&self) -> bool {
         let before = self.text.get(..self.at).unwrap_or("").trim_end();
-        let begins = before.rfind('<').map(|at| tag_at(before, at));
         self.record.is_some_and(|record| record.name_at == NameAt::Header)
-            && matches!(begins, Some(Lexed::Tag(tag)) if tag.at.end as usize == before.len()
-                && tag.role == Role::Token
-                && ["message", "tool_call_argument_begin", "tool▁sep"].contains(&tag.word.of(before)))
+            && last_tag(before).is_some_and(|tag| {
+                tag.role == Role::Token
+                    && ["message", "tool_call_argument_begin", "tool▁sep"].contains(&tag.word.of(before))
+            })
     }
 
     /// `>>>f⏎{…}`

@@ -122,11 +122,11 @@ impl<'a, 't> Case<'a, 't> {
             }
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
-            // What it is not closed by may be the text's: `x = r#"{name: 'John'}"#;`
-            None if is_data && !self.is_distinct() => {
-                Judged::Text(Some(self.end.map_or(payload.end, |own| own.min(payload.end))))
+            None if is_data => {
+                // Without marks, what stands behind its last bracket is the text's: `x = r#"{name: 'John'}"#;`
+                let own = self.end.filter(|_| !self.is_distinct());
+                Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
             }
-            None if is_data => Judged::Text(Some(payload.end)),
             None => self.broken(at, end, None, &payload.parse),
         }
     }

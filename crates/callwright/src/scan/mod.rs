@@ -159,7 +159,8 @@ pub struct Scanner<'a> {
     group: usize,
     /// The end of the last payload that was a call.
     called: usize,
-    /// The end of the last call or thought: what stands before it says nothing of a call behind it.
+    /// The end of the last call, thought or edge of a block of speech: what stands before it says nothing of a call behind
+    /// it.
     anew: usize,
     /// The end of the last call that was only shown: the next one of its list is shown as well.
     shown: Option<usize>,

@@ -7,7 +7,7 @@ use crate::dialect::marks::{Fit, fit};
 use crate::dialect::own::Stands;
 use crate::guard;
 use crate::keys;
-use crate::payload::tag::{Lexed, Role, Tag, is_foreign, names_call, tag_at};
+use crate::payload::tag::{Lexed, Role, Tag, is_foreign, last_tag, names_call, tag_at};
 
 /// How far the markup behind a payload goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,8 +159,7 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     };
     let end = tag.at.end as usize;
     // `<b>Done.</b>` is the answer's.
-    let is_mark = |mark: &str| matches!(fit(rest, mark), Fit::Is(_));
-    let ends_thought = || REASONING.iter().any(|(_, close)| is_mark(close));
+    let ends_thought = || REASONING.iter().any(|(_, close)| matches!(fit(rest, close), Fit::Is(_)));
     let is_closer = || matches!(place.dialects.closer(rest), Fit::Is(_));
     if !is_of_call(text, &tag, place) && !ends_thought() && !is_closer() {
         return None;
@@ -217,11 +216,9 @@ fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
     ["</", "<|", "<｜"].iter().any(begins) || 1 < rest.len() && grows()
 }
 
-/// Takes from `glue` what the closing tag that ends at `end` closes, if one does: `</function>` behind the arguments.
+/// Takes from `glue` what the closing tag that ends at `end` closes, if one does: `</f>` behind the arguments.
 pub(crate) fn close_at(text: &str, end: usize, glue: &mut Vec<Glue>) {
-    let before = text.get(..end).unwrap_or("");
-    let tag = before.rfind('<').map(|at| tag_at(before, at));
-    if matches!(tag, Some(Lexed::Tag(tag)) if tag.closing && tag.at.end as usize == end) {
+    if text.get(..end).and_then(last_tag).is_some_and(|tag| tag.closing) {
         close(glue, |g| *g == Glue::Tag);
     }
 }

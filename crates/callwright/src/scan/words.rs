@@ -181,15 +181,19 @@ impl Leading<'_, '_> {
                                 .is_some_and(|n| self.place.names.tools().get(n).is_some())
                     });
                 // `I use get_weather.⏎{…}` is the end of a sentence, and so is a name before a call with its own.
-                let is_said = !self.free() && word.ends_with(['.', '?', '!']);
+                let is_said = !self.free() && word.ends_with('.');
                 let from = if self.resolves(from, end) && (self.free() || on_next_line) && !is_said {
                     Some(from)
                 } else {
                     glued
                 };
                 let Some(name) = from.map(|from| Span::new(from, end)) else { return Step::Nothing };
-                match if self.free() { Some(false) } else { self.is_call_object(name, after) } {
-                    Some(false) => Step::Item(Item::Named { name, at: after }),
+                let item = Step::Item(Item::Named { name, at: after });
+                if self.free() {
+                    return item;
+                }
+                match self.is_call_object(name, after) {
+                    Some(false) => item,
                     Some(true) => Step::Nothing,
                     None => Step::Wait,
                 }

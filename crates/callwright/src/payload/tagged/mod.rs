@@ -361,8 +361,7 @@ impl Walk {
             Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
             // `a</arg_key>x</arg_value>`, but not `a</arg_key>arg_value>x`
             Lexed::No if keys.declares(key.of(text)) => {
-                let near = text.get(at..).unwrap_or("");
-                let near = near.char_indices().nth(NEAR).map_or(near, |(end, _)| &near[..end]);
+                let near = near(text, at);
                 if near.chars().count() < NEAR && !near.contains("</") && !end {
                     return Step::Wait;
                 }
@@ -409,9 +408,7 @@ impl Walk {
                 if matches!(self.lexer.tag_at(raw, from), Lexed::Tag(tag) if tag.role != Role::Other) {
                     continue;
                 }
-                let behind = raw.get(from..).unwrap_or("");
-                let near = behind.char_indices().nth(NEAR).map_or(behind.len(), |(end, _)| end);
-                if value::names_an_argument(behind.get(..near).unwrap_or("")) {
+                if value::names_an_argument(near(raw, from)) {
                     return true;
                 }
             }
@@ -449,6 +446,12 @@ impl Walk {
 fn is_plain(key: &str, keys: &dyn Keys) -> bool {
     let is_word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     is_word && !key.is_empty() && !(1..key.len()).any(|end| keys.declares(&key[..end]))
+}
+
+/// What stands near `from`, behind it.
+fn near(text: &str, from: usize) -> &str {
+    let rest = text.get(from..).unwrap_or("");
+    rest.char_indices().nth(NEAR).map_or(rest, |(end, _)| &rest[..end])
 }
 
 /// Does what stands from `start` to `end` stand between two quotes, with a word more at most: `"<|open|>call"`?
