@@ -127,7 +127,7 @@ fn a_bad_line_does_not_end_the_run() {
     input.extend_from_slice(format!("{}\n", json!({"id": 4, "input": "x".repeat(2000)})).as_bytes());
     input.extend_from_slice(b"{\"id\": 5, \"input\": 7}\r\n");
     input.extend_from_slice(
-        b"{\"id\": 6, \"input\": \"1\", \"schema\": {\"type\": 7, \"$ref\": \"#/nowhere\"}}\n",
+        b"{\"id\": 6, \"input\": \"1\", \"schema\": {\"type\": 7, \"$ref\": \"nowhere.json\"}}\n",
     );
     input.extend_from_slice(b"{\"id\": 7, \"input\": \"1\"}");
     for jobs in ["1", "3"] {

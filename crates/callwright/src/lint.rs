@@ -219,6 +219,12 @@ fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
         let message = "`required` is missing: list the parameters that a call must have, or `[]`".to_owned();
         add(Severity::Warning, "no-required", "", message);
     }
+    for reference in tool.schema().broken_references() {
+        let message = format!(
+            "`{reference}` leads to no schema, so any value is taken where it stands: mend or remove it"
+        );
+        add(Severity::Warning, "broken-reference", "", message);
+    }
     // As it was given: a type that is none is left out of what is compiled.
     let given = parameters(tool.definition()).unwrap_or(root);
     // The schema is at most 64 levels deep, so the pointers stay short.
@@ -351,6 +357,19 @@ mod tests {
                 ("no-parameter-description", "/properties/lines/items/properties/to"),
             ]
         );
+    }
+
+    #[test]
+    fn a_reference_to_nothing_is_told() {
+        let tool = |reference: &str| {
+            json!({"name": "read", "description": "Read a file, when one is named", "parameters":
+                {"type": "object", "required": [], "properties": {"a": {"$ref": reference, "description": "What"}},
+                 "$defs": {"text": {"type": "string"}, "loop": {"$ref": "#/$defs/loop"}}}})
+        };
+        assert_eq!(findings(tool("#/$defs/text")), []);
+        for broken in ["#/$defs/Missing", "#/$defs/loop"] {
+            assert_eq!(findings(tool(broken)), [("broken-reference", String::new())], "{broken}");
+        }
     }
 
     #[test]

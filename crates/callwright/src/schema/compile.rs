@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::guide::{ANY, Entry, NEVER, Rule, SchemaGuide};
 use super::keywords::{Draft, local_pointer};
-use super::limits::has_inner_id;
+use super::references::has_inner_id;
 
 /// The most places of one guide; whatever comes after them is left open.
 const MAX_PLACES: usize = 20_000;
@@ -40,7 +40,7 @@ impl<'s> Document<'s> {
 /// Compiles the first of `documents`; in it, the reference `tool:3` means the root of `documents[4]`. Also says whether
 /// the tables decide exactly what fits.
 ///
-/// The documents are bounded and free of endless references: see the module `limits`.
+/// The documents are bounded and free of endless references: see the modules `limits` and `references`.
 pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
     let mut compiler = Compiler {
         documents,

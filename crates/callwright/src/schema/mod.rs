@@ -13,6 +13,7 @@ mod member;
 mod message;
 mod normal;
 mod number;
+mod references;
 
 use std::fmt;
 
@@ -24,9 +25,10 @@ pub(crate) use compile::{Document, compile as compile_documents};
 pub(crate) use guide::Rooted;
 pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, Holds, holds, inside, local_pointer};
+pub(crate) use limits::measure;
 pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
-pub(crate) use limits::{has_inner_id, measure};
 pub(crate) use normal::standard_type;
+pub(crate) use references::has_inner_id;
 
 /// The size, in bytes, that one compiled `pattern` may take.
 const MAX_PATTERN_SIZE: usize = 1 << 18;
@@ -40,6 +42,7 @@ pub struct Schema {
     guide: SchemaGuide,
     /// The judge of all that the tables cannot say; `None` where they say all.
     validator: Option<Validator>,
+    broken_references: Vec<String>,
 }
 
 impl Schema {
@@ -47,11 +50,13 @@ impl Schema {
     ///
     /// What real tool lists write in place of a right schema is understood: `"type": "dict"` is `object`, `"float"` is
     /// `number`, `"tuple"` is `array`, `"any"` and unknown words are no constraint, and values that their keyword
-    /// cannot have (`"required": true` inside a member) are left out. `format` is a note, not a demand.
+    /// cannot have (`"required": true` inside a member) are left out. So is a `$ref` that names nothing in the schema
+    /// (`#/$defs/Missing`) or that leads back to itself without going into the value; [`Schema::broken_references`] says
+    /// which. `format` is a note, not a demand.
     ///
     /// # Errors
     /// When `schema` is neither object nor boolean, exceeds [`MAX_DEPTH`], [`MAX_NODES`] or [`MAX_EXPANDED`], refers to
-    /// something that it does not contain, refers to itself without end, or is not valid in its draft.
+    /// another document, or is not valid in its draft.
     pub fn compile(schema: &Value) -> Result<Schema, SchemaError> {
         Schema::compile_with(schema, &[])
     }
@@ -69,7 +74,8 @@ impl Schema {
         normal::normalise(&mut value, Draft::of(schema));
         normal::without_unused(&mut value);
         drop_unknown_language(&mut value, resources);
-        let expanded = limits::expand(&value)?;
+        let broken_references = references::without_broken(&mut value);
+        let expanded = limits::expand(&value);
         let (guide, is_exact) = compile_documents(&[Document::new(&value)]);
         // The tables know the vocabulary of the drafts only, not that of another language.
         let is_known =
@@ -79,12 +85,17 @@ impl Schema {
             false if expanded.is_bounded() => Some(build_validator(&value, resources)?),
             false => return Err(SchemaError::TooLarge),
         };
-        Ok(Schema { value, guide, validator })
+        Ok(Schema { value, guide, validator, broken_references })
     }
 
     /// What readers ask while they read a value for this schema.
     pub fn guide(&self) -> &SchemaGuide {
         &self.guide
+    }
+
+    /// Each `$ref` that was left out, as it was written: where it stood, it says nothing.
+    pub fn broken_references(&self) -> &[String] {
+        &self.broken_references
     }
 
     /// The schema in its normal form, as JSON.
@@ -144,10 +155,8 @@ pub enum SchemaError {
     TooDeep,
     /// It has more than [`MAX_NODES`] values, or its references expand to more than [`MAX_EXPANDED`] schemas.
     TooLarge,
-    /// A `$ref` names nothing in it; the reference, or what is said about it. Nothing is fetched.
+    /// A `$ref` names something outside of it; what is said about it. Nothing is fetched.
     Reference(String),
-    /// A `$ref` leads back to itself without going into the value.
-    EndlessReference,
     /// It is not valid in its draft, and why.
     Invalid(String),
 }
@@ -166,7 +175,6 @@ impl fmt::Display for SchemaError {
             SchemaError::Reference(reference) => {
                 write!(f, "a reference leads out of the schema, and nothing is fetched: {reference}")
             }
-            SchemaError::EndlessReference => f.write_str("a reference leads back to itself without end"),
             SchemaError::Invalid(why) => write!(f, "the schema is not valid: {why}"),
         }
     }
@@ -277,7 +285,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched() {
-        for uri in ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "other.json#/a", "#/nowhere"] {
+        for uri in ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "other.json#/a"] {
             let error = Schema::compile(&json!({"properties": {"a": {"$ref": uri}}})).unwrap_err();
             assert!(matches!(error, SchemaError::Reference(_)), "{uri}: {error:?}");
         }

@@ -18,6 +18,7 @@
 //! | a list as `items`, where the draft has `prefixItems` | `prefixItems` |
 //! | `"nullable": true`, as OpenAPI 3.0 has it | `null` is one of the types, or one of the forms |
 //! | a definition that nothing refers to | left out, whatever is wrong with it |
+//! | a `$ref` that names nothing, or leads back to itself: see the module `references` | left out |
 
 use std::collections::HashSet;
 
@@ -48,8 +49,12 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
                 (Holds::Schema | Holds::SchemaOrList, held @ Value::Object(_)) => todo.push(held),
                 (Holds::List | Holds::SchemaOrList, Value::Array(list)) => todo.extend(list),
                 (Holds::Map, Value::Object(map)) => {
-                    if keyword == "properties" {
-                        map.values_mut().filter(|s| !is_schema(s)).for_each(|s| *s = member(s));
+                    match keyword.as_str() {
+                        "properties" => {
+                            map.values_mut().filter(|s| !is_schema(s)).for_each(|s| *s = member(s));
+                        }
+                        "$defs" | "definitions" => map.retain(|_, definition| is_schema(definition)),
+                        _ => {}
                     }
                     todo.extend(map.values_mut());
                 }

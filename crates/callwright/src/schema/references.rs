@@ -1,0 +1,192 @@
+//! Which schemas a schema leads to, and the references that lead to none.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::keywords::{inside, local_pointer};
+
+/// Leaves out each `$ref` inside the document that says nothing, and gives them in no particular order: one that names no
+/// schema of `root`, as `#/$defs/Missing`, and one that leads back to itself without going into the value, as
+/// `{"$ref": "#"}`. What stands beside it stays.
+///
+/// What refers to another document is left alone, and so is what stands in a part with an identity of its own (`$id`).
+pub(crate) fn without_broken(root: &mut Value) -> Vec<String> {
+    let broken = broken(root);
+    let mut left_out = Vec::new();
+    // A reference may name a place under any key, as `#/components/schemas/a`.
+    let mut todo = vec![root];
+    while let Some(value) = todo.pop() {
+        if broken.contains(&std::ptr::from_ref(value))
+            && let Some(Value::String(reference)) = value.as_object_mut().and_then(|s| s.shift_remove("$ref"))
+        {
+            left_out.push(reference);
+        }
+        match value {
+            Value::Object(members) => todo.extend(members.values_mut()),
+            Value::Array(elements) => todo.extend(elements),
+            _ => {}
+        }
+    }
+    left_out
+}
+
+/// The schemas inside `schema` and the one that its `$ref` names by a pointer; `true` where it speaks about the same
+/// value.
+pub(crate) fn children<'s>(root: &'s Value, schema: &'s Value) -> Vec<(bool, &'s Value)> {
+    let Value::Object(keywords) = schema else { return Vec::new() };
+    let mut children: Vec<(bool, &Value)> = inside(keywords).collect();
+    children.extend(target(root, schema).map(|target| (true, target)));
+    children
+}
+
+/// Does a part of the document, other than the whole, have an identity of its own?
+pub(crate) fn has_inner_id(root: &Value) -> bool {
+    !with_own_id(root).is_empty()
+}
+
+/// The parts of the document, other than the whole, that have an identity of their own.
+fn with_own_id(root: &Value) -> Vec<&Value> {
+    let mut found = Vec::new();
+    let mut todo = vec![root];
+    while let Some(value) = todo.pop() {
+        let Value::Object(schema) = value else { continue };
+        let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str);
+        if id.is_some() && !std::ptr::eq(value, root) {
+            found.push(value);
+        }
+        todo.extend(inside(schema).map(|(_, child)| child));
+    }
+    found
+}
+
+fn target<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
+    let target = root.pointer(&local_pointer(reference(schema)?)?)?;
+    (target.is_object() || target.is_boolean()).then_some(target)
+}
+
+fn reference(schema: &Value) -> Option<&str> {
+    schema.get("$ref").and_then(Value::as_str)
+}
+
+/// The schemas whose `$ref` says nothing.
+fn broken(root: &Value) -> HashSet<*const Value> {
+    let mut broken = HashSet::new();
+    let anchors = anchors(root);
+    // There, `#/…` is not what it is from the root.
+    let elsewhere: HashSet<*const Value> =
+        with_own_id(root).into_iter().flat_map(within).map(std::ptr::from_ref).collect();
+    let mut starts = vec![root];
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    while let Some(start) = starts.pop() {
+        // The schemas on the way from `start` that speak about the same value.
+        let mut open: HashSet<*const Value> = HashSet::new();
+        let mut steps = vec![Step { schema: start, last: start, is_done: false }];
+        while let Some(Step { schema, last, is_done }) = steps.pop() {
+            let key: *const Value = schema;
+            if is_done {
+                open.remove(&key);
+            } else if open.contains(&key) {
+                // Only a reference leads up, so the way back to here has one, and `last` is the latest.
+                broken.insert(std::ptr::from_ref(last));
+            } else if seen.insert(key) {
+                open.insert(key);
+                steps.push(Step { schema, last, is_done: true });
+                let Value::Object(keywords) = schema else { continue };
+                for (same_value, child) in inside(keywords) {
+                    match same_value {
+                        true => steps.push(Step { schema: child, last, is_done: false }),
+                        false => starts.push(child),
+                    }
+                }
+                let name = reference(schema).and_then(|reference| reference.strip_prefix('#'));
+                let Some(name) = name.filter(|_| !elsewhere.contains(&key)) else { continue };
+                match target(root, schema) {
+                    Some(named) => steps.push(Step { schema: named, last: schema, is_done: false }),
+                    None if anchors.contains(name) => {}
+                    None => drop(broken.insert(key)),
+                }
+            }
+        }
+    }
+    broken
+}
+
+struct Step<'s> {
+    schema: &'s Value,
+    /// The schema whose `$ref` was the last one on the way here.
+    last: &'s Value,
+    /// All that is inside has been looked at.
+    is_done: bool,
+}
+
+/// The names that parts of the document have for `#name`.
+fn anchors(root: &Value) -> HashSet<&str> {
+    let named = |schema| ["$anchor", "$dynamicAnchor"].map(|keyword| Value::get(schema, keyword)?.as_str());
+    within(root).into_iter().flat_map(named).flatten().collect()
+}
+
+/// `value` and all that is inside it.
+fn within(value: &Value) -> Vec<&Value> {
+    let mut found = vec![value];
+    let mut next = 0;
+    while let Some(&value) = found.get(next) {
+        next += 1;
+        match value {
+            Value::Object(members) => found.extend(members.values()),
+            Value::Array(elements) => found.extend(elements),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn mended(mut schema: Value) -> (Value, Vec<String>) {
+        let left_out = without_broken(&mut schema);
+        (schema, left_out)
+    }
+
+    #[test]
+    fn a_reference_that_names_nothing_is_left_out() {
+        for name in ["#/$defs/Missing", "#nowhere", "#/$defs/a~2", "#/$defs/%FF", "#/$defs/text"] {
+            let schema =
+                json!({"properties": {"a": {"$ref": name, "type": "string"}}, "$defs": {"text": "string"}});
+            let (mended, left_out) = mended(schema);
+            assert_eq!(mended["properties"], json!({"a": {"type": "string"}}), "{name}");
+            assert_eq!(left_out, [name]);
+        }
+        for whole in [
+            json!({"$ref": "#/components/schemas/a", "components": {"schemas": {"a": {"type": "string"}}}}),
+            json!({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}),
+            json!({"$ref": "https://example.com/a"}),
+            json!({"properties": {"child": {"$ref": "#"}}}),
+            json!({"items": {"$id": "inner", "$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}}),
+        ] {
+            assert_eq!(mended(whole.clone()), (whole, vec![]));
+        }
+    }
+
+    #[test]
+    fn a_reference_that_never_reaches_a_value_is_left_out() {
+        for (endless, mended_to) in [
+            (json!({"$ref": "#"}), json!({})),
+            (json!({"allOf": [{"anyOf": [{"$ref": "#"}]}]}), json!({"allOf": [{"anyOf": [{}]}]})),
+            (
+                json!({"$ref": "#/$defs/x", "$defs": {"x": {"$ref": "#/$defs/y"}, "y": {"$ref": "#/$defs/x"}}}),
+                json!({"$ref": "#/$defs/x", "$defs": {"x": {"$ref": "#/$defs/y"}, "y": {}}}),
+            ),
+            // The way back to the start is not always the reference itself.
+            (
+                json!({"items": {"$ref": "#/$defs/x/allOf/0"}, "$defs": {"x": {"allOf": [{"$ref": "#/$defs/x"}]}}}),
+                json!({"items": {"$ref": "#/$defs/x/allOf/0"}, "$defs": {"x": {"allOf": [{}]}}}),
+            ),
+        ] {
+            assert_eq!(mended(endless.clone()).0, mended_to, "{endless}");
+        }
+    }
+}
