@@ -72,6 +72,11 @@ impl Tag {
     pub(crate) fn is_joint(&self, text: &str) -> bool {
         self.role == Role::Value && self.word.of(text).rsplit_once(':').is_some_and(|(_, edge)| edge == JOINT)
     }
+
+    /// Is it made of tokens of a vocabulary, which no text spells by chance?
+    pub(crate) fn is_token(&self, text: &str) -> bool {
+        self.marked || self.by_tokens || self.at.of(text).contains(['|', '｜'])
+    }
 }
 
 /// What a tag is for.

@@ -276,7 +276,7 @@ impl Case<'_, '_> {
                 Some(raw) => value::json_of(&raw, param.typing, guide, place, Trim::None),
                 None => value::json_of(raw, param.typing, guide, place, trim),
             };
-            doubtful |= self.may_be_text(tool, key, before)
+            doubtful |= self.may_be_text(tool, key, param, before)
                 || walk.holds_marks(param, raw, written, &json)
                 || self.may_be_two(tool, walk, param);
             match slots.get(key).and_then(|&slot| members.get(slot)) {
@@ -370,9 +370,9 @@ impl Case<'_, '_> {
         walk.params.iter().filter(own).map(|param| param.value.of(self.text))
     }
 
-    /// Could what looks like an argument `key` be a piece of the text `before` it? Where the schema says nothing of such a
-    /// key, and takes it.
-    fn may_be_text(&self, tool: &Tool, key: &str, before: Option<&Param>) -> bool {
+    /// Could what looks like an argument `key`, `param`, be a piece of the text `before` it? Where the schema says nothing of
+    /// such a key, and takes it.
+    fn may_be_text(&self, tool: &Tool, key: &str, param: &Param, before: Option<&Param>) -> bool {
         let guide = tool.schema().guide();
         let Some(before) = before else { return false };
         let is_named = |key: &str| guide.names(guide.root()).any(|name| name == key);
@@ -386,7 +386,7 @@ impl Case<'_, '_> {
         let is_alike =
             || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
         let written = before.key.of(self.text);
-        is_odd && is_named(written) && takes_text(written) && !is_alike()
+        is_odd && !param.by_tokens && is_named(written) && takes_text(written) && !is_alike()
     }
 
     /// The declared key that is `written` in other letters, or with a sign too many, `"path`, and has no value of its own.

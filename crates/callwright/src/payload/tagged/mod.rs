@@ -16,7 +16,7 @@ use super::tag::{Lexed, Role, Tag};
 use crate::dialect::Typing;
 use crate::keys;
 use json::Brackets;
-use value::Open;
+use value::{Open, Opener};
 
 /// The most whitespace between two tags.
 const MAX_SPACE: usize = 256;
@@ -59,6 +59,8 @@ pub(crate) struct Param {
     is_json: bool,
     /// Closing tags of arguments stand in it.
     holds_closers: bool,
+    /// It was opened by tokens of a vocabulary, which no text spells by chance: `<arg_key>`, `<|open|>argument key="a"<|sep|>`.
+    pub(crate) by_tokens: bool,
 }
 
 /// How a call ended.
@@ -224,7 +226,7 @@ impl Walk {
             Role::Call | Role::Group => return Step::Ended(at, Ending::Closed),
             Role::Separator => {}
             Role::Param if !tag.closing && self.style == Style::Words => match tag.key {
-                Some(key) => return self.open_with(&tag, key, tag.typing),
+                Some(key) => return self.open_with(text, &tag, key, tag.typing),
                 None => return Step::Ended(at, Ending::Broken),
             },
             Role::Key if !tag.closing && self.style == Style::Words => self.state = State::Key(self.at),
@@ -236,7 +238,7 @@ impl Walk {
                 return Step::Ended(at, Ending::Closed);
             }
             _ if self.is_element(text, &tag, keys) => {
-                return self.open_with(&tag, tag.word, Typing::Schema);
+                return self.open_with(text, &tag, tag.word, Typing::Schema);
             }
             _ => return Step::Ended(at, Ending::Broken),
         }
@@ -254,10 +256,12 @@ impl Walk {
     }
 
     /// Opens the argument that begins with `tag`. One that is empty ends there, too: `<a/>`, `<a value="x"/>`.
-    fn open_with(&mut self, tag: &Tag, key: Span, typing: Typing) -> Step {
+    fn open_with(&mut self, text: &str, tag: &Tag, key: Span, typing: Typing) -> Step {
         self.by_tokens |= tag.by_tokens;
         match (tag.empty, tag.value) {
-            (false, None) => self.open(key, typing, false),
+            (false, None) => {
+                self.open(key, typing, Opener { after_open: false, by_tokens: tag.is_token(text) })
+            }
             (true, value) => {
                 let value = value.unwrap_or(Span::at(self.at));
                 let certain = (!self.doubtful).then_some(value.end as usize);
@@ -269,6 +273,7 @@ impl Walk {
                     tail: None,
                     is_json: false,
                     holds_closers: false,
+                    by_tokens: false,
                 });
             }
             // Which of both is it?
@@ -332,7 +337,7 @@ impl Walk {
         match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
                 self.at = tag.at.end as usize;
-                self.open(key, typing, false);
+                self.open(key, typing, Opener { after_open: false, by_tokens: true });
                 Step::On
             }
             Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
@@ -369,7 +374,7 @@ impl Walk {
                     return Step::Ended(at, Ending::Broken);
                 }
                 self.at = at;
-                self.open(key, typing, false);
+                self.open(key, typing, Opener { after_open: false, by_tokens: true });
                 Step::On
             }
             // A key without a value.

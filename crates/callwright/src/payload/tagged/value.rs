@@ -25,8 +25,7 @@ pub(super) struct Open {
     opened: bool,
     /// How many of them have not ended.
     n_open: Begun,
-    /// An opening tag of another argument ended the one before it.
-    after_open: bool,
+    opener: Opener,
     /// How many arguments began in it that have not ended.
     nested: usize,
     /// The key of one is declared and has no value yet.
@@ -47,6 +46,15 @@ pub(super) struct Open {
     pub(super) is_json: bool,
     /// Closing tags of arguments stand in it.
     holds_closers: bool,
+}
+
+/// What opened a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opener {
+    /// It ended the argument before it, which nothing had closed.
+    pub(super) after_open: bool,
+    /// See [`Param::by_tokens`].
+    pub(super) by_tokens: bool,
 }
 
 /// How many calls and groups are open.
@@ -106,13 +114,14 @@ impl Open {
             tail: self.rejected.map(|tag| tag.end as usize),
             is_json: self.is_json,
             holds_closers: self.holds_closers,
+            by_tokens: self.opener.by_tokens,
         }
     }
 }
 
 impl Walk {
     /// Enters the value that begins here.
-    pub(super) fn open(&mut self, key: Span, typing: Typing, after_open: bool) {
+    pub(super) fn open(&mut self, key: Span, typing: Typing, opener: Opener) {
         let from = self.at;
         let open = Open {
             key,
@@ -122,7 +131,7 @@ impl Walk {
             torn: false,
             opened: false,
             n_open: Begun::default(),
-            after_open,
+            opener,
             nested: 0,
             is_new: false,
             first: None,
@@ -185,7 +194,7 @@ impl Walk {
                     // Its opening tag ended another value, so the text may as well be that one's.
                     Some(false) => {
                         // `</parameter=b>3</parameter>`: was another argument meant?
-                        self.doubtful |= open.after_open || tag.key.is_some();
+                        self.doubtful |= open.opener.after_open || tag.key.is_some();
                         open.doubts(at, true);
                         open.rejected = Some(tag.at);
                         open.holds_closers = true;
@@ -219,7 +228,7 @@ impl Walk {
                 self.close(open, open.from + without_layout(value).len(), tag.at.end as usize);
                 self.at = tag.at.end as usize;
                 if let Some(key) = tag.key {
-                    self.open(key, tag.typing, true);
+                    self.open(key, tag.typing, Opener { after_open: true, by_tokens: tag.is_token(text) });
                 }
                 return Step::On;
             } else if matches!(tag.role, Role::Call | Role::Group)
