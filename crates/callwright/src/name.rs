@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::nearest::{fold, folded_ends, nearest};
+use crate::payload::tag;
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::Reason;
 
@@ -67,7 +68,16 @@ impl<'a> Names<'a> {
             Prefix::Known => self.longest,
             Prefix::Any => MAX_NAME,
         };
-        if written.is_empty() || most < written.len() || !self.ends.may_have(written) {
+        if written.is_empty() || most < written.len() {
+            return None;
+        }
+        // An attribute that is escaped: `tool="a&amp;b"`.
+        if written.contains('&')
+            && let Some(tool) = self.tools.get(&tag::unescaped(written))
+        {
+            return Some(tool);
+        }
+        if !self.ends.may_have(written) {
             return None;
         }
         if let Some(tool) = self.tools.get(written) {
@@ -231,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_variant_that_one_tool_has_is_that_tool() {
-        let declared = ["get_weather", "math.hypot", "list-files", "cd"];
+        let declared = ["get_weather", "math.hypot", "list-files", "cd", "a&b\"c"];
         for (written, expected) in [
             ("get_weather", "get_weather"),
             ("getWeather", "get_weather"),
@@ -242,6 +252,7 @@ mod tests {
             ("math_hypot", "math.hypot"),
             ("hypot", "math.hypot"),
             ("cd<|channel|>commentary", "cd"),
+            ("a&amp;b&quot;c", "a&b\"c"),
         ] {
             assert_eq!(resolved(&declared, written, Prefix::Known).as_deref(), Some(expected), "{written}");
         }

@@ -215,6 +215,8 @@ pub enum Trim {
     None,
     /// One line break at each end.
     LineBreak,
+    /// One line break at each end of a text that begins on a line of its own; the one at the end of another is the text's.
+    OwnLines,
     /// All of it.
     All,
 }

@@ -111,6 +111,13 @@ pub(crate) enum Lexed {
     No,
 }
 
+/// What an attribute says that is written for XML: `a&amp;b` → `a&b`.
+pub(crate) fn unescaped(attribute: &str) -> String {
+    const ENTITIES: [(&str, &str); 5] =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    ENTITIES.iter().fold(attribute.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
+}
+
 /// The tag that begins at `from`.
 pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     let bytes = text.as_bytes();

@@ -32,7 +32,8 @@ pub(crate) fn json_of(
 ) -> String {
     let raw = match trim {
         Trim::None => text,
-        Trim::LineBreak => without_breaks(text),
+        Trim::OwnLines if without_first_break(text).len() == text.len() => text,
+        Trim::LineBreak | Trim::OwnLines => without_breaks(text),
         Trim::All => text.trim(),
     };
     let raw = without_cdata(raw);
@@ -54,6 +55,10 @@ pub(crate) fn json_of(
         may_hold.then(|| elements::json_of(plain, guide, place)).flatten()
     };
     if !kinds.meets(Kinds::STRING) {
+        // Where a text may stand, it is one.
+        if kinds.meets(Kinds::NULL) && ["none", "nil"].contains(&plain) {
+            return "null".to_owned();
+        }
         let number = || {
             let is_number = kinds.meets(Kinds::INTEGER.or(Kinds::FRACTION));
             is_number.then(|| without_zeros(plain)).flatten()
@@ -153,7 +158,7 @@ pub(crate) fn start_of(text: &str, trim: Trim) -> Option<usize> {
     }
     Some(match trim {
         Trim::None => 0,
-        Trim::LineBreak => text.len() - without_first_break(text).len(),
+        Trim::LineBreak | Trim::OwnLines => text.len() - without_first_break(text).len(),
         Trim::All => text.len() - begins.len(),
     })
 }

@@ -17,7 +17,7 @@ use crate::payload::lexer::Lexer;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces};
-use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::payload::tag::{self, Lexed, Role, tag_at};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
 use crate::shape;
@@ -271,7 +271,7 @@ impl Case<'_, '_> {
             let place = value::place_of(guide, guide.root(), key);
             let raw = param.value.of(self.text);
             let indent = value::indent_at(self.text, param.key.start as usize);
-            let laid_out = indent.filter(|_| trim == Trim::LineBreak);
+            let laid_out = indent.filter(|_| matches!(trim, Trim::LineBreak | Trim::OwnLines));
             let json = match laid_out.and_then(|indent| value::without_layout(raw, indent)) {
                 Some(raw) => value::json_of(&raw, param.typing, guide, place, Trim::None),
                 None => value::json_of(raw, param.typing, guide, place, trim),
@@ -394,6 +394,11 @@ impl Case<'_, '_> {
         let guide = tool.schema().guide();
         if tool.declares(written) {
             return written;
+        }
+        // `key="a&amp;b"`
+        if written.contains('&') {
+            let meant = tag::unescaped(written);
+            return guide.names(guide.root()).find(|name| *name == meant).unwrap_or(written);
         }
         let word = written.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let is_given = |key: &str| walk.params.iter().any(|param| param.key.of(self.text) == key);

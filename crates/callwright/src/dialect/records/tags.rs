@@ -16,14 +16,14 @@ pub(super) fn all() -> Vec<Dialect> {
         record("seed_oss", NameAt::Opener, Distinct)
             .kin("qwen3_coder")
             .section(&["<seed:tool_call>"], &[])
-            .tags(Trim::LineBreak)
+            .tags(Trim::OwnLines)
             .by("Seed OSS")
             .example(
                 "<seed:tool_call>\n<function=f>\n<parameter=a>x</parameter>\n</function>\n</seed:tool_call>",
             ),
         record("anthropic_xml", NameAt::Opener, Distinct)
             .section(&["<function_calls>"], &[])
-            .tags(Trim::LineBreak)
+            .tags(Trim::OwnLines)
             .by("prompts in the manner of Claude's, and the agents that copied them")
             .example(
                 "<function_calls>\n<invoke name=\"f\">\n<parameter name=\"a\">x</parameter>\n</invoke>\n\
@@ -32,7 +32,7 @@ pub(super) fn all() -> Vec<Dialect> {
         record("minimax_m2", NameAt::Opener, Distinct)
             .kin("anthropic_xml")
             .section(&["<minimax:tool_call>"], &[])
-            .tags(Trim::LineBreak)
+            .tags(Trim::OwnLines)
             .by("MiniMax M2 and M2.1")
             .example(
                 "<minimax:tool_call>\n<invoke name=\"f\">\n<parameter name=\"a\">x</parameter>\n</invoke>\n\
@@ -41,7 +41,7 @@ pub(super) fn all() -> Vec<Dialect> {
         record("dots", NameAt::Opener, Distinct)
             .kin("anthropic_xml")
             .section(&["<dots_function_call>"], &[])
-            .tags(Trim::LineBreak)
+            .tags(Trim::OwnLines)
             .by("dots.llm")
             .example(
                 "<dots_function_call>\n<invoke name=\"f\">\n<parameter name=\"a\">x</parameter>\n</invoke>\n\
