@@ -228,14 +228,14 @@ pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
         _ if bar(&bytes[end..]).is_some() => false,
         None | Some(b'>') => false,
         // `<f/>`, `<f />`
-        Some(b' ' | b'/') if closes_itself(&bytes[end..]) => false,
+        Some(_) if closes_itself(&bytes[end..]) => false,
         Some(_) => !is_of_call(),
     }
 }
 
 /// Is nothing but the end of an empty tag left of it, or not even that?
 fn closes_itself(rest: &[u8]) -> bool {
-    let blanks = rest.iter().take(8).take_while(|byte| **byte == b' ').count();
+    let blanks = rest.iter().take(8).take_while(|byte| byte.is_ascii_whitespace()).count();
     matches!(rest.get(blanks..), None | Some([] | [b'/'] | [b'/', b'>', ..]))
 }
 

@@ -157,7 +157,7 @@ pub struct Scanner<'a> {
     made: Made,
     /// How often the markup around calls was closed altogether.
     group: usize,
-    /// The end of the last payload that was a call.
+    /// The end of the last call, with what closes it.
     called: usize,
     /// The end of the last call, thought or edge of a block of speech: what stands before it says nothing of a call behind
     /// it.

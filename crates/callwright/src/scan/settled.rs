@@ -37,6 +37,7 @@ impl Scanner<'_> {
                     }
                 }
                 self.at = at;
+                self.called = at;
                 if let Some((_, from)) = &mut self.inside {
                     *from = at;
                 }
