@@ -111,14 +111,15 @@ pub(crate) fn doubles_a_quote(reading: &Reading<'_>, source: &str) -> bool {
     false
 }
 
-/// The same of a string between apostrophes: `''Paris'`, `'Paris''`. Behind a digit it stands for feet.
+/// The same of a string between apostrophes: `''Paris'`, `'Paris''`. Behind a digit it stands for feet, behind a backslash
+/// for itself.
 fn doubles_an_apostrophe(reading: &Reading<'_>, source: &str) -> bool {
     let is_swap = |repair: &&Repair| repair.kind == RepairKind::SwapQuote && repair.at.of(source) == "'";
     let mut quotes = reading.repairs.iter().filter(is_swap);
     while let (Some(open), Some(close)) = (quotes.next(), quotes.next()) {
         let inside = source.get(open.at.end as usize..close.at.start as usize).unwrap_or("");
-        let is_last =
-            inside.strip_suffix('\'').is_some_and(|text| !text.ends_with(|c: char| c.is_ascii_digit()));
+        let is_half_of = |text: &str| !text.ends_with(|c: char| c == '\\' || c.is_ascii_digit());
+        let is_last = inside.strip_suffix('\'').is_some_and(is_half_of);
         let is_half = inside.starts_with('\'') || is_last;
         if 1 < inside.len() && is_half && inside.matches('\'').count() == 1 {
             return true;
