@@ -52,6 +52,11 @@ impl Leading<'_, '_> {
             }
         }
         let comma = self.skip_space(end + 1);
+        match self.bytes.get(comma) {
+            None => return Step::Wait,
+            Some(b',') => {}
+            Some(_) => return Step::Nothing,
+        }
         let mut at = self.skip_space(comma + 1);
         if let Some(b'"' | b'\'') = self.bytes.get(at) {
             let key = self.name_end(at + 1);
@@ -64,10 +69,10 @@ impl Leading<'_, '_> {
                 Some(_) => return Step::Nothing,
             }
         }
-        match (self.bytes.get(comma), self.bytes.get(at)) {
-            (Some(b','), Some(b'{')) => Step::Item(Item::Named { name, at }),
-            (Some(b',') | None, None) => Step::Wait,
-            _ => Step::Nothing,
+        match self.bytes.get(at) {
+            Some(b'{') => Step::Item(Item::Named { name, at }),
+            None => Step::Wait,
+            Some(_) => Step::Nothing,
         }
     }
 
