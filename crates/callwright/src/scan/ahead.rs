@@ -46,7 +46,9 @@ pub(super) fn ahead(text: &str, at: usize) -> Stretch {
                     }
                     Some(b'{') => return Stretch { from: word_before(bytes, line, MAX_SPACE, at), to: line },
                     Some(_) if is_mere_word(bytes, line) => false,
-                    Some(&first) if is_name_byte(first) || first == b'#' => {
+                    Some(&first) if is_name_byte(first) => return Stretch { from: line, to: line },
+                    // `### User:`, but no other headings.
+                    Some(b'#') if bytes[line..].iter().take(3).all(|byte| *byte == b'#') => {
                         return Stretch { from: line, to: line };
                     }
                     Some(_) => false,
@@ -87,9 +89,8 @@ fn may_quote_name(bytes: &[u8], at: usize) -> bool {
 fn may_hold_code(bytes: &[u8], at: usize) -> bool {
     let is_in_run = at.checked_sub(1).is_some_and(|n| bytes.get(n) == Some(&b'`'));
     let goes_on = |behind: &[u8]| match behind {
-        [b' ', next, ..] => next.is_ascii_alphabetic() && !matches!(next, b'j' | b'c'),
-        [b'.' | b',' | b';', b' ', next, ..] => next.is_ascii_alphabetic(),
-        _ => false,
+        [b'.' | b',' | b';', rest @ ..] => goes_on(rest),
+        rest => goes_on(rest),
     };
     let rest = bytes.get(at + 1..).unwrap_or(&[]);
     let is_last = || {
@@ -143,10 +144,22 @@ fn is_mere_word(bytes: &[u8], at: usize) -> bool {
     let line = bytes.get(at..).unwrap_or(&[]);
     let len = line.iter().take(MAX_WORD).take_while(|byte| is_name_byte(**byte)).count();
     let (word, behind) = line.split_at(len);
-    let goes_on =
-        matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic() && !matches!(next, b'j' | b'c'));
+    let goes_on = goes_on(behind.strip_prefix(b",").unwrap_or(behind));
     let is_beginning = || beginnings(word).iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
     goes_on && !word.is_empty() && !is_beginning()
+}
+
+/// Does a sentence go on behind a word with `behind`, a blank and another word, and not what a name may have behind it:
+/// `f json{`, `f code`?
+fn goes_on(behind: &[u8]) -> bool {
+    let [b' ', word @ ..] = behind else { return false };
+    let may_be = |known: &str| word.iter().zip(known.as_bytes()).all(|(a, b)| a.eq_ignore_ascii_case(b));
+    match word.first() {
+        Some(b'c' | b'C') => !may_be("code"),
+        Some(b'j' | b'J') => !may_be("json"),
+        // `- **a**`
+        first => first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'*'),
+    }
 }
 
 /// Words at the beginning of a line that something may begin with though a blank and a letter follow; those that begin like
@@ -368,6 +381,8 @@ mod tests {
         "]",
         ":",
         "# a",
+        "\n# ",
+        "\n## User",
         "\n### User",
         "\n  \"\"\"\n",
         "\nUser: x",
@@ -386,6 +401,12 @@ mod tests {
         "\nf word ",
         "\nf json{",
         "\nf code",
+        "\nf, and ",
+        "\n- **f**: ",
+        "\n- f: ",
+        "\nf **",
+        "\nf can",
+        "`f`, json",
         "\nassert x",
         "\ndef test_f",
         "\nanalysis to=f",
