@@ -235,8 +235,8 @@ impl Compiled {
             },
         );
         let closers = built_in().flat_map(|(_, record)| record.close.iter().map(|close| (close.clone(), ())));
-        let ends =
-            REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(|close| close.starts_with("<|"));
+        let is_token = |close: &&str| close.starts_with("<|") || close.ends_with("|>");
+        let ends = REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(is_token);
         let ends = ends.chain(TURN_ENDS.iter().chain(TURN_HEADS).copied());
         let closers = closers.chain(ends.map(|end| (Text::from(end), ())));
         let mut blocks: Vec<(Text, Held, Text)> = Vec::new();

@@ -135,7 +135,8 @@ impl Scanner<'_> {
     pub(super) fn stray_token(&self, at: usize, end: bool) -> Option<Found> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(at..).unwrap_or(&[]);
-        let is_token = matches!(rest, [b'<', b'|' | 0xEF, ..]);
+        // Also `<channel|>`.
+        let is_token = matches!(rest, [b'<', b'|' | 0xEF | b'c', ..]);
         // Behind a call that is shown they belong to what is shown.
         let is_shown = || self.shown.is_some_and(|end| is_joined(&self.text, end, at));
         if !is_token || self.in_fence || self.names.tools().is_empty() || is_shown() {
@@ -167,7 +168,7 @@ impl Scanner<'_> {
                 Fit::Is(len) => match rest.get(len) {
                     None if end => return Some(Found::Speech(len, None)),
                     None => grows = true,
-                    Some(b'\n' | b'\r' | b'<' | b'[' | b'{') => return Some(Found::Speech(len, None)),
+                    Some(b'\n' | b'\r' | b'<' | b'[' | b'{' | b']') => return Some(Found::Speech(len, None)),
                     Some(_) if line_start => return Some(Found::Speech(len, None)),
                     Some(_) => {}
                 },

@@ -24,6 +24,9 @@ const MAX_LABEL: usize = 32;
 /// The longest run of backticks that is a fence.
 pub(crate) const MAX_TICKS: usize = 16;
 
+/// How far back, in bytes, the backticks before a piece of code are looked for.
+const MAX_CODE: usize = 256;
+
 /// A call that may begin.
 #[derive(Debug)]
 pub(crate) struct Lead {
@@ -439,6 +442,14 @@ impl<'a, 't> Leading<'a, 't> {
         self.over(self.at + 1, Glue::Bracket)
     }
 
+    /// Do the ticks here end a piece of code that began on their line: `` Use `x`<tool_call> ``?
+    fn ends_code(&self) -> bool {
+        let before = self.bytes.get(..self.at).unwrap_or(&[]);
+        let is_behind_text = before.last().is_some_and(|byte| !byte.is_ascii_whitespace());
+        let line = before.iter().rev().take(MAX_CODE).take_while(|byte| **byte != b'\n');
+        is_behind_text && line.filter(|byte| **byte == b'`').count() % 2 == 1
+    }
+
     /// `('f', {…})`
     fn tuple(&mut self) -> Step {
         let quote = self.skip_space(self.at + 1);
@@ -471,7 +482,7 @@ impl<'a, 't> Leading<'a, 't> {
             // The tick behind a piece of code in a sentence, `x`, opens nothing.
             let is_last = self.at == self.from
                 && !self.place.line_start
-                && self.bytes.get(end).is_some_and(u8::is_ascii_whitespace);
+                && (self.bytes.get(end).is_some_and(u8::is_ascii_whitespace) || self.ends_code());
             return if is_last { Step::Nothing } else { self.over(end, Glue::Ticks(run)) };
         }
         if self.place.in_fence && self.glue.is_empty() {

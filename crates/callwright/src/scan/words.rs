@@ -150,7 +150,7 @@ impl Leading<'_, '_> {
             b'(' if self.free() && self.is_shallow() && matches!(word, "print" | "str" | "json.dumps") => {
                 return self.over(end + 1, Glue::Paren);
             }
-            b'[' if word.eq_ignore_ascii_case("functools") => {
+            b'[' | b'{' if word.eq_ignore_ascii_case("functools") => {
                 self.record = Some(self.known(Known::Phi4Mini));
                 self.at = end;
                 return Step::Over;
