@@ -211,7 +211,8 @@ impl Ends {
 
 /// `cd<|channel|>commentary` → `cd`; `get\_weather` → `get_weather`.
 fn without_token(written: &str) -> Cow<'_, str> {
-    let head = written.split_once("<|").map_or(written, |(head, _)| head).trim();
+    let token = if written.contains('<') { written.find("<|") } else { None };
+    let head = written.get(..token.unwrap_or(written.len())).unwrap_or(written).trim();
     if head.contains('\\') { Cow::Owned(head.replace('\\', "")) } else { Cow::Borrowed(head) }
 }
 

@@ -287,17 +287,13 @@ pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v
     }
 }
 
-/// The same for `arguments` in tags, where the object inside may be text: `<parameter name="input">{…}</parameter>`.
-pub(crate) fn without_text_wrapper(arguments: String, tool: &Tool) -> String {
-    let Ok(tree) = strict(&arguments) else { return arguments };
-    let root = tree.root(&arguments);
-    let inner = only_member(root, keys::ARGUMENTS).filter(|_| !takes_any(tool, root));
-    let object = match inner {
-        Some(inner) if inner.kind() == Kind::Object => Some(inner.raw().to_owned()),
-        Some(inner) => inner.as_str().filter(|text| is_object(text)).map(|text| text.trim().to_owned()),
-        None => None,
-    };
-    object.unwrap_or(arguments)
+/// The object that `arguments` in tags have around them, `<parameter name="input">{…}</parameter>`, where it may be text.
+pub(crate) fn in_text_wrapper(arguments: Value<'_>, tool: &Tool) -> Option<String> {
+    let inner = only_member(arguments, keys::ARGUMENTS).filter(|_| !takes_any(tool, arguments))?;
+    match inner.kind() {
+        Kind::Object => Some(inner.raw().to_owned()),
+        _ => inner.as_str().filter(|text| is_object(text)).map(|text| text.trim().to_owned()),
+    }
 }
 
 /// All arguments in one text, `"{\"city\": \"Paris\"}"`, also where it stands as the only one without a name,

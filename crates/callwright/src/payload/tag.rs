@@ -254,9 +254,12 @@ fn behind_bars(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Does the word of a tag, `use_tool`, say that it is about a call?
 pub(crate) fn names_call(word: &str) -> bool {
-    let holds =
-        |part: &&str| word.as_bytes().windows(part.len()).any(|w| w.eq_ignore_ascii_case(part.as_bytes()));
-    ["tool", "function", "invoke", "call"].iter().any(holds)
+    ["tool", "function", "invoke", "call"].iter().any(|part| holds(word, part))
+}
+
+/// Does `text`, which is short, hold `part`, whatever the case of its letters?
+pub(crate) fn holds(text: &str, part: &str) -> bool {
+    text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
 /// The tag that `text` ends with, if it ends with one.

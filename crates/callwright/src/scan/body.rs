@@ -225,13 +225,17 @@ impl Case<'_, '_> {
         };
         match read {
             Ok(arguments) => {
-                let arguments = shape::without_text_wrapper(arguments, tool);
-                let repair = Repair {
-                    kind: RepairKind::SwapSyntax,
-                    at: Span::new(at, end.at),
-                    put: arguments.clone().into(),
+                let Ok(tree) = strict(&arguments) else { return refused(Reason::Unreadable(Vec::new())) };
+                let swap = |put: &str| {
+                    let at = Span::new(at, end.at);
+                    vec![Repair { kind: RepairKind::SwapSyntax, at, put: put.to_owned().into() }]
                 };
-                let verdict = match self.verdict(tool, written, &arguments, vec![repair], at, end.at) {
+                let root = tree.root(&arguments);
+                let verdict = match shape::in_text_wrapper(root, tool) {
+                    Some(inner) => self.verdict(tool, written, &inner, swap(&inner), at, end.at),
+                    None => self.verdict_on(tool, written, root, swap(&arguments), at, end.at),
+                };
+                let verdict = match verdict {
                     // `<parameter=a>1</parameter>` and no more: another parameter could have followed.
                     Some(Verdict::Accepted(call)) if end.ending == Ending::Bare && is_tags => {
                         let open_end = open_end::is_open_object(tool, &call.arguments);
@@ -300,10 +304,7 @@ impl Case<'_, '_> {
         if doubtful {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
-        match strict(&arguments) {
-            Ok(_) => Ok(arguments),
-            Err(_) => Err(Reason::Unreadable(Vec::new())),
-        }
+        Ok(arguments)
     }
 
     /// The arguments with some values that could be texts as well taken for texts, where only so they fit:
@@ -488,9 +489,14 @@ impl Case<'_, '_> {
 
 /// `{"a": 1}`
 fn object_of(members: &[(&str, String)]) -> String {
-    let members: Vec<String> =
-        members.iter().map(|(key, json)| format!("{}: {json}", serde_json::Value::from(*key))).collect();
-    format!("{{{}}}", members.join(", "))
+    let len = members.iter().map(|(key, json)| key.len() + json.len() + 8).sum();
+    let mut object = String::with_capacity(len);
+    for (n, (key, json)) in members.iter().enumerate() {
+        object.push_str(if n == 0 { "{" } else { ", " });
+        object.extend([&*callwright_json::quote(key), ": ", json]);
+    }
+    object.push_str(if members.is_empty() { "{}" } else { "}" });
+    object
 }
 
 /// The style of arguments that begin with such a tag.

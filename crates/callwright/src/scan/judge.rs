@@ -611,7 +611,7 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// The verdict on arguments that were read.
-    fn verdict_on(
+    pub(super) fn verdict_on(
         &self,
         tool: &Tool,
         written: &str,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::lead::{Glue, Item, Leading};
-use crate::dialect::{Known, Record};
-use crate::payload::tag::{Role, Tag};
+use crate::dialect::{self, Known, Record};
+use crate::payload::tag::{Role, Tag, holds};
 
 impl<'a> Leading<'a, '_> {
     /// The dialect of a call whose payload is `item`; `None` where more text must tell.
@@ -68,15 +68,15 @@ impl<'a> Leading<'a, '_> {
         if let Some(record) = self.record.filter(|record| record.grammar.is_tagged()) {
             return record;
         }
-        let whole = tag.at.of(self.text).to_ascii_lowercase();
+        let whole = tag.at.of(self.text);
         self.known(match tag.word.of(self.text) {
             _ if tag.marked => Known::MinimaxM3,
-            _ if whole.starts_with("<|open|>") => Known::KimiK3,
-            _ if whole.contains("dsml") => Known::DeepseekV4,
-            _ if whole.contains("gcml") => Known::Gigachat35,
-            _ if whole.contains("steptml") => Known::Step3,
-            _ if whole.contains("atem") => Known::Muse,
-            _ if whole.starts_with("<function=") => Known::FunctionaryV31,
+            _ if tag.by_tokens => Known::KimiK3,
+            _ if holds(whole, "dsml") => Known::DeepseekV4,
+            _ if holds(whole, "gcml") => Known::Gigachat35,
+            _ if holds(whole, "steptml") => Known::Step3,
+            _ if holds(whole, "atem") => Known::Muse,
+            _ if dialect::starts_with_any_case(whole.as_bytes(), b"<function=") => Known::FunctionaryV31,
             "function" => Known::MinicpmV5,
             _ => Known::AnthropicXml,
         })
