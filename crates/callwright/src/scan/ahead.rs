@@ -13,6 +13,7 @@ use crate::name::MAX_NAME;
 const MAX_SPACE: usize = 64;
 /// A marker with a blank between two words, as far as no byte of interest stands in it.
 const TWO_WORDS: (&str, &str) = ("function", "call");
+
 /// A stretch to look at closely: every place of it, the last one included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
