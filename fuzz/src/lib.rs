@@ -3,3 +3,4 @@
 pub mod heal;
 pub mod parse;
 pub mod relay;
+pub mod schema;

@@ -18,6 +18,11 @@ fn relay_holds_for_its_seeds() {
     replay("relay", callwright_fuzz::relay::check);
 }
 
+#[test]
+fn schema_holds_for_its_seeds() {
+    replay("schema", callwright_fuzz::schema::check);
+}
+
 fn replay(target: &str, check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
     let seeds: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

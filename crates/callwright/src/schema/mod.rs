@@ -75,6 +75,13 @@ impl Schema {
         normal::without_unused(&mut value);
         drop_unknown_language(&mut value, resources);
         let broken_references = references::without_broken(&mut value);
+        if !broken_references.is_empty() {
+            // Only they referred to some.
+            normal::without_unused(&mut value);
+        }
+        if let Some(id) = references::shared_id(&value) {
+            return Err(SchemaError::Invalid(format!("two parts of it are called `{}`", id.escape_debug())));
+        }
         let expanded = limits::expand(&value);
         let (guide, is_exact) = compile_documents(&[Document::new(&value)]);
         // The tables know the vocabulary of the drafts only, not that of another language.
@@ -289,6 +296,14 @@ mod tests {
             let error = Schema::compile(&json!({"properties": {"a": {"$ref": uri}}})).unwrap_err();
             assert!(matches!(error, SchemaError::Reference(_)), "{uri}: {error:?}");
         }
+    }
+
+    /// The validator panics where two parts of a schema have one identity.
+    #[test]
+    fn an_identity_that_two_parts_have_is_refused() {
+        let part = json!({"$id": "http://example.com/a", "$ref": "#b"});
+        let schema = json!({"properties": {"x": part, "y": part}, "$defs": {"b": {"$anchor": "b"}}});
+        assert!(matches!(Schema::compile(&schema), Err(SchemaError::Invalid(_))));
     }
 
     #[test]

@@ -14,11 +14,12 @@ use super::keywords::{inside, local_pointer};
 pub(crate) fn without_broken(root: &mut Value) -> Vec<String> {
     let broken = broken(root);
     let mut left_out = Vec::new();
-    // A reference may name a place under any key, as `#/components/schemas/a`.
-    let mut todo = vec![root];
+    // Schemas are known by their addresses, so nothing moves before all are found. A reference may name a place under any
+    // key, as `#/components/schemas/a`.
+    let mut todo = vec![&mut *root];
     while let Some(value) = todo.pop() {
         if broken.contains(&std::ptr::from_ref(value))
-            && let Some(Value::String(reference)) = value.as_object_mut().and_then(|s| s.shift_remove("$ref"))
+            && let Some(Value::String(reference)) = value.get_mut("$ref").map(Value::take)
         {
             left_out.push(reference);
         }
@@ -28,7 +29,25 @@ pub(crate) fn without_broken(root: &mut Value) -> Vec<String> {
             _ => {}
         }
     }
+    if !left_out.is_empty() {
+        drop_taken(root);
+    }
     left_out
+}
+
+/// Removes each `$ref` whose text was taken.
+fn drop_taken(root: &mut Value) {
+    let mut todo = vec![root];
+    while let Some(value) = todo.pop() {
+        match value {
+            Value::Object(members) => {
+                members.retain(|keyword, value| keyword != "$ref" || !value.is_null());
+                todo.extend(members.values_mut());
+            }
+            Value::Array(elements) => todo.extend(elements),
+            _ => {}
+        }
+    }
 }
 
 /// The schemas inside `schema` and the one that its `$ref` names by a pointer; `true` where it speaks about the same
@@ -58,6 +77,41 @@ fn with_own_id(root: &Value) -> Vec<&Value> {
         todo.extend(inside(schema).map(|(_, child)| child));
     }
     found
+}
+
+/// An identity that two parts of the document have: what refers to it names neither.
+pub(crate) fn shared_id(root: &Value) -> Option<String> {
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut todo = vec![(root, String::new())];
+    while let Some((value, base)) = todo.pop() {
+        let Value::Object(schema) = value else { continue };
+        let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str);
+        let own = id.map_or_else(|| base.clone(), |id| resolved(&base, id));
+        if id.is_some() && !seen.insert(own.clone()) {
+            return Some(own);
+        }
+        // A name alone, as the older drafts have it, is no base.
+        let base = if id.is_some_and(|id| id.starts_with('#')) { base } else { own };
+        todo.extend(inside(schema).map(|(_, child)| (child, base.clone())));
+    }
+    None
+}
+
+/// The address `id`, which stands where `base` is the address of the whole.
+fn resolved(base: &str, id: &str) -> String {
+    let id = id.strip_suffix('#').unwrap_or(id);
+    let base = base.split('#').next().unwrap_or(base);
+    let scheme = id.split_once(':').filter(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphanumeric()));
+    if scheme.is_some() {
+        return id.to_owned();
+    }
+    let host = base.find("://").and_then(|at| Some(at + 3 + base.get(at + 3..)?.find('/')?));
+    let folder = match id.as_bytes() {
+        [] | [b'#', ..] => base,
+        [b'/', ..] => base.get(..host.unwrap_or(0)).unwrap_or(""),
+        _ => base.rfind('/').and_then(|at| base.get(..=at)).unwrap_or(""),
+    };
+    format!("{folder}{id}")
 }
 
 fn target<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
@@ -120,10 +174,16 @@ struct Step<'s> {
     is_done: bool,
 }
 
-/// The names that parts of the document have for `#name`.
+/// The names that parts of the document have for `#name`; the older drafts write them `"$id": "#name"`.
 fn anchors(root: &Value) -> HashSet<&str> {
-    let named = |schema| ["$anchor", "$dynamicAnchor"].map(|keyword| Value::get(schema, keyword)?.as_str());
-    within(root).into_iter().flat_map(named).flatten().collect()
+    within(root).into_iter().flat_map(names_of).collect()
+}
+
+/// The names that `schema` itself has for `#name`.
+fn names_of(schema: &Value) -> impl Iterator<Item = &str> {
+    let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
+    let anchors = ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text);
+    anchors.chain(["$id", "id"].into_iter().filter_map(move |keyword| text(keyword)?.strip_prefix('#')))
 }
 
 /// `value` and all that is inside it.
@@ -163,6 +223,7 @@ mod tests {
         for whole in [
             json!({"$ref": "#/components/schemas/a", "components": {"schemas": {"a": {"type": "string"}}}}),
             json!({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}),
+            json!({"$ref": "#a", "definitions": {"x": {"$id": "#a"}}}),
             json!({"$ref": "https://example.com/a"}),
             json!({"properties": {"child": {"$ref": "#"}}}),
             json!({"items": {"$id": "inner", "$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}}),
@@ -172,9 +233,30 @@ mod tests {
     }
 
     #[test]
+    fn an_identity_belongs_to_one_part() {
+        for (twice, id) in [
+            (json!({"items": {"$id": "a"}, "not": {"$id": "a"}}), "a"),
+            (
+                json!({"$id": "http://x.y/a/b", "items": {"$id": "c"}, "not": {"$id": "/a/c#"}}),
+                "http://x.y/a/c",
+            ),
+            (json!({"$id": "u", "items": {"$id": "#a"}, "not": {"$id": "#a"}}), "u#a"),
+        ] {
+            assert_eq!(shared_id(&twice).as_deref(), Some(id), "{twice}");
+        }
+        for once in [
+            json!({"$id": "#a", "items": {"$id": "b", "not": {"$id": "#a"}}}),
+            json!({"items": {"$id": "b"}, "not": {"$id": "c", "items": {"$id": "d/b"}}}),
+        ] {
+            assert_eq!(shared_id(&once), None, "{once}");
+        }
+    }
+
+    #[test]
     fn a_reference_that_never_reaches_a_value_is_left_out() {
         for (endless, mended_to) in [
             (json!({"$ref": "#"}), json!({})),
+            (json!({"$ref": "#", "if": {"$ref": "#"}, "not": {"$ref": "#"}}), json!({"if": {}, "not": {}})),
             (json!({"allOf": [{"anyOf": [{"$ref": "#"}]}]}), json!({"allOf": [{"anyOf": [{}]}]})),
             (
                 json!({"$ref": "#/$defs/x", "$defs": {"x": {"$ref": "#/$defs/y"}, "y": {"$ref": "#/$defs/x"}}}),

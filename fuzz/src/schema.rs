@@ -1,0 +1,24 @@
+//! Any schema: no panic, its normal form means the same, and what fits it once fits it again.
+
+use callwright::{Schema, heal};
+use serde_json::Value;
+
+/// What is checked against each schema.
+const INSTANCES: [&str; 5] =
+    ["{}", "[1, \"a\", null]", "\"a\"", r#"{"x": {"x": [1, {"y": "a"}]}, "y": [{"x": null}]}"#, "1.5"];
+
+/// Panics if a law does not hold for `data`, a schema as JSON.
+pub fn check(data: &[u8]) {
+    let Ok(schema) = serde_json::from_slice::<Value>(data) else { return };
+    let Ok(schema) = Schema::compile(&schema) else { return };
+    let normal = Schema::compile(schema.value()).expect("a normal form compiles");
+    assert_eq!(normal.value(), schema.value(), "it has a normal form, too");
+    assert!(normal.broken_references().is_empty(), "nothing is left to leave out");
+    for instance in INSTANCES {
+        let healed = heal(instance, Some(&schema), None);
+        assert_eq!(healed.is_ok(), heal(instance, Some(&normal), None).is_ok(), "{instance}");
+        if let Ok(healed) = healed {
+            assert!(heal(&healed.text, Some(&schema), None).is_ok(), "{instance}");
+        }
+    }
+}
