@@ -298,12 +298,14 @@ mod tests {
         }
     }
 
-    /// The validator panics where two parts of a schema have one identity.
+    /// The validator panics where two parts of a schema have one identity and one of them a name that both refer to.
     #[test]
     fn an_identity_that_two_parts_have_is_refused() {
-        let part = json!({"$id": "http://example.com/a", "$ref": "#b"});
-        let schema = json!({"properties": {"x": part, "y": part}, "$defs": {"b": {"$anchor": "b"}}});
-        assert!(matches!(Schema::compile(&schema), Err(SchemaError::Invalid(_))));
+        for id in ["http://example.com/a", "http://example.com/b/../a", "HTTP://example.com:80/%61"] {
+            let named = json!({"$id": "http://example.com/a", "$ref": "#b", "items": {"$anchor": "b"}});
+            let schema = json!({"properties": {"x": named, "y": {"$id": id, "$ref": "#b"}}});
+            assert!(matches!(Schema::compile(&schema), Err(SchemaError::Invalid(_))), "{id}");
+        }
     }
 
     #[test]

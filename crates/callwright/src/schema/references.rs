@@ -1,52 +1,43 @@
 //! Which schemas a schema leads to, and the references that lead to none.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use jsonschema::{Uri, uri};
 use serde_json::Value;
 
 use super::keywords::{inside, local_pointer};
 
-/// Leaves out each `$ref` inside the document that says nothing, and gives them in no particular order: one that names no
-/// schema of `root`, as `#/$defs/Missing`, and one that leads back to itself without going into the value, as
-/// `{"$ref": "#"}`. What stands beside it stays.
+/// Leaves out each `$ref` inside the document that says nothing, and gives them in the order of the document: one that names
+/// no schema of `root`, as `#/$defs/Missing`, and one that leads back to itself without going into the value, as
+/// `{"$ref": "#"}`. What stands beside it stays. The caller has bounded the depth of `root` before.
 ///
 /// What refers to another document is left alone, and so is what stands in a part with an identity of its own (`$id`).
 pub(crate) fn without_broken(root: &mut Value) -> Vec<String> {
     let broken = broken(root);
     let mut left_out = Vec::new();
-    // Schemas are known by their addresses, so nothing moves before all are found. A reference may name a place under any
-    // key, as `#/components/schemas/a`.
-    let mut todo = vec![&mut *root];
-    while let Some(value) = todo.pop() {
-        if broken.contains(&std::ptr::from_ref(value))
-            && let Some(Value::String(reference)) = value.get_mut("$ref").map(Value::take)
-        {
-            left_out.push(reference);
-        }
-        match value {
-            Value::Object(members) => todo.extend(members.values_mut()),
-            Value::Array(elements) => todo.extend(elements),
-            _ => {}
-        }
-    }
-    if !left_out.is_empty() {
-        drop_taken(root);
+    if !broken.is_empty() {
+        leave_out(root, &broken, &mut left_out);
     }
     left_out
 }
 
-/// Removes each `$ref` whose text was taken.
-fn drop_taken(root: &mut Value) {
-    let mut todo = vec![root];
-    while let Some(value) = todo.pop() {
-        match value {
-            Value::Object(members) => {
-                members.retain(|keyword, value| keyword != "$ref" || !value.is_null());
-                todo.extend(members.values_mut());
-            }
-            Value::Array(elements) => todo.extend(elements),
-            _ => {}
+/// Takes the `$ref` from each of the `broken` schemas in `value`, which are known by their addresses: what is inside comes
+/// first, as leaving a keyword out moves those beside it. A reference may name a place under any key, as
+/// `#/components/schemas/a`.
+fn leave_out(value: &mut Value, broken: &HashSet<*const Value>, left_out: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(|member| leave_out(member, broken, left_out)),
+        Value::Array(elements) => {
+            elements.iter_mut().for_each(|element| leave_out(element, broken, left_out))
         }
+        _ => {}
+    }
+    if broken.contains(&std::ptr::from_ref(value))
+        && let Some(Value::String(reference)) = value.as_object_mut().and_then(|s| s.shift_remove("$ref"))
+    {
+        left_out.push(reference);
     }
 }
 
@@ -70,8 +61,7 @@ fn with_own_id(root: &Value) -> Vec<&Value> {
     let mut todo = vec![root];
     while let Some(value) = todo.pop() {
         let Value::Object(schema) = value else { continue };
-        let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str);
-        if id.is_some() && !std::ptr::eq(value, root) {
+        if identity(value).is_some() && !std::ptr::eq(value, root) {
             found.push(value);
         }
         todo.extend(inside(schema).map(|(_, child)| child));
@@ -79,39 +69,30 @@ fn with_own_id(root: &Value) -> Vec<&Value> {
     found
 }
 
-/// An identity that two parts of the document have: what refers to it names neither.
-pub(crate) fn shared_id(root: &Value) -> Option<String> {
-    let mut seen: HashSet<String> = HashSet::new();
-    let mut todo = vec![(root, String::new())];
+/// An identity that two parts of the document have, however each spells it, as one of them does: what refers to it names
+/// neither.
+pub(crate) fn shared_id(root: &Value) -> Option<&str> {
+    let mut seen: HashSet<Uri<String>> = HashSet::new();
+    let mut todo = vec![(root, Arc::new(uri::from_str("").ok()?))];
     while let Some((value, base)) = todo.pop() {
         let Value::Object(schema) = value else { continue };
-        let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str);
-        let own = id.map_or_else(|| base.clone(), |id| resolved(&base, id));
-        if id.is_some() && !seen.insert(own.clone()) {
-            return Some(own);
+        let id = identity(value);
+        // What is no address is the validator's to refuse.
+        let own = id.and_then(|id| uri::resolve_against(&base.borrow(), id.trim_end_matches('#')).ok());
+        if own.as_ref().is_some_and(|own| !seen.insert(own.clone())) {
+            return id;
         }
         // A name alone, as the older drafts have it, is no base.
-        let base = if id.is_some_and(|id| id.starts_with('#')) { base } else { own };
-        todo.extend(inside(schema).map(|(_, child)| (child, base.clone())));
+        let own = own.filter(|_| id.is_some_and(|id| !id.starts_with('#')));
+        let base = own.map_or(base, Arc::new);
+        todo.extend(inside(schema).map(|(_, child)| (child, Arc::clone(&base))));
     }
     None
 }
 
-/// The address `id`, which stands where `base` is the address of the whole.
-fn resolved(base: &str, id: &str) -> String {
-    let id = id.strip_suffix('#').unwrap_or(id);
-    let base = base.split('#').next().unwrap_or(base);
-    let scheme = id.split_once(':').filter(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphanumeric()));
-    if scheme.is_some() {
-        return id.to_owned();
-    }
-    let host = base.find("://").and_then(|at| Some(at + 3 + base.get(at + 3..)?.find('/')?));
-    let folder = match id.as_bytes() {
-        [] | [b'#', ..] => base,
-        [b'/', ..] => base.get(..host.unwrap_or(0)).unwrap_or(""),
-        _ => base.rfind('/').and_then(|at| base.get(..=at)).unwrap_or(""),
-    };
-    format!("{folder}{id}")
+/// The identity that `schema` gives itself.
+fn identity(schema: &Value) -> Option<&str> {
+    schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)
 }
 
 fn target<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
@@ -126,10 +107,10 @@ fn reference(schema: &Value) -> Option<&str> {
 /// The schemas whose `$ref` says nothing.
 fn broken(root: &Value) -> HashSet<*const Value> {
     let mut broken = HashSet::new();
-    let anchors = anchors(root);
+    let anchors = LazyCell::new(|| anchors(root));
     // There, `#/…` is not what it is from the root.
-    let elsewhere: HashSet<*const Value> =
-        with_own_id(root).into_iter().flat_map(within).map(std::ptr::from_ref).collect();
+    let elsewhere: LazyCell<HashSet<*const Value>, _> =
+        LazyCell::new(|| with_own_id(root).into_iter().flat_map(within).map(std::ptr::from_ref).collect());
     let mut starts = vec![root];
     let mut seen: HashSet<*const Value> = HashSet::new();
     while let Some(start) = starts.pop() {
@@ -235,14 +216,15 @@ mod tests {
     #[test]
     fn an_identity_belongs_to_one_part() {
         for (twice, id) in [
-            (json!({"items": {"$id": "a"}, "not": {"$id": "a"}}), "a"),
+            (json!({"items": {"$id": "a"}, "not": {"$id": "./b/../a"}}), "a"),
+            (json!({"$id": "http://x.y/a/b", "items": {"$id": "c"}, "not": {"$id": "/a/c#"}}), "c"),
             (
-                json!({"$id": "http://x.y/a/b", "items": {"$id": "c"}, "not": {"$id": "/a/c#"}}),
-                "http://x.y/a/c",
+                json!({"items": {"$id": "http://x.y/%7Ea"}, "not": {"$id": "HTTP://X.y:80/~a"}}),
+                "http://x.y/%7Ea",
             ),
-            (json!({"$id": "u", "items": {"$id": "#a"}, "not": {"$id": "#a"}}), "u#a"),
+            (json!({"$id": "u", "items": {"$id": "#a"}, "not": {"$id": "#a"}}), "#a"),
         ] {
-            assert_eq!(shared_id(&twice).as_deref(), Some(id), "{twice}");
+            assert_eq!(shared_id(&twice), Some(id), "{twice}");
         }
         for once in [
             json!({"$id": "#a", "items": {"$id": "b", "not": {"$id": "#a"}}}),
