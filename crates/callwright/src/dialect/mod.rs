@@ -221,6 +221,13 @@ pub enum Trim {
     All,
 }
 
+impl Trim {
+    /// May line breaks be the markup's, and the indents of lines behind them?
+    pub(crate) fn knows_lines(self) -> bool {
+        matches!(self, Trim::LineBreak | Trim::OwnLines)
+    }
+}
+
 /// How sure an opener makes it that a call follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -74,7 +74,7 @@ impl Tag {
     }
 
     /// Is it made of tokens of a vocabulary, which no text spells by chance?
-    pub(crate) fn is_token(&self, text: &str) -> bool {
+    pub(crate) fn is_of_tokens(&self, text: &str) -> bool {
         self.marked || self.by_tokens || self.at.of(text).contains(['|', '｜'])
     }
 }

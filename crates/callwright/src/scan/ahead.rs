@@ -9,7 +9,7 @@ use super::lead::is_name_byte;
 use crate::dialect;
 use crate::name::MAX_NAME;
 
-/// How much white space may stand between a name and its brace, or a recipient and its token.
+/// How much white space may stand between a name and its brace, a recipient and its token, or before a line's first word.
 const MAX_SPACE: usize = 64;
 /// A marker with a blank between two words, as far as no byte of interest stands in it.
 const TWO_WORDS: (&str, &str) = ("function", "call");
@@ -71,7 +71,8 @@ fn may_quote_name(bytes: &[u8], at: usize) -> bool {
     if at.checked_sub(1).and_then(|n| bytes.get(n)).is_some_and(|b| is_name_byte(*b)) {
         return false;
     }
-    let Some(behind) = behind_name(bytes, at + 1).filter(|_| !begins_line(bytes, at)) else { return true };
+    // There a turn may begin that is not the model's: `"""`.
+    let Some(behind) = behind_name(bytes, at + 1).filter(|_| !is_line_start(bytes, at)) else { return true };
     match behind {
         [b'(', ..] => true,
         [quote, behind @ ..] if *quote == bytes[at] => match behind {
@@ -103,14 +104,15 @@ fn may_hold_code(bytes: &[u8], at: usize) -> bool {
         Some(behind @ [b'`', ..]) => behind.len() < rest.len() && goes_on(&behind[1..]),
         _ => false,
     };
-    is_in_run || begins_line(bytes, at) || !(goes_on(rest) && is_last() || is_whole())
+    is_in_run || is_line_start(bytes, at) || !(goes_on(rest) && is_last() || is_whole())
 }
 
-/// Is there nothing but blanks before `at` on its line? There a turn may begin that is not the model's: `"""`.
-fn begins_line(bytes: &[u8], at: usize) -> bool {
+/// Is there nothing but blanks before `at` on its line?
+pub(super) fn is_line_start(bytes: &[u8], at: usize) -> bool {
     let before = bytes.get(..at).unwrap_or(&[]);
-    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
-    matches!(before.len().checked_sub(blanks + 1).and_then(|n| before.get(n)), None | Some(b'\n'))
+    let blanks =
+        before.iter().rev().take(MAX_SPACE).take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+    matches!(before.get(..at - blanks).and_then(<[u8]>::last), None | Some(b'\n'))
 }
 
 /// What stands behind the name that begins at `from`; `None` where that is longer than names are.

@@ -275,7 +275,7 @@ impl Case<'_, '_> {
             let place = value::place_of(guide, guide.root(), key);
             let raw = param.value.of(self.text);
             let indent = value::indent_at(self.text, param.key.start as usize);
-            let laid_out = indent.filter(|_| matches!(trim, Trim::LineBreak | Trim::OwnLines));
+            let laid_out = indent.filter(|_| trim.knows_lines());
             let json = match laid_out.and_then(|indent| value::without_layout(raw, indent)) {
                 Some(raw) => value::json_of(&raw, param.typing, guide, place, Trim::None),
                 None => value::json_of(raw, param.typing, guide, place, trim),
@@ -387,7 +387,7 @@ impl Case<'_, '_> {
         let is_alike =
             || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
         let written = before.key.of(self.text);
-        is_odd && !param.by_tokens && is_named(written) && takes_text(written) && !is_alike()
+        is_odd && !param.is_of_tokens && is_named(written) && takes_text(written) && !is_alike()
     }
 
     /// The declared key that is `written` in other letters, or with a sign too many, `"path`, and has no value of its own.

@@ -84,9 +84,7 @@ impl LiveTags {
             return false;
         };
         // How far its lines are indented shows when all of it is there.
-        if matches!(trim, Trim::LineBreak | Trim::OwnLines)
-            && value::indent_at(text, param.key.start as usize).is_some()
-        {
+        if trim.knows_lines() && value::indent_at(text, param.key.start as usize).is_some() {
             return false;
         }
         let is_new = self.seen & 1 << slot == 0;

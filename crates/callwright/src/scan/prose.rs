@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ahead::{Stretch, ahead, behind_blanks};
+use super::ahead::{Stretch, ahead, behind_blanks, is_line_start};
 use super::blocks::thought_ends;
 use super::body::Body;
 use super::extent::Extent;
@@ -328,9 +328,7 @@ impl<'a> Scanner<'a> {
 
     /// Is there nothing but blanks before `at` on its line?
     pub(super) fn is_line_start(&self, at: usize) -> bool {
-        let before = self.text.as_bytes().get(..at).unwrap_or(&[]);
-        let blanks = before.iter().rev().take(64).take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
-        matches!(before.get(..at - blanks).and_then(<[u8]>::last), None | Some(b'\n'))
+        is_line_start(self.text.as_bytes(), at)
     }
 }
 

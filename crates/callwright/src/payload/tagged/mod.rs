@@ -60,7 +60,7 @@ pub(crate) struct Param {
     /// Closing tags of arguments stand in it.
     holds_closers: bool,
     /// It was opened by tokens of a vocabulary, which no text spells by chance: `<arg_key>`, `<|open|>argument key="a"<|sep|>`.
-    pub(crate) by_tokens: bool,
+    pub(crate) is_of_tokens: bool,
 }
 
 /// How a call ended.
@@ -260,7 +260,7 @@ impl Walk {
         self.by_tokens |= tag.by_tokens;
         match (tag.empty, tag.value) {
             (false, None) => {
-                self.open(key, typing, Opener { after_open: false, by_tokens: tag.is_token(text) })
+                self.open(key, typing, Opener { after_open: false, is_of_tokens: tag.is_of_tokens(text) })
             }
             (true, value) => {
                 let value = value.unwrap_or(Span::at(self.at));
@@ -273,7 +273,7 @@ impl Walk {
                     tail: None,
                     is_json: false,
                     holds_closers: false,
-                    by_tokens: false,
+                    is_of_tokens: false,
                 });
             }
             // Which of both is it?
@@ -337,7 +337,7 @@ impl Walk {
         match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
                 self.at = tag.at.end as usize;
-                self.open(key, typing, Opener { after_open: false, by_tokens: true });
+                self.open(key, typing, Opener { after_open: false, is_of_tokens: true });
                 Step::On
             }
             Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
@@ -374,7 +374,7 @@ impl Walk {
                     return Step::Ended(at, Ending::Broken);
                 }
                 self.at = at;
-                self.open(key, typing, Opener { after_open: false, by_tokens: true });
+                self.open(key, typing, Opener { after_open: false, is_of_tokens: true });
                 Step::On
             }
             // A key without a value.

@@ -53,8 +53,8 @@ pub(super) struct Open {
 pub(super) struct Opener {
     /// It ended the argument before it, which nothing had closed.
     pub(super) after_open: bool,
-    /// See [`Param::by_tokens`].
-    pub(super) by_tokens: bool,
+    /// See [`Param::is_of_tokens`].
+    pub(super) is_of_tokens: bool,
 }
 
 /// How many calls and groups are open.
@@ -114,7 +114,7 @@ impl Open {
             tail: self.rejected.map(|tag| tag.end as usize),
             is_json: self.is_json,
             holds_closers: self.holds_closers,
-            by_tokens: self.opener.by_tokens,
+            is_of_tokens: self.opener.is_of_tokens,
         }
     }
 }
@@ -228,7 +228,11 @@ impl Walk {
                 self.close(open, open.from + without_layout(value).len(), tag.at.end as usize);
                 self.at = tag.at.end as usize;
                 if let Some(key) = tag.key {
-                    self.open(key, tag.typing, Opener { after_open: true, by_tokens: tag.is_token(text) });
+                    self.open(
+                        key,
+                        tag.typing,
+                        Opener { after_open: true, is_of_tokens: tag.is_of_tokens(text) },
+                    );
                 }
                 return Step::On;
             } else if matches!(tag.role, Role::Call | Role::Group)
