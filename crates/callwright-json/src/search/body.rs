@@ -98,10 +98,10 @@ impl Search<'_, '_> {
         Some(State { at: body, open: body, quote, step: Step::Body, comma: false, unpaired: false, ..s })
     }
 
-    /// Enters a string whose opening quote, which should stand at `s.at`, is missing.
-    pub(super) fn open_bare_string(&mut self, s: State) -> State {
+    /// Enters a string whose opening `quote`, which should stand at `s.at`, is missing.
+    pub(super) fn open_bare_string(&mut self, s: State, quote: Quote) -> State {
         let s = self.edit(s, RepairKind::AddQuote, Span::at(s.at as usize), "\"");
-        State { open: s.at, quote: Quote::Double, step: Step::Body, comma: false, ..s }
+        State { open: s.at, quote, step: Step::Body, comma: false, ..s }
     }
 
     /// Goes on in a string up to the next place that needs a decision, and takes it.

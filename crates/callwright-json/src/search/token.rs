@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-use super::{Cost, Frame, Search, State, Step};
+use super::{Cost, Frame, Quote, Search, State, Step};
 use crate::scan::skip_space;
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
@@ -167,10 +167,13 @@ impl Search<'_, '_> {
         }
         // The opening quote may be missing: `"out": logStream", …` What has a bracket in front of its first
         // quote is an expression where calls are written: `f(x=data['a'], y=data['b'])`
-        let first_mark = self.bytes[from..].iter().find(|b| b"\"'([{".contains(b));
-        let expression = self.in_arguments(&s) && !matches!(first_mark, Some(b'"' | b'\''));
+        let first_mark = self.bytes[from..].iter().position(|b| b"\"'([{".contains(b)).map(|n| from + n);
+        let mark = first_mark.and_then(|at| self.bytes.get(at));
+        let expression = self.in_arguments(&s) && !matches!(mark, Some(b'"' | b'\''));
         if !expression && !self.quotes_hold {
-            let quoted = self.open_bare_string(s);
+            let is_single = mark == Some(&b'\'') && first_mark.is_some_and(|at| self.ends_argument(&s, at));
+            let quote = if is_single { Quote::Single } else { Quote::Double };
+            let quoted = self.open_bare_string(s, quote);
             self.heap.push(quoted);
         }
         let mut at = from;
@@ -196,7 +199,7 @@ impl Search<'_, '_> {
                     if chosen.is_none() {
                         chosen = Some(done);
                         // A comma may belong to the text: "Paris, France".
-                        if b != b',' {
+                        if b != b',' || self.begins_argument(&s, at + 1) {
                             break;
                         }
                     } else {
@@ -206,6 +209,7 @@ impl Search<'_, '_> {
                 }
                 // Brackets and quotes do not stand in bare texts: `f(a=g(1))` is an expression.
                 b'(' | b'{' | b'[' | b'"' | b'\n' | b'`' => break,
+                b'\'' if self.ends_argument(&s, at) => break,
                 _ => {}
             }
             at += 1;
@@ -214,6 +218,18 @@ impl Search<'_, '_> {
             self.fail(Problem::Unreadable, Span::new(from, at));
         }
         chosen
+    }
+
+    /// Does the quote at `at` look like the end of an argument whose first quote is missing: `f(a=x', b=1)`?
+    fn ends_argument(&self, s: &State, at: usize) -> bool {
+        let behind = self.bytes.get(self.peek_blank(at + 1));
+        self.in_arguments(s) && matches!(behind, Some(b',' | b')' | b']'))
+    }
+
+    /// Does the next argument of a call begin behind the comma before `at`: `f(a=x, b=1)`?
+    fn begins_argument(&self, s: &State, at: usize) -> bool {
+        let behind = self.key_at(s, self.peek_blank(at)).map(|key| self.peek_blank(key.end));
+        self.in_arguments(s) && behind.is_some_and(|at| self.bytes.get(at) == Some(&b'='))
     }
 
     /// Escapes what a JSON string may not hold between `from` and `to`.

@@ -15,7 +15,7 @@ impl Search<'_, '_> {
             && !self.quotes_hold
         {
             // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
-            let fork = self.open_bare_string(State { at: start as u32, ..s });
+            let fork = self.open_bare_string(State { at: start as u32, ..s }, Quote::Double);
             self.heap.push(fork);
         }
         let s = self.blank(s);
