@@ -33,7 +33,7 @@ pub use read::{Diagnostic, Options, Parse, Problem, Reading, read, read_prefix, 
 pub use repair::{Class, Repair, RepairKind, apply, class_of, tally};
 pub use search::Start;
 pub use span::Span;
-pub use strict::{is_object, strict};
+pub use strict::{is_object, strict, strict_end};
 pub use tree::{Kind, Tree, Value};
 
 /// The deepest nesting that is read.

@@ -38,6 +38,19 @@ pub fn is_object(text: &str) -> bool {
         && value_end(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
 }
 
+/// Where the strict JSON value ends that begins at byte `from` of `text`, or behind white space there. Asks for no memory.
+///
+/// # Errors
+/// The byte offset at which it stops being strict JSON, as [`strict`] has it.
+///
+/// ```
+/// assert_eq!(callwright_json::strict_end("f[1, 2] and", 1), Ok(7));
+/// assert_eq!(callwright_json::strict_end("[1</f>", 0), Err(2));
+/// ```
+pub fn strict_end(text: &str, from: usize) -> Result<usize, usize> {
+    value_end(text.as_bytes(), from)
+}
+
 /// Reads the strict JSON value at `from`; also returns where it ends.
 pub(crate) fn strict_prefix(bytes: &[u8], from: usize) -> Result<(Tree, usize), usize> {
     // What chunks, requests and answers have on average; a text that is one string takes no more than that.

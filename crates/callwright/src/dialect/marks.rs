@@ -35,12 +35,17 @@ pub(crate) fn fit(bytes: &[u8], marker: &str) -> Fit {
     Fit::Is(at)
 }
 
-/// Where `marker` stands first in `text`, written as [`fit`] takes it.
-pub(crate) fn find(text: &str, marker: &str) -> Option<usize> {
+/// Where one of `markers` stands first in `text`, written as [`fit`] takes it.
+pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str>) -> Option<usize> {
     let bytes = text.as_bytes();
-    let first = *marker.as_bytes().first()?;
-    let begins = memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), bytes);
-    begins.into_iter().find(|at| matches!(fit(&bytes[*at..], marker), Fit::Is(_)))
+    markers.fold(None, |nearest, marker| {
+        let Some(&first) = marker.as_bytes().first() else { return nearest };
+        // Those behind another are of no interest.
+        let begins = bytes.get(..nearest.unwrap_or(bytes.len())).unwrap_or(&[]);
+        memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), begins)
+            .find(|at| matches!(fit(&bytes[*at..], marker), Fit::Is(_)))
+            .or(nearest)
+    })
 }
 
 /// The length of the bar that `bytes` begin with: `|` or `｜`.

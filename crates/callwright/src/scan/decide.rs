@@ -1,5 +1,7 @@
 //! The end of a payload, and what is decided there.
 
+use callwright_json::strict_end;
+
 use super::body::{Body, End};
 use super::extent::{Extent, Progress};
 use super::judge::{self, Case, Judged, judge};
@@ -24,14 +26,24 @@ impl<'a> Scanner<'a> {
         end: bool,
         out: &mut Vec<Event>,
     ) -> Flow {
-        let progress = extent.advance(self.text.as_bytes(), end);
+        let reach = self.reached();
+        let is_last = end || reach < self.text.len();
+        let before = extent.at();
+        let progress = extent.advance(&self.text.as_bytes()[..reach], end && reach == self.text.len());
+        self.passed += extent.at() - before;
         let seen = match progress {
             Progress::Ended(at) => at,
-            Progress::Open => self.text.len(),
+            Progress::Open => reach,
         };
         self.go_out(&lead, seen, out);
         match progress {
-            Progress::Open if end => self.decide_last(lead, None, out),
+            Progress::Open
+                if reach < self.text.len() && is_json_up_to(&self.text[..reach], lead.item.at()) =>
+            {
+                self.reach += reach - lead.item.at();
+                self.mode = Mode::Payload(lead, extent);
+            }
+            Progress::Open if is_last => self.decide_last(lead, None, out),
             Progress::Open => {
                 self.mode = Mode::Payload(lead, extent);
                 return Flow::Wait;
@@ -161,7 +173,7 @@ impl<'a> Scanner<'a> {
         Flow::On
     }
 
-    /// All the text is there: reads up to the dialect's closing mark, else up to the end.
+    /// All the text is there that the payload may be in: reads up to the dialect's closing mark, else up to the end.
     pub(super) fn decide_last(&mut self, lead: Lead, seen: Option<usize>, out: &mut Vec<Event>) {
         let from = lead.item.at();
         let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
@@ -173,9 +185,11 @@ impl<'a> Scanner<'a> {
             .chain(&lead.dialect.close)
             .map(|mark| &**mark)
             .chain(fence.then_some("\n```"));
-        let rest = &self.text[from..];
-        let close = marks.filter_map(|mark| marks::find(rest, mark)).min().map(|n| from + n);
-        let limits = close.into_iter().chain([self.text.len()]);
+        let reach = self.reached();
+        let close = marks::find(&self.text[from..reach], marks).map(|n| from + n);
+        let is_far = close.is_none() || !self.has_read_much(from);
+        let unclosed = lead.unclosed_end(&self.text[..reach]);
+        let limits = unclosed.into_iter().chain(close).chain(is_far.then_some(reach));
         // `[{"a": "x}]`: with the bracket of the list behind it, nothing would say where the string ends.
         let is_listed = lead.glue.iter().chain(&self.glue).any(|glue| *glue == Glue::Bracket);
         let inside = |limit: usize| {
@@ -189,9 +203,18 @@ impl<'a> Scanner<'a> {
                 judged => return self.settle(lead, judged, out),
             }
         }
-        let limit = close.or(seen).unwrap_or(self.text.len());
+        let limit = close.or(seen).unwrap_or(reach);
         let judged = self.judge(&lead, limit, Some(limit), false, true);
         self.settle(lead, judged, out);
+    }
+
+    /// The place up to which there is text and the end of the payload is looked for.
+    fn reached(&self) -> usize {
+        let mut reach = self.reach.min(self.text.len());
+        while !self.text.is_char_boundary(reach) {
+            reach -= 1;
+        }
+        reach
     }
 
     pub(super) fn judge(
@@ -334,6 +357,13 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Is what begins at `from` of `text` JSON as far as that goes?
+fn is_json_up_to(text: &str, from: usize) -> bool {
+    /// A literal or an escape that ends there may have begun so far before.
+    const TOKEN: usize = 6;
+    strict_end(text, from).is_err_and(|at| text.len() <= at + TOKEN)
+}
+
 /// Do words go on behind a call about it, `f(a=1) is an example.`, other than those that join calls? `None` where more text
 /// must tell.
 fn is_spoken_of(behind: &str, end: bool) -> Option<bool> {
@@ -377,8 +407,9 @@ pub(super) fn is_joined(text: &str, from: usize, to: usize) -> bool {
     while at < to {
         let Some(rest) = text.get(at..to) else { return false };
         match tag_at(text, at) {
-            Lexed::Tag(tag) => at = tag.at.end as usize,
-            Lexed::Grows | Lexed::No => {
+            // A tag of words that goes on behind it may not be there yet.
+            Lexed::Tag(tag) if tag.by_tokens || tag.at.end as usize <= to => at = tag.at.end as usize,
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => {
                 let Some(c) = rest.chars().next() else { return true };
                 // What shows the one call, in a fence or in backticks, is closed on a line before the other.
                 let marks = rest.len() - rest.trim_start_matches(['`', '~']).len();
@@ -391,4 +422,48 @@ pub(super) fn is_joined(text: &str, from: usize, to: usize) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Context, Scanner};
+    use crate::tools::ToolSet;
+
+    const TOOLS: &str = r#"[{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}]"#;
+
+    /// Payloads that nothing closes are open up to the end of the text: their ends are not looked for that far each time.
+    #[test]
+    fn what_is_read_again_grows_with_the_text_alone() {
+        const LEN: usize = 1 << 18;
+        const READS_PER_BYTE: usize = 96;
+        let tools = ToolSet::from_json(TOOLS).unwrap();
+        for unit in [
+            "<|channel|>commentary to=functions.f<|message|>{\n",
+            "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x\"}</tool_call>\n",
+            "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x}}</tool_call>\n",
+            "```tool_code\nf(a=\"x\"\n```\n",
+            ">>>f\n{\"a\": \"x\"\n",
+        ] {
+            let text = unit.repeat(LEN / unit.len());
+            let mut scanner = Scanner::new(&tools, &Context::default());
+            scanner.text = text.as_str().into();
+            scanner.advance(true, &mut Vec::new());
+            let read = scanner.passed + scanner.spent;
+            assert!(read <= READS_PER_BYTE * text.len(), "{read} of {unit:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_call_behind_many_open_ones_is_read() {
+        let tools = ToolSet::from_json(TOOLS).unwrap();
+        let open = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x}}</tool_call>\n".repeat(4_000);
+        let long = "a </tool_call>\\n <tool_call> of it. ".repeat(100);
+        let call =
+            format!("<tool_call>{{\"name\": \"f\", \"arguments\": {{\"a\": \"{long}\"}}}}</tool_call>");
+        let mut scanner = Scanner::new(&tools, &Context::default());
+        scanner.text = format!("{open}{call}").into();
+        let outcome = scanner.finish(&mut Vec::new());
+        let last = outcome.calls().last().map(|call| call.arguments.len());
+        assert!(last.is_some_and(|len| long.len() < len), "{last:?}");
+    }
 }

@@ -43,6 +43,11 @@ impl Extent {
         Extent { at: from, open: Vec::new(), counts: [0; 3], quote: None, before: b'(', nested_call: false }
     }
 
+    /// How far it went.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// Does something like `g(` stand inside, outside of strings?
     pub(crate) fn has_nested_call(&self) -> bool {
         self.nested_call

@@ -12,7 +12,7 @@ use super::lead::{Glue, Item, Lead, is_name_byte};
 use super::listed;
 use super::open_end;
 use crate::check::{self, Fit};
-use crate::dialect::{Anchor, Record, Text, marks};
+use crate::dialect::{Anchor, Record, Text};
 use crate::guard;
 use crate::keys;
 use crate::name::{MAX_NAME, Names, Prefix};
@@ -449,12 +449,15 @@ impl<'a, 't> Case<'a, 't> {
             has_arguments && !is_own
                 || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
         };
-        if is_whole_call && payload.parse.settled().is_some_and(is_torn) {
+        let settled = payload.parse.settled();
+        if settled
+            .is_some_and(|reading| is_whole_call && is_torn(reading) || self.holds_next(&reading.repairs))
+        {
             let end = self.end.unwrap_or(payload.end).max(payload.end);
             return self.broken(at, end, Some(written), &Parse::default());
         }
         // `<f>{"name": "f", "arguments": {…}}</f>`
-        if let Some(reading) = payload.parse.settled() {
+        if let Some(reading) = settled {
             let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
             if let [Shaped::Call { tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), .. }] =
                 whole.as_slice()
@@ -511,18 +514,17 @@ impl<'a, 't> Case<'a, 't> {
         rest.contains(char::is_alphanumeric)
     }
 
-    /// Does a text go on over the end of its call, into the next one: `"Paris"</tool_call><tool_call>{"name": …`?
+    /// Does a text go on over the end of its call, into the next one: `"Paris"</tool_call><tool_call>{"name": …`,
+    /// `"Paris"[TOOL_CALLS]f[ARGS]{…`?
     fn holds_next(&self, repairs: &[Repair]) -> bool {
         let mut quotes = repairs.iter().filter(|repair| repair.kind == RepairKind::EscapeQuote);
         quotes.any(|quote| {
             let rest = self.text.get(quote.at.end as usize..).unwrap_or("");
-            let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
-            let closers = self.lead.record.close.iter().chain(&self.lead.dialect.close);
-            let behind = closers.filter_map(|mark| match marks::fit(rest.as_bytes(), mark) {
-                marks::Fit::Is(len) => rest.get(len..),
-                marks::Fit::Grows | marks::Fit::No => None,
-            });
-            behind.into_iter().any(|behind| behind.trim_start().starts_with(['<', '[']))
+            let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']' | '`'));
+            let at = self.text.len() - rest.len();
+            let behind = self.lead.behind_closer(self.text, at).and_then(|behind| self.text.get(behind..));
+            self.lead.is_begun_again(self.text, at)
+                || behind.is_some_and(|behind| behind.trim_start().starts_with(['<', '[']))
         })
     }
 

@@ -27,6 +27,7 @@ mod live_spelt;
 mod live_tags;
 mod native;
 mod open_end;
+mod own_marks;
 mod prose;
 mod repeat;
 mod rows;
@@ -149,6 +150,10 @@ pub struct Scanner<'a> {
     outcome: Outcome,
     /// Bytes of payload read so far.
     spent: usize,
+    /// Bytes in which the ends of payloads were looked for so far.
+    passed: usize,
+    /// The place up to which the end of this payload is looked for.
+    reach: usize,
     /// How often prose stood between calls.
     block: usize,
     /// Prose stood behind the last call.
@@ -233,6 +238,8 @@ impl<'a> Scanner<'a> {
             early: None,
             outcome: Outcome::default(),
             spent: 0,
+            passed: 0,
+            reach: usize::MAX,
             block: 0,
             apart: false,
             made: Made::default(),

@@ -18,6 +18,12 @@ use crate::payload::tag::{Lexed, tag_at};
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
 const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
+/// The same for how far the ends of payloads are looked for, which costs less: those that nothing closes are open up to
+/// the end of the text.
+const PASSES_PER_BYTE: usize = 8;
+const FREE_PASSES: usize = 1 << 22;
+/// How far the end of a payload is looked for when that is spent, twice as far each time if it is JSON up to there.
+const REACH: usize = 1 << 10;
 
 impl<'a> Scanner<'a> {
     /// Lets prose through up to the next place where something else may begin.
@@ -92,19 +98,20 @@ impl<'a> Scanner<'a> {
         match found {
             Found::Nothing | Found::Wait | Found::Crowd(_) => Flow::Wait,
             Found::Lead(lead) => {
-                self.mode =
-                    if self.spent > READS_PER_BYTE * at + FREE_READS && lead.record.anchor == Anchor::Weak {
-                        let past = lead.item.at() + 1;
-                        self.release(past, out);
-                        Mode::Prose
-                    } else if let Some(body) = Body::of(&lead) {
-                        self.early = self.early(&lead);
-                        Mode::Body(lead, body)
-                    } else {
-                        self.early = self.early(&lead);
-                        let extent = Extent::new(lead.item.at());
-                        Mode::Payload(lead, extent)
-                    };
+                self.mode = if self.has_read_much(at) && lead.record.anchor == Anchor::Weak {
+                    let past = lead.item.at() + 1;
+                    self.release(past, out);
+                    Mode::Prose
+                } else if let Some(body) = Body::of(&lead) {
+                    self.early = self.early(&lead);
+                    Mode::Body(lead, body)
+                } else {
+                    self.early = self.early(&lead);
+                    let from = lead.item.at();
+                    let is_far = self.passed <= PASSES_PER_BYTE * from + FREE_PASSES;
+                    self.reach = if is_far { usize::MAX } else { from + REACH };
+                    Mode::Payload(lead, Extent::new(from))
+                };
                 Flow::On
             }
             Found::Think(open, close) => {
@@ -139,6 +146,11 @@ impl<'a> Scanner<'a> {
                 Flow::On
             }
         }
+    }
+
+    /// Were more payloads read than the text up to `at` has room for?
+    pub(super) fn has_read_much(&self, at: usize) -> bool {
+        READS_PER_BYTE * at + FREE_READS < self.spent
     }
 
     /// Does the bracket at `at` begin nothing, by what stands right behind it: `a < b`, `[[[[`?

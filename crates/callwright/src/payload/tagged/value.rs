@@ -19,6 +19,8 @@ pub(super) struct Open {
     pub(super) from: usize,
     /// The first closing tag of the call in it: there it ends if no closing tag of its own comes.
     closer: Option<usize>,
+    /// The place behind the last one.
+    behind_closer: usize,
     /// Another call began behind that.
     torn: bool,
     /// A call or a group began in it.
@@ -128,6 +130,7 @@ impl Walk {
             typing,
             from,
             closer: None,
+            behind_closer: from,
             torn: false,
             opened: false,
             n_open: Begun::default(),
@@ -237,12 +240,15 @@ impl Walk {
                 return Step::On;
             } else if matches!(tag.role, Role::Call | Role::Group)
                 || is_last(&tag)
-                || self.is_around(text, &tag, keys)
+                || self.is_around(text, &open, &tag, keys)
             {
                 open.doubts(at, tag.closing);
                 match tag.closing {
                     true if open.n_open.close(tag.role) => {}
-                    true => open.closer = open.closer.or(Some(at)),
+                    true => {
+                        open.closer = open.closer.or(Some(at));
+                        open.behind_closer = tag.at.end as usize;
+                    }
                     false => {
                         open.n_open.open(tag.role);
                         open.opened = true;
@@ -294,11 +300,13 @@ impl Walk {
                 let value = text.get(open.from..closer).unwrap_or("");
                 self.doubtful |= match self.style {
                     Style::Words => ends_with_torn_closer(value),
-                    // `<a>x/a>`
+                    // `<a>x/a>`, `<a>x</a`
                     Style::Elements { .. } | Style::Over => {
-                        let before = value.trim_end().strip_suffix('>');
-                        let before = before.and_then(|value| value.strip_suffix(open.key.of(text)));
-                        before.is_some_and(|value| value.ends_with('/'))
+                        let value = value.trim_end();
+                        let before = value.strip_suffix('>').unwrap_or(value).strip_suffix(open.key.of(text));
+                        before.is_some_and(|before| {
+                            before.ends_with('/') && (value.ends_with('>') || before.ends_with("</"))
+                        })
                     }
                 };
                 let value = if self.style == Style::Words { without_layout(value) } else { value.trim_end() };
@@ -361,10 +369,16 @@ impl Walk {
         }
     }
 
-    /// Does `tag` close an element around the arguments: `</parameters>`, `</f>`?
-    fn is_around(&self, text: &str, tag: &Tag, keys: &dyn Keys) -> bool {
+    /// Does `tag` close an element around the arguments, `</parameters>`, `</f>`, or open another right behind it?
+    fn is_around(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
         let word = tag.word.of(text);
-        self.style != Style::Words && tag.closing && (keys.is_name(word) || keys.holds_arguments(word))
+        let is_next =
+            || open.closer.is_some() && behind_space(text, open.behind_closer) == tag.at.start as usize;
+        self.style != Style::Words
+            && match tag.closing {
+                true => keys.is_name(word) || keys.holds_arguments(word),
+                false => is_next(),
+            }
     }
 
     /// Does `tag` begin an argument inside a value, whose closing tag will look like the value's own?

@@ -1,0 +1,68 @@
+//! The marks of one call's own: those that end it, and those that begin another one like it.
+//!
+//! A payload whose brackets nobody closed ends at them, `{"city": "Paris"[TOOL_CALLS]f[ARGS]{…}`, and no text that is
+//! mended goes on over them.
+
+use callwright_json::strict_end;
+
+use super::lead::{Lead, is_name_byte};
+use crate::dialect::Anchor;
+use crate::dialect::marks::{self, Fit};
+use crate::payload::tag::{Lexed, Role, Tag, last_tag, tag_at};
+
+impl Lead {
+    /// The place behind the mark at `at`, if that ends its call: `</tool_call>`, `</invoke>`, `</f>`.
+    pub(super) fn behind_closer(&self, text: &str, at: usize) -> Option<usize> {
+        let rest = text.get(at..)?;
+        let mut marks = self.record.close.iter().chain(&self.dialect.close);
+        let marked = marks.find_map(|mark| match marks::fit(rest.as_bytes(), mark) {
+            Fit::Is(len) => Some(at + len),
+            Fit::Grows | Fit::No => None,
+        });
+        let tagged = || {
+            let Lexed::Tag(tag) = tag_at(text, at) else { return None };
+            let lead = text.get(self.start..self.item.at())?;
+            let is_own = |opener: Tag| opener.word.of(lead).eq_ignore_ascii_case(tag.word.of(text));
+            let behind = text.get(tag.at.end as usize..)?.trim_start();
+            let is_last = || behind.is_empty() || behind.starts_with('<');
+            let is_closer = match tag.role {
+                Role::Token => is_last(),
+                _ => tag.closing && last_tag(lead).is_some_and(is_own),
+            };
+            is_closer.then_some(tag.at.end as usize)
+        };
+        marked.or_else(tagged)
+    }
+
+    /// Does a mark begin at `at` like the one that its call begins with: `[TOOL_CALLS]`, `<invoke`, `>>>`? One in quotes is
+    /// spoken of.
+    pub(super) fn is_begun_again(&self, text: &str, at: usize) -> bool {
+        /// Shorter ones stand in any text.
+        const LEAST: usize = 3;
+        let is_distinct =
+            [&self.record, &self.dialect].iter().any(|record| record.anchor == Anchor::Distinct);
+        let name = self.item.name().map_or(self.item.at(), |name| name.start as usize);
+        let opener = text.get(self.start..name).unwrap_or("").split_ascii_whitespace().next().unwrap_or("");
+        let rest = text.get(at..).unwrap_or("");
+        let is_next = |behind: &u8| match is_distinct {
+            true => !matches!(behind, b'"' | b'\'' | b'`' | b'\\'),
+            // `>>>f`
+            false => is_name_byte(*behind),
+        };
+        LEAST <= opener.len()
+            && match marks::fit(rest.as_bytes(), opener) {
+                Fit::Is(len) => rest.as_bytes().get(len).is_some_and(is_next),
+                Fit::Grows | Fit::No => false,
+            }
+    }
+
+    /// Where its payload ends if that is JSON with brackets missing: behind a value in it such a mark follows.
+    pub(super) fn unclosed_end(&self, text: &str) -> Option<usize> {
+        let at = strict_end(text, self.item.at()).err()?;
+        let before = text.get(..at)?.trim_end();
+        if before.ends_with(['{', '[', ',', ':']) {
+            return None;
+        }
+        (self.behind_closer(text, at).is_some() || self.is_begun_again(text, at)).then_some(at)
+    }
+}
