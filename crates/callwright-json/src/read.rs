@@ -226,6 +226,32 @@ impl<'t> Reading<'t> {
         holds_member(self, guide)
     }
 
+    /// The strings, keys included, whose bytes in `source`, the text that was read, are no string between two quotes of a
+    /// sort: one of them is missing, or a third stands in it. Where they are in the source, in order.
+    ///
+    /// ```
+    /// use callwright_json::{AnyValue, read};
+    ///
+    /// let text = r#"{"a": "b", "c": "say "hi" now"}"#;
+    /// let parse = read(text, &AnyValue);
+    /// let spans = parse.settled().unwrap().mended_strings(text);
+    /// assert_eq!(spans.iter().map(|span| span.of(text)).collect::<Vec<_>>(), [r#""say "hi" now""#]);
+    /// ```
+    pub fn mended_strings(&self, source: &str) -> Vec<Span> {
+        // What a place in the text has to be moved by to be the one in the source.
+        let mut shift = i64::from(self.span.start);
+        let mut repairs = self.repairs.iter().peekable();
+        let mut in_source = |at: u32| {
+            while let Some(repair) = repairs.next_if(|r| i64::from(r.at.start) < i64::from(at) + shift) {
+                shift += repair.at.len() as i64 - repair.put.len() as i64;
+            }
+            usize::try_from(i64::from(at) + shift).unwrap_or(0)
+        };
+        let strings = self.tree.nodes.iter().filter(|node| node.kind == Kind::String);
+        let spans = strings.map(|node| Span::new(in_source(node.span.start), in_source(node.span.end)));
+        spans.filter(|span| !is_quoted(span.of(source))).collect()
+    }
+
     /// Does nothing but blanks, or a fence, stand around the value in `source`, the text that was read?
     pub fn is_whole(&self, source: &str) -> bool {
         let is_fence = |piece: Option<&str>| {
@@ -255,6 +281,18 @@ impl<'t> Reading<'t> {
         let key = self.value().conflict()?;
         Some(Span::at((key.start + self.span.start) as usize))
     }
+}
+
+/// Is `text` a string between two quotes of a sort, and no other one in it but behind a backslash?
+fn is_quoted(text: &str) -> bool {
+    let Some(mark) = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else { return false };
+    let mut escaped = false;
+    let mut quotes = text.char_indices().skip(1).filter(|(_, c)| {
+        let is_quote = *c == mark && !escaped;
+        escaped = *c == '\\' && !escaped;
+        is_quote
+    });
+    quotes.next().is_some_and(|(at, _)| at + 1 == text.len())
 }
 
 /// JSON inside a JSON string, where the guide wants no string: `"{\"a\": 1}"`.

@@ -240,6 +240,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn case<'c>(&'c self, lead: &'c Lead, limit: usize) -> Case<'c, 'a> {
         Case {
             names: &self.names,
+            dialects: &self.dialects,
             lead,
             text: &self.text[..limit],
             end: None,

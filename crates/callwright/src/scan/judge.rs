@@ -12,7 +12,7 @@ use super::lead::{Glue, Item, Lead, is_name_byte};
 use super::listed;
 use super::open_end;
 use crate::check::{self, Fit};
-use crate::dialect::{Anchor, Record, Text};
+use crate::dialect::{Anchor, Dialects, Record, Text};
 use crate::guard;
 use crate::keys;
 use crate::name::{MAX_NAME, Names, Prefix};
@@ -35,6 +35,7 @@ pub(crate) enum Judged {
 /// What is known about a payload besides its text.
 pub(crate) struct Case<'a, 't> {
     pub(crate) names: &'a Names<'t>,
+    pub(crate) dialects: &'a Dialects,
     pub(crate) lead: &'a Lead,
     /// The text as far as the payload may reach.
     pub(crate) text: &'a str,
@@ -117,7 +118,7 @@ impl<'a, 't> Case<'a, 't> {
         }
         match first {
             Some(_) if self.leaves_out(payload.end) => self.broken(at, end, None, &payload.parse),
-            Some(_) if payload.parse.readings.iter().any(|reading| self.holds_next(&reading.repairs)) => {
+            Some(_) if payload.parse.readings.iter().any(|reading| self.overruns(reading)) => {
                 self.broken(at, end, None, &payload.parse)
             }
             Some(verdicts) => Judged::Calls(verdicts, end),
@@ -450,9 +451,7 @@ impl<'a, 't> Case<'a, 't> {
                 || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
         };
         let settled = payload.parse.settled();
-        if settled
-            .is_some_and(|reading| is_whole_call && is_torn(reading) || self.holds_next(&reading.repairs))
-        {
+        if settled.is_some_and(|reading| is_whole_call && is_torn(reading) || self.overruns(reading)) {
             let end = self.end.unwrap_or(payload.end).max(payload.end);
             return self.broken(at, end, Some(written), &Parse::default());
         }
@@ -490,8 +489,7 @@ impl<'a, 't> Case<'a, 't> {
             let mut fitting = payload.parse.readings.iter().filter(good);
             fitting.next().filter(|_| fitting.next().is_none())
         });
-        let is_torn =
-            |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.holds_next(&reading.repairs);
+        let is_torn = |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.overruns(reading);
         let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
             return self.broken(at, end, Some(written), &payload.parse);
         };
@@ -512,20 +510,6 @@ impl<'a, 't> Case<'a, 't> {
     fn leaves_out(&self, read: usize) -> bool {
         let rest = self.end.and_then(|end| self.text.get(read..end)).unwrap_or("");
         rest.contains(char::is_alphanumeric)
-    }
-
-    /// Does a text go on over the end of its call, into the next one: `"Paris"</tool_call><tool_call>{"name": …`,
-    /// `"Paris"[TOOL_CALLS]f[ARGS]{…`?
-    fn holds_next(&self, repairs: &[Repair]) -> bool {
-        let mut quotes = repairs.iter().filter(|repair| repair.kind == RepairKind::EscapeQuote);
-        quotes.any(|quote| {
-            let rest = self.text.get(quote.at.end as usize..).unwrap_or("");
-            let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']' | '`'));
-            let at = self.text.len() - rest.len();
-            let behind = self.lead.behind_closer(self.text, at).and_then(|behind| self.text.get(behind..));
-            self.lead.is_begun_again(self.text, at)
-                || behind.is_some_and(|behind| behind.trim_start().starts_with(['<', '[']))
-        })
     }
 
     pub(super) fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {

@@ -27,6 +27,7 @@ mod live_spelt;
 mod live_tags;
 mod native;
 mod open_end;
+mod overrun;
 mod own_marks;
 mod prose;
 mod repeat;

@@ -34,6 +34,8 @@ pub(super) struct Open {
     is_new: bool,
     /// The first closing tag that may be one of theirs, and the place behind it.
     first: Option<(usize, usize)>,
+    /// Another one began behind that.
+    is_followed: bool,
     /// Its last closing tag that nothing fitting followed.
     rejected: Option<Span>,
     /// Where the first element begins in it that may be the next argument.
@@ -67,6 +69,10 @@ struct Begun {
 }
 
 impl Begun {
+    fn is_any(&self) -> bool {
+        self.calls != 0 || self.groups != 0
+    }
+
     fn of(&mut self, role: Role) -> Option<&mut usize> {
         match role {
             Role::Call => Some(&mut self.calls),
@@ -138,6 +144,7 @@ impl Walk {
             nested: 0,
             is_new: false,
             first: None,
+            is_followed: false,
             rejected: None,
             next: None,
             keyed: false,
@@ -225,7 +232,7 @@ impl Walk {
                 }
             } else if self.begins_next(text, &open, &tag, keys) {
                 // It has a closing tag, then, which did not end it.
-                self.doubtful |= open.rejected.is_some() || open.is_new;
+                self.doubtful |= open.rejected.is_some() || open.is_new || open.torn || open.n_open.is_any();
                 let value = text.get(open.from..without_drifted(text, open.from, at)).unwrap_or("");
                 self.doubtful |= ends_with_torn_closer(value);
                 self.close(open, open.from + without_layout(value).len(), tag.at.end as usize);
@@ -256,8 +263,12 @@ impl Walk {
                     }
                 }
             } else if self.nests(text, &open, &tag) {
-                // `<a><a>x</a>`: one of both is too many.
-                self.doubtful |= behind_space(text, open.from) == at && self.is_same(text, &open, &tag);
+                // `<a><a>x</a>`, `<arg_value><arg_value>x</arg_value>`: one of both is too many.
+                let is_same = tag.role == Role::Value || self.is_same(text, &open, &tag);
+                self.doubtful |= behind_space(text, open.from) == at && is_same;
+                // Behind what looks like its end, `x</a></f> <f><a>y</a>`, it may as well be another call's.
+                self.doubtful |= open.rejected.is_some() || open.closer.is_some();
+                open.is_followed |= open.first.is_some();
                 open.doubts(at, true);
                 open.nested += 1;
                 // Was the value before it not closed, or does it speak of an argument?
@@ -284,7 +295,7 @@ impl Walk {
         // What began in the value never ended: it was only spoken of.
         if let Some((at, behind)) = open.first {
             self.n_returns += 1;
-            self.doubtful |= open.torn || open.is_new || MAX_RETURNS <= self.n_returns;
+            self.doubtful |= open.torn || open.is_new || open.is_followed || MAX_RETURNS <= self.n_returns;
             self.close(open, at, behind);
             return Step::On;
         }
@@ -440,11 +451,11 @@ impl Walk {
             && keys.declares(key)
     }
 
-    /// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag
-    /// are looked at once.
+    /// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag,
+    /// and the tokens around one, are looked at once.
     fn past(&self, text: &str, at: usize) -> usize {
         match self.lexer.tag_at(text, at) {
-            Lexed::Tag(tag) if tag.marked => tag.at.end as usize,
+            Lexed::Tag(tag) if tag.marked || tag.by_tokens => tag.at.end as usize,
             Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
         }
     }

@@ -1,0 +1,85 @@
+//! Texts that were mended, and go on over the end of their call: `"Paris"</tool_call><tool_call>{"name": …`.
+//!
+//! Where a quote is missing or one too many, a text may reach up to the next quote that fits, which is that of another
+//! call. What nobody writes into an argument tells: marks that end a call or begin one, half of a fence, a call on a line of
+//! its own.
+
+use callwright_json::Reading;
+
+use super::judge::Case;
+use super::lead::{Glue, is_name_byte};
+use crate::dialect::marks::Fit;
+use crate::keys;
+use crate::name::{MAX_NAME, Prefix};
+
+impl Case<'_, '_> {
+    /// Does a text of `reading` that was mended go on over the end of the call?
+    pub(super) fn overruns(&self, reading: &Reading<'_>) -> bool {
+        if reading.repairs.is_empty() {
+            return false;
+        }
+        reading.mended_strings(self.text).into_iter().any(|string| {
+            let mut places = string.range().filter(|at| {
+                self.text.as_bytes().get(*at).is_some_and(|byte| matches!(byte, b'<' | b'[' | b'>'))
+            });
+            places.any(|at| {
+                self.ends_call(at) || self.begins_call(at) || self.lead.is_begun_again(self.text, at)
+            }) || self.has_odd_lines(string.of(self.text))
+        })
+    }
+
+    /// Does a closing mark of any dialect stand at `at`, and nothing behind it on its line but marks: not in
+    /// `Close it with </tool_call> and go on.`?
+    fn ends_call(&self, at: usize) -> bool {
+        let rest = self.text.get(at..).unwrap_or("");
+        let closer = match self.dialects.closer(rest.as_bytes()) {
+            Fit::Is(len) => Some(at + len),
+            Fit::Grows | Fit::No => self.lead.behind_closer(self.text, at),
+        };
+        let behind = closer.and_then(|end| self.text.get(end..));
+        behind.is_some_and(|rest| {
+            let is_joined = rest.starts_with(|c: char| c.is_ascii_alphabetic());
+            let rest = rest.trim_start_matches([' ', '\t', '\r']);
+            is_joined || rest.is_empty() || rest.starts_with(['\n', '<', '[', '{', '`'])
+        })
+    }
+
+    /// Does a mark of any dialect, or a tool's name as a tag, begin a call at `at`? Not in quotes, where it is spoken of, nor
+    /// with words behind it.
+    fn begins_call(&self, at: usize) -> bool {
+        let rest = self.text.get(at..).unwrap_or("");
+        let Some((_, len)) = self.dialects.opener_at(self.text, at) else {
+            return rest.strip_prefix('<').is_some_and(|tag| self.is_declared(tag));
+        };
+        let (mark, behind) = rest.split_at_checked(len).unwrap_or((rest, ""));
+        let is_token = mark.contains(['|', '｜', '[']);
+        let is_text = |behind: &str| behind.starts_with([' ', '"', '\'', '`', '\\']);
+        let inside = behind.trim_start();
+        is_token && !is_text(behind) || inside.starts_with(['{', '[', '<']) || self.is_declared(inside)
+    }
+
+    /// Does `text` begin with the name of a tool?
+    fn is_declared(&self, text: &str) -> bool {
+        let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
+        text.get(..len).is_some_and(|name| self.names.resolve(name, Prefix::Known).is_some())
+    }
+
+    /// Has `text` a call in JSON, `Action: f` or `functions.f` at the beginning of a line, the mark of a fence without the
+    /// other one, or the one that closes its own?
+    fn has_odd_lines(&self, text: &str) -> bool {
+        let mut n_fences = 0;
+        let mut lines = text.split('\n').skip(1).map(str::trim_start);
+        let has_call = lines.any(|line| {
+            n_fences += usize::from(line.starts_with("```"));
+            let list = line.strip_prefix("functools").unwrap_or(line);
+            let object = list.trim_start_matches('[').strip_prefix('{').map(str::trim_start);
+            let mut pieces = object.unwrap_or("").split('"').skip(1);
+            let (key, name) = (pieces.next().unwrap_or(""), pieces.nth(1).unwrap_or(""));
+            let labels = ["Action:", "functions."].into_iter();
+            let label = labels.filter_map(|label| line.strip_prefix(label)).next().unwrap_or("").trim_start();
+            keys::NAME.contains(&key) && self.is_declared(name) || self.is_declared(label)
+        });
+        let is_fenced = self.lead.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)));
+        has_call || n_fences % 2 == 1 || is_fenced && n_fences != 0
+    }
+}
