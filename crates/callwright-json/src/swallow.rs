@@ -204,6 +204,11 @@ impl Holder<'_> {
         if edits.escaped && ends_in_members(text) {
             return Some(Swallowed::Bare);
         }
+        // Between other quotes a quote is nothing odd.
+        let is_odd = edits.added || !edits.swapped;
+        if is_odd && (holds_pair(text) || begins_behind(text) || is_cut_at_a_sign(text, is_missing)) {
+            return Some(Swallowed::Bare);
+        }
         // Where no quote was added, a string that goes on too far goes on over its own.
         let from = match edits {
             Edits { added: true, .. } => Some(0),
@@ -291,6 +296,65 @@ fn ends_in_members(text: &str) -> bool {
         let plain = |c: char| if c < ' ' || c == '\\' { ' ' } else { c };
         begins && strict(&format!("{{{}\"}}", members.chars().map(plain).collect::<String>())).is_ok()
     })
+}
+
+/// Does a member seem to stand in it outside all brackets, whatever its key is: `a-1", "z"ip": 2`?
+fn holds_pair(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let behind = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let (mut depth, mut is_behind_comma) = (0_usize, false);
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' if depth == 0 => {
+                let sign = behind(at + 1);
+                match bytes.get(sign) {
+                    Some(b',') if bytes.get(behind(sign + 1)) == Some(&b'"') => is_behind_comma = true,
+                    Some(b':') if is_behind_comma => {
+                        let value = bytes.get(behind(sign + 1)..).unwrap_or(&[]);
+                        let is_word =
+                            [&b"true"[..], b"false", b"null"].iter().any(|word| value.starts_with(word));
+                        if is_word || matches!(value.first(), Some(b'"' | b'{' | b'[' | b'-' | b'0'..=b'9')) {
+                            return true;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Is the first quote in it the one that ends it, with other members behind it: `03106"}, "items": [`, `a-1", {"b": 2`?
+fn begins_behind(text: &str) -> bool {
+    let Some((before, rest)) = text.split_once('"') else { return false };
+    let opens =
+        |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',' | '+' | '\\' | '`');
+    let behind = rest.trim_start_matches(|c: char| c.is_whitespace() || "{}[](),".contains(c));
+    let between = rest.get(..rest.len() - behind.len()).unwrap_or("");
+    let mut quotes = behind.match_indices('"').skip(1).filter_map(|(at, _)| behind.get(at + 1..));
+    !before.is_empty()
+        && !before.ends_with(opens)
+        && between.contains(',')
+        && behind.starts_with('"')
+        && quotes.any(|behind| behind.trim_start().starts_with(':'))
+}
+
+/// Does it begin or end with what stands between a key and a value, or two members: `: "Paris"`, `a-1", `, `Paris", "unit`?
+fn is_cut_at_a_sign(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
+    let begins = text.trim_start().strip_prefix(':').is_some_and(|rest| rest.trim_start().starts_with('"'));
+    // Lines of code end with a comma.
+    let end = text.trim_end_matches(' ');
+    let ends =
+        end.len() < text.len() && end.strip_suffix(',').is_some_and(|rest| rest.trim_end().ends_with('"'));
+    let last = text.rsplit_once('"').filter(|(before, key)| {
+        let before = before.trim_end().strip_suffix(',').map_or("", str::trim_end);
+        before.ends_with('"') && is_missing(key)
+    });
+    begins || ends || last.is_some()
 }
 
 /// What stands in a text like a key.

@@ -208,7 +208,7 @@ impl Search<'_, '_> {
                     }
                 }
                 // Brackets and quotes do not stand in bare texts: `f(a=g(1))` is an expression.
-                b'(' | b'{' | b'[' | b'"' | b'\n' | b'`' => break,
+                b'(' | b'{' | b'[' | b'}' | b']' | b'"' | b'\n' | b'`' => break,
                 b'\'' if self.ends_argument(&s, at) => break,
                 _ => {}
             }

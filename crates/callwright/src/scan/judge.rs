@@ -101,7 +101,7 @@ impl<'a, 't> Case<'a, 't> {
 
     /// A value that holds name and arguments.
     fn value(&self, at: usize) -> Judged {
-        let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
+        let payload = self.read_call(at);
         let end = self.end.unwrap_or(payload.end).max(payload.end);
         let mut first: Option<Vec<Verdict>> = None;
         let mut is_data = false;
@@ -129,6 +129,23 @@ impl<'a, 't> Case<'a, 't> {
                 Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
             }
             None => self.broken(at, end, None, &payload.parse),
+        }
+    }
+
+    /// The object or list at `at`, by what all tools take. Where a text seems to hold a member, `"d = {"a": 1}"`, by what
+    /// the tool takes that it names: another one's parameter is none.
+    fn read_call(&self, at: usize) -> Payload<'a> {
+        let read = |guide: &dyn Guide| payload::read_json_at(self.text, at, guide, self.cut);
+        let payload = read(self.names.tools().call_guide());
+        let is_swallowed = |diagnostic: &Diagnostic| diagnostic.problem == Problem::SwallowedMember;
+        if !payload.parse.diagnostics.iter().any(is_swallowed) {
+            return payload;
+        }
+        let block = self.text.get(at..payload.end).unwrap_or("");
+        let named = self.named_in(block).and_then(|name| self.names.tools().get(&name));
+        match named.filter(|tool| self.is_whole_call(at, tool)) {
+            Some(tool) => read(tool.call_guide()),
+            None => payload,
         }
     }
 
@@ -213,6 +230,13 @@ impl<'a, 't> Case<'a, 't> {
             }
             Arguments::None => "{}".to_owned(),
             Arguments::Flat(members) => {
+                // `{"name": "f", "argumentz": {…}}`
+                let mut keys = members.iter().map(|(key, _)| key.as_str().unwrap_or_default());
+                if !keys.clone().any(|key| tool.takes(&key)) {
+                    let key = keys.next().unwrap_or_default().into_owned();
+                    let reason = Reason::Shape(ShapeError::BesideArguments(key));
+                    return Some(self.refuse(Some(written.to_owned()), reason, at, end));
+                }
                 let members: Vec<String> =
                     members.iter().map(|(key, value)| format!("{}: {}", key.raw(), value.raw())).collect();
                 format!("{{{}}}", members.join(", "))
