@@ -206,7 +206,7 @@ impl Holder<'_> {
         }
         // Between other quotes a quote is nothing odd.
         let is_odd = edits.added || !edits.swapped;
-        if is_odd && (holds_pair(text) || begins_behind(text) || is_cut_at_a_sign(text, is_missing)) {
+        if is_odd && (begins_behind(text) || is_cut_at_a_sign(text, is_missing)) {
             return Some(Swallowed::Bare);
         }
         // Where no quote was added, a string that goes on too far goes on over its own.
@@ -298,49 +298,24 @@ fn ends_in_members(text: &str) -> bool {
     })
 }
 
-/// Does a member seem to stand in it outside all brackets, whatever its key is: `a-1", "z"ip": 2`?
-fn holds_pair(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let behind = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let (mut depth, mut is_behind_comma) = (0_usize, false);
-    for (at, &byte) in bytes.iter().enumerate() {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            b'"' if depth == 0 => {
-                let sign = behind(at + 1);
-                match bytes.get(sign) {
-                    Some(b',') if bytes.get(behind(sign + 1)) == Some(&b'"') => is_behind_comma = true,
-                    Some(b':') if is_behind_comma => {
-                        let value = bytes.get(behind(sign + 1)..).unwrap_or(&[]);
-                        let is_word =
-                            [&b"true"[..], b"false", b"null"].iter().any(|word| value.starts_with(word));
-                        if is_word || matches!(value.first(), Some(b'"' | b'{' | b'[' | b'-' | b'0'..=b'9')) {
-                            return true;
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            _ => {}
-        }
-    }
-    false
-}
-
-/// Is the first quote in it the one that ends it, with other members behind it: `03106"}, "items": [`, `a-1", {"b": 2`?
+/// Is the first quote in it the one that ends it, with brackets or other members behind it: `03106"}'`,
+/// `03106"}, "items": [`, `a-1", {"b": 2`? Something else may have slipped in between.
 fn begins_behind(text: &str) -> bool {
     let Some((before, rest)) = text.split_once('"') else { return false };
     let opens =
         |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',' | '+' | '\\' | '`');
-    let behind = rest.trim_start_matches(|c: char| c.is_whitespace() || "{}[](),".contains(c));
+    // `split(b",")`
+    let (_, word) = before.rsplit_once(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(("", ""));
+    let is_prefix = matches!(word, "b" | "f" | "r" | "u" | "br" | "fr" | "rb" | "rf");
+    let is_sign = |c: char| c.is_whitespace() || c != '"' && c.is_ascii_punctuation();
+    let behind = rest.trim_start_matches(is_sign);
     let between = rest.get(..rest.len() - behind.len()).unwrap_or("");
     let mut quotes = behind.match_indices('"').skip(1).filter_map(|(at, _)| behind.get(at + 1..));
-    !before.is_empty()
-        && !before.ends_with(opens)
-        && between.contains(',')
+    let is_last = behind.is_empty() && between.contains(['}', ']']);
+    let is_next = between.contains(',')
         && behind.starts_with('"')
-        && quotes.any(|behind| behind.trim_start().starts_with(':'))
+        && quotes.any(|behind| behind.trim_start().starts_with(':'));
+    !before.is_empty() && !before.ends_with(opens) && !is_prefix && (is_last || is_next)
 }
 
 /// Does it begin or end with what stands between a key and a value, or two members: `: "Paris"`, `a-1", `, `Paris", "unit`?

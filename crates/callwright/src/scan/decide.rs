@@ -189,7 +189,8 @@ impl<'a> Scanner<'a> {
         let close = marks::find(&self.text[from..reach], marks).map(|n| from + n);
         let is_far = close.is_none() || !self.has_read_much(from);
         let unclosed = lead.unclosed_end(&self.text[..reach]);
-        let limits = unclosed.into_iter().chain(close).chain(is_far.then_some(reach));
+        let close_too = close.filter(|_| close != unclosed);
+        let limits = unclosed.into_iter().chain(close_too).chain(is_far.then_some(reach));
         // `[{"a": "x}]`: with the bracket of the list behind it, nothing would say where the string ends.
         let is_listed = lead.glue.iter().chain(&self.glue).any(|glue| *glue == Glue::Bracket);
         let inside = |limit: usize| {

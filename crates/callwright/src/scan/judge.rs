@@ -474,24 +474,24 @@ impl<'a, 't> Case<'a, 't> {
             has_arguments && !is_own
                 || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
         };
-        let settled = payload.parse.settled();
-        if settled.is_some_and(|reading| is_whole_call && is_torn(reading) || self.overruns(reading)) {
-            let end = self.end.unwrap_or(payload.end).max(payload.end);
-            return self.broken(at, end, Some(written), &Parse::default());
-        }
-        // `<f>{"name": "f", "arguments": {…}}</f>`
-        if let Some(reading) = settled {
+        let end = self.end.unwrap_or(payload.end).max(payload.end);
+        if let Some(reading) = payload.parse.settled() {
+            // `<f>{"name": "f", "arguments": {…}}</f>`
             let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
-            if let [Shaped::Call { tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), .. }] =
-                whole.as_slice()
-                && inner.name() == tool.name()
-            {
-                let verdicts = self.shaped(reading, at, payload.end);
-                return Judged::Calls(verdicts, self.end.unwrap_or(payload.end).max(payload.end));
+            let is_call = match whole.as_slice() {
+                [
+                    Shaped::Call {
+                        tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), ..
+                    },
+                ] => inner.name() == tool.name(),
+                [Shaped::Wrong { .. }] => is_whole_call,
+                _ => false,
+            };
+            if is_whole_call && is_torn(reading) || is_call && self.overruns(reading) {
+                return self.broken(at, end, Some(written), &Parse::default());
             }
-            if is_whole_call && matches!(whole.as_slice(), [Shaped::Wrong { .. }]) {
-                let verdicts = self.shaped(reading, at, payload.end);
-                return Judged::Calls(verdicts, self.end.unwrap_or(payload.end).max(payload.end));
+            if is_call {
+                return Judged::Calls(self.shaped(reading, at, payload.end), end);
             }
         }
         self.arguments(tool, written, payload, at)
