@@ -6,8 +6,7 @@
 use callwright_json::{Repair, RepairKind};
 
 use super::code;
-use super::lead::is_name_byte;
-use crate::name::MAX_NAME;
+use super::lead::leading_name;
 use crate::tools::Tool;
 
 /// What stands between two values or around one in code, and in no text that is meant as one.
@@ -115,9 +114,9 @@ fn is_indexed(text: &str) -> bool {
 fn holds_key(text: &str, tool: &Tool) -> bool {
     text.match_indices(',').any(|(comma, _)| {
         let rest = text.get(comma + 1..).unwrap_or("").trim_start();
-        let len = rest.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
-        let behind = rest.get(len..).unwrap_or("").trim_start();
-        behind.starts_with(['=', ':']) && rest.get(..len).is_some_and(|key| tool.declares(key))
+        let key = leading_name(rest);
+        let behind = rest.get(key.len()..).unwrap_or("").trim_start();
+        behind.starts_with(['=', ':']) && tool.declares(key)
     })
 }
 

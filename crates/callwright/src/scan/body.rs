@@ -7,7 +7,7 @@ use std::sync::Arc;
 use callwright_json::{Diagnostic, Guide as _, Kinds, Member, Problem, Repair, RepairKind, Span, strict};
 
 use super::judge::{Case, Judged};
-use super::lead::{Glue, Item, Lead};
+use super::lead::{Item, Lead};
 use super::open_end;
 use crate::check;
 use crate::dialect::marks::{self, Fit};
@@ -85,8 +85,7 @@ impl Body {
                 None => end.then_some(End { at: text.len(), ending: Ending::Bare }),
             },
             Body::Lines(looked) => {
-                let is_fenced = lead.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)));
-                let mark = if is_fenced { "```" } else { "</" };
+                let mark = if lead.is_fenced() { "```" } else { "</" };
                 let found = lines_end(text, lead.item.at(), looked, mark);
                 match found {
                     Some(at) => Some(End { at, ending: Ending::Closed }),

@@ -5,12 +5,12 @@ use callwright_json::strict_end;
 use super::body::{Body, End};
 use super::extent::{Extent, Progress};
 use super::judge::{self, Case, Judged, judge};
-use super::lead::{Glue, Item, Lead, is_name_byte};
+use super::lead::{Glue, Item, Lead, leading_name};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
 use crate::guard;
-use crate::name::{MAX_NAME, Prefix};
+use crate::name::Prefix;
 use crate::payload::tag::{Lexed, Role, Tag, last_tag, tag_at};
 use crate::payload::tagged::{Ending, Style};
 
@@ -176,7 +176,6 @@ impl<'a> Scanner<'a> {
     /// All the text is there that the payload may be in: reads up to the dialect's closing mark, else up to the end.
     pub(super) fn decide_last(&mut self, lead: Lead, seen: Option<usize>, out: &mut Vec<Event>) {
         let from = lead.item.at();
-        let fence = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
         // The dialect is that of the markup around it: `[{…}, {…}]` behind a marker.
         let marks = lead
             .record
@@ -184,7 +183,7 @@ impl<'a> Scanner<'a> {
             .iter()
             .chain(&lead.dialect.close)
             .map(|mark| &**mark)
-            .chain(fence.then_some("\n```"));
+            .chain(lead.is_fenced().then_some("\n```"));
         let reach = self.reached();
         let close = marks::find(&self.text[from..reach], marks).map(|n| from + n);
         let is_far = close.is_none() || !self.has_read_much(from);
@@ -245,7 +244,7 @@ impl<'a> Scanner<'a> {
             lead,
             text: &self.text[..limit],
             end: None,
-            is_fenced: self.in_fence || lead.glue.iter().any(|g| matches!(g, Glue::Fence(_))),
+            is_fenced: self.in_fence || lead.is_fenced(),
             cut: self.cut && limit == self.text.len(),
             at_end: limit == self.text.len(),
             last: false,
@@ -285,9 +284,8 @@ impl<'a> Scanner<'a> {
         };
         // In a fence that shows something else, marks are what it shows; and code that does not begin its line.
         let is_in_code = || {
-            let is_own = lead.glue.iter().any(|g| matches!(g, Glue::Fence(_)));
             let is_in_fence = self.in_fence || self.is_in_tildes(lead.start);
-            is_in_fence && !is_own && (!is_weak || guard::is_in_line(before))
+            is_in_fence && !lead.is_fenced() && (!is_weak || guard::is_in_line(before))
         };
         let is_set_off = || self.begins_line(lead.start) || !lead.glue.is_empty();
         let goes_on = || self.shown.is_some_and(|end| is_joined(&self.text, end, lead.start));
@@ -341,7 +339,7 @@ impl<'a> Scanner<'a> {
             }
             Judged::Text(end) => {
                 self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
-                if lead.glue.iter().any(|g| matches!(g, Glue::Fence(_))) {
+                if lead.is_fenced() {
                     self.in_fence = !self.in_fence;
                 }
                 // Behind its first character, which in words may be any.
@@ -371,12 +369,11 @@ fn is_json_up_to(text: &str, from: usize) -> bool {
 fn is_spoken_of(behind: &str, end: bool) -> Option<bool> {
     const JOINTS: [&str; 6] = ["and", "or", "then", "if", "else", "for"];
     let words = behind.trim_start_matches([' ', '\t']);
-    let len = words.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
-    if len == words.len() && !end {
+    let name = leading_name(words);
+    if name.len() == words.len() && !end {
         return None;
     }
-    let (word, behind) = words.split_at_checked(len).unwrap_or((words, ""));
-    let word = word.trim_end_matches('.');
+    let (word, behind) = (name.trim_end_matches('.'), words.get(name.len()..).unwrap_or(""));
     let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
     Some(is_word && !JOINTS.contains(&word) && !behind.starts_with(['(', '{', '[', '.', '=']))
 }
@@ -437,7 +434,7 @@ mod tests {
     #[test]
     fn what_is_read_again_grows_with_the_text_alone() {
         const LEN: usize = 1 << 18;
-        const READS_PER_BYTE: usize = 96;
+        const MOST_PER_BYTE: usize = 96;
         let tools = ToolSet::from_json(TOOLS).unwrap();
         for unit in [
             "<|channel|>commentary to=functions.f<|message|>{\n",
@@ -451,7 +448,7 @@ mod tests {
             scanner.text = text.as_str().into();
             scanner.advance(true, &mut Vec::new());
             let read = scanner.passed + scanner.spent;
-            assert!(read <= READS_PER_BYTE * text.len(), "{read} of {unit:?}");
+            assert!(read <= MOST_PER_BYTE * text.len(), "{read} of {unit:?}");
         }
     }
 

@@ -8,14 +8,14 @@ use callwright_json::{
 
 use super::bare;
 use super::code;
-use super::lead::{Glue, Item, Lead, is_name_byte};
+use super::lead::{Glue, Item, Lead, leading_name};
 use super::listed;
 use super::open_end;
 use crate::check::{self, Fit};
-use crate::dialect::{Anchor, Dialects, Record, Text};
+use crate::dialect::{Dialects, Text};
 use crate::guard;
 use crate::keys;
-use crate::name::{MAX_NAME, Names, Prefix};
+use crate::name::{Names, Prefix};
 use crate::payload::{self, Payload};
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped};
@@ -78,25 +78,12 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
 }
 
 impl<'a, 't> Case<'a, 't> {
-    fn record(&self) -> &Record {
-        &self.lead.record
-    }
-
     fn dialect(&self) -> Text {
         self.lead.dialect.name.clone()
     }
 
-    /// Do its own marks, or those of the list that it stands in, say that this is a call?
-    fn is_distinct(&self) -> bool {
-        [self.record(), &self.lead.dialect].iter().any(|record| record.anchor == Anchor::Distinct)
-    }
-
     pub(super) fn prefix(&self) -> Prefix {
-        if self.is_distinct() { Prefix::Any } else { Prefix::Known }
-    }
-
-    fn in_fence(&self) -> bool {
-        self.lead.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
+        if self.lead.is_distinct() { Prefix::Any } else { Prefix::Known }
     }
 
     /// A value that holds name and arguments.
@@ -117,15 +104,17 @@ impl<'a, 't> Case<'a, 't> {
             }
         }
         match first {
-            Some(_) if self.leaves_out(payload.end) => self.broken(at, end, None, &payload.parse),
-            Some(_) if payload.parse.readings.iter().any(|reading| self.overruns(reading)) => {
+            Some(_)
+                if self.leaves_out(payload.end)
+                    || payload.parse.readings.iter().any(|reading| self.overruns(reading)) =>
+            {
                 self.broken(at, end, None, &payload.parse)
             }
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if is_data => {
                 // Without marks, what stands behind its last bracket is the text's: `x = r#"{name: 'John'}"#;`
-                let own = self.end.filter(|_| !self.is_distinct());
+                let own = self.end.filter(|_| !self.lead.is_distinct());
                 Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
             }
             None => self.broken(at, end, None, &payload.parse),
@@ -153,7 +142,7 @@ impl<'a, 't> Case<'a, 't> {
         let value = reading.value();
         let mut verdicts = Vec::new();
         let mut shaped = shape::calls_in(value, self.names, self.prefix());
-        if shaped.is_empty() && (self.is_distinct() || self.in_fence() || self.alone) {
+        if shaped.is_empty() && (self.lead.is_distinct() || self.lead.is_fenced() || self.alone) {
             shaped.extend(self.arguments_alone(value));
         }
         for shaped in shaped {
@@ -182,7 +171,7 @@ impl<'a, 't> Case<'a, 't> {
     /// and holds no arguments.
     fn is_record(&self, tool: &Tool, value: Value<'_>, arguments: &Arguments<'_>) -> bool {
         let has_arguments = || keys::ARGUMENTS.iter().any(|key| value.get(key).is_some());
-        !self.is_distinct()
+        !self.lead.is_distinct()
             && match arguments {
                 Arguments::Flat(members) => {
                     members.iter().any(|(key, _)| key.as_str().is_none_or(|key| !tool.declares(&key)))
@@ -313,14 +302,14 @@ impl<'a, 't> Case<'a, 't> {
         let nested = self.nested_call || self.quotes_a_call(repairs);
         let bare = bare::values(self.text, repairs);
         // `the loop calls f(x, y)` speaks of a call.
-        if !bare.is_empty() && !self.set_off && !self.is_distinct() {
+        if !bare.is_empty() && !self.set_off && !self.lead.is_distinct() {
             return Judged::Text(None);
         }
         let nested = nested
             || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
             || is_unreadable(&payload.parse) && is_arguments(self.text, at);
         if nested {
-            if !self.set_off && !self.is_distinct() {
+            if !self.set_off && !self.lead.is_distinct() {
                 return Judged::Text(None);
             }
             let end = self.end.unwrap_or(payload.end).max(payload.end);
@@ -429,16 +418,14 @@ impl<'a, 't> Case<'a, 't> {
         let between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']' | '[');
         let swallows = |r: &Repair| {
             let rest = self.text.get(r.at.end as usize..).unwrap_or("").trim_start_matches(between);
-            let name = rest.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
-            let is_call = rest.as_bytes().get(name) == Some(&b'(');
-            is_call && rest.get(..name).is_some_and(|name| self.names.resolve(name, Prefix::Known).is_some())
+            rest.as_bytes().get(leading_name(rest).len()) == Some(&b'(') && self.is_declared(rest)
         };
         if repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && swallows(r)) {
             return true;
         }
         repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
             let rest = self.text.get(r.at.start as usize..).unwrap_or("");
-            let name = rest.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
+            let name = leading_name(rest).len();
             0 < name && rest.as_bytes().get(name) == Some(&b'(')
         })
     }
@@ -451,7 +438,7 @@ impl<'a, 't> Case<'a, 't> {
             None => self.names.resolve(written, self.prefix()),
         };
         let Some(tool) = tool else {
-            if !self.is_distinct() {
+            if !self.lead.is_distinct() {
                 return Judged::Text(None);
             }
             let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
@@ -566,10 +553,10 @@ impl<'a, 't> Case<'a, 't> {
                 _ => false,
             });
             let may_be_arguments = !is_code && self.may_be_arguments(block);
-            let is_other = !plausible && !self.is_distinct() && !may_be_arguments;
+            let is_other = !plausible && !self.lead.is_distinct() && !may_be_arguments;
             return if is_other { Judged::Text(None) } else { Judged::Unclear };
         }
-        if !plausible && !self.is_distinct() {
+        if !plausible && !self.lead.is_distinct() {
             return Judged::Text(None);
         }
         let from = |diagnostic: &Diagnostic| {
@@ -594,9 +581,8 @@ impl<'a, 't> Case<'a, 't> {
     fn may_be_arguments(&self, block: &str) -> bool {
         let key = block.trim_start_matches(|c: char| c == '{' || c.is_ascii_whitespace());
         let key = key.trim_start_matches(['"', '\'', '`', '“', '‘']);
-        let len = key.bytes().take(MAX_NAME).take_while(|b| is_name_byte(*b)).count();
-        let declared = |key: &str| self.names.tools().iter().any(|tool| tool.declares(key));
-        (self.alone || self.in_fence()) && key.get(..len).is_some_and(declared)
+        let key = leading_name(key);
+        (self.alone || self.lead.is_fenced()) && self.names.tools().iter().any(|tool| tool.declares(key))
     }
 
     /// A declared name in quotes in a block that cannot be read.
@@ -652,7 +638,7 @@ impl<'a, 't> Case<'a, 't> {
             }
             Err(violations) => {
                 // `f()` in prose speaks of the tool.
-                let mention = value.members().next().is_none() && !self.set_off && !self.is_distinct();
+                let mention = value.members().next().is_none() && !self.set_off && !self.lead.is_distinct();
                 if mention {
                     return None;
                 }
@@ -671,7 +657,8 @@ impl<'a, 't> Case<'a, 't> {
 
     /// Placeholders in a marked call are refused; elsewhere they show that nothing is called.
     fn not_meant(&self, tool: &Tool, violation: Violation, at: usize, end: usize) -> Option<Verdict> {
-        self.is_distinct()
+        self.lead
+            .is_distinct()
             .then(|| self.refuse(Some(tool.name().to_owned()), Reason::Invalid(vec![violation]), at, end))
     }
 

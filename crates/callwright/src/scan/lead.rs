@@ -44,6 +44,18 @@ pub(crate) struct Lead {
     pub(crate) dialect: Arc<Record>,
 }
 
+impl Lead {
+    /// Do its own marks, or those of the list that it stands in, say that this is a call?
+    pub(super) fn is_distinct(&self) -> bool {
+        [&self.record, &self.dialect].iter().any(|record| record.anchor == Anchor::Distinct)
+    }
+
+    /// Does it stand in a fence of its own?
+    pub(super) fn is_fenced(&self) -> bool {
+        self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
+    }
+}
+
 /// A payload that may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
@@ -581,6 +593,12 @@ impl<'a, 't> Leading<'a, 't> {
 /// How many backticks stand at `at`, up to [`MAX_TICKS`].
 pub(crate) fn tick_run(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).unwrap_or(&[]).iter().take(MAX_TICKS).take_while(|&&b| b == b'`').count()
+}
+
+/// The name that `text` begins with, `""` where none does.
+pub(super) fn leading_name(text: &str) -> &str {
+    let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
+    text.get(..len).unwrap_or("")
 }
 
 /// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.

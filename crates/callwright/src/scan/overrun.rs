@@ -7,10 +7,10 @@
 use callwright_json::Reading;
 
 use super::judge::Case;
-use super::lead::{Glue, is_name_byte};
+use super::lead::leading_name;
 use crate::dialect::marks::Fit;
 use crate::keys;
-use crate::name::{MAX_NAME, Prefix};
+use crate::name::Prefix;
 
 impl Case<'_, '_> {
     /// Does a text of `reading` that was mended go on over the end of the call?
@@ -59,9 +59,8 @@ impl Case<'_, '_> {
     }
 
     /// Does `text` begin with the name of a tool?
-    fn is_declared(&self, text: &str) -> bool {
-        let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
-        text.get(..len).is_some_and(|name| self.names.resolve(name, Prefix::Known).is_some())
+    pub(super) fn is_declared(&self, text: &str) -> bool {
+        self.names.resolve(leading_name(text), Prefix::Known).is_some()
     }
 
     /// Has `text` a call in JSON, `Action: f` or `functions.f` at the beginning of a line, the mark of a fence without the
@@ -75,11 +74,10 @@ impl Case<'_, '_> {
             let object = list.trim_start_matches('[').strip_prefix('{').map(str::trim_start);
             let mut pieces = object.unwrap_or("").split('"').skip(1);
             let (key, name) = (pieces.next().unwrap_or(""), pieces.nth(1).unwrap_or(""));
-            let labels = ["Action:", "functions."].into_iter();
-            let label = labels.filter_map(|label| line.strip_prefix(label)).next().unwrap_or("").trim_start();
+            let label = ["Action:", "functions."].iter().find_map(|label| line.strip_prefix(label));
+            let label = label.unwrap_or("").trim_start();
             keys::NAME.contains(&key) && self.is_declared(name) || self.is_declared(label)
         });
-        let is_fenced = self.lead.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)));
-        has_call || n_fences % 2 == 1 || is_fenced && n_fences != 0
+        has_call || n_fences % 2 == 1 || self.lead.is_fenced() && n_fences != 0
     }
 }

@@ -6,7 +6,6 @@
 use callwright_json::strict_end;
 
 use super::lead::{Lead, is_name_byte};
-use crate::dialect::Anchor;
 use crate::dialect::marks::{self, Fit};
 use crate::payload::tag::{Lexed, Role, Tag, last_tag, tag_at};
 
@@ -39,12 +38,10 @@ impl Lead {
     pub(super) fn is_begun_again(&self, text: &str, at: usize) -> bool {
         /// Shorter ones stand in any text.
         const LEAST: usize = 3;
-        let is_distinct =
-            [&self.record, &self.dialect].iter().any(|record| record.anchor == Anchor::Distinct);
         let name = self.item.name().map_or(self.item.at(), |name| name.start as usize);
         let opener = text.get(self.start..name).unwrap_or("").split_ascii_whitespace().next().unwrap_or("");
         let rest = text.get(at..).unwrap_or("");
-        let is_next = |behind: &u8| match is_distinct {
+        let is_next = |behind: &u8| match self.is_distinct() {
             true => !matches!(behind, b'"' | b'\'' | b'`' | b'\\'),
             // `>>>f`
             false => is_name_byte(*behind),
