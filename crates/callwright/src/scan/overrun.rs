@@ -63,21 +63,28 @@ impl Case<'_, '_> {
         self.names.resolve(leading_name(text), Prefix::Known).is_some()
     }
 
-    /// Has `text` a call in JSON, `Action: f` or `functions.f` at the beginning of a line, the mark of a fence without the
-    /// other one, or the one that closes its own?
+    /// Has `text` a call in JSON behind a line break or a bracket, `Action: f` or `functions.f` at the beginning of a line,
+    /// the mark of a fence without the other one, or the one that closes its own?
     fn has_odd_lines(&self, text: &str) -> bool {
         let mut n_fences = 0;
         let mut lines = text.split('\n').skip(1).map(str::trim_start);
-        let has_call = lines.any(|line| {
+        let has_label = lines.any(|line| {
             n_fences += usize::from(line.starts_with("```"));
-            let list = line.strip_prefix("functools").unwrap_or(line);
-            let object = list.trim_start_matches('[').strip_prefix('{').map(str::trim_start);
-            let mut pieces = object.unwrap_or("").split('"').skip(1);
-            let (key, name) = (pieces.next().unwrap_or(""), pieces.nth(1).unwrap_or(""));
             let label = ["Action:", "functions."].iter().find_map(|label| line.strip_prefix(label));
-            let label = label.unwrap_or("").trim_start();
-            keys::NAME.contains(&key) && self.is_declared(name) || self.is_declared(label)
+            label.is_some_and(|rest| self.is_declared(rest.trim_start()))
         });
-        has_call || n_fences % 2 == 1 || self.lead.is_fenced() && n_fences != 0
+        let has_call = || text.match_indices('{').any(|(at, _)| self.is_call_in_json(text, at));
+        has_label || n_fences % 2 == 1 || self.lead.is_fenced() && n_fences != 0 || has_call()
+    }
+
+    /// Does a call in JSON begin at `at`, where it may stand: on a line of its own or behind another, `}}{"name": "f"`?
+    fn is_call_in_json(&self, text: &str, at: usize) -> bool {
+        let (before, object) = text.split_at_checked(at).unwrap_or((text, ""));
+        let before = before.trim_end_matches(['[', ' ', '\t']);
+        let before = before.strip_suffix("functools").unwrap_or(before).trim_end_matches([' ', '\t']);
+        let member = object.strip_prefix('{').unwrap_or(object).trim_start().strip_prefix('"').unwrap_or("");
+        let name = keys::NAME.iter().find_map(|key| member.strip_prefix(key)?.strip_prefix('"'));
+        let name = name.map(|name| name.trim_start_matches([':', ' ']).trim_start_matches('"'));
+        before.ends_with(['\n', '}', ']']) && name.is_some_and(|name| self.is_declared(name))
     }
 }

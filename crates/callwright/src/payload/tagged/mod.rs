@@ -395,8 +395,11 @@ impl Walk {
         };
         match self.style {
             _ if param.is_json => false,
-            Style::Elements { marked: true } => json.contains("]minimax[") || ends_with_tag(),
-            _ if self.by_tokens => self.is_torn(raw),
+            Style::Elements { marked: true } => {
+                let text = if json.starts_with('"') { raw } else { json };
+                text.contains("]minimax[") && self.is_torn(text) || ends_with_tag()
+            }
+            _ if self.by_tokens && self.is_torn(raw) => true,
             Style::Words => param.holds_closers && self.holds_torn_opener(raw),
             Style::Elements { marked: false } | Style::Over => false,
         }
@@ -421,29 +424,40 @@ impl Walk {
         false
     }
 
-    /// Does `raw` hold tokens of a tag that is not whole, or that opens what `raw` does not close? A closing tag may be text:
-    /// `<|close|>argument<|sep|>`.
+    /// Does `raw` hold the marks of a tag that is not whole, or that opens what `raw` does not close? The closing tag of a
+    /// call may be text, `]<]minimax[>[</invoke>`, and one of an argument where all are alike: `<|close|>argument<|sep|>`.
     fn is_torn(&self, raw: &str) -> bool {
-        let count = |token: &str| {
-            raw.match_indices(token).filter(|(at, _)| !is_quoted(raw, *at, at + token.len())).count()
+        let count = |mark: &str| {
+            raw.match_indices(mark).filter(|(at, _)| !is_quoted(raw, *at, at + mark.len())).count()
         };
         let mut open: Vec<&str> = Vec::new();
         let mut n_tags = 0;
         let mut next = 0;
         while let Some(at) = self.lexer.next(raw, next) {
-            next = at + 1;
+            next = self.past(raw, at);
             let Lexed::Tag(tag) = self.lexer.tag_at(raw, at) else { continue };
-            if tag.by_tokens {
+            if tag.by_tokens || tag.marked {
                 n_tags += 1;
+                let word = tag.word.of(raw);
+                let may_be_text = match tag.role {
+                    Role::Call | Role::Group => true,
+                    // `<|close|>argumentcall<|sep|>`
+                    Role::Other => self.by_tokens && !value::names_an_argument(word),
+                    _ => self.by_tokens,
+                };
                 match tag.closing {
-                    true if open.last() == Some(&tag.word.of(raw)) => drop(open.pop()),
-                    true => {}
-                    false => open.push(tag.word.of(raw)),
+                    true if open.last() == Some(&word) => drop(open.pop()),
+                    true if may_be_text => {}
+                    true => return true,
+                    false => open.push(word),
                 }
             }
         }
-        let [n_begun, n_ended] = [count("<|open|>") + count("<|close|>"), count("<|sep|>")];
-        !open.is_empty() || n_begun != n_tags || n_ended != n_tags
+        let counts = match self.by_tokens {
+            true => [count("<|open|>") + count("<|close|>"), count("<|sep|>")],
+            false => [count("]minimax["); 2],
+        };
+        !open.is_empty() || counts != [n_tags; 2]
     }
 }
 

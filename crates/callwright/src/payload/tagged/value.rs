@@ -196,8 +196,9 @@ impl Walk {
                         // Tags with a mark of their own stand in no text: an element of that name was in it.
                         let is_marked = self.style == Style::Elements { marked: true };
                         let is_torn = open.first.is_some() && !is_marked || open.is_new;
-                        self.doubtful |=
-                            open.torn || is_doubled || is_torn && !self.holds_a_call(text, open.from, at);
+                        self.doubtful |= open.torn && open.n_open.is_any()
+                            || is_doubled
+                            || is_torn && !self.holds_a_call(text, open.from, at);
                         self.close(open, at, tag.at.end as usize);
                         return Step::On;
                     }
@@ -453,7 +454,7 @@ impl Walk {
 
     /// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag,
     /// and the tokens around one, are looked at once.
-    fn past(&self, text: &str, at: usize) -> usize {
+    pub(super) fn past(&self, text: &str, at: usize) -> usize {
         match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.marked || tag.by_tokens => tag.at.end as usize,
             Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
