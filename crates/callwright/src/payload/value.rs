@@ -77,9 +77,14 @@ pub(crate) fn json_of(
     let is_named =
         |text: &str| place.is_some_and(|place| guide.longest(place).is_some() && guide.admits(place, text));
     let is_other = |value: Value<'_>| value.kind() != Kind::String && kinds.meets(kinds_of(value));
+    // `"null"` where null may stand, too: the quotes say that it is the text.
+    let is_quoted_other = |value: Value<'_>| {
+        let text = value.as_str();
+        text.is_some_and(|text| strict(&text).is_ok_and(|tree| is_other(tree.root(&text))))
+    };
     match strict(plain) {
         _ if is_named(raw) => quote(raw),
-        Ok(tree) if is_other(tree.root(plain)) => plain.to_owned(),
+        Ok(tree) if is_other(tree.root(plain)) || is_quoted_other(tree.root(plain)) => plain.to_owned(),
         // An enum knows no line breaks around its words.
         _ if is_named(plain) => quote(plain),
         Err(_) if kinds == Kinds::ANY => of_python(plain).unwrap_or_else(|| quote(raw)),
