@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use crate::nearest::{fold, folded_ends, nearest};
 use crate::payload::tag;
+use crate::scan::is_name_byte;
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::Reason;
 
@@ -29,6 +30,8 @@ const NAMESPACES: &[&str] = &["functions", "function", "default_api", "tools", "
 pub(crate) struct Names<'a> {
     tools: &'a ToolSet,
     ends: Ends,
+    /// Declared names of more than one word, `server/tool`, each with the length of its first word.
+    joined: Vec<(&'a str, usize)>,
     /// The longest word that may be a name in prose.
     longest: usize,
     /// Declared names without case and separators; `None` where two tools share one.
@@ -53,7 +56,25 @@ impl<'a> Names<'a> {
         // Each letter of a name may have a separator behind it, or a backslash before it.
         let longest = 2 * tools.iter().map(|tool| tool.name().len()).max().unwrap_or(0) + MAX_NAMESPACE;
         let (folded, tails) = (OnceCell::new(), OnceCell::new());
-        Names { tools, ends: Ends::of(tools), longest: longest.min(MAX_NAME), folded, tails }
+        let words = |name: &'a str| name.bytes().position(|byte| !is_name_byte(byte)).map(|len| (name, len));
+        let joined = tools.iter().filter_map(|tool| words(tool.name())).collect();
+        Names { tools, ends: Ends::of(tools), joined, longest: longest.min(MAX_NAME), folded, tails }
+    }
+
+    /// Where the name from `from` on ends, of which the word up to `end` is or may be the first of several: `server` of a
+    /// declared `server/tool`. At the end of a `text` that may go on like that, that is its end.
+    pub(crate) fn joined_end(&self, text: &str, from: usize, end: usize, is_whole: bool) -> usize {
+        let ends = self.joined.iter().filter_map(|(name, first)| {
+            let rest = text.get(end.checked_sub(*first).filter(|start| from <= *start)?..)?;
+            if !is_whole && rest.len() < name.len() && name.starts_with(rest) {
+                return Some(text.len());
+            }
+            let behind = rest.strip_prefix(name)?;
+            // `server/tool.call(`
+            let more = behind.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
+            (more == 0 || behind.starts_with('.')).then(|| text.len() - behind.len() + more)
+        });
+        ends.max().unwrap_or(end)
     }
 
     /// The tools.

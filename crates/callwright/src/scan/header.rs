@@ -94,11 +94,14 @@ impl<'a> Leading<'a, '_> {
         let found = rest.bytes().take(MAX_NAME).position(|byte| byte == b'<');
         let len = found.unwrap_or(rest.len());
         let written = rest.get(..len)?.trim_end();
-        let (name, number) = written.split_once(':').unwrap_or((written, ""));
-        let is_plain = name.bytes().all(is_name_byte) && number.bytes().all(|byte| byte.is_ascii_digit());
-        if is_plain || MAX_NAME <= len {
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let numbered = written.rsplit_once(':').filter(|(_, number)| is_number(number));
+        let name = numbered.map_or(written, |(name, _)| name);
+        if name.bytes().all(is_name_byte) || MAX_NAME <= len {
             return None;
         }
+        let is_declared = self.resolves(self.at, self.at + name.len());
+        let written = if is_declared { name } else { written };
         match tag_at(self.text, self.at + len) {
             _ if found.is_none() => Some(Step::Wait),
             Lexed::Grows => Some(Step::Wait),

@@ -586,7 +586,7 @@ impl<'a, 't> Leading<'a, 't> {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        end
+        self.place.names.joined_end(self.text, from, end, self.place.end)
     }
 }
 
