@@ -151,8 +151,9 @@ fn key() -> impl Strategy<Value = String> {
 
 /// A call: the tool's name, its schema, and arguments that fit.
 fn call() -> impl Strategy<Value = (String, Value, Value)> {
-    let name =
-        proptest::sample::select(&["get_weather", "stop", "run-it", "files.read", "Größe", "wei rd\"<"][..]);
+    let name = proptest::sample::select(
+        &["get_weather", "stop", "run-it", "files.read", "maps:find", "Größe", "wei rd\"<"][..],
+    );
     let members = proptest::collection::vec((key(), typed()), 0..4);
     (name, members, any::<bool>(), any::<bool>()).prop_map(|(name, members, is_open, drops)| {
         let (mut schema, mut arguments) = object(members);

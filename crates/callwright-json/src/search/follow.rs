@@ -84,10 +84,9 @@ impl Search<'_, '_> {
     /// The key that begins at `at` and is followed by a colon or its like. A key that the guide forbids is none.
     pub(super) fn key_at(&self, s: &State, at: usize) -> Option<Key> {
         let frame = self.frame(s)?;
-        let key = self.whole_key(at);
-        if let Some(key) = key
-            && self.is_key(frame, key)
-        {
+        let whole = self.whole_key(at);
+        let odd = || self.odd_key(frame, at).filter(|odd| whole.is_none_or(|whole| whole.to < odd.to));
+        if let Some(key) = odd().into_iter().chain(whole).find(|key| self.is_key(frame, *key)) {
             return Some(key);
         }
         // The closing quote is lost: `"radius: 10`. Only a colon right behind a name that fits tells.
@@ -105,6 +104,15 @@ impl Search<'_, '_> {
         (fits && colon).then_some(Key { at, from: at + 1, to, end: to })
     }
 
+    /// The declared name at `at` that is no word of letters, without quotes: `@id: 1`, `unit/price=2`.
+    fn odd_key(&self, frame: &Frame, at: usize) -> Option<Key> {
+        let rest = self.text.get(at..).filter(|rest| !rest.starts_with('"'))?;
+        let names = (0..=u8::MAX).map_while(|slot| self.guide.name(frame.place, slot));
+        let name = names.filter(|name| rest.starts_with(*name)).max_by_key(|name| name.len())?;
+        let to = at + name.len();
+        Some(Key { at, from: at, to, end: to })
+    }
+
     /// The name that begins at `at`, in quotes of any sort or none.
     fn whole_key(&self, at: usize) -> Option<Key> {
         let (from, to, end) = match *self.bytes.get(at)? {
@@ -119,7 +127,7 @@ impl Search<'_, '_> {
                 let close = if rest[len] == b'"' { 1 } else { 3 };
                 (body, body + len, body + len + close)
             }
-            b if b.is_ascii_alphabetic() || matches!(b, b'_' | b'$') => {
+            _ if self.text.get(at..)?.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$')) => {
                 let to = self.word_end(at);
                 let quoted = matches!(self.bytes.get(to), Some(b'"' | b'\''));
                 (at, to, to + usize::from(quoted))
