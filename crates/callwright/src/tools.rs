@@ -8,6 +8,7 @@ use callwright_json::{Guide, Member};
 use serde_json::{Value, json};
 
 use crate::envelope;
+use crate::payload::tag;
 use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, measure};
 
 /// The most tools in one set.
@@ -126,10 +127,16 @@ pub struct Tool {
     description: String,
     schema: Schema,
     definition: Value,
+    odd_keys: Vec<String>,
     call_guide: OnceLock<SchemaGuide>,
 }
 
 impl Tool {
+    /// The declared parameters that a tag is not named by as any word is: `a b`, `dc:title`, `invoke`.
+    pub(crate) fn odd_keys(&self) -> &[String] {
+        &self.odd_keys
+    }
+
     /// The declared parameters.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &str> {
         let guide = self.schema.guide();
@@ -180,7 +187,11 @@ impl Tool {
             Some(_) => return Err(ToolProblem::ParametersNotAnObject),
         };
         let schema = schema.map_err(ToolProblem::Schema)?;
-        Ok(Tool { name, description, schema, definition: definition.clone(), call_guide: OnceLock::new() })
+        let guide = schema.guide();
+        let keys = guide.names(guide.root()).filter(|key| !tag::is_plain_element(key));
+        let odd_keys = keys.map(str::to_owned).collect();
+        let (definition, call_guide) = (definition.clone(), OnceLock::new());
+        Ok(Tool { name, description, schema, definition, odd_keys, call_guide })
     }
 
     /// The declared name.

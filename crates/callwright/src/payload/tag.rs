@@ -205,6 +205,46 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     Lexed::Tag(tag)
 }
 
+/// Is `<key>` the tag of an element named `key`, and nothing else to any dialect?
+pub(crate) fn is_plain_element(key: &str) -> bool {
+    let text = format!("<{key}>");
+    let Lexed::Tag(tag) = tag_at(&text, 0) else { return false };
+    tag.role == Role::Other && tag.word.of(&text) == key
+}
+
+/// The tag at `from` that is named by one of `keys`, whatever that is made of: `<dc:title>`, `</a b>`, with the mark of
+/// MiniMax M3 if `marked`.
+pub(crate) fn element_at(text: &str, from: usize, marked: bool, closing: bool, keys: &[String]) -> Lexed {
+    let begin = match (marked, closing) {
+        (false, false) => "<",
+        (false, true) => "</",
+        (true, false) => "]<]minimax[>[<",
+        (true, true) => "]<]minimax[>[</",
+    };
+    let Some(inner) = text.get(from..).and_then(|rest| rest.strip_prefix(begin)) else { return Lexed::No };
+    let at = from + begin.len();
+    let mut grows = false;
+    for key in keys {
+        if inner.strip_prefix(key.as_str()).is_some_and(|behind| behind.starts_with('>')) {
+            let word = Span::new(at, at + key.len());
+            return Lexed::Tag(Tag {
+                at: Span::new(from, word.end as usize + 1),
+                closing,
+                empty: false,
+                role: Role::Other,
+                word,
+                key: None,
+                value: None,
+                typing: Typing::Schema,
+                marked,
+                by_tokens: false,
+            });
+        }
+        grows |= key.starts_with(inner);
+    }
+    if grows { Lexed::Grows } else { Lexed::No }
+}
+
 /// Does a tag begin at `from` that opens no call, whatever it goes on with: `<a href=`, `<div class=`? Seen as soon as its
 /// word is there, and only where nothing was opened before it.
 pub(crate) fn is_foreign(text: &str, from: usize) -> bool {

@@ -175,6 +175,10 @@ impl Keys for Option<&Tool> {
         })
     }
 
+    fn odd_keys(&self) -> &[String] {
+        self.map_or(&[], Tool::odd_keys)
+    }
+
     fn is_name(&self, name: &str) -> bool {
         // Of `<server:f>`, `f` is the word of the tag.
         let is_tag = |tool: &str| tool.rsplit(':').next().is_some_and(|word| word.eq_ignore_ascii_case(name));

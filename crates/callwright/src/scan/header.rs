@@ -8,8 +8,11 @@ use super::lead::{Glue, Item, Leading, Step, is_name_byte};
 use crate::dialect::marks::{Fit, fit};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, Prefix};
-use crate::payload::tag::{Lexed, Role, Tag, has_attribute, is_foreign, last_tag, names_call, tag_at};
+use crate::payload::tag::{
+    Lexed, Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at,
+};
 use crate::payload::tagged::Style;
+use crate::tools::Tool;
 
 /// Words of a header that are no name.
 const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "final", "assistant"];
@@ -226,7 +229,7 @@ impl<'a> Leading<'a, '_> {
         if !self.is_begun() && (is_closing() || is_foreign(self.text, self.at)) {
             return Step::Nothing;
         }
-        let lexed = tag_at(self.text, self.at);
+        let lexed = self.opener_at(self.at);
         if let Lexed::Tag(tag) = lexed
             && let Some(step) = self.attributed(&tag)
         {
@@ -382,7 +385,7 @@ impl<'a> Leading<'a, '_> {
             Some(b'{') => Step::Item(Item::Named { name, at }),
             Some(b'"') => self.in_string(name, at).unwrap_or(Step::Nothing),
             Some(&byte) if is_name_byte(byte) => self.lines_of(name, at).unwrap_or(Step::Nothing),
-            Some(b'<') => match tag_at(self.text, at) {
+            Some(b'<') => match self.opener_of(name, at) {
                 Lexed::Grows => Step::Wait,
                 Lexed::Tag(inner)
                     if inner.closing == self.is_own(name, &inner)
@@ -394,6 +397,22 @@ impl<'a> Leading<'a, '_> {
                 Lexed::Tag(_) | Lexed::No => Step::Nothing,
             },
             Some(_) => Step::Nothing,
+        }
+    }
+
+    /// The tag at `at`, which may open an argument of the call that was named before.
+    fn opener_at(&self, at: usize) -> Lexed {
+        self.name().map_or_else(|| tag_at(self.text, at), |name| self.opener_of(name, at))
+    }
+
+    /// The tag at `at`, which may open an argument of the tool `name`.
+    fn opener_of(&self, name: Span, at: usize) -> Lexed {
+        let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
+        let odd_keys = tool.map_or(&[][..], Tool::odd_keys);
+        let marked = self.bytes.get(at) == Some(&b']');
+        match element_at(self.text, at, marked, false, odd_keys) {
+            Lexed::No => tag_at(self.text, at),
+            found => found,
         }
     }
 

@@ -12,7 +12,7 @@ mod value;
 use callwright_json::Span;
 
 use super::lexer::Lexer;
-use super::tag::{Lexed, Role, Tag};
+use super::tag::{self, Lexed, Role, Tag};
 use crate::dialect::Typing;
 use crate::keys;
 use json::Brackets;
@@ -134,6 +134,10 @@ pub(crate) trait Keys {
     fn takes_brackets(&self, key: &str) -> bool;
     /// Is this its own name?
     fn is_name(&self, name: &str) -> bool;
+    /// Those that a tag is not named by as any word is: `dc:title`, `invoke`.
+    fn odd_keys(&self) -> &[String] {
+        &[]
+    }
     /// Is this the word of an element that holds all arguments, and no argument?
     fn holds_arguments(&self, word: &str) -> bool {
         keys::is_one_of(keys::ARGUMENTS, word) && !self.declares(word)
@@ -193,10 +197,28 @@ impl Walk {
         Some(open.param(self.at.max(open.from)))
     }
 
+    /// The tag at `at` that may open an argument.
+    fn opener_at(&self, text: &str, at: usize, keys: &dyn Keys) -> Lexed {
+        match self.odd_at(text, at, false, keys.odd_keys()) {
+            Lexed::No => self.lexer.tag_at(text, at),
+            found => found,
+        }
+    }
+
+    /// The tag at `at` that opens or closes an element named by one of `odd_keys`.
+    fn odd_at(&self, text: &str, at: usize, closing: bool, odd_keys: &[String]) -> Lexed {
+        match (self.style, &self.lexer) {
+            (Style::Elements { marked }, Lexer::Known) => {
+                tag::element_at(text, at, marked, closing, odd_keys)
+            }
+            _ => Lexed::No,
+        }
+    }
+
     fn between(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Step {
         let at = behind_space(text, self.at);
         let over = if self.params.is_empty() { Ending::Cut } else { Ending::Bare };
-        let tag = match self.lexer.tag_at(text, at) {
+        let tag = match self.opener_at(text, at, keys) {
             Lexed::Tag(tag) => tag,
             Lexed::Grows if !end => return Step::Wait,
             // What is left of the last closing tag, or of an argument.

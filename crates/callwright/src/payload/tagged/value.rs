@@ -1,6 +1,8 @@
 //! The end of one value: the first closing tag of its own that is followed by what may follow an argument. Where it could
 //! as well end elsewhere, that is noted.
 
+use std::slice;
+
 use callwright_json::Span;
 
 use super::json::Brackets;
@@ -159,7 +161,7 @@ impl Walk {
     /// Looks for the end of a value; `self.at` is how far that was done.
     pub(super) fn value(&mut self, text: &str, mut open: Open, keys: &dyn Keys, end: bool) -> Step {
         while let Some(at) = self.lexer.next(text, self.at) {
-            let tag = match self.lexer.tag_at(text, at) {
+            let tag = match self.tag_in(text, at, &open, keys) {
                 Lexed::Tag(tag) => tag,
                 Lexed::Grows if !end => {
                     self.at = at;
@@ -333,6 +335,14 @@ impl Walk {
         }
     }
 
+    /// The tag at `at` in a value.
+    pub(super) fn tag_in(&self, text: &str, at: usize, open: &Open, keys: &dyn Keys) -> Lexed {
+        let own =
+            keys.odd_keys().iter().find(|key| *key == open.key.of(text)).map_or(&[][..], slice::from_ref);
+        let odd = [true, false].map(|closing| self.odd_at(text, at, closing, own));
+        odd.into_iter().find(|odd| *odd != Lexed::No).unwrap_or_else(|| self.lexer.tag_at(text, at))
+    }
+
     pub(super) fn close(&mut self, open: Open, end: usize, behind: usize) {
         self.params.push(open.param(end));
         self.state = State::Between;
@@ -415,7 +425,7 @@ impl Walk {
         if at == text.len() || is_open_escape(text, at) {
             return if end { Some(true) } else { None };
         }
-        match self.lexer.tag_at(text, at) {
+        match self.opener_at(text, at, keys) {
             Lexed::Grows if end => Some(self.lexer.is_closer_begun(text, at)),
             Lexed::Grows => None,
             Lexed::No => Some(false),
