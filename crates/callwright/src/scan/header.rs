@@ -132,7 +132,7 @@ impl<'a> Leading<'a, '_> {
             if end == self.bytes.len() {
                 return Some(Step::Wait);
             }
-        } else if NO_NAMES.contains(&word) && !self.resolves(from, end) {
+        } else if NO_NAMES.contains(&word) && (self.is_named() || !self.resolves(from, end)) {
             if word == "xml" {
                 self.record = Some(self.known(Known::Beam));
             }
@@ -170,7 +170,7 @@ impl<'a> Leading<'a, '_> {
         let name = within.unwrap_or(Span::new(from, end));
         let is_name = match self.header {
             _ if is_recipient => true,
-            Header::Named(_, true) => false,
+            _ if self.is_named() => false,
             Header::No | Header::Begun | Header::Named(..) => match self.is_followed_by_markup(end) {
                 Some(is_name) => is_name,
                 None => return Some(Step::Wait),
@@ -181,6 +181,11 @@ impl<'a> Leading<'a, '_> {
             self.at = end;
             Step::Over
         })
+    }
+
+    /// Is the name known, whatever words follow: `to=json <|constrain|>json<|message|>`?
+    fn is_named(&self) -> bool {
+        matches!(self.header, Header::Named(_, true))
     }
 
     /// Is the word that ends at `end` followed by a token, a tag, a mark or a brace? `None` where more text must tell.

@@ -115,7 +115,7 @@ impl Walk {
     /// Does the closing tag of the value stand at `at`, and what may stand behind it? Then the value ends there.
     fn is_closed(&mut self, text: &str, open: &Open, at: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
         let tag_at = behind_space(text, at);
-        match self.tag_in(text, tag_at, &open, keys) {
+        match self.tag_in(text, tag_at, open, keys) {
             Lexed::Tag(tag) if self.closes(text, open, &tag) => {
                 let fits = self.follows(text, tag.at.end as usize, keys, end)?;
                 if fits {
