@@ -17,7 +17,9 @@ static TOOLS: LazyLock<ToolSet> = LazyLock::new(|| {
         {"name": "write_file", "parameters": {"type": "object", "required": ["path", "content"],
             "properties": {"path": {"type": "string"}, "content": {"type": "string"}}}},
         {"name": "run_code", "parameters": {"type": "object", "required": ["code"],
-            "properties": {"code": {"type": "string"}}}}
+            "properties": {"code": {"type": "string"}}}},
+        {"name": "maps:find", "parameters": {"type": "object", "properties": {"dc:title": {"type": "string"},
+            "invoke": {"type": "string"}, "$top": {"type": "integer"}, "größe": {"type": ["string", "null"]}}}}
     ]"#;
     ToolSet::from_json(tools).expect("the definitions above are right")
 });
