@@ -8,6 +8,7 @@ use callwright_json::{Guide, Member};
 use serde_json::{Value, json};
 
 use crate::envelope;
+use crate::nearest::fold;
 use crate::payload::tag;
 use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, measure};
 
@@ -157,6 +158,14 @@ impl Tool {
             Member::Open(_) => guide.names(guide.root()).next().is_none(),
             Member::Forbidden => false,
         }
+    }
+
+    /// Is `word`, of the tag of an element, its whole name: `f`, `functions.f`, `getWeather` for `get_weather`? Of
+    /// `<server:f>`, the word is `f`.
+    pub(crate) fn is_named_by_tag(&self, word: &str) -> bool {
+        let word = fold(word.strip_prefix("functions.").unwrap_or(word));
+        let tail = self.name.rsplit(':').next().unwrap_or("");
+        word == fold(&self.name) || word == fold(tail)
     }
 
     fn compile(definition: &Value) -> Result<Tool, ToolProblem> {

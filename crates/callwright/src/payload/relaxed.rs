@@ -2,7 +2,10 @@
 //!
 //! A [`Braces`] finds the end of one as it arrives; [`json_like`] spells it as what the tolerant reader takes.
 
+use std::iter;
 use std::sync::Arc;
+
+use crate::dialect::marks::{self, Fit, fit};
 
 /// Finds the last brace.
 #[derive(Debug)]
@@ -34,15 +37,16 @@ impl Braces {
     pub(crate) fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
         while let Some(&byte) = bytes.get(self.at) {
             let rest = &bytes[self.at..];
-            let mark = self.mark.as_bytes();
-            if self.inside != Inside::Quotes && mark.first() == Some(&byte) {
-                if rest.len() < mark.len() && mark.starts_with(rest) {
-                    return None;
-                }
-                if rest.starts_with(mark) {
-                    self.inside = if self.inside == Inside::Marks { Inside::Nothing } else { Inside::Marks };
-                    self.at += mark.len();
-                    continue;
+            if self.inside != Inside::Quotes {
+                match fit(rest, &self.mark) {
+                    Fit::Is(len) => {
+                        let is_open = self.inside == Inside::Marks;
+                        self.inside = if is_open { Inside::Nothing } else { Inside::Marks };
+                        self.at += len;
+                        continue;
+                    }
+                    Fit::Grows => return None,
+                    Fit::No => {}
                 }
             }
             match (self.inside, byte) {
@@ -77,7 +81,7 @@ impl Braces {
 /// text holds. Between two members the comma may be missing, `{a:<|"|>x<|"|>b:3}`, where `is_key` knows the second one.
 pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<String> {
     let mut json = String::with_capacity(text.len());
-    for (n, piece) in text.split(mark).enumerate() {
+    for (n, piece) in pieces(text, mark).enumerate() {
         if n % 2 == 1 {
             json.push_str(&serde_json::Value::from(piece).to_string());
             continue;
@@ -97,6 +101,18 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
     }
     let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     Some(inner.map_or_else(|| json.clone(), |inner| format!("{{{inner}}}")))
+}
+
+/// What stands between the marks, whatever their bars and the case of their letters: `<｜"｜>`, `<ESCAPE>`.
+fn pieces<'t>(text: &'t str, mark: &str) -> impl Iterator<Item = &'t str> {
+    let mut rest = Some(text);
+    iter::from_fn(move || {
+        let text = rest?;
+        let found = marks::find(text, iter::once(mark)).map(|at| (at, fit(&text.as_bytes()[at..], mark)));
+        let Some((at, Fit::Is(len))) = found else { return rest.take() };
+        rest = text.get(at + len..);
+        text.get(..at)
+    })
 }
 
 /// Adds a piece of an object without strings to `json`; keys with blanks in them get quotes. With `is_behind_string`, a

@@ -267,16 +267,16 @@ pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
         _ if MAX_WORD < end - at => true,
         _ if bar(&bytes[end..]).is_some() => false,
         None | Some(b'>') => false,
-        // `<f/>`, `<f />`
-        Some(_) if closes_itself(&bytes[end..]) => false,
+        // `<f/>`, `<f />`, `<f >`
+        Some(_) if is_over(&bytes[end..]) => false,
         Some(_) => !is_of_call(),
     }
 }
 
-/// Is nothing but the end of an empty tag left of it, or not even that?
-fn closes_itself(rest: &[u8]) -> bool {
+/// Is nothing but its end left of a tag, or not even that?
+fn is_over(rest: &[u8]) -> bool {
     let blanks = rest.iter().take(8).take_while(|byte| byte.is_ascii_whitespace()).count();
-    matches!(rest.get(blanks..), None | Some([] | [b'/'] | [b'/', b'>', ..]))
+    matches!(rest.get(blanks..), None | Some([] | [b'>', ..] | [b'/'] | [b'/', b'>', ..]))
 }
 
 /// Where the word of a tag begins that may have `｜DSML｜` before it; `None` where more text must tell.
@@ -502,7 +502,7 @@ fn before_name(text: &str, word: Span) -> Span {
 /// `"a"` → `a`
 fn unquoted(text: &str, from: usize, end: usize) -> Span {
     let piece = text.get(from..end).unwrap_or("");
-    let inner = piece.trim().trim_matches(['"', '\'']);
+    let inner = piece.trim().trim_matches(['"', '\'', '“', '”', '‘', '’']);
     let skipped = piece.find(inner).unwrap_or(0);
     Span::new(from + skipped, from + skipped + inner.len())
 }

@@ -180,9 +180,7 @@ impl Keys for Option<&Tool> {
     }
 
     fn is_name(&self, name: &str) -> bool {
-        // Of `<server:f>`, `f` is the word of the tag.
-        let is_tag = |tool: &str| tool.rsplit(':').next().is_some_and(|word| word.eq_ignore_ascii_case(name));
-        self.is_some_and(|tool| tool.name().eq_ignore_ascii_case(name) || is_tag(tool.name()))
+        self.is_some_and(|tool| tool.is_named_by_tag(name))
     }
 }
 

@@ -374,7 +374,8 @@ impl<'a> Leading<'a, '_> {
 
     /// `<f>`
     fn name_tag(&mut self, tag: &Tag) -> Step {
-        let (from, end) = (self.at + 1, tag.at.end as usize - 1);
+        let (from, behind) = (self.at + 1, tag.at.end as usize);
+        let end = from + self.text.get(from..behind - 1).map_or(0, |name| name.trim_end().len());
         if tag.empty {
             return self.empty_tag(tag);
         }
@@ -384,7 +385,7 @@ impl<'a> Leading<'a, '_> {
         self.record = Some(self.known(Known::ToolnameTag));
         self.glue.push(Glue::Tag);
         let name = Span::new(from, end);
-        let at = self.skip_space(end + 1);
+        let at = self.skip_space(behind);
         match self.bytes.get(at) {
             None => Step::Wait,
             Some(b'{') => Step::Item(Item::Named { name, at }),

@@ -565,8 +565,7 @@ impl<'a, 't> Leading<'a, 't> {
     /// A tag is a name only as the whole name, `<f>` or `<functions.f>`: `<search>` is no sign of `books.search`.
     pub(super) fn resolves_tag(&self, from: usize, end: usize) -> bool {
         self.text.get(from..end).is_some_and(|name| {
-            let whole = name.strip_prefix("functions.").unwrap_or(name);
-            self.place.names.resolve(name, Prefix::Known).is_some_and(|tool| tool.name().len() == whole.len())
+            self.place.names.resolve(name, Prefix::Known).is_some_and(|tool| tool.is_named_by_tag(name))
         })
     }
 
