@@ -1,6 +1,7 @@
 //! Payloads: the doors to the tolerant reader for a value and for an argument list inside a longer text.
 //! The other grammars are below.
 
+pub(crate) mod comment;
 pub(crate) mod elements;
 pub(crate) mod lexer;
 pub(crate) mod lines;

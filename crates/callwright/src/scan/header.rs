@@ -385,7 +385,7 @@ impl<'a> Leading<'a, '_> {
         self.record = Some(self.known(Known::ToolnameTag));
         self.glue.push(Glue::Tag);
         let name = Span::new(from, end);
-        let at = self.skip_space(behind);
+        let Some(at) = self.behind_comment(behind, b"<!") else { return Step::Wait };
         match self.bytes.get(at) {
             None => Step::Wait,
             Some(b'{') => Step::Item(Item::Named { name, at }),

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use callwright_json::Span;
 
 use super::header::Header;
+use crate::dialect::marks::Fit;
 use crate::dialect::{self, Anchor, Dialects, Known, Record};
 use crate::keys;
 use crate::name::{MAX_NAME, Names, Prefix};
+use crate::payload::comment::comment;
 use crate::payload::tagged::Style;
 
 /// The most markup that one payload may have in front of it, in bytes.
@@ -333,9 +335,11 @@ impl<'a, 't> Leading<'a, 't> {
             b'[' => self.bracket(),
             b'(' => self.tuple(),
             b'`' => self.ticks(),
+            b'<' if self.is_begun() && self.bytes.get(self.at + 1) == Some(&b'!') => self.comment(),
             b'<' => self.tag(),
             b'"' | b'\'' => self.quote(byte),
             b'#' if self.in_own_fence() => self.comment(),
+            b'/' if self.is_begun() => self.comment(),
             b']' => self.tag(),
             b'>' if self.at == self.from || self.in_own_fence() => self.arrows(),
             _ if is_name_byte(byte) => self.word(),
@@ -367,7 +371,7 @@ impl<'a, 't> Leading<'a, 't> {
         if self.distinct() {
             return item;
         }
-        let mut key = self.skip_space(self.at + 1);
+        let Some(mut key) = self.behind_comment(self.at + 1, b"/") else { return Step::Wait };
         // `{{"name": …}}`
         if self.bytes.get(key) == Some(&b'{') {
             key = self.skip_space(key + 1);
@@ -525,15 +529,26 @@ impl<'a, 't> Leading<'a, 't> {
         self.over(end, Glue::Fence(run))
     }
 
-    /// `# the weather in Paris` above a call in a fence.
+    /// `# the weather in Paris` above a call in a fence, `<!-- where -->` between two tags.
     fn comment(&mut self) -> Step {
-        match self.bytes[self.at..].iter().take(MAX_LEAD).position(|&b| b == b'\n') {
-            Some(n) => {
-                self.at += n;
+        match comment(self.bytes.get(self.at..).unwrap_or(&[])) {
+            Fit::Is(len) => {
+                self.at += len;
                 Step::Over
             }
-            None if self.bytes.len() < self.at + MAX_LEAD => Step::Wait,
-            None => Step::Nothing,
+            Fit::Grows => Step::Wait,
+            Fit::No => Step::Nothing,
+        }
+    }
+
+    /// The place behind the blanks at `from`, and behind a comment there that starts with `start`; `None` where more text must
+    /// tell.
+    pub(super) fn behind_comment(&self, from: usize, start: &[u8]) -> Option<usize> {
+        let at = self.skip_space(from);
+        match self.bytes.get(at..).filter(|rest| rest.starts_with(start)).map(comment) {
+            Some(Fit::Is(len)) => Some(self.skip_space(at + len)),
+            Some(Fit::Grows) => None,
+            Some(Fit::No) | None => Some(at),
         }
     }
 

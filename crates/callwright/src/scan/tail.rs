@@ -7,6 +7,7 @@ use crate::dialect::marks::{Fit, fit};
 use crate::dialect::own::Stands;
 use crate::guard;
 use crate::keys;
+use crate::payload::comment::comment;
 use crate::payload::tag::{Lexed, Role, Tag, is_foreign, last_tag, names_call, tag_at};
 
 /// How far the markup behind a payload goes.
@@ -36,6 +37,7 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             b']' | b'}' | b')' => closer(bytes, next, space, glue),
             b'"' | b'\'' => close(glue, |g| *g == Glue::Quote(byte)).then_some(next + 1),
             b'`' => ticks(bytes, next, glue, place.end),
+            b'<' if bytes.get(next + 1) == Some(&b'!') => annotation(bytes, next, glue, place.end),
             b'<' => tag(text, next, glue, place),
             b'[' if glue.contains(&Glue::Tag) => match place.dialects.closer(&bytes[next..]) {
                 Fit::Is(len) => Some(next + len),
@@ -50,9 +52,10 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
                 match &bytes[next..] {
                     [b'/', b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 2),
                     [b'/'] if !place.end => Some(next),
-                    _ => None,
+                    _ => annotation(bytes, next, glue, place.end),
                 }
             }
+            b'/' | b'#' => annotation(bytes, next, glue, place.end),
             b',' | b';' => Some(next + 1),
             // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
             b'.' if space == 0 => match bytes.get(next + 1) {
@@ -112,6 +115,23 @@ fn ticks(bytes: &[u8], at: usize, glue: &mut Vec<Glue>, end: bool) -> Option<usi
     }
     let n = glue.iter().rev().filter_map(ticks).find(|n| *n <= run)?;
     close(glue, |g| ticks(g) == Some(n)).then_some(at + n)
+}
+
+/// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`. `Some(at)` asks for more text.
+fn annotation(bytes: &[u8], at: usize, glue: &[Glue], end: bool) -> Option<usize> {
+    let is_open = glue.iter().any(|glue| matches!(glue, Glue::Fence(_) | Glue::Tag));
+    match comment(bytes.get(at..).filter(|_| is_open)?) {
+        Fit::Is(len) => {
+            let behind = at + len;
+            match bytes[behind..].iter().find(|byte| !byte.is_ascii_whitespace()) {
+                Some(b'`' | b'<' | b']') => Some(behind),
+                None if !end => Some(at),
+                Some(_) | None => None,
+            }
+        }
+        Fit::Grows if !end => Some(at),
+        Fit::Grows | Fit::No => None,
+    }
 }
 
 /// `]<]minimax[>[</invoke>`, or the bracket of a list. `Some(at)` asks for more text.

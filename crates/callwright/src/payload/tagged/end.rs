@@ -1,6 +1,6 @@
 //! Behind what closes a call: is it the end, or was it a value's?
 
-use super::{Ending, State, Step, Walk, behind_space, is_open_escape};
+use super::{Ending, State, Step, Walk, behind_space, is_open_space};
 use crate::payload::tag::{Lexed, Role, Tag};
 
 impl Walk {
@@ -17,7 +17,7 @@ impl Walk {
                 return Step::On;
             }
             Lexed::Grows if !end => return Step::Wait,
-            Lexed::No if !end && (at == text.len() || is_open_escape(text, at)) => return Step::Wait,
+            Lexed::No if !end && (at == text.len() || is_open_space(text, at)) => return Step::Wait,
             Lexed::Tag(_) | Lexed::Grows | Lexed::No => {}
         }
         let line = text.get(self.at..).unwrap_or("").trim_start_matches([' ', '\t']);

@@ -4,7 +4,7 @@
 //! other value does.
 
 use super::value::Open;
-use super::{Keys, State, Step, Walk, behind_space, is_open_escape};
+use super::{Keys, State, Step, Walk, behind_space, is_open_space};
 use crate::dialect::Typing;
 use crate::payload::tag::Lexed;
 
@@ -126,7 +126,7 @@ impl Walk {
                 Some(fits)
             }
             Lexed::Grows if !end => None,
-            Lexed::No if !end && (tag_at == text.len() || is_open_escape(text, tag_at)) => None,
+            Lexed::No if !end && (tag_at == text.len() || is_open_space(text, tag_at)) => None,
             Lexed::Tag(_) | Lexed::Grows | Lexed::No => Some(false),
         }
     }

@@ -11,9 +11,11 @@ mod value;
 
 use callwright_json::Span;
 
+use super::comment::comment;
 use super::lexer::Lexer;
 use super::tag::{self, Lexed, Role, Tag};
 use crate::dialect::Typing;
+use crate::dialect::marks::Fit;
 use crate::keys;
 use json::Brackets;
 use value::{Open, Opener};
@@ -224,7 +226,7 @@ impl Walk {
             // What is left of the last closing tag, or of an argument.
             Lexed::Grows if self.lexer.is_closer_begun(text, at) => return Step::Ended(text.len(), over),
             Lexed::Grows => return Step::Ended(text.len(), Ending::Cut),
-            Lexed::No if at == text.len() || is_open_escape(text, at) => {
+            Lexed::No if at == text.len() || is_open_space(text, at) => {
                 return if end { Step::Ended(at, over) } else { Step::Wait };
             }
             Lexed::No => return Step::Ended(at, Ending::Broken),
@@ -383,7 +385,7 @@ impl Walk {
                 Step::On
             }
             Lexed::Grows if !end => Step::Wait,
-            Lexed::No if !end && (at == text.len() || is_open_escape(text, at)) => Step::Wait,
+            Lexed::No if !end && (at == text.len() || is_open_space(text, at)) => Step::Wait,
             Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
             Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
             // `a</arg_key>x</arg_value>`, but not `a</arg_key>arg_value>x`
@@ -502,23 +504,28 @@ fn is_quoted(text: &str, start: usize, end: usize) -> bool {
     quote.is_some_and(|quote| matches!(quote, '"' | '\'' | '`') && behind.starts_with(quote))
 }
 
-/// The place behind the whitespace at `from`, line breaks written as `\n` included.
+/// The place behind the whitespace at `from`, line breaks written as `\n` and comments included.
 fn behind_space(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
-    let mut at = from;
-    while at < from + MAX_SPACE {
+    let (mut at, mut most) = (from, from + MAX_SPACE);
+    while at < most {
         match bytes.get(at..) {
             Some([b'\\', b'n' | b'r' | b't', ..]) => at += 2,
             Some([byte, ..]) if byte.is_ascii_whitespace() => at += 1,
+            Some(rest @ [b'<', b'!', ..]) => match comment(rest) {
+                Fit::Is(len) => (at, most) = (at + len, most + len),
+                Fit::Grows | Fit::No => break,
+            },
             _ => break,
         }
     }
     at
 }
 
-/// The text ends with a backslash, which may become `\n`.
-fn is_open_escape(text: &str, at: usize) -> bool {
-    text.get(at..) == Some("\\")
+/// The text ends with a backslash, which may become `\n`, or in a comment.
+fn is_open_space(text: &str, at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or("");
+    rest == "\\" || rest.starts_with("<!") && comment(rest.as_bytes()) == Fit::Grows
 }
 
 #[cfg(test)]

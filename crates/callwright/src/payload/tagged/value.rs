@@ -6,7 +6,7 @@ use std::slice;
 use callwright_json::Span;
 
 use super::json::Brackets;
-use super::{Ending, Keys, MAX_KEY, Param, State, Step, Style, Walk, behind_space, is_open_escape};
+use super::{Ending, Keys, MAX_KEY, Param, State, Step, Style, Walk, behind_space, is_open_space};
 use crate::dialect::Typing;
 use crate::payload::tag::{Lexed, Role, Tag};
 
@@ -422,7 +422,7 @@ impl Walk {
     /// Is what stands behind a closing tag what may stand behind an argument? `None` asks for more text.
     pub(super) fn follows(&self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
         let at = behind_space(text, from);
-        if at == text.len() || is_open_escape(text, at) {
+        if at == text.len() || is_open_space(text, at) {
             return if end { Some(true) } else { None };
         }
         match self.opener_at(text, at, keys) {
