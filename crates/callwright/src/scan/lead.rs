@@ -472,7 +472,7 @@ impl<'a, 't> Leading<'a, 't> {
         match self.bytes.get(quote) {
             None => Step::Wait,
             Some(b'"' | b'\'') => {
-                let name = self.name_end(quote + 1);
+                let name = self.word_end(quote + 1);
                 match self.bytes.get(name) {
                     None if self.may_hold_name(quote + 1, name) => Step::Wait,
                     Some(b'"' | b'\'') if self.resolves(quote + 1, name) => {
@@ -594,13 +594,23 @@ impl<'a, 't> Leading<'a, 't> {
         from + rest.iter().take(64).take_while(|b| b.is_ascii_whitespace()).count()
     }
 
+    /// The place behind the name at `from`. Behind what may only stand in front of a name, it may be of several words.
     pub(super) fn name_end(&self, from: usize) -> usize {
+        let end = self.word_end(from);
+        match self.from < from {
+            true => self.place.names.joined_end(self.text, from, end, self.place.end),
+            false => end,
+        }
+    }
+
+    /// The place behind the word at `from`.
+    pub(super) fn word_end(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or(&[]);
         let mut end = from + rest.iter().take(MAX_NAME + 1).take_while(|&&b| is_name_byte(b)).count();
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        self.place.names.joined_end(self.text, from, end, self.place.end)
+        end
     }
 }
 

@@ -11,7 +11,7 @@ use crate::name::MAX_NAME;
 impl Leading<'_, '_> {
     pub(super) fn quote(&mut self, mark: u8) -> Step {
         let from = self.at + 1;
-        let end = self.name_end(from);
+        let end = self.word_end(from);
         match self.bytes.get(end) {
             None if self.may_hold_name(from, end) => Step::Wait,
             // `'f(a=1)'`
