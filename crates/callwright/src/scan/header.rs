@@ -46,14 +46,10 @@ impl<'a> Leading<'a, '_> {
             (Header::Named(name, _), b'(') if self.is_relaxed() => {
                 Some(Step::Item(Item::Relaxed { name, at: self.at }))
             }
-            (Header::Named(name, _), b'{') => {
-                let at = self.at;
-                Some(Step::Item(if self.is_relaxed() {
-                    Item::Relaxed { name, at }
-                } else {
-                    Item::Named { name, at }
-                }))
-            }
+            (Header::Named(name, _), b'{') => Some(match self.at {
+                at if self.is_relaxed() => Step::Item(Item::Relaxed { name, at }),
+                at => self.braced(name, at),
+            }),
             (Header::Named(name, _), b'"') if !self.is_relaxed() => self.in_string(name, self.at),
             // `[ARGS]`, `[CALL_ID]c1`
             (Header::Named(..), b'[') => {

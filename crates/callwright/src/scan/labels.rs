@@ -32,7 +32,7 @@ impl Leading<'_, '_> {
     /// Openers that begin with a word: `Action: f⏎Action Input:`, `to=f<|channel|>`, `function call<|role_sep|>`.
     pub(super) fn worded(&mut self) -> Option<Step> {
         let is_fenced = !self.glue.is_empty() && self.glue.iter().all(|glue| matches!(glue, Glue::Fence(_)));
-        if self.from < self.at && !is_fenced {
+        if self.from < self.at && !is_fenced && !self.distinct() {
             return None;
         }
         let rest = self.bytes.get(self.at..)?;

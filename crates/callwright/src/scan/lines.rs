@@ -22,7 +22,7 @@ impl Leading<'_, '_> {
     /// `tool: f⏎arguments:`, at its first word.
     pub(super) fn lines(&mut self) -> Option<Step> {
         let is_marked = self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_) | Glue::Tag));
-        if !is_marked || self.from == self.at || !self.is_own_line() {
+        if !is_marked || self.from == self.at || !self.is_own_line() && !self.distinct() {
             return None;
         }
         if self.bytes.get(self.at..self.at + 2) == Some(b"- ") {

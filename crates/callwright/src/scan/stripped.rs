@@ -141,6 +141,13 @@ impl Leading<'_, '_> {
         }
     }
 
+    /// `f{"a": "x"}`, or `call:f{a:<|"|>x<|"|>}` whatever stands before it.
+    pub(super) fn braced(&mut self, name: Span, at: usize) -> Step {
+        let is_called = self.text.get(..name.start as usize).is_some_and(|before| before.ends_with("call:"));
+        let relaxed = if is_called { self.relaxed(name, at) } else { None };
+        relaxed.unwrap_or(Step::Item(Item::Named { name, at }))
+    }
+
     /// `call:f{a:<|"|>x<|"|>}`, without what stands before it: the first string's mark tells the dialect.
     fn relaxed(&mut self, name: Span, at: usize) -> Option<Step> {
         const FAR: usize = 512;

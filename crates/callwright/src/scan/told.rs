@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::lead::{Glue, Item, Leading};
-use crate::dialect::{self, Known, Record};
+use crate::dialect::{self, Known, Record, Trim};
 use crate::payload::tag::{Role, Tag, holds};
 
 impl<'a> Leading<'a, '_> {
@@ -65,10 +65,14 @@ impl<'a> Leading<'a, '_> {
 
     /// The dialect of a call that such a tag opens.
     pub(super) fn call_record(&self, tag: &Tag) -> &'a Arc<Record> {
-        if let Some(record) = self.record.filter(|record| record.grammar.is_tagged()) {
+        let whole = tag.at.of(self.text);
+        let is_function = dialect::starts_with_any_case(whole.as_bytes(), b"<function=");
+        // Under `<function=f>` values have lines of their own, whatever stands around it.
+        let is_own =
+            |record: &&Arc<Record>| record.grammar.is_tagged() && !(is_function && record.trim == Trim::None);
+        if let Some(record) = self.record.filter(is_own) {
             return record;
         }
-        let whole = tag.at.of(self.text);
         self.known(match tag.word.of(self.text) {
             _ if tag.marked => Known::MinimaxM3,
             _ if tag.by_tokens => Known::KimiK3,
@@ -76,7 +80,7 @@ impl<'a> Leading<'a, '_> {
             _ if holds(whole, "gcml") => Known::Gigachat35,
             _ if holds(whole, "steptml") => Known::Step3,
             _ if holds(whole, "atem") => Known::Muse,
-            _ if dialect::starts_with_any_case(whole.as_bytes(), b"<function=") => Known::FunctionaryV31,
+            _ if is_function => Known::FunctionaryV31,
             "function" => Known::MinicpmV5,
             _ => Known::AnthropicXml,
         })

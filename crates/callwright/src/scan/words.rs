@@ -193,10 +193,10 @@ impl Leading<'_, '_> {
                     glued
                 };
                 let Some(name) = from.map(|from| Span::new(from, end)) else { return Step::Nothing };
-                let item = Step::Item(Item::Named { name, at: after });
                 if self.free() {
-                    return item;
+                    return self.braced(name, after);
                 }
+                let item = Step::Item(Item::Named { name, at: after });
                 match self.is_call_object(name, after) {
                     Some(false) => item,
                     Some(true) => Step::Nothing,
