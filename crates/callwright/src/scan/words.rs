@@ -150,6 +150,10 @@ impl Leading<'_, '_> {
             b'(' if self.free() && self.is_shallow() && matches!(word, "print" | "str" | "json.dumps") => {
                 return self.over(end + 1, Glue::Paren);
             }
+            b':' if word == "call" && self.is_begun() => {
+                self.at = end + 1;
+                return Step::Over;
+            }
             b'[' | b'{' if word.eq_ignore_ascii_case("functools") => {
                 self.record = Some(self.known(Known::Phi4Mini));
                 self.at = end;

@@ -179,6 +179,7 @@ pub(super) fn all() -> Vec<Dialect> {
                  ]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
             ),
         record("xml_names", NameAt::Header, Distinct)
+            .call(&["<invoke>"], &["</invoke>"])
             .elements()
             .by("Claude 2, Cherry Studio, Cline and Roo for the tools of MCP servers, and models that put the name in an element of its own")
             .example(
