@@ -3,8 +3,9 @@
 use callwright_json::strict_end;
 
 use super::body::{Body, End};
+use super::expression;
 use super::extent::{Extent, Progress};
-use super::judge::{self, Case, Judged, judge};
+use super::judge::{Case, Judged, judge};
 use super::lead::{Glue, Item, Lead, leading_name};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
@@ -103,12 +104,12 @@ impl<'a> Scanner<'a> {
                 let last = matches!(lead.item, Item::Call { .. } | Item::Listed { .. });
                 let is_listed = last && lead.glue.contains(&Glue::Bracket);
                 let rest = self.text.get(at..).unwrap_or("");
-                if is_listed && judge::own_brackets(rest) == rest.len() && !end {
+                if is_listed && expression::own_brackets(rest) == rest.len() && !end {
                     self.mode = Mode::Payload(lead, extent);
                     return Flow::Wait;
                 }
                 let is_in_string =
-                    lead.item.name().is_some_and(|name| judge::goes_on(&self.text, name, at, is_listed));
+                    lead.item.name().is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
                 let goes_on = goes_on && (!last || is_in_string) || is_listed && is_in_string;
                 if goes_on {
                     self.mode = Mode::Held(lead, None);

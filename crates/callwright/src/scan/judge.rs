@@ -3,13 +3,10 @@
 use std::borrow::Cow;
 
 use callwright_json::{
-    Diagnostic, Guide, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, is_arguments, strict,
+    Diagnostic, Guide, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
 };
 
-use super::bare;
-use super::code;
-use super::lead::{Glue, Item, Lead, leading_name};
-use super::listed;
+use super::lead::{Item, Lead, leading_name};
 use super::open_end;
 use crate::check::{self, Fit};
 use crate::dialect::{Dialects, Text};
@@ -138,7 +135,7 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
-    fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
+    pub(super) fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
         let value = reading.value();
         let mut verdicts = Vec::new();
         let mut shaped = shape::calls_in(value, self.names, self.prefix());
@@ -267,262 +264,6 @@ impl<'a, 't> Case<'a, 't> {
         self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end)
     }
 
-    /// `f(…)`
-    fn call(&self, name: Span, at: usize) -> Judged {
-        let written = name.of(self.text);
-        let Some(tool) = self.names.resolve(written, self.prefix()) else { return Judged::Text(None) };
-        let guide = tool.schema().guide();
-        // `"f(a=\"x\")"`: the quotes of a call inside a string are escaped.
-        let quoted = matches!(self.lead.glue.last(), Some(Glue::Quote(_)));
-        if let (true, Some(end)) = (quoted, self.end) {
-            let piece = self.text.get(at..end).unwrap_or("");
-            if piece.contains("\\\"") || piece.contains("\\'") {
-                let inner = piece.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
-                let read = payload::read_arguments_at(&inner, 0, guide, false);
-                if let Some(reading) = payload::settled_object(&read.parse) {
-                    return self
-                        .one(self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end), end);
-                }
-            }
-        }
-        if let Some(end) = self.end
-            && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
-            && let Some((arguments, repairs)) = payload::read_escaped_arguments(self.text, at, end, guide)
-        {
-            return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
-        }
-        let mut payload = payload::read_arguments_at(self.text, at, guide, self.cut);
-        // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
-        let is_listed = self.lead.glue.contains(&Glue::Bracket);
-        if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end, is_listed) {
-            payload = self.longer(at, payload.end, guide);
-        }
-        let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
-        let before = self.text.get(..name.start as usize).unwrap_or("");
-        let nested = self.nested_call || self.quotes_a_call(repairs);
-        let bare = bare::values(self.text, repairs);
-        // `the loop calls f(x, y)` speaks of a call.
-        if !bare.is_empty() && !self.set_off && !self.lead.is_distinct() {
-            return Judged::Text(None);
-        }
-        let nested = nested
-            || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
-            || is_unreadable(&payload.parse) && is_arguments(self.text, at);
-        if nested {
-            if !self.set_off && !self.lead.is_distinct() {
-                return Judged::Text(None);
-            }
-            let end = self.end.unwrap_or(payload.end).max(payload.end);
-            let reason = Reason::Shape(ShapeError::Expression);
-            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
-        }
-        if self.is_fenced && code::is_in_block(before) {
-            if !code::is_tool_code(before) {
-                return Judged::Text(None);
-            }
-            let end = self.end.unwrap_or(payload.end).max(payload.end);
-            let reason = Reason::Shape(ShapeError::InCode);
-            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
-        }
-        if let Some(judged) = self.unusual_arguments(tool, written, &payload, at) {
-            return judged;
-        }
-        self.arguments(tool, written, payload, at)
-    }
-
-    /// The argument list at `at`, which does not end at `from`: it ends with one of the next lines.
-    fn longer(&self, at: usize, from: usize, guide: &dyn Guide) -> Payload<'a> {
-        const MOST_LINES: usize = 8;
-        let lines = self.text.get(from..).unwrap_or("").split_inclusive('\n').take(MOST_LINES);
-        let ends = lines.scan(from, |start, line| {
-            let at = *start;
-            *start += line.len();
-            let (list, behind) = line.split_at(line.rfind(')').map_or(0, |paren| paren + 1));
-            let is_markup =
-                behind.trim_start_matches(']').starts_with('<') || !behind.contains(char::is_alphanumeric);
-            Some((!list.is_empty() && is_markup).then_some(at + list.len()))
-        });
-        let pieces = ends.flatten().filter_map(|end| self.text.get(..end));
-        let mut lists = pieces.map(|piece| payload::read_whole_arguments(piece, at, guide, false));
-        let settled = lists.find(|list| list.parse.settled().is_some());
-        settled.unwrap_or_else(|| payload::read_whole_arguments(self.text, at, guide, self.cut))
-    }
-
-    /// Argument lists that only make sense in another spelling: `f('a=1')`, and `['f(a=1']` without its parenthesis.
-    fn unusual_arguments(
-        &self,
-        tool: &Tool,
-        written: &str,
-        payload: &Payload<'_>,
-        at: usize,
-    ) -> Option<Judged> {
-        let guide = tool.schema().guide();
-        let fits = |reading: &Reading<'_>| check::fit(tool, reading.value().raw()).is_ok();
-        if payload.parse.settled().is_some_and(fits) {
-            return None;
-        }
-        let judged = |source: &str, kind, end| {
-            let read = payload::read_arguments_at(source, 0, guide, false);
-            let reading = payload::settled_object(&read.parse).filter(|reading| fits(reading))?;
-            Some(self.one(self.rewritten(tool, written, reading, kind, at, end), end))
-        };
-        if let Some(end) = self.end
-            && let Some(source) = listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool)
-        {
-            return judged(&source, RepairKind::SwapSyntax, end);
-        }
-        let Some(&Glue::Quote(mark)) = self.lead.glue.last() else { return None };
-        let rest = self.text.get(at..self.end.unwrap_or(self.text.len()))?;
-        let behind = |sign| rest.find(&String::from_iter([char::from(mark), sign]));
-        // The quote and the parenthesis changed places, or the parenthesis is lost.
-        let (quote, end) = match (self.end, behind(')'), behind(']')) {
-            (Some(end), Some(quote), _) if at + quote + 2 == end => (quote, end),
-            (_, _, Some(quote)) if self.last => (quote, at + quote),
-            _ => return None,
-        };
-        judged(&format!("{})", rest.get(..quote)?), RepairKind::AddCloser, end)
-    }
-
-    /// `['f', a=1]`, `('f', 'a=1')`
-    fn listed(&self, name: Span, at: usize) -> Judged {
-        let written = name.of(self.text);
-        let Some(tool) = self.names.resolve(written, self.prefix()) else { return Judged::Text(None) };
-        let Some(end) = self.end else { return if self.last { Judged::Text(None) } else { Judged::Unclear } };
-        let inside = self.text.get(name.end as usize..end.saturating_sub(1)).unwrap_or("");
-        let arguments = inside.split_once(',').map_or("", |(_, arguments)| arguments.trim());
-        let source = listed::as_call(arguments, tool);
-        let read = payload::read_arguments_at(&source, 0, tool.schema().guide(), false);
-        let Some(reading) = payload::settled_object(&read.parse) else {
-            return self.broken(at, end, Some(written), &Parse::default());
-        };
-        self.one(self.rewritten(tool, written, reading, RepairKind::SwapSyntax, at, end), end)
-    }
-
-    /// A call whose arguments were read from a text that is not the answer's own.
-    fn rewritten(
-        &self,
-        tool: &Tool,
-        written: &str,
-        reading: &Reading<'_>,
-        kind: RepairKind,
-        at: usize,
-        end: usize,
-    ) -> Option<Verdict> {
-        let put = reading.value().raw().to_owned();
-        let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.clone().into() }];
-        self.verdict(tool, written, &put, repairs, at, end)
-    }
-
-    /// Was an expression taken for a bare text, `f(a=g(1))`, or is the next call in a string: `f(a="x", g(b="y")`?
-    fn quotes_a_call(&self, repairs: &[Repair]) -> bool {
-        let between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']' | '[');
-        let swallows = |r: &Repair| {
-            let rest = self.text.get(r.at.end as usize..).unwrap_or("").trim_start_matches(between);
-            rest.as_bytes().get(leading_name(rest).len()) == Some(&b'(') && self.is_declared(rest)
-        };
-        if repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && swallows(r)) {
-            return true;
-        }
-        repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
-            let rest = self.text.get(r.at.start as usize..).unwrap_or("");
-            let name = leading_name(rest).len();
-            0 < name && rest.as_bytes().get(name) == Some(&b'(')
-        })
-    }
-
-    /// The arguments of a call whose name stands in its markup.
-    fn named(&self, name: Span, at: usize) -> Judged {
-        let written = name.of(self.text);
-        let tool = match self.lead.server {
-            Some(server) => self.names.resolve_of(server.of(self.text), written),
-            None => self.names.resolve(written, self.prefix()),
-        };
-        let Some(tool) = tool else {
-            if !self.lead.is_distinct() {
-                return Judged::Text(None);
-            }
-            let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
-            let end = self.end.unwrap_or(payload.end);
-            let reason = self.names.unknown(written);
-            return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
-        };
-        let is_whole_call = self.is_whole_call(at, tool);
-        let guide = if is_whole_call { tool.call_guide() } else { tool.schema().guide() };
-        let payload = payload::read_json_at(self.text, at, guide, self.cut);
-        // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: no whole call came of it.
-        let is_torn = |reading: &Reading<'_>| {
-            let value = reading.value();
-            let is_part = |key: &&&str| !tool.declares(key) && value.get(key).is_some();
-            let name = keys::NAME.iter().filter(is_part).find_map(|key| value.get(key)?.as_str());
-            let has_arguments = keys::ARGUMENTS.iter().filter(is_part).count() != 0;
-            let is_own = name.as_ref().is_some_and(|name| {
-                self.names.resolve(name, Prefix::Any).is_some_and(|own| own.name() == tool.name())
-            });
-            has_arguments && !is_own
-                || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
-        };
-        let end = self.end.unwrap_or(payload.end).max(payload.end);
-        if let Some(reading) = payload.parse.settled() {
-            // `<f>{"name": "f", "arguments": {…}}</f>`
-            let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
-            let is_call = match whole.as_slice() {
-                [
-                    Shaped::Call {
-                        tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), ..
-                    },
-                ] => inner.name() == tool.name(),
-                [Shaped::Wrong { .. }] => is_whole_call,
-                _ => false,
-            };
-            if is_whole_call && is_torn(reading) || is_call && self.overruns(reading) {
-                return self.broken(at, end, Some(written), &Parse::default());
-            }
-            if is_call {
-                return Judged::Calls(self.shaped(reading, at, payload.end), end);
-            }
-        }
-        self.arguments(tool, written, payload, at)
-    }
-
-    /// Does the object at `at` begin with the name of the call, `{"name": "f", "arguments": {…}}`, and not with an argument?
-    fn is_whole_call(&self, at: usize, tool: &Tool) -> bool {
-        let rest = self.text.get(at + 1..).unwrap_or("").trim_start();
-        let key = rest.trim_start_matches(['"', '\'']);
-        let len = key.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        let key = key.get(..len).unwrap_or("");
-        keys::NAME.contains(&key) && !tool.declares(key)
-    }
-
-    fn arguments(&self, tool: &Tool, written: &str, payload: Payload<'_>, at: usize) -> Judged {
-        let end = self.end.unwrap_or(payload.end).max(payload.end);
-        let good = |reading: &&Reading<'_>| check::fit(tool, reading.value().raw()).is_ok();
-        let reading = payload.parse.settled().or_else(|| {
-            let mut fitting = payload.parse.readings.iter().filter(good);
-            fitting.next().filter(|_| fitting.next().is_none())
-        });
-        let is_torn = |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.overruns(reading);
-        let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
-            return self.broken(at, end, Some(written), &payload.parse);
-        };
-        let value = shape::without_wrapper(reading.value(), tool);
-        if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
-            let at_payload = Span::new(at, payload.end);
-            let unwrap = Repair { kind: RepairKind::Unwrap, at: at_payload, put: inner.clone().into() };
-            return self.one(self.verdict(tool, written, &inner, vec![unwrap], at, payload.end), end);
-        }
-        if value.kind() != Kind::Object {
-            let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
-            return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
-        }
-        self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), at, payload.end), end)
-    }
-
-    /// Is there more in the payload's brackets than was read, up to `read`: `f(a=[1]], b=2)`?
-    fn leaves_out(&self, read: usize) -> bool {
-        let rest = self.end.and_then(|end| self.text.get(read..end)).unwrap_or("");
-        rest.contains(char::is_alphanumeric)
-    }
-
     pub(super) fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
         match verdict {
             Some(verdict) => Judged::Calls(vec![verdict], end),
@@ -531,7 +272,7 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// A payload that has no reading, or several.
-    fn broken(&self, at: usize, end: usize, written: Option<&str>, parse: &Parse<'_>) -> Judged {
+    pub(super) fn broken(&self, at: usize, end: usize, written: Option<&str>, parse: &Parse<'_>) -> Judged {
         let block = self.text.get(at..end).unwrap_or("");
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
         let plausible = match self.lead.item {
@@ -673,29 +414,6 @@ impl<'a, 't> Case<'a, 't> {
             reason,
         })
     }
-}
-
-/// Does a quote stand behind the `)` at `end` of the call of `name`, and none before it? Then a string goes on that seemed to
-/// end: `f(a="g("x")")`, not `'f(a="x")'`. In a list it may be the bracket of the string's own that ended it: `[f(a="g((1, "x"))")]`.
-pub(crate) fn goes_on(text: &str, name: Span, end: usize, is_listed: bool) -> bool {
-    let rest = text.get(end..).unwrap_or("");
-    let brackets = if is_listed { own_brackets(rest) } else { 0 };
-    let rest = rest.get(brackets..).unwrap_or("");
-    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-    let before = text.get(..name.start as usize).unwrap_or("");
-    quote.is_some_and(|quote| !before.ends_with(quote))
-}
-
-/// How many of the brackets that `rest` begins with may be a string's own; what stands behind them tells.
-pub(crate) fn own_brackets(rest: &str) -> usize {
-    const MOST: usize = 8;
-    rest.bytes().take(MOST).take_while(|byte| *byte == b')').count()
-}
-
-/// Is there no reading at all, though nothing is missing at the end?
-fn is_unreadable(parse: &Parse<'_>) -> bool {
-    let is_whole = |d: &Diagnostic| matches!(d.problem, Problem::Unreadable | Problem::Ambiguous);
-    parse.readings.is_empty() && parse.diagnostics.iter().all(is_whole)
 }
 
 fn has_argument_key(block: &str) -> bool {

@@ -13,6 +13,7 @@ mod code;
 mod decide;
 mod declared;
 mod early;
+mod expression;
 mod extent;
 mod header;
 #[cfg(test)]
@@ -25,8 +26,10 @@ mod listed;
 mod live;
 mod live_spelt;
 mod live_tags;
+mod named;
 mod native;
 mod open_end;
+mod opening;
 mod overrun;
 mod own_marks;
 mod prose;

@@ -7,6 +7,9 @@
 
 mod end;
 mod json;
+mod key;
+mod place;
+mod torn;
 mod value;
 
 use callwright_json::Span;
@@ -305,203 +308,12 @@ impl Walk {
         }
         Step::On
     }
-
-    /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
-    fn key(&mut self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Step {
-        // `<arg_key><arg_key>a`
-        let inner = behind_space(text, from);
-        match self.lexer.tag_at(text, inner) {
-            Lexed::Tag(tag) if tag.role == Role::Key && !tag.closing => {
-                self.state = State::Key(tag.at.end as usize);
-                return Step::On;
-            }
-            Lexed::Grows if !end => return Step::Wait,
-            Lexed::Tag(_) | Lexed::Grows | Lexed::No => {}
-        }
-        let rest = text.get(from..).unwrap_or("");
-        let Some(first) = rest.find('<') else {
-            return if end { Step::Ended(text.len(), Ending::Cut) } else { Step::Wait };
-        };
-        let mut len = first;
-        loop {
-            let written = rest.get(..len).unwrap_or("");
-            let key = written.trim();
-            let is_key = len == first || keys.declares(key);
-            let behind = match self.lexer.tag_at(text, from + len) {
-                Lexed::Tag(tag) if is_key && tag.closing && tag.role == Role::Key => Some(tag.at.end),
-                // Of a mark between key and value nothing but the key tells whether it stands in its place.
-                Lexed::Tag(tag) if tag.is_joint(text) && !keys.declares(key) && !is_plain(key, keys) => {
-                    return Step::Ended(from + len, Ending::Cut);
-                }
-                Lexed::Tag(tag) if !tag.closing && tag.role == Role::Value => {
-                    (is_key && tag.is_joint(text) || keys.declares(key)).then_some(tag.at.start)
-                }
-                Lexed::Grows if !end => return Step::Wait,
-                Lexed::Grows => return Step::Ended(text.len(), Ending::Cut),
-                Lexed::Tag(_) | Lexed::No => None,
-            };
-            if let Some(behind) = behind {
-                let start = from + (written.len() - written.trim_start().len());
-                self.state = State::Keyed(Span::new(start, start + key.len()), Typing::Schema);
-                self.at = behind as usize;
-                return Step::On;
-            }
-            let window = rest.as_bytes().get(len + 1..rest.len().min(MAX_KEY)).unwrap_or(&[]);
-            match window.iter().position(|byte| *byte == b'<') {
-                Some(more) => len += 1 + more,
-                None if !end && rest.len() < MAX_KEY => return Step::Wait,
-                None => return Step::Ended(from + first, Ending::Broken),
-            }
-        }
-    }
-
-    /// `<arg_type>…</arg_type><arg_value>`
-    fn keyed(&mut self, text: &str, key: Span, typing: Typing, keys: &dyn Keys, end: bool) -> Step {
-        let at = behind_space(text, self.at);
-        match self.lexer.tag_at(text, at) {
-            Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
-                self.at = tag.at.end as usize;
-                self.open(key, typing, Opener { after_open: false, is_of_tokens: true });
-                Step::On
-            }
-            Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
-                let from = tag.at.end as usize;
-                let rest = text.get(from..).unwrap_or("");
-                match rest.find('<').map(|len| (len, self.lexer.tag_at(text, from + len))) {
-                    Some((len, Lexed::Tag(closer))) if closer.closing && closer.role == Role::Type => {
-                        let is_text = rest.get(..len).is_some_and(|word| word.trim() == "string");
-                        self.at = closer.at.end as usize;
-                        let typing = if is_text { Typing::Text } else { Typing::Schema };
-                        self.state = State::Keyed(key, typing);
-                        Step::On
-                    }
-                    None | Some((_, Lexed::Grows)) if !end => Step::Wait,
-                    _ => Step::Ended(at, if end { Ending::Cut } else { Ending::Broken }),
-                }
-            }
-            // `a</arg_key></arg_key>`
-            Lexed::Tag(tag) if tag.role == Role::Key && tag.closing => {
-                self.at = tag.at.end as usize;
-                Step::On
-            }
-            Lexed::Grows if !end => Step::Wait,
-            Lexed::No if !end && (at == text.len() || is_open_space(text, at)) => Step::Wait,
-            Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
-            Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
-            // `a</arg_key>x</arg_value>`, but not `a</arg_key>arg_value>x`
-            Lexed::No if keys.declares(key.of(text)) => {
-                let near = near(text, at);
-                if near.chars().count() < NEAR && !near.contains("</") && !end {
-                    return Step::Wait;
-                }
-                if value::names_an_argument(near.split("</").next().unwrap_or("")) {
-                    return Step::Ended(at, Ending::Broken);
-                }
-                self.at = at;
-                self.open(key, typing, Opener { after_open: false, is_of_tokens: true });
-                Step::On
-            }
-            // A key without a value.
-            Lexed::Tag(tag) if tag.role != Role::Other => Step::Ended(at, Ending::Cut),
-            Lexed::Tag(_) | Lexed::No => Step::Ended(at, Ending::Broken),
-        }
-    }
-
-    /// Does the value of `param`, `key`, which is written as `raw` and reads `json`, hold marks that only tags of this
-    /// style have? Then one of them is broken.
-    pub(crate) fn holds_marks(&self, param: &Param, raw: &str, key: &str, json: &str) -> bool {
-        // `]<]minimax[>[<a>x][</a>`
-        let ends_with_tag = || {
-            let before = raw.trim_end().strip_suffix('>').and_then(|raw| raw.strip_suffix(key));
-            before
-                .and_then(|raw| raw.strip_suffix("</"))
-                .is_some_and(|raw| !raw.contains(&format!("<{key}>")))
-        };
-        match self.style {
-            _ if param.is_json => false,
-            Style::Elements { marked: true } => {
-                let text = if json.starts_with('"') { raw } else { json };
-                text.contains("]minimax[") && self.is_torn(text) || ends_with_tag()
-            }
-            _ if self.by_tokens && self.is_torn(raw) => true,
-            Style::Words => param.holds_closers && self.holds_torn_opener(raw),
-            Style::Elements { marked: false } | Style::Over => false,
-        }
-    }
-
-    /// Does what is left of an argument's opening tag stand in `raw` behind a closing one: `x</parameter>⏎<parameter=b`?
-    fn holds_torn_opener(&self, raw: &str) -> bool {
-        let mut next = 0;
-        while let Some(at) = self.lexer.next(raw, next) {
-            next = at + 1;
-            let Lexed::Tag(tag) = self.lexer.tag_at(raw, at) else { continue };
-            if tag.closing && matches!(tag.role, Role::Param | Role::Value) {
-                let from = behind_space(raw, tag.at.end as usize);
-                if matches!(self.lexer.tag_at(raw, from), Lexed::Tag(tag) if tag.role != Role::Other) {
-                    continue;
-                }
-                if value::names_an_argument(near(raw, from)) {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Does `raw` hold the marks of a tag that is not whole, or that opens what `raw` does not close? The closing tag of a
-    /// call may be text, `]<]minimax[>[</invoke>`, and one of an argument where all are alike: `<|close|>argument<|sep|>`.
-    fn is_torn(&self, raw: &str) -> bool {
-        let count = |mark: &str| {
-            raw.match_indices(mark).filter(|(at, _)| !is_quoted(raw, *at, at + mark.len())).count()
-        };
-        let mut open: Vec<&str> = Vec::new();
-        let mut n_tags = 0;
-        let mut next = 0;
-        while let Some(at) = self.lexer.next(raw, next) {
-            next = self.past(raw, at);
-            let Lexed::Tag(tag) = self.lexer.tag_at(raw, at) else { continue };
-            if tag.by_tokens || tag.marked {
-                n_tags += 1;
-                let word = tag.word.of(raw);
-                let may_be_text = match tag.role {
-                    Role::Call | Role::Group => true,
-                    // `<|close|>argumentcall<|sep|>`
-                    Role::Other => self.by_tokens && !value::names_an_argument(word),
-                    _ => self.by_tokens,
-                };
-                match tag.closing {
-                    true if open.last() == Some(&word) => drop(open.pop()),
-                    true if may_be_text => {}
-                    true => return true,
-                    false => open.push(word),
-                }
-            }
-        }
-        let counts = match self.by_tokens {
-            true => [count("<|open|>") + count("<|close|>"), count("<|sep|>")],
-            false => [count("]minimax["); 2],
-        };
-        !open.is_empty() || counts != [n_tags; 2]
-    }
-}
-
-/// Is `key` a word that may well be a key, though nobody declared it, and not one with its value?
-fn is_plain(key: &str, keys: &dyn Keys) -> bool {
-    let is_word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    is_word && !key.is_empty() && !(1..key.len()).any(|end| keys.declares(&key[..end]))
 }
 
 /// What stands near `from`, behind it.
 fn near(text: &str, from: usize) -> &str {
     let rest = text.get(from..).unwrap_or("");
     rest.char_indices().nth(NEAR).map_or(rest, |(end, _)| &rest[..end])
-}
-
-/// Does what stands from `start` to `end` stand between two quotes, with a word more at most: `"<|open|>call"`?
-fn is_quoted(text: &str, start: usize, end: usize) -> bool {
-    let quote = text.get(..start).and_then(|before| before.chars().next_back());
-    let behind = text.get(end..).unwrap_or("").trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-    quote.is_some_and(|quote| matches!(quote, '"' | '\'' | '`') && behind.starts_with(quote))
 }
 
 /// The place behind the whitespace at `from`, line breaks written as `\n` and comments included.

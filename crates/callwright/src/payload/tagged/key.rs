@@ -1,0 +1,124 @@
+//! Keys in tags of their own: `<arg_key>a</arg_key><arg_type>string</arg_type><arg_value>`.
+
+use callwright_json::Span;
+
+use super::value::{self, Opener};
+use super::{Ending, Keys, MAX_KEY, NEAR, State, Step, Walk, behind_space, is_open_space, near};
+use crate::dialect::Typing;
+use crate::payload::tag::{Lexed, Role};
+
+impl Walk {
+    /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
+    pub(super) fn key(&mut self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Step {
+        // `<arg_key><arg_key>a`
+        let inner = behind_space(text, from);
+        match self.lexer.tag_at(text, inner) {
+            Lexed::Tag(tag) if tag.role == Role::Key && !tag.closing => {
+                self.state = State::Key(tag.at.end as usize);
+                return Step::On;
+            }
+            Lexed::Grows if !end => return Step::Wait,
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => {}
+        }
+        let rest = text.get(from..).unwrap_or("");
+        let Some(first) = rest.find('<') else {
+            return if end { Step::Ended(text.len(), Ending::Cut) } else { Step::Wait };
+        };
+        let mut len = first;
+        loop {
+            let written = rest.get(..len).unwrap_or("");
+            let key = written.trim();
+            let is_key = len == first || keys.declares(key);
+            let behind = match self.lexer.tag_at(text, from + len) {
+                Lexed::Tag(tag) if is_key && tag.closing && tag.role == Role::Key => Some(tag.at.end),
+                // Of a mark between key and value nothing but the key tells whether it stands in its place.
+                Lexed::Tag(tag) if tag.is_joint(text) && !keys.declares(key) && !is_plain(key, keys) => {
+                    return Step::Ended(from + len, Ending::Cut);
+                }
+                Lexed::Tag(tag) if !tag.closing && tag.role == Role::Value => {
+                    (is_key && tag.is_joint(text) || keys.declares(key)).then_some(tag.at.start)
+                }
+                Lexed::Grows if !end => return Step::Wait,
+                Lexed::Grows => return Step::Ended(text.len(), Ending::Cut),
+                Lexed::Tag(_) | Lexed::No => None,
+            };
+            if let Some(behind) = behind {
+                let start = from + (written.len() - written.trim_start().len());
+                self.state = State::Keyed(Span::new(start, start + key.len()), Typing::Schema);
+                self.at = behind as usize;
+                return Step::On;
+            }
+            let window = rest.as_bytes().get(len + 1..rest.len().min(MAX_KEY)).unwrap_or(&[]);
+            match window.iter().position(|byte| *byte == b'<') {
+                Some(more) => len += 1 + more,
+                None if !end && rest.len() < MAX_KEY => return Step::Wait,
+                None => return Step::Ended(from + first, Ending::Broken),
+            }
+        }
+    }
+
+    /// `<arg_type>…</arg_type><arg_value>`
+    pub(super) fn keyed(
+        &mut self,
+        text: &str,
+        key: Span,
+        typing: Typing,
+        keys: &dyn Keys,
+        end: bool,
+    ) -> Step {
+        let at = behind_space(text, self.at);
+        match self.lexer.tag_at(text, at) {
+            Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
+                self.at = tag.at.end as usize;
+                self.open(key, typing, Opener { after_open: false, is_of_tokens: true });
+                Step::On
+            }
+            Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
+                let from = tag.at.end as usize;
+                let rest = text.get(from..).unwrap_or("");
+                match rest.find('<').map(|len| (len, self.lexer.tag_at(text, from + len))) {
+                    Some((len, Lexed::Tag(closer))) if closer.closing && closer.role == Role::Type => {
+                        let is_text = rest.get(..len).is_some_and(|word| word.trim() == "string");
+                        self.at = closer.at.end as usize;
+                        let typing = if is_text { Typing::Text } else { Typing::Schema };
+                        self.state = State::Keyed(key, typing);
+                        Step::On
+                    }
+                    None | Some((_, Lexed::Grows)) if !end => Step::Wait,
+                    _ => Step::Ended(at, if end { Ending::Cut } else { Ending::Broken }),
+                }
+            }
+            // `a</arg_key></arg_key>`
+            Lexed::Tag(tag) if tag.role == Role::Key && tag.closing => {
+                self.at = tag.at.end as usize;
+                Step::On
+            }
+            Lexed::Grows if !end => Step::Wait,
+            Lexed::No if !end && (at == text.len() || is_open_space(text, at)) => Step::Wait,
+            Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
+            Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
+            // `a</arg_key>x</arg_value>`, but not `a</arg_key>arg_value>x`
+            Lexed::No if keys.declares(key.of(text)) => {
+                let near = near(text, at);
+                if near.chars().count() < NEAR && !near.contains("</") && !end {
+                    return Step::Wait;
+                }
+                if value::names_an_argument(near.split("</").next().unwrap_or("")) {
+                    return Step::Ended(at, Ending::Broken);
+                }
+                self.at = at;
+                self.open(key, typing, Opener { after_open: false, is_of_tokens: true });
+                Step::On
+            }
+            // A key without a value.
+            Lexed::Tag(tag) if tag.role != Role::Other => Step::Ended(at, Ending::Cut),
+            Lexed::Tag(_) | Lexed::No => Step::Ended(at, Ending::Broken),
+        }
+    }
+}
+
+/// Is `key` a word that may well be a key, though nobody declared it, and not one with its value?
+fn is_plain(key: &str, keys: &dyn Keys) -> bool {
+    let is_word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    is_word && !key.is_empty() && !(1..key.len()).any(|end| keys.declares(&key[..end]))
+}

@@ -1,0 +1,166 @@
+//! What a tag in a value, or behind it, is to that value.
+
+use super::value::Open;
+use super::{Keys, MAX_KEY, Style, Walk, behind_space, is_open_space};
+use crate::payload::tag::{Lexed, Role, Tag};
+
+impl Walk {
+    /// May `tag` be the closing tag of the value?
+    pub(super) fn closes(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+        tag.closing
+            && match self.style {
+                Style::Words => matches!(tag.role, Role::Param | Role::Value),
+                Style::Over => false,
+                Style::Elements { marked } => {
+                    tag.marked == marked && tag.word.of(text).eq_ignore_ascii_case(open.key.of(text))
+                }
+            }
+    }
+
+    /// Does `tag` open the argument that is open?
+    pub(super) fn is_same(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+        let key = if self.style == Style::Words { tag.key } else { Some(tag.word) };
+        key.is_some_and(|key| key.of(text) == open.key.of(text))
+    }
+
+    /// Does `tag` open an element in a value that is an argument if the value's own closing tag is missing?
+    pub(super) fn may_be_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+        let word = tag.word.of(text);
+        self.style != Style::Words
+            && open.nested == 0
+            && keys.declares(word)
+            && self.is_element(text, tag, keys)
+            && self.is_new(text, open, word)
+    }
+
+    /// Has `key` no value yet?
+    pub(super) fn is_new(&self, text: &str, open: &Open, key: &str) -> bool {
+        key != open.key.of(text) && self.params.iter().all(|param| param.key.of(text) != key)
+    }
+
+    /// The key between `<arg_key>`, which is `tag`, and the tag behind it, `""` where none may be meant; `None` asks for
+    /// more text.
+    pub(super) fn key_of<'t>(&self, text: &'t str, tag: &Tag) -> Option<&'t str> {
+        let rest = text.get(tag.at.end as usize..)?;
+        match rest.bytes().take(MAX_KEY).position(|byte| byte == b'<') {
+            Some(len) => rest.get(..len).map(str::trim),
+            None => (MAX_KEY <= rest.len()).then_some(""),
+        }
+    }
+
+    /// Does `tag` close an element around the arguments, `</parameters>`, `</f>`, or open another right behind it?
+    pub(super) fn is_around(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+        let word = tag.word.of(text);
+        let is_next =
+            || open.closer.is_some() && behind_space(text, open.behind_closer) == tag.at.start as usize;
+        self.style != Style::Words
+            && match tag.closing {
+                true => keys.is_name(word) || keys.holds_arguments(word),
+                false => is_next(),
+            }
+    }
+
+    /// Does `tag` begin an argument inside a value, whose closing tag will look like the value's own?
+    pub(super) fn nests(&self, text: &str, open: &Open, tag: &Tag) -> bool {
+        !tag.closing
+            && match self.style {
+                Style::Words => {
+                    let is_key = |key: &str| !key.is_empty() && !key.contains(char::is_whitespace);
+                    // Marks of a caller's own may be any characters, which a text holds by chance.
+                    let is_tag = tag.at.of(text).starts_with(['<', ']']);
+                    let has_key = is_tag && tag.key.is_some_and(|key| is_key(key.of(text)));
+                    tag.role == Role::Value || tag.role == Role::Param && has_key
+                }
+                Style::Over => false,
+                Style::Elements { marked } => tag.marked == marked && tag.word.of(text) == open.key.of(text),
+            }
+    }
+
+    /// Is what stands behind a closing tag what may stand behind an argument? `None` asks for more text.
+    pub(super) fn follows(&self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
+        let at = behind_space(text, from);
+        if at == text.len() || is_open_space(text, at) {
+            return if end { Some(true) } else { None };
+        }
+        match self.opener_at(text, at, keys) {
+            Lexed::Grows if end => Some(self.lexer.is_closer_begun(text, at)),
+            Lexed::Grows => None,
+            Lexed::No => Some(false),
+            Lexed::Tag(tag) => Some(match self.style {
+                Style::Words => match tag.role {
+                    Role::Param | Role::Key => !tag.closing,
+                    Role::Call | Role::Group | Role::Token => true,
+                    // `<arguments><param name="a">x</param></arguments>`
+                    Role::Other => tag.closing && keys.holds_arguments(tag.word.of(text)),
+                    Role::Type | Role::Value | Role::Separator => false,
+                },
+                Style::Over => false,
+                Style::Elements { .. } => {
+                    let word = tag.word.of(text);
+                    let is_end = matches!(tag.role, Role::Call | Role::Group)
+                        || keys.is_name(word)
+                        || keys.holds_arguments(word);
+                    self.is_element(text, &tag, keys) || tag.closing && is_end
+                }
+            }),
+        }
+    }
+
+    /// Does `tag` open the next argument, though the value before it is not closed? Only on a line of its own, and
+    /// for a declared key that has no value yet.
+    pub(super) fn begins_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+        let Some(key) = tag.key.map(|key| key.of(text)) else { return false };
+        let before = text.get(..tag.at.start as usize).unwrap_or("").trim_end_matches([' ', '\t']);
+        self.style == Style::Words
+            && tag.role == Role::Param
+            && !tag.closing
+            && before.ends_with('\n')
+            && self.is_new(text, open, key)
+            && keys.declares(key)
+    }
+
+    /// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag,
+    /// and the tokens around one, are looked at once.
+    pub(super) fn past(&self, text: &str, at: usize) -> usize {
+        match self.lexer.tag_at(text, at) {
+            Lexed::Tag(tag) if tag.marked || tag.by_tokens => tag.at.end as usize,
+            Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
+        }
+    }
+
+    /// Does a whole call stand between `from` and `at`, and nothing of another?
+    pub(super) fn holds_a_call(&self, text: &str, from: usize, at: usize) -> bool {
+        let mut open: Vec<Role> = Vec::new();
+        let (mut next, mut has_call) = (from, false);
+        while let Some(place) = self.lexer.next(text, next).filter(|place| *place < at) {
+            next = self.past(text, place);
+            let Lexed::Tag(tag) = self.lexer.tag_at(text, place) else { continue };
+            match tag.role {
+                Role::Call | Role::Group | Role::Param | Role::Key | Role::Value if !tag.closing => {
+                    open.push(tag.role);
+                }
+                Role::Call | Role::Group | Role::Param | Role::Key | Role::Value => {
+                    if open.pop() != Some(tag.role) {
+                        return false;
+                    }
+                    has_call |= open.is_empty() && matches!(tag.role, Role::Call | Role::Group);
+                }
+                Role::Type | Role::Separator | Role::Token | Role::Other => {}
+            }
+        }
+        has_call && open.is_empty()
+    }
+
+    /// Is there nothing but closing tags from `at` on?
+    pub(super) fn only_closers(&self, text: &str, at: usize) -> bool {
+        let mut at = at;
+        loop {
+            at = behind_space(text, at);
+            match self.lexer.tag_at(text, at) {
+                Lexed::Tag(tag) if tag.closing => at = tag.at.end as usize,
+                Lexed::Grows => return self.lexer.is_closer_begun(text, at),
+                Lexed::Tag(_) | Lexed::No => return at == text.len(),
+            }
+        }
+    }
+}

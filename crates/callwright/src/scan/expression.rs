@@ -1,0 +1,199 @@
+//! Calls that are written as expressions: `f(a=1)`, `['f', a=1]`.
+
+use callwright_json::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments};
+
+use super::judge::{Case, Judged};
+use super::lead::{Glue, leading_name};
+use super::{bare, code, listed};
+use crate::check;
+use crate::payload::{self, Payload};
+use crate::tools::Tool;
+use crate::verdict::{Reason, ShapeError, Verdict};
+
+impl<'a> Case<'a, '_> {
+    /// `f(…)`
+    pub(super) fn call(&self, name: Span, at: usize) -> Judged {
+        let written = name.of(self.text);
+        let Some(tool) = self.names.resolve(written, self.prefix()) else { return Judged::Text(None) };
+        let guide = tool.schema().guide();
+        // `"f(a=\"x\")"`: the quotes of a call inside a string are escaped.
+        let quoted = matches!(self.lead.glue.last(), Some(Glue::Quote(_)));
+        if let (true, Some(end)) = (quoted, self.end) {
+            let piece = self.text.get(at..end).unwrap_or("");
+            if piece.contains("\\\"") || piece.contains("\\'") {
+                let inner = piece.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
+                let read = payload::read_arguments_at(&inner, 0, guide, false);
+                if let Some(reading) = payload::settled_object(&read.parse) {
+                    return self
+                        .one(self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end), end);
+                }
+            }
+        }
+        if let Some(end) = self.end
+            && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
+            && let Some((arguments, repairs)) = payload::read_escaped_arguments(self.text, at, end, guide)
+        {
+            return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
+        }
+        let mut payload = payload::read_arguments_at(self.text, at, guide, self.cut);
+        // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
+        let is_listed = self.lead.glue.contains(&Glue::Bracket);
+        if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end, is_listed) {
+            payload = self.longer(at, payload.end, guide);
+        }
+        let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
+        let before = self.text.get(..name.start as usize).unwrap_or("");
+        let nested = self.nested_call || self.quotes_a_call(repairs);
+        let bare = bare::values(self.text, repairs);
+        // `the loop calls f(x, y)` speaks of a call.
+        if !bare.is_empty() && !self.set_off && !self.lead.is_distinct() {
+            return Judged::Text(None);
+        }
+        let nested = nested
+            || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
+            || is_unreadable(&payload.parse) && is_arguments(self.text, at);
+        if nested {
+            if !self.set_off && !self.lead.is_distinct() {
+                return Judged::Text(None);
+            }
+            let end = self.end.unwrap_or(payload.end).max(payload.end);
+            let reason = Reason::Shape(ShapeError::Expression);
+            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
+        }
+        if self.is_fenced && code::is_in_block(before) {
+            if !code::is_tool_code(before) {
+                return Judged::Text(None);
+            }
+            let end = self.end.unwrap_or(payload.end).max(payload.end);
+            let reason = Reason::Shape(ShapeError::InCode);
+            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
+        }
+        if let Some(judged) = self.unusual_arguments(tool, written, &payload, at) {
+            return judged;
+        }
+        self.arguments(tool, written, payload, at)
+    }
+
+    /// The argument list at `at`, which does not end at `from`: it ends with one of the next lines.
+    fn longer(&self, at: usize, from: usize, guide: &dyn Guide) -> Payload<'a> {
+        const MOST_LINES: usize = 8;
+        let lines = self.text.get(from..).unwrap_or("").split_inclusive('\n').take(MOST_LINES);
+        let ends = lines.scan(from, |start, line| {
+            let at = *start;
+            *start += line.len();
+            let (list, behind) = line.split_at(line.rfind(')').map_or(0, |paren| paren + 1));
+            let is_markup =
+                behind.trim_start_matches(']').starts_with('<') || !behind.contains(char::is_alphanumeric);
+            Some((!list.is_empty() && is_markup).then_some(at + list.len()))
+        });
+        let pieces = ends.flatten().filter_map(|end| self.text.get(..end));
+        let mut lists = pieces.map(|piece| payload::read_whole_arguments(piece, at, guide, false));
+        let settled = lists.find(|list| list.parse.settled().is_some());
+        settled.unwrap_or_else(|| payload::read_whole_arguments(self.text, at, guide, self.cut))
+    }
+
+    /// Argument lists that only make sense in another spelling: `f('a=1')`, and `['f(a=1']` without its parenthesis.
+    fn unusual_arguments(
+        &self,
+        tool: &Tool,
+        written: &str,
+        payload: &Payload<'_>,
+        at: usize,
+    ) -> Option<Judged> {
+        let guide = tool.schema().guide();
+        let fits = |reading: &Reading<'_>| check::fit(tool, reading.value().raw()).is_ok();
+        if payload.parse.settled().is_some_and(fits) {
+            return None;
+        }
+        let judged = |source: &str, kind, end| {
+            let read = payload::read_arguments_at(source, 0, guide, false);
+            let reading = payload::settled_object(&read.parse).filter(|reading| fits(reading))?;
+            Some(self.one(self.rewritten(tool, written, reading, kind, at, end), end))
+        };
+        if let Some(end) = self.end
+            && let Some(source) = listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool)
+        {
+            return judged(&source, RepairKind::SwapSyntax, end);
+        }
+        let Some(&Glue::Quote(mark)) = self.lead.glue.last() else { return None };
+        let rest = self.text.get(at..self.end.unwrap_or(self.text.len()))?;
+        let behind = |sign| rest.find(&String::from_iter([char::from(mark), sign]));
+        // The quote and the parenthesis changed places, or the parenthesis is lost.
+        let (quote, end) = match (self.end, behind(')'), behind(']')) {
+            (Some(end), Some(quote), _) if at + quote + 2 == end => (quote, end),
+            (_, _, Some(quote)) if self.last => (quote, at + quote),
+            _ => return None,
+        };
+        judged(&format!("{})", rest.get(..quote)?), RepairKind::AddCloser, end)
+    }
+
+    /// `['f', a=1]`, `('f', 'a=1')`
+    pub(super) fn listed(&self, name: Span, at: usize) -> Judged {
+        let written = name.of(self.text);
+        let Some(tool) = self.names.resolve(written, self.prefix()) else { return Judged::Text(None) };
+        let Some(end) = self.end else { return if self.last { Judged::Text(None) } else { Judged::Unclear } };
+        let inside = self.text.get(name.end as usize..end.saturating_sub(1)).unwrap_or("");
+        let arguments = inside.split_once(',').map_or("", |(_, arguments)| arguments.trim());
+        let source = listed::as_call(arguments, tool);
+        let read = payload::read_arguments_at(&source, 0, tool.schema().guide(), false);
+        let Some(reading) = payload::settled_object(&read.parse) else {
+            return self.broken(at, end, Some(written), &Parse::default());
+        };
+        self.one(self.rewritten(tool, written, reading, RepairKind::SwapSyntax, at, end), end)
+    }
+
+    /// A call whose arguments were read from a text that is not the answer's own.
+    pub(super) fn rewritten(
+        &self,
+        tool: &Tool,
+        written: &str,
+        reading: &Reading<'_>,
+        kind: RepairKind,
+        at: usize,
+        end: usize,
+    ) -> Option<Verdict> {
+        let put = reading.value().raw().to_owned();
+        let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.clone().into() }];
+        self.verdict(tool, written, &put, repairs, at, end)
+    }
+
+    /// Was an expression taken for a bare text, `f(a=g(1))`, or is the next call in a string: `f(a="x", g(b="y")`?
+    fn quotes_a_call(&self, repairs: &[Repair]) -> bool {
+        let between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']' | '[');
+        let swallows = |r: &Repair| {
+            let rest = self.text.get(r.at.end as usize..).unwrap_or("").trim_start_matches(between);
+            rest.as_bytes().get(leading_name(rest).len()) == Some(&b'(') && self.is_declared(rest)
+        };
+        if repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && swallows(r)) {
+            return true;
+        }
+        repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
+            let rest = self.text.get(r.at.start as usize..).unwrap_or("");
+            let name = leading_name(rest).len();
+            0 < name && rest.as_bytes().get(name) == Some(&b'(')
+        })
+    }
+}
+
+/// Does a quote stand behind the `)` at `end` of the call of `name`, and none before it? Then a string goes on that seemed to
+/// end: `f(a="g("x")")`, not `'f(a="x")'`. In a list it may be the bracket of the string's own that ended it: `[f(a="g((1, "x"))")]`.
+pub(crate) fn goes_on(text: &str, name: Span, end: usize, is_listed: bool) -> bool {
+    let rest = text.get(end..).unwrap_or("");
+    let brackets = if is_listed { own_brackets(rest) } else { 0 };
+    let rest = rest.get(brackets..).unwrap_or("");
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let before = text.get(..name.start as usize).unwrap_or("");
+    quote.is_some_and(|quote| !before.ends_with(quote))
+}
+
+/// How many of the brackets that `rest` begins with may be a string's own; what stands behind them tells.
+pub(crate) fn own_brackets(rest: &str) -> usize {
+    const MOST: usize = 8;
+    rest.bytes().take(MOST).take_while(|byte| *byte == b')').count()
+}
+
+/// Is there no reading at all, though nothing is missing at the end?
+fn is_unreadable(parse: &Parse<'_>) -> bool {
+    let is_whole = |d: &Diagnostic| matches!(d.problem, Problem::Unreadable | Problem::Ambiguous);
+    parse.readings.is_empty() && parse.diagnostics.iter().all(is_whole)
+}

@@ -1,0 +1,106 @@
+//! Arguments in JSON behind a name that stands in the markup: `[TOOL_CALLS]f[ARGS]{"a": "x"}`.
+
+use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span};
+
+use super::judge::{Case, Judged};
+use crate::name::Prefix;
+use crate::payload::{self, Payload};
+use crate::shape::{self, Arguments, Shaped};
+use crate::tools::Tool;
+use crate::verdict::{Reason, ShapeError};
+use crate::{check, keys};
+
+impl Case<'_, '_> {
+    /// The arguments of a call whose name stands in its markup.
+    pub(super) fn named(&self, name: Span, at: usize) -> Judged {
+        let written = name.of(self.text);
+        let tool = match self.lead.server {
+            Some(server) => self.names.resolve_of(server.of(self.text), written),
+            None => self.names.resolve(written, self.prefix()),
+        };
+        let Some(tool) = tool else {
+            if !self.lead.is_distinct() {
+                return Judged::Text(None);
+            }
+            let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
+            let end = self.end.unwrap_or(payload.end);
+            let reason = self.names.unknown(written);
+            return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
+        };
+        let is_whole_call = self.is_whole_call(at, tool);
+        let guide = if is_whole_call { tool.call_guide() } else { tool.schema().guide() };
+        let payload = payload::read_json_at(self.text, at, guide, self.cut);
+        // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: no whole call came of it.
+        let is_torn = |reading: &Reading<'_>| {
+            let value = reading.value();
+            let is_part = |key: &&&str| !tool.declares(key) && value.get(key).is_some();
+            let name = keys::NAME.iter().filter(is_part).find_map(|key| value.get(key)?.as_str());
+            let has_arguments = keys::ARGUMENTS.iter().filter(is_part).count() != 0;
+            let is_own = name.as_ref().is_some_and(|name| {
+                self.names.resolve(name, Prefix::Any).is_some_and(|own| own.name() == tool.name())
+            });
+            has_arguments && !is_own
+                || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
+        };
+        let end = self.end.unwrap_or(payload.end).max(payload.end);
+        if let Some(reading) = payload.parse.settled() {
+            // `<f>{"name": "f", "arguments": {…}}</f>`
+            let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
+            let is_call = match whole.as_slice() {
+                [
+                    Shaped::Call {
+                        tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), ..
+                    },
+                ] => inner.name() == tool.name(),
+                [Shaped::Wrong { .. }] => is_whole_call,
+                _ => false,
+            };
+            if is_whole_call && is_torn(reading) || is_call && self.overruns(reading) {
+                return self.broken(at, end, Some(written), &Parse::default());
+            }
+            if is_call {
+                return Judged::Calls(self.shaped(reading, at, payload.end), end);
+            }
+        }
+        self.arguments(tool, written, payload, at)
+    }
+
+    /// Does the object at `at` begin with the name of the call, `{"name": "f", "arguments": {…}}`, and not with an argument?
+    pub(super) fn is_whole_call(&self, at: usize, tool: &Tool) -> bool {
+        let rest = self.text.get(at + 1..).unwrap_or("").trim_start();
+        let key = rest.trim_start_matches(['"', '\'']);
+        let len = key.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let key = key.get(..len).unwrap_or("");
+        keys::NAME.contains(&key) && !tool.declares(key)
+    }
+
+    pub(super) fn arguments(&self, tool: &Tool, written: &str, payload: Payload<'_>, at: usize) -> Judged {
+        let end = self.end.unwrap_or(payload.end).max(payload.end);
+        let good = |reading: &&Reading<'_>| check::fit(tool, reading.value().raw()).is_ok();
+        let reading = payload.parse.settled().or_else(|| {
+            let mut fitting = payload.parse.readings.iter().filter(good);
+            fitting.next().filter(|_| fitting.next().is_none())
+        });
+        let is_torn = |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.overruns(reading);
+        let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
+            return self.broken(at, end, Some(written), &payload.parse);
+        };
+        let value = shape::without_wrapper(reading.value(), tool);
+        if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
+            let at_payload = Span::new(at, payload.end);
+            let unwrap = Repair { kind: RepairKind::Unwrap, at: at_payload, put: inner.clone().into() };
+            return self.one(self.verdict(tool, written, &inner, vec![unwrap], at, payload.end), end);
+        }
+        if value.kind() != Kind::Object {
+            let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
+            return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
+        }
+        self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), at, payload.end), end)
+    }
+
+    /// Is there more in the payload's brackets than was read, up to `read`: `f(a=[1]], b=2)`?
+    pub(super) fn leaves_out(&self, read: usize) -> bool {
+        let rest = self.end.and_then(|end| self.text.get(read..end)).unwrap_or("");
+        rest.contains(char::is_alphanumeric)
+    }
+}
