@@ -196,6 +196,8 @@ pub(crate) const ANSWER_HEADS: &[&str] = &[
     "<|turn>model\n",
     "<start_of_turn>model\n",
     "<|start_of_turn_token|>",
+    "<|start_of_role|>assistant<|end_of_role|>",
+    "<bos>",
 ];
 
 /// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`.
