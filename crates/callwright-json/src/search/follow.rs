@@ -108,7 +108,8 @@ impl Search<'_, '_> {
     fn odd_key(&self, frame: &Frame, at: usize) -> Option<Key> {
         let rest = self.text.get(at..).filter(|rest| !rest.starts_with('"'))?;
         let names = (0..=u8::MAX).map_while(|slot| self.guide.name(frame.place, slot));
-        let name = names.filter(|name| rest.starts_with(*name)).max_by_key(|name| name.len())?;
+        let fitting = names.filter(|name| !name.is_empty() && rest.starts_with(*name));
+        let name = fitting.max_by_key(|name| name.len())?;
         let to = at + name.len();
         Some(Key { at, from: at, to, end: to })
     }
