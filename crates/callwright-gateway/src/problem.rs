@@ -72,6 +72,13 @@ impl Problem {
         Problem { kind: "server_error", header: Some(("retry-after", "1")), ..problem }
     }
 
+    /// A defect ended the answer.
+    pub(crate) fn internal() -> Problem {
+        let message = "A defect of this server ended the request; its log says where.";
+        let problem = Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message);
+        Problem { kind: "server_error", ..problem }
+    }
+
     /// An upstream answered with this status and an error that cannot be passed on.
     pub(crate) fn unreadable_error(status: StatusCode) -> Problem {
         let message = format!("The upstream answered {status}, and its error cannot be read.");

@@ -1,9 +1,13 @@
 //! Answers one request: straight to the relay where it is a chat, over the routes where it is anything else.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 
 use axum::Router;
 use bytes::Bytes;
@@ -77,14 +81,19 @@ impl Service {
         let id = self.api.shared.ids.next();
         // The digits of an id are ASCII.
         let id_value = HeaderValue::try_from(&*id);
-        let mut response = if request.method() == Method::POST && request.uri().path() == CHAT {
-            let answered = self.api.chat(id, request).await;
-            answered.unwrap_or_else(|problem| self.api.shared.refused(problem))
-        } else {
+        let answered = unless_it_panics(async {
+            if request.method() == Method::POST && request.uri().path() == CHAT {
+                let answered = self.api.chat(id, request).await;
+                return answered.unwrap_or_else(|problem| self.api.shared.refused(problem));
+            }
             match self.routes.call(request).await {
                 Ok(response) => response.map(Body::Routed),
                 Err(never) => match never {},
             }
+        });
+        let mut response = match answered.await {
+            Some(response) => response,
+            None => self.api.shared.refused(Problem::internal()),
         };
         if let Ok(id) = id_value {
             response.headers_mut().insert(REQUEST_ID, id);
@@ -190,6 +199,17 @@ impl Ids {
     }
 }
 
+/// What `answer` comes to; `None` where a defect, of ours or of a library, makes it panic. Then one request is lost, and the
+/// others go on: what they share is counted by guards, and a lock that was held is taken over.
+async fn unless_it_panics<T>(answer: impl Future<Output = T>) -> Option<T> {
+    let mut answer = pin!(answer);
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
+        polled.map_or(Poll::Ready(None), |polled| polled.map(Some))
+    })
+    .await
+}
+
 fn policy(headers: &HeaderMap) -> Result<Option<Policy>, Problem> {
     let Some(name) = headers.get(POLICY) else { return Ok(None) };
     let policy = name.to_str().ok().and_then(Policy::named);
@@ -226,6 +246,16 @@ mod tests {
         ] {
             assert_eq!(stays_below(path), is_below, "{path}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_one_answer() {
+        assert_eq!(unless_it_panics(async { 1 }).await, Some(1));
+        let late = async {
+            tokio::task::yield_now().await;
+            panic!("a defect")
+        };
+        assert_eq!(unless_it_panics::<()>(late).await, None);
     }
 
     #[test]
