@@ -1,6 +1,7 @@
 //! Marks that a value holds and should not: what is left of a tag that is broken.
 
 use super::{Param, Style, Walk, behind_space, near, value};
+use crate::dialect::marks::{Fit, fit};
 use crate::payload::tag::{Lexed, Role};
 
 impl Walk {
@@ -49,7 +50,12 @@ impl Walk {
     /// call may be text, `]<]minimax[>[</invoke>`, and one of an argument where all are alike: `<|close|>argument<|sep|>`.
     fn is_torn(&self, raw: &str) -> bool {
         let count = |mark: &str| {
-            raw.match_indices(mark).filter(|(at, _)| !is_quoted(raw, *at, at + mark.len())).count()
+            let places = memchr::memchr_iter(mark.as_bytes()[0], raw.as_bytes());
+            let is_bare = |at: &usize| match fit(&raw.as_bytes()[*at..], mark) {
+                Fit::Is(len) => !is_quoted(raw, *at, at + len),
+                Fit::Grows | Fit::No => false,
+            };
+            places.filter(is_bare).count()
         };
         let mut open: Vec<&str> = Vec::new();
         let mut n_tags = 0;
