@@ -219,7 +219,7 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
 /// May `tag` stand around a call, by its word?
 fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
     let word = tag.word.of(text);
-    let is_name = || place.names.tools().iter().any(|tool| tool.name().eq_ignore_ascii_case(word));
+    let is_name = || place.names.tools().iter().any(|tool| tool.is_named_by_tag(word));
     let is_key = || keys::all_of_call().any(|key| key.eq_ignore_ascii_case(word));
     tag.role != Role::Other
         || tag.marked

@@ -14,7 +14,7 @@ mod value;
 
 use callwright_json::Span;
 
-use super::comment::comment;
+use super::comment::{MAX_COMMENT, comment};
 use super::lexer::Lexer;
 use super::tag::{self, Lexed, Role, Tag};
 use crate::dialect::Typing;
@@ -319,13 +319,15 @@ fn near(text: &str, from: usize) -> &str {
 /// The place behind the whitespace at `from`, line breaks written as `\n` and comments included.
 fn behind_space(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
+    // However many comments there are: nothing remembers that they were passed.
+    let end = from + MAX_SPACE + MAX_COMMENT;
     let (mut at, mut most) = (from, from + MAX_SPACE);
     while at < most {
         match bytes.get(at..) {
             Some([b'\\', b'n' | b'r' | b't', ..]) => at += 2,
             Some([byte, ..]) if byte.is_ascii_whitespace() => at += 1,
             Some(rest @ [b'<', b'!', ..]) => match comment(rest) {
-                Fit::Is(len) => (at, most) = (at + len, most + len),
+                Fit::Is(len) => (at, most) = (at + len, end.min(most + len)),
                 Fit::Grows | Fit::No => break,
             },
             _ => break,
@@ -373,6 +375,15 @@ mod tests {
         assert_eq!(growing.params.len(), walk.params.len(), "{text}");
         let Walked::Ended(_, ending) = whole else { panic!("{text}") };
         format!("{} {ending:?}{}", params.join(" "), if walk.doubtful { " doubtful" } else { "" })
+    }
+
+    /// It is looked for again with each piece of a stream.
+    #[test]
+    fn what_may_stand_between_tags_is_bounded() {
+        for unit in [" ", "\\n", "<!-- x -->"] {
+            let behind = behind_space(&unit.repeat(4 * MAX_COMMENT), 0);
+            assert!(behind <= MAX_SPACE + 2 * MAX_COMMENT, "{unit:?}: {behind}");
+        }
     }
 
     #[test]
