@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::nearest::{fold, folded_ends, nearest};
 use crate::payload::tag;
-use crate::scan::is_name_byte;
+use crate::scan::{is_name_byte, leading_name};
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::Reason;
 
@@ -71,7 +71,7 @@ impl<'a> Names<'a> {
             }
             let behind = rest.strip_prefix(name)?;
             // `server/tool.call(`
-            let more = behind.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
+            let more = leading_name(behind).len();
             (more == 0 || behind.starts_with('.')).then(|| text.len() - behind.len() + more)
         });
         ends.max().unwrap_or(end)

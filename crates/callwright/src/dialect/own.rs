@@ -238,20 +238,8 @@ impl Markup {
             Some("") | None => self.typing,
             Some(_) => Typing::Json,
         };
-        let at = Span::new(from, found.end);
-        let key = found.key.or(found.name);
-        Tag {
-            at,
-            closing,
-            empty: false,
-            role,
-            word: Span::new(from, from),
-            key,
-            value: None,
-            typing,
-            marked: false,
-            by_tokens: false,
-        }
+        let plain = Tag::new(Span::new(from, found.end), closing, role, Span::at(from));
+        Tag { key: found.key.or(found.name), typing, ..plain }
     }
 
     /// Where the next tag may begin.

@@ -68,6 +68,12 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
+    /// A tag with nothing in it but its word.
+    pub(crate) fn new(at: Span, closing: bool, role: Role, word: Span) -> Tag {
+        let (key, value, typing) = (None, None, Typing::Schema);
+        Tag { at, closing, empty: false, role, word, key, value, typing, marked: false, by_tokens: false }
+    }
+
     /// Does it end the key before it and begin the value: `a<|tool_arg:value|>x`?
     pub(crate) fn is_joint(&self, text: &str) -> bool {
         self.role == Role::Value && self.word.of(text).rsplit_once(':').is_some_and(|(_, edge)| edge == JOINT)
@@ -109,6 +115,13 @@ pub(crate) enum Lexed {
     /// The text ends before the tag does.
     Grows,
     No,
+}
+
+impl Lexed {
+    /// This, or where no tag is, what `other` comes to.
+    pub(crate) fn or_else(self, other: impl FnOnce() -> Lexed) -> Lexed {
+        if self == Lexed::No { other() } else { self }
+    }
 }
 
 /// What an attribute says that is written for XML: `a&amp;b` → `a&b`.
@@ -185,18 +198,8 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     }
     let word = significant(text, at, word_end);
     let word = if bytes.get(word_end) == Some(&b'=') { before_name(text, word) } else { word };
-    let mut tag = Tag {
-        at: Span::new(from, from),
-        closing,
-        empty: false,
-        role: role_of(word.of(text)),
-        word,
-        key: None,
-        value: None,
-        typing: Typing::Schema,
-        marked,
-        by_tokens: false,
-    };
+    let plain = Tag::new(Span::at(from), closing, role_of(word.of(text)), word);
+    let mut tag = Tag { marked, ..plain };
     let Some(end) = attributes(text, word_end, b'>', &mut tag) else { return grows(bytes, from) };
     if end == 0 || MAX_TAG < end - from {
         return Lexed::No;
@@ -215,30 +218,17 @@ pub(crate) fn is_plain_element(key: &str) -> bool {
 /// The tag at `from` that is named by one of `keys`, whatever that is made of: `<dc:title>`, `</a b>`, with the mark of
 /// MiniMax M3 if `marked`.
 pub(crate) fn element_at(text: &str, from: usize, marked: bool, closing: bool, keys: &[String]) -> Lexed {
-    let begin = match (marked, closing) {
-        (false, false) => "<",
-        (false, true) => "</",
-        (true, false) => "]<]minimax[>[<",
-        (true, true) => "]<]minimax[>[</",
-    };
-    let Some(inner) = text.get(from..).and_then(|rest| rest.strip_prefix(begin)) else { return Lexed::No };
-    let at = from + begin.len();
+    let begin = if closing { "</" } else { "<" };
+    let rest = if keys.is_empty() { None } else { text.get(from..) };
+    let unmarked = rest.and_then(|rest| rest.strip_prefix(if marked { MINIMAX } else { "" }));
+    let Some(inner) = unmarked.and_then(|rest| rest.strip_prefix(begin)) else { return Lexed::No };
+    let at = text.len() - inner.len();
     let mut grows = false;
     for key in keys {
         if inner.strip_prefix(key.as_str()).is_some_and(|behind| behind.starts_with('>')) {
             let word = Span::new(at, at + key.len());
-            return Lexed::Tag(Tag {
-                at: Span::new(from, word.end as usize + 1),
-                closing,
-                empty: false,
-                role: Role::Other,
-                word,
-                key: None,
-                value: None,
-                typing: Typing::Schema,
-                marked,
-                by_tokens: false,
-            });
+            let plain = Tag::new(Span::new(from, word.end as usize + 1), closing, Role::Other, word);
+            return Lexed::Tag(Tag { marked, ..plain });
         }
         grows |= key.starts_with(inner);
     }
@@ -341,18 +331,7 @@ fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Lexe
         Some(("tool_arg", "end")) => (Role::Value, true),
         _ => (Role::Token, true),
     };
-    Lexed::Tag(Tag {
-        at: Span::new(from, end),
-        closing,
-        empty: false,
-        role,
-        word: Span::new(inner, word),
-        key: None,
-        value: None,
-        typing: Typing::Schema,
-        marked: false,
-        by_tokens: false,
-    })
+    Lexed::Tag(Tag::new(Span::new(from, end), closing, role, Span::new(inner, word)))
 }
 
 /// `<|open|>argument key="a" type="string"<|sep|>`, from behind the first token.
@@ -368,21 +347,8 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
         return grows(bytes, from);
     }
     let word = Span::new(at, word_end);
-    let role = role_of(word.of(text));
-    let (key, typing) = (None, Typing::Schema);
-    let at = Span::new(from, from);
-    let mut tag = Tag {
-        at,
-        closing,
-        empty: false,
-        role,
-        word,
-        key,
-        value: None,
-        typing,
-        marked: false,
-        by_tokens: true,
-    };
+    let plain = Tag::new(Span::at(from), closing, role_of(word.of(text)), word);
+    let mut tag = Tag { by_tokens: true, ..plain };
     let Some(end) = attributes(text, word_end, b'<', &mut tag) else { return grows(bytes, from) };
     if end == 0 {
         return Lexed::No;

@@ -412,10 +412,7 @@ impl<'a> Leading<'a, '_> {
         let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
         let odd_keys = tool.map_or(&[][..], Tool::odd_keys);
         let marked = self.bytes.get(at) == Some(&b']');
-        match element_at(self.text, at, marked, false, odd_keys) {
-            Lexed::No => tag_at(self.text, at),
-            found => found,
-        }
+        element_at(self.text, at, marked, false, odd_keys).or_else(|| tag_at(self.text, at))
     }
 
     /// `<f/>` on a line of its own

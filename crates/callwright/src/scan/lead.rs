@@ -424,7 +424,7 @@ pub(crate) fn tick_run(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The name that `text` begins with, `""` where none does.
-pub(super) fn leading_name(text: &str) -> &str {
+pub(crate) fn leading_name(text: &str) -> &str {
     let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
     text.get(..len).unwrap_or("")
 }

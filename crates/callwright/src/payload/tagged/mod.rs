@@ -204,10 +204,7 @@ impl Walk {
 
     /// The tag at `at` that may open an argument.
     fn opener_at(&self, text: &str, at: usize, keys: &dyn Keys) -> Lexed {
-        match self.odd_at(text, at, false, keys.odd_keys()) {
-            Lexed::No => self.lexer.tag_at(text, at),
-            found => found,
-        }
+        self.odd_at(text, at, false, keys.odd_keys()).or_else(|| self.lexer.tag_at(text, at))
     }
 
     /// The tag at `at` that opens or closes an element named by one of `odd_keys`.

@@ -339,8 +339,8 @@ impl Walk {
     pub(super) fn tag_in(&self, text: &str, at: usize, open: &Open, keys: &dyn Keys) -> Lexed {
         let own =
             keys.odd_keys().iter().find(|key| *key == open.key.of(text)).map_or(&[][..], slice::from_ref);
-        let odd = [true, false].map(|closing| self.odd_at(text, at, closing, own));
-        odd.into_iter().find(|odd| *odd != Lexed::No).unwrap_or_else(|| self.lexer.tag_at(text, at))
+        let odd = self.odd_at(text, at, true, own).or_else(|| self.odd_at(text, at, false, own));
+        odd.or_else(|| self.lexer.tag_at(text, at))
     }
 
     pub(super) fn close(&mut self, open: Open, end: usize, behind: usize) {
