@@ -344,12 +344,14 @@ struct Key<'a> {
 fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let (mut at, mut depth) = (0, 0_usize);
+    // The last character that is not blank.
+    let mut last = None;
     core::iter::from_fn(move || {
         loop {
-            let start = at;
+            let (start, before) = (at, last);
             let rest = text.get(start..)?;
             let first = rest.chars().next()?;
-            let before = text.get(..start)?.trim_end().chars().next_back();
+            last = if first.is_whitespace() { last } else { Some(first) };
             let len = match first {
                 '"' | '\'' => rest.get(1..)?.find(first).map(|len| len + 2),
                 _ if is_word(first) => Some(rest.find(|c| !is_word(c)).unwrap_or(rest.len())),
@@ -364,6 +366,7 @@ fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
             let behind = rest.get(len..)?.trim_start().chars().next();
             if is_word(first) {
                 at += len;
+                last = word.chars().next_back();
                 if before == Some(',') && matches!(behind, Some('=' | ':')) {
                     return Some(Key { at: start, name: word, depth });
                 }

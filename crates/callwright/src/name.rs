@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use crate::nearest::{fold, folded_ends, nearest};
 use crate::payload::tag;
-use crate::scan::{is_name_byte, leading_name};
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::Reason;
 
@@ -228,6 +227,17 @@ impl Ends {
         // The upper bits of the product depend on all of the lower ones of its factor.
         (ends.wrapping_mul(0x9E37_79B1) >> 20) as usize
     }
+}
+
+/// The name that `text` begins with, `""` where none does.
+pub(crate) fn leading_name(text: &str) -> &str {
+    let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
+    text.get(..len).unwrap_or("")
+}
+
+/// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.
+pub(crate) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\') || !byte.is_ascii()
 }
 
 /// `cd<|channel|>commentary` → `cd`; `get\_weather` → `get_weather`.

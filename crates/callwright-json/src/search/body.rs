@@ -74,6 +74,8 @@ impl Quote {
     }
 }
 
+/// Windows takes no longer paths, in bytes.
+const LONGEST_PATH: usize = 1 << 15;
 /// A string that is opened by one sort of quote and closed by another.
 const ODD_CLOSER: Cost = Cost::units(5);
 /// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
@@ -321,6 +323,7 @@ impl Search<'_, '_> {
     fn closed_by_brackets(&mut self, s: State) -> Option<State> {
         let open = s.open as usize;
         let text = self.bytes.get(open..self.last_at + 1)?;
+        self.fuel -= text.len() as i64;
         let (end, NONE) = self.before_closers(&s, text)? else { return None };
         let body = self.bytes.get(open..end)?;
         let between = self.bytes.get(end..self.last_at + 1)?;
@@ -407,6 +410,9 @@ impl Search<'_, '_> {
         let mut end = at;
         let mut proof = false;
         while let Some(&b) = self.bytes.get(end) {
+            if LONGEST_PATH < end - at {
+                return None;
+            }
             match b {
                 b'\\' if self.bytes.get(end + 1) == Some(&b'\\') => return None,
                 // An escaped quote ends the path, and the path ends with an escape after all.

@@ -277,6 +277,8 @@ pub(crate) struct Search<'t, 'g> {
     /// The last byte of the text that is not blank or wrapping, and its place.
     last: u8,
     last_at: usize,
+    /// A place, and the first quote or opening bracket behind it, as that was looked for last.
+    mark: Option<(usize, usize)>,
     /// Bytes that may still be looked at.
     fuel: i64,
     /// What went wrong at the farthest place.
@@ -311,6 +313,7 @@ impl<'t, 'g> Search<'t, 'g> {
             in_tag: false,
             last,
             last_at,
+            mark: None,
             fuel,
             trouble: None,
         }

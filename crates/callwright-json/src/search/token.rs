@@ -9,6 +9,9 @@ use crate::scan::skip_space;
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
 
+/// What goes on for longer is no comment, in bytes: it is looked for behind many a quote.
+const LONGEST_COMMENT: usize = 1 << 10;
+
 impl Search<'_, '_> {
     /// Passes over whitespace, comments, and whitespace written as escapes.
     pub(super) fn blank(&mut self, mut s: State) -> State {
@@ -36,12 +39,13 @@ impl Search<'_, '_> {
     fn blank_at(&self, at: usize) -> Option<(usize, RepairKind)> {
         let rest = self.bytes.get(at..)?;
         // Inside a value a comment ends with its line: one that swallowed the rest would leave nothing to close.
-        let line = || Some((at + rest.iter().position(|&b| b == b'\n')?, RepairKind::DropComment));
+        let near = &rest[..rest.len().min(LONGEST_COMMENT)];
+        let line = || Some((at + near.iter().position(|&b| b == b'\n')?, RepairKind::DropComment));
         match rest {
             [b'/', b'/', ..] => line(),
             [b'#', ..] if !matches!(self.bytes[..at].last(), Some(b'"' | b'\'' | b'`')) => line(),
-            [b'/', b'*', body @ ..] => {
-                let end = body.windows(2).position(|w| w == b"*/")?;
+            [b'/', b'*', ..] => {
+                let end = near.get(2..)?.windows(2).position(|w| w == b"*/")?;
                 Some((at + 2 + end + 2, RepairKind::DropComment))
             }
             // `{\n  "a": 1}`, the `\n` written out
@@ -167,11 +171,11 @@ impl Search<'_, '_> {
         }
         // The opening quote may be missing: `"out": logStream", …` What has a bracket in front of its first
         // quote is an expression where calls are written: `f(x=data['a'], y=data['b'])`
-        let first_mark = self.bytes[from..].iter().position(|b| b"\"'([{".contains(b)).map(|n| from + n);
-        let mark = first_mark.and_then(|at| self.bytes.get(at));
+        let first_mark = self.next_mark(from);
+        let mark = self.bytes.get(first_mark);
         let expression = self.in_arguments(&s) && !matches!(mark, Some(b'"' | b'\''));
         if !expression && !self.quotes_hold {
-            let is_single = mark == Some(&b'\'') && first_mark.is_some_and(|at| self.ends_argument(&s, at));
+            let is_single = mark == Some(&b'\'') && self.ends_argument(&s, first_mark);
             let quote = if is_single { Quote::Single } else { Quote::Double };
             let quoted = self.open_bare_string(s, quote);
             self.heap.push(quoted);
@@ -218,6 +222,19 @@ impl Search<'_, '_> {
             self.fail(Problem::Unreadable, Span::new(from, at));
         }
         chosen
+    }
+
+    /// The first quote or opening bracket at or behind `from`; the end where there is none.
+    fn next_mark(&mut self, from: usize) -> usize {
+        if let Some((start, mark)) = self.mark
+            && (start..=mark).contains(&from)
+        {
+            return mark;
+        }
+        let len = self.bytes[from..].iter().position(|b| b"\"'([{".contains(b));
+        let mark = len.map_or(self.bytes.len(), |len| from + len);
+        self.mark = Some((from, mark));
+        mark
     }
 
     /// Does the quote at `at` look like the end of an argument whose first quote is missing: `f(a=x', b=1)`?

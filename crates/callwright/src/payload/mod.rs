@@ -15,6 +15,11 @@ use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix,
 };
 
+/// How far the ends of payloads may be looked for, for each byte of text, and how far in any case, in bytes. Those that
+/// nothing closes are open up to the end of the text.
+pub(crate) const PASSES_PER_BYTE: usize = 8;
+pub(crate) const FREE_PASSES: usize = 1 << 22;
+
 /// A payload that was read: its readings, and the place behind it.
 pub(crate) struct Payload<'t> {
     pub(crate) parse: Parse<'t>,

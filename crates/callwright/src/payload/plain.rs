@@ -13,7 +13,9 @@ const NEXT: &[&str] =
 /// A text whose end is looked for.
 #[derive(Debug)]
 pub(crate) struct Plain {
-    /// The lines up to here are its own.
+    /// The line break that is looked behind; before the next one there is no label.
+    line_end: Option<usize>,
+    /// Up to here nothing is to be found: no line break, or behind one only blanks.
     looked: usize,
 }
 
@@ -29,14 +31,22 @@ pub(crate) enum Said<'t> {
 impl Plain {
     /// One that begins at `at`.
     pub(crate) fn new(at: usize) -> Plain {
-        Plain { looked: at }
+        Plain { line_end: None, looked: at }
     }
 
     /// The end of the line before the next label; `None` where there is none yet.
     pub(crate) fn advance(&mut self, text: &str) -> Option<usize> {
-        while let Some(len) = text.get(self.looked..).and_then(|rest| rest.find('\n')) {
-            let at = self.looked + len;
-            let next = text.get(at..).unwrap_or("").trim_start();
+        loop {
+            let rest = text.get(self.looked..).unwrap_or("");
+            let Some(at) = self.line_end else {
+                let found = memchr::memchr(b'\n', rest.as_bytes()).map(|len| self.looked + len);
+                self.line_end = found;
+                self.looked = found.map_or(text.len(), |at| at + 1);
+                found?;
+                continue;
+            };
+            let next = rest.trim_start();
+            self.looked = text.len() - next.len();
             let mut fits = NEXT.iter().map(|label| marks::fit(next.as_bytes(), label));
             if fits.clone().any(|fit| matches!(fit, Fit::Is(_))) {
                 return Some(at);
@@ -44,9 +54,8 @@ impl Plain {
             if fits.any(|fit| fit == Fit::Grows) {
                 return None;
             }
-            self.looked = at + 1;
+            self.line_end = None;
         }
-        None
     }
 }
 

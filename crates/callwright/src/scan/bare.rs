@@ -6,7 +6,7 @@
 use callwright_json::{Repair, RepairKind};
 
 use super::code;
-use super::lead::leading_name;
+use crate::name::leading_name;
 use crate::tools::Tool;
 
 /// What stands between two values or around one in code, and in no text that is meant as one.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::decide::is_joined;
-use super::lead::{MAX_TICKS, is_name_byte, tick_run};
+use super::lead::{MAX_TICKS, tick_run};
 use super::prose::Found;
 use super::said::Space;
 use super::{Event, Flow, Mode, Scanner, Thinking};
 use crate::dialect::marks::{Fit, Held, fit};
 use crate::dialect::own::Stands;
 use crate::dialect::{ANSWER_HEADS, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
+use crate::name::is_name_byte;
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::policy::CallsInReasoning;
 

@@ -50,11 +50,11 @@ pub(crate) struct End {
 }
 
 impl Body {
-    /// The body of `lead`, if it has one.
-    pub(crate) fn of(lead: &Lead) -> Option<Body> {
+    /// The body of `lead`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
+    pub(crate) fn of(lead: &Lead, passed: usize) -> Option<Body> {
         match lead.item {
             Item::Tagged { at, style, .. } => {
-                Some(Body::Tags(Walk::new(at, style, Lexer::of(lead.record.markup.as_ref()))))
+                Some(Body::Tags(Walk::new(at, style, Lexer::of(lead.record.markup.as_ref()), passed)))
             }
             Item::Relaxed { at, .. } => {
                 Some(Body::Relaxed(Braces::new(at, Arc::clone(&lead.record.string_mark))))

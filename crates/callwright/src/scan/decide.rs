@@ -6,12 +6,12 @@ use super::body::{Body, End};
 use super::expression;
 use super::extent::{Extent, Progress};
 use super::judge::{Case, Judged, judge};
-use super::lead::{Glue, Item, Lead, leading_name};
+use super::lead::{Glue, Item, Lead};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};
 use crate::guard;
-use crate::name::Prefix;
+use crate::name::{Prefix, leading_name};
 use crate::payload::tag::{Lexed, Role, Tag, last_tag, tag_at};
 use crate::payload::tagged::{Ending, Style};
 
@@ -131,6 +131,9 @@ impl<'a> Scanner<'a> {
     /// Looks for the end of a body, and decides there.
     pub(super) fn body(&mut self, lead: Lead, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
         let ended = body.advance(&self.text, &lead, &self.names, end);
+        if let Body::Tags(walk) = &body {
+            self.passed = walk.passed;
+        }
         self.body_goes_out(&lead, &body, out);
         match ended {
             // No argument is there, but words: `<function=f>⏎Paris</parameter>`.
@@ -336,7 +339,7 @@ impl<'a> Scanner<'a> {
                 self.at = end;
                 self.called = end;
                 self.anew = end;
-                self.mode = Mode::Tail;
+                self.mode = Mode::Tail(end);
             }
             Judged::Text(end) => {
                 self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
@@ -443,6 +446,8 @@ mod tests {
             "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x}}</tool_call>\n",
             "```tool_code\nf(a=\"x\"\n```\n",
             ">>>f\n{\"a\": \"x\"\n",
+            "<tool_call>f<arg_key>a</arg_key><arg_value>x",
+            "<tool_call><function=f><parameter=a>x</function>",
         ] {
             let text = unit.repeat(LEN / unit.len());
             let mut scanner = Scanner::new(&tools, &Context::default());

@@ -3,9 +3,10 @@
 use callwright_json::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments};
 
 use super::judge::{Case, Judged};
-use super::lead::{Glue, leading_name};
+use super::lead::Glue;
 use super::{bare, code, listed};
 use crate::check;
+use crate::name::leading_name;
 use crate::payload::{self, Payload};
 use crate::tools::Tool;
 use crate::verdict::{Reason, ShapeError, Verdict};

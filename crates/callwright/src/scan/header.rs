@@ -4,10 +4,10 @@
 use callwright_json::Span;
 
 use super::body::style_of;
-use super::lead::{Glue, Item, Leading, Step, is_name_byte};
+use super::lead::{Glue, Item, Leading, Step};
 use crate::dialect::marks::{Fit, fit};
 use crate::dialect::{Grammar, Known, NameAt};
-use crate::name::{MAX_NAME, Prefix};
+use crate::name::{MAX_NAME, Prefix, is_name_byte};
 use crate::payload::tag::{
     Lexed, Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at,
 };

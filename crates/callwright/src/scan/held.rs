@@ -101,8 +101,8 @@ fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
         }
         Mode::Quoted(_) => false,
         // What a call opened is closed behind it.
-        Mode::Tail | Mode::Prose if !scanner.glue.is_empty() => true,
-        Mode::Tail => false,
+        Mode::Tail(_) | Mode::Prose if !scanner.glue.is_empty() => true,
+        Mode::Tail(_) => false,
         Mode::Prose => is_lead_begun(scanner),
     };
     (!is_begun).then(|| &scanner.text[scanner.at..])

@@ -6,13 +6,13 @@ use callwright_json::{
     Diagnostic, Guide, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
 };
 
-use super::lead::{Item, Lead, leading_name};
+use super::lead::{Item, Lead};
 use super::open_end;
 use crate::check::{self, Fit};
 use crate::dialect::{Dialects, Text};
 use crate::guard;
 use crate::keys;
-use crate::name::{Names, Prefix};
+use crate::name::{Names, Prefix, leading_name};
 use crate::payload::{self, Payload};
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped};

@@ -9,7 +9,7 @@ use callwright_json::Span;
 
 use super::header::Header;
 use crate::dialect::{Anchor, Dialects, Record};
-use crate::name::{MAX_NAME, Names, Prefix};
+use crate::name::{MAX_NAME, Names, Prefix, is_name_byte};
 use crate::payload::tagged::Style;
 
 /// The most markup that one payload may have in front of it, in bytes.
@@ -421,15 +421,4 @@ impl<'a, 't> Leading<'a, 't> {
 /// How many backticks stand at `at`, up to [`MAX_TICKS`].
 pub(crate) fn tick_run(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).unwrap_or(&[]).iter().take(MAX_TICKS).take_while(|&&b| b == b'`').count()
-}
-
-/// The name that `text` begins with, `""` where none does.
-pub(crate) fn leading_name(text: &str) -> &str {
-    let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
-    text.get(..len).unwrap_or("")
-}
-
-/// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.
-pub(crate) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\') || !byte.is_ascii()
 }

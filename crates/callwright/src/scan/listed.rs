@@ -5,8 +5,7 @@
 
 use callwright_json::{AnyValue, Class, Kind};
 
-use super::lead::is_name_byte;
-use crate::name::MAX_NAME;
+use crate::name::{MAX_NAME, is_name_byte};
 use crate::payload;
 use crate::tools::Tool;
 

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use callwright_json::{Class, Guide, Member, Place, strict};
 
-use super::lead::is_name_byte;
 use super::live::Escape;
 use crate::guard;
+use crate::name::is_name_byte;
 use crate::payload::{self, relaxed};
 use crate::tools::Tool;
 

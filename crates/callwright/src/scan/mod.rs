@@ -50,7 +50,6 @@ use self::body::Body;
 use self::early::Early;
 use self::extent::Extent;
 use self::lead::{Glue, Lead, Place};
-pub(crate) use self::lead::{is_name_byte, leading_name};
 pub use self::native::CallDelta;
 use self::native::Drafts;
 use self::repeat::Made;
@@ -187,8 +186,8 @@ enum Mode {
     Held(Lead, Option<usize>),
     /// Behind a call in a quotation that may not be closed: its verdicts, and where it ends.
     Cited(Lead, Vec<Verdict>, usize),
-    /// Behind a payload.
-    Tail,
+    /// Behind a payload, with only whitespace up to this place.
+    Tail(usize),
     /// In a reasoning block.
     Reasoning(Thinking),
     /// In a tool's result that the model quotes, up to this mark: text, whatever it looks like.
@@ -315,7 +314,7 @@ impl<'a> Scanner<'a> {
             Mode::Body(lead, body) => self.body(lead, body, end, out),
             Mode::Held(lead, seen) => self.held(lead, seen, end, out),
             Mode::Cited(lead, verdicts, at) => self.cited(lead, verdicts, at, end, out),
-            Mode::Tail => self.tail(end, out),
+            Mode::Tail(blank) => self.tail(blank, end, out),
             Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
             Mode::Quoted(close) => self.quoted(close, end, out),
             Mode::Over => {

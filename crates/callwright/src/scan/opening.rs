@@ -1,11 +1,11 @@
 //! What opens a payload, or stands around one, in any dialect: brackets, backticks, comments.
 
 use super::header::Header;
-use super::lead::{Glue, Item, Leading, MAX_TICKS, Step, is_name_byte, tick_run};
+use super::lead::{Glue, Item, Leading, MAX_TICKS, Step, tick_run};
 use crate::dialect::marks::Fit;
 use crate::dialect::{self, Known};
 use crate::keys;
-use crate::name::MAX_NAME;
+use crate::name::{MAX_NAME, is_name_byte};
 use crate::payload::comment::comment;
 
 /// How far back, in bytes, the backticks before a piece of code are looked for.

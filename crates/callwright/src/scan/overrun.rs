@@ -7,10 +7,9 @@
 use callwright_json::Reading;
 
 use super::judge::Case;
-use super::lead::leading_name;
 use crate::dialect::marks::Fit;
 use crate::keys;
-use crate::name::Prefix;
+use crate::name::{Prefix, leading_name};
 
 impl Case<'_, '_> {
     /// Does a text of `reading` that was mended go on over the end of the call?

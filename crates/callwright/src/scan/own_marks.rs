@@ -5,8 +5,9 @@
 
 use callwright_json::strict_end;
 
-use super::lead::{Lead, is_name_byte};
+use super::lead::Lead;
 use crate::dialect::marks::{self, Fit};
+use crate::name::is_name_byte;
 use crate::payload::tag::{Lexed, Role, Tag, last_tag, tag_at};
 
 impl Lead {

@@ -6,22 +6,20 @@ use super::ahead::{Stretch, ahead, behind_blanks, is_line_start};
 use super::blocks::thought_ends;
 use super::body::Body;
 use super::extent::Extent;
-use super::lead::{self, Glue, Lead, Look, MAX_TICKS, Place, is_name_byte, tick_run};
+use super::lead::{self, Glue, Lead, Look, MAX_TICKS, Place, tick_run};
 use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::marks::{self, Fit};
 use crate::dialect::{self, Anchor, FRAMES};
 use crate::guard;
+use crate::name::is_name_byte;
 use crate::payload::tag::{Lexed, tag_at};
+use crate::payload::{FREE_PASSES, PASSES_PER_BYTE};
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
 const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
-/// The same for how far the ends of payloads are looked for, which costs less: those that nothing closes are open up to
-/// the end of the text.
-const PASSES_PER_BYTE: usize = 8;
-const FREE_PASSES: usize = 1 << 22;
 /// How far the end of a payload is looked for when that is spent, twice as far each time if it is JSON up to there.
 const REACH: usize = 1 << 10;
 
@@ -102,7 +100,7 @@ impl<'a> Scanner<'a> {
                     let past = lead.item.at() + 1;
                     self.release(past, out);
                     Mode::Prose
-                } else if let Some(body) = Body::of(&lead) {
+                } else if let Some(body) = Body::of(&lead, self.passed) {
                     self.early = self.early(&lead);
                     Mode::Body(lead, body)
                 } else {
@@ -138,7 +136,7 @@ impl<'a> Scanner<'a> {
             }
             Found::Closer(end) => {
                 self.at = end;
-                self.mode = Mode::Tail;
+                self.mode = Mode::Tail(end);
                 Flow::On
             }
             Found::Turn => {
@@ -249,11 +247,11 @@ impl<'a> Scanner<'a> {
                 }
                 if fence || tag {
                     let mut glue = std::mem::take(&mut self.glue);
-                    let found = tail(&self.text, at, &mut glue, self.place(line_start, end));
+                    let found = tail(&self.text, at, at, &mut glue, self.place(line_start, end));
                     self.glue = glue;
                     return match found {
-                        Tail::Ended(end) | Tail::Wait(end) if at < end => Found::Closer(end),
-                        Tail::Wait(_) => Found::Wait,
+                        Tail::Ended(end) | Tail::Wait { at: end, .. } if at < end => Found::Closer(end),
+                        Tail::Wait { .. } => Found::Wait,
                         Tail::Ended(_) => Found::Nothing,
                     };
                 }

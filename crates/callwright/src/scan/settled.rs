@@ -13,14 +13,14 @@ use crate::name::Prefix;
 use crate::verdict::{Reason, Refusal, ShapeError, Verdict};
 
 impl Scanner<'_> {
-    pub(super) fn tail(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
+    pub(super) fn tail(&mut self, blank: usize, end: bool, out: &mut Vec<Event>) -> Flow {
         let mut glue = std::mem::take(&mut self.glue);
-        let found = tail(&self.text, self.at, &mut glue, self.place(false, end));
+        let found = tail(&self.text, self.at, blank, &mut glue, self.place(false, end));
         self.glue = glue;
         match found {
-            Tail::Wait(at) => {
+            Tail::Wait { at, blank } => {
                 self.at = at;
-                self.mode = Mode::Tail;
+                self.mode = Mode::Tail(blank);
                 Flow::Wait
             }
             Tail::Ended(at) => {
@@ -28,7 +28,7 @@ impl Scanner<'_> {
                     Beside::No => {}
                     Beside::Grows => {
                         self.at = at;
-                        self.mode = Mode::Tail;
+                        self.mode = Mode::Tail(at);
                         return Flow::Wait;
                     }
                     Beside::Argument(key) => {

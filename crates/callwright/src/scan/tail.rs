@@ -10,24 +10,38 @@ use crate::keys;
 use crate::payload::comment::comment;
 use crate::payload::tag::{Lexed, Role, Tag, is_foreign, last_tag, names_call, tag_at};
 
+/// The most whitespace behind a comment, in bytes.
+const MAX_BLANK: usize = 256;
+
 /// How far the markup behind a payload goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// Up to here; then something else begins.
     Ended(usize),
-    /// More text is needed; what ends here is markup for sure.
-    Wait(usize),
+    /// More text is needed.
+    Wait {
+        /// What ends here is markup for sure.
+        at: usize,
+        /// Up to here, only whitespace follows.
+        blank: usize,
+    },
 }
 
-/// Steps over the markup at `from`, closing `glue` as it goes.
-pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Tail {
+/// Steps over the markup at `from`, closing `glue` as it goes. Up to `blank`, nothing but whitespace stands there.
+pub(crate) fn tail(
+    text: &str,
+    from: usize,
+    blank: usize,
+    glue: &mut Vec<Glue>,
+    place: Place<'_, '_>,
+) -> Tail {
     let bytes = text.as_bytes();
-    let mut at = from;
+    let (mut at, mut next) = (from, blank);
     loop {
-        let space = bytes[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
-        let next = at + space;
+        next += bytes[next..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let space = next - at;
         let Some(&byte) = bytes.get(next) else {
-            return if place.end { Tail::Ended(at) } else { Tail::Wait(at) };
+            return if place.end { Tail::Ended(at) } else { Tail::Wait { at, blank: next } };
         };
         let closed = match byte {
             _ if is_own(text, next, glue, place) => own_closer(text, next, glue, place),
@@ -41,7 +55,7 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             b'<' => tag(text, next, glue, place),
             b'[' if glue.contains(&Glue::Tag) => match place.dialects.closer(&bytes[next..]) {
                 Fit::Is(len) => Some(next + len),
-                Fit::Grows if !place.end => return Tail::Wait(at),
+                Fit::Grows if !place.end => return Tail::Wait { at, blank: next },
                 // What is left of it.
                 Fit::Grows if 1 < bytes.len() - next => Some(bytes.len()),
                 Fit::Grows | Fit::No => None,
@@ -60,15 +74,15 @@ pub(crate) fn tail(text: &str, from: usize, glue: &mut Vec<Glue>, place: Place<'
             // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
             b'.' if space == 0 => match bytes.get(next + 1) {
                 None if place.end => Some(next + 1),
-                None => return Tail::Wait(at),
+                None => return Tail::Wait { at, blank: next },
                 Some(b) if b.is_ascii_whitespace() || matches!(b, b'`' | b'"' | b'\'') => Some(next + 1),
                 Some(_) => None,
             },
             _ => None,
         };
         match closed {
-            Some(end) if end == next => return Tail::Wait(at),
-            Some(end) => at = end,
+            Some(end) if end == next => return Tail::Wait { at, blank: next },
+            Some(end) => (at, next) = (end, end),
             None => return Tail::Ended(at),
         }
     }
@@ -123,7 +137,9 @@ fn annotation(bytes: &[u8], at: usize, glue: &[Glue], end: bool) -> Option<usize
     match comment(bytes.get(at..).filter(|_| is_open)?) {
         Fit::Is(len) => {
             let behind = at + len;
-            match bytes[behind..].iter().find(|byte| !byte.is_ascii_whitespace()) {
+            let space =
+                bytes[behind..].iter().take(MAX_BLANK).take_while(|byte| byte.is_ascii_whitespace()).count();
+            match bytes.get(behind + space) {
                 Some(b'`' | b'<' | b']') => Some(behind),
                 None if !end => Some(at),
                 Some(_) | None => None,

@@ -9,19 +9,21 @@ use crate::payload::tag::{Lexed, Role};
 
 impl Walk {
     /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
-    pub(super) fn key(&mut self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Step {
+    pub(super) fn key(&mut self, text: &str, from: usize, looked: usize, keys: &dyn Keys, end: bool) -> Step {
         // `<arg_key><arg_key>a`
         let inner = behind_space(text, from);
         match self.lexer.tag_at(text, inner) {
             Lexed::Tag(tag) if tag.role == Role::Key && !tag.closing => {
-                self.state = State::Key(tag.at.end as usize);
+                self.state = State::key(tag.at.end as usize);
                 return Step::On;
             }
             Lexed::Grows if !end => return Step::Wait,
             Lexed::Tag(_) | Lexed::Grows | Lexed::No => {}
         }
         let rest = text.get(from..).unwrap_or("");
-        let Some(first) = rest.find('<') else {
+        let Some(first) = memchr::memchr(b'<', &text.as_bytes()[looked..]).map(|len| looked + len - from)
+        else {
+            self.state = State::Key { from, looked: text.len() };
             return if end { Step::Ended(text.len(), Ending::Cut) } else { Step::Wait };
         };
         let mut len = first;
@@ -76,7 +78,8 @@ impl Walk {
             Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
                 let from = tag.at.end as usize;
                 let rest = text.get(from..).unwrap_or("");
-                match rest.find('<').map(|len| (len, self.lexer.tag_at(text, from + len))) {
+                let word = rest.bytes().take(MAX_KEY).position(|byte| byte == b'<');
+                match word.map(|len| (len, self.lexer.tag_at(text, from + len))) {
                     Some((len, Lexed::Tag(closer))) if closer.closing && closer.role == Role::Type => {
                         let is_text = rest.get(..len).is_some_and(|word| word.trim() == "string");
                         self.at = closer.at.end as usize;
@@ -84,7 +87,8 @@ impl Walk {
                         self.state = State::Keyed(key, typing);
                         Step::On
                     }
-                    None | Some((_, Lexed::Grows)) if !end => Step::Wait,
+                    None if !end && rest.len() < MAX_KEY => Step::Wait,
+                    Some((_, Lexed::Grows)) if !end => Step::Wait,
                     _ => Step::Ended(at, if end { Ending::Cut } else { Ending::Broken }),
                 }
             }

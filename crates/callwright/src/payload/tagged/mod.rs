@@ -92,8 +92,10 @@ pub(crate) struct Walk {
     pub(crate) params: Vec<Param>,
     /// A value could end at another place as well.
     pub(crate) doubtful: bool,
-    /// How often a value was looked for up to the end of the text, in vain.
+    /// How often the end of a value was looked for up to the end of the text, in vain.
     n_returns: usize,
+    /// Bytes in which it was looked for in vain, in this answer.
+    pub(crate) passed: usize,
     /// How many values began like JSON and ended otherwise.
     n_no_json: usize,
     /// Its tags stand between tokens: `<|open|>argument key="a"<|sep|>`.
@@ -104,8 +106,8 @@ pub(crate) struct Walk {
 enum State {
     /// Between arguments.
     Between,
-    /// In `<arg_key>`, from here.
-    Key(usize),
+    /// In `<arg_key>`, from here; what ends it does not begin before `looked`.
+    Key { from: usize, looked: usize },
     /// Behind a key.
     Keyed(Span, Typing),
     /// In a value that may be JSON.
@@ -116,6 +118,13 @@ enum State {
     Behind(usize),
     /// Text follows on the same line: the closing tag may have been a value's, and another may come.
     Suspect(usize),
+}
+
+impl State {
+    /// In the `<arg_key>` that ends at `at`.
+    fn key(at: usize) -> State {
+        State::Key { from: at, looked: at }
+    }
 }
 
 /// What the walk came to.
@@ -156,8 +165,9 @@ enum Step {
 }
 
 impl Walk {
-    /// For the call whose first argument begins at `from`, with the tags that `lexer` knows.
-    pub(crate) fn new(from: usize, style: Style, lexer: Lexer) -> Walk {
+    /// For the call whose first argument begins at `from`, with the tags that `lexer` knows, behind others in which `passed`
+    /// bytes were looked at in vain.
+    pub(crate) fn new(from: usize, style: Style, lexer: Lexer, passed: usize) -> Walk {
         let state = State::Between;
         Walk {
             style,
@@ -167,6 +177,7 @@ impl Walk {
             params: Vec::new(),
             doubtful: false,
             n_returns: 0,
+            passed,
             n_no_json: 0,
             by_tokens: false,
         }
@@ -181,7 +192,7 @@ impl Walk {
         loop {
             let step = match self.state {
                 State::Between => self.between(text, keys, end),
-                State::Key(from) => self.key(text, from, keys, end),
+                State::Key { from, looked } => self.key(text, from, looked, keys, end),
                 State::Keyed(key, typing) => self.keyed(text, key, typing, keys, end),
                 State::Brackets(open, brackets) => self.brackets(text, open, brackets, keys, end),
                 State::Value(open) => self.value(text, open, keys, end),
@@ -253,7 +264,7 @@ impl Walk {
                 Some(key) => return self.open_with(text, &tag, key, tag.typing),
                 None => return Step::Ended(at, Ending::Broken),
             },
-            Role::Key if !tag.closing && self.style == Style::Words => self.state = State::Key(self.at),
+            Role::Key if !tag.closing && self.style == Style::Words => self.state = State::key(self.at),
             _ if tag.closing && keys.is_name(tag.word.of(text)) => {
                 return Step::Ended(self.at, Ending::Closed);
             }
@@ -358,11 +369,11 @@ mod tests {
     }
 
     fn show(text: &str, style: Style) -> String {
-        let mut walk = Walk::new(0, style, Lexer::Known);
+        let mut walk = Walk::new(0, style, Lexer::Known, 0);
         let whole = walk.advance(text, &Declared, true);
         let params: Vec<String> =
             walk.params.iter().map(|p| format!("{}={:?}", p.key.of(text), p.value.of(text))).collect();
-        let mut growing = Walk::new(0, style, Lexer::Known);
+        let mut growing = Walk::new(0, style, Lexer::Known, 0);
         let cuts = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
         let pieces = cuts
             .map(|cut| growing.advance(&text[..cut], &Declared, false))

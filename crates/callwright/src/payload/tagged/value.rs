@@ -9,6 +9,7 @@ use super::json::Brackets;
 use super::{Ending, Keys, Param, State, Step, Style, Walk, behind_space};
 use crate::dialect::Typing;
 use crate::payload::tag::{Lexed, Role, Tag};
+use crate::payload::{FREE_PASSES, PASSES_PER_BYTE};
 
 /// How often a value's end may be looked for in vain up to the end of the text.
 const MAX_RETURNS: usize = 8;
@@ -296,7 +297,9 @@ impl Walk {
             return Step::Wait;
         }
         // What began in the value never ended: it was only spoken of.
-        if let Some((at, behind)) = open.first {
+        if let Some((at, behind)) = open.first
+            && self.may_return(text, behind)
+        {
             self.n_returns += 1;
             self.doubtful |= open.torn || open.is_new || open.is_followed || MAX_RETURNS <= self.n_returns;
             self.close(open, at, behind);
@@ -304,7 +307,7 @@ impl Walk {
         }
         // Only its own closing tag is missing, if nothing but closing tags is left.
         match open.closer {
-            Some(closer) if self.only_closers(text, closer) => {
+            Some(closer) if self.only_closers(text, closer) && self.may_return(text, closer) => {
                 self.doubtful |=
                     open.torn || open.opened || open.is_new || open.rejected.is_some() || open.nested != 0;
                 // Other arguments follow: they begin where the first of them does.
@@ -333,6 +336,12 @@ impl Walk {
                 Step::Ended(text.len(), Ending::Cut)
             }
         }
+    }
+
+    /// Goes back to `at` from the end of the text, unless too much was looked at more than once.
+    fn may_return(&mut self, text: &str, at: usize) -> bool {
+        self.passed += text.len() - at;
+        self.passed <= PASSES_PER_BYTE * text.len() + FREE_PASSES
     }
 
     /// The tag at `at` in a value.
