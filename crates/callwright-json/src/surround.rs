@@ -345,10 +345,14 @@ fn first_key(bytes: &[u8], from: usize) -> Option<usize> {
         b'"' | b'\'' => Some(from),
         // Prose first: a key in quotes at the beginning of a line.
         _ => {
-            let lines =
-                bytes[from..opener].iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| from + i);
-            let key = |at: &usize| matches!(bytes.get(*at), Some(b'"' | b'\''));
-            lines.map(|at| skip_space(bytes, at)).find(key).or(Some(from))
+            let mut at = from;
+            while let Some(len) = bytes.get(at..opener).unwrap_or(&[]).iter().position(|&b| b == b'\n') {
+                at = skip_space(bytes, at + len);
+                if matches!(bytes.get(at), Some(b'"' | b'\'')) {
+                    return Some(at);
+                }
+            }
+            Some(from)
         }
     }
 }

@@ -66,6 +66,11 @@ impl Body {
         }
     }
 
+    /// Was an argument read?
+    pub(crate) fn has_arguments(&self) -> bool {
+        matches!(self, Body::Tags(walk) if !walk.params.is_empty())
+    }
+
     /// Goes on from where the last call stopped; `None` asks for more text.
     pub(crate) fn advance(&mut self, text: &str, lead: &Lead, names: &Names<'_>, end: bool) -> Option<End> {
         match self {

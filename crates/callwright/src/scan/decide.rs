@@ -130,7 +130,15 @@ impl<'a> Scanner<'a> {
 
     /// Looks for the end of a body, and decides there.
     pub(super) fn body(&mut self, lead: Lead, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
-        let ended = body.advance(&self.text, &lead, &self.names, end);
+        let reach = self.reached();
+        let is_whole = reach == self.text.len();
+        let mut ended = body.advance(&self.text[..reach], &lead, &self.names, end && is_whole);
+        if ended.is_none() && !is_whole {
+            let has_arguments = body.has_arguments();
+            self.reach = if has_arguments { usize::MAX } else { self.reach };
+            let reach = self.reached();
+            ended = body.advance(&self.text[..reach], &lead, &self.names, end || !has_arguments);
+        }
         if let Body::Tags(walk) = &body {
             self.passed = walk.passed;
         }
@@ -143,6 +151,9 @@ impl<'a> Scanner<'a> {
             }
             Some(ended) => {
                 let judged = self.judge_body(&lead, &body, ended);
+                if let Judged::Text(_) = judged {
+                    self.passed += ended.at.saturating_sub(lead.item.at());
+                }
                 self.settle(lead, judged, out);
                 Flow::On
             }
@@ -190,6 +201,7 @@ impl<'a> Scanner<'a> {
             .chain(lead.is_fenced().then_some("\n```"));
         let reach = self.reached();
         let close = marks::find(&self.text[from..reach], marks).map(|n| from + n);
+        self.passed += close.unwrap_or(reach) - from;
         let is_far = close.is_none() || !self.has_read_much(from);
         let unclosed = lead.unclosed_end(&self.text[..reach]);
         let close_too = close.filter(|_| close != unclosed);
@@ -361,6 +373,9 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Behind as many blanks, no sentence goes on.
+const MAX_BLANK: usize = 256;
+
 /// Is what begins at `from` of `text` JSON as far as that goes?
 fn is_json_up_to(text: &str, from: usize) -> bool {
     /// A literal or an escape that ends there may have begun so far before.
@@ -372,7 +387,11 @@ fn is_json_up_to(text: &str, from: usize) -> bool {
 /// must tell.
 fn is_spoken_of(behind: &str, end: bool) -> Option<bool> {
     const JOINTS: [&str; 6] = ["and", "or", "then", "if", "else", "for"];
-    let words = behind.trim_start_matches([' ', '\t']);
+    let blank = behind.bytes().take(MAX_BLANK).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    if blank == MAX_BLANK {
+        return Some(false);
+    }
+    let words = behind.get(blank..).unwrap_or("");
     let name = leading_name(words);
     if name.len() == words.len() && !end {
         return None;
@@ -404,8 +423,12 @@ fn without_blocks(before: &str) -> &str {
     rest
 }
 
-/// Is there nothing but markup and blanks between two calls, and no empty line?
+/// Is there nothing but markup and blanks between two calls, not too much of it, and no empty line?
 pub(super) fn is_joined(text: &str, from: usize, to: usize) -> bool {
+    const MOST: usize = 512;
+    if MOST < to.saturating_sub(from) {
+        return false;
+    }
     let mut at = from;
     while at < to {
         let Some(rest) = text.get(at..to) else { return false };
@@ -448,6 +471,7 @@ mod tests {
             ">>>f\n{\"a\": \"x\"\n",
             "<tool_call>f<arg_key>a</arg_key><arg_value>x",
             "<tool_call><function=f><parameter=a>x</function>",
+            "<function=g>\n<parameter=a>1</pa and so on ",
         ] {
             let text = unit.repeat(LEN / unit.len());
             let mut scanner = Scanner::new(&tools, &Context::default());

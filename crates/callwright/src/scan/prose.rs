@@ -20,7 +20,8 @@ use crate::payload::{FREE_PASSES, PASSES_PER_BYTE};
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
 const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
-/// How far the end of a payload is looked for when that is spent, twice as far each time if it is JSON up to there.
+/// How far the end of a payload is looked for when that is spent: twice as far each time if it is JSON up to there, and
+/// without bounds if an argument in tags is whole by then.
 const REACH: usize = 1 << 10;
 
 impl<'a> Scanner<'a> {
@@ -96,18 +97,17 @@ impl<'a> Scanner<'a> {
         match found {
             Found::Nothing | Found::Wait | Found::Crowd(_) => Flow::Wait,
             Found::Lead(lead) => {
+                let from = lead.item.at();
+                let is_far = self.passed <= PASSES_PER_BYTE * from + FREE_PASSES;
+                self.reach = if is_far { usize::MAX } else { from + REACH };
                 self.mode = if self.has_read_much(at) && lead.record.anchor == Anchor::Weak {
-                    let past = lead.item.at() + 1;
-                    self.release(past, out);
+                    self.release(from + 1, out);
                     Mode::Prose
                 } else if let Some(body) = Body::of(&lead, self.passed) {
                     self.early = self.early(&lead);
                     Mode::Body(lead, body)
                 } else {
                     self.early = self.early(&lead);
-                    let from = lead.item.at();
-                    let is_far = self.passed <= PASSES_PER_BYTE * from + FREE_PASSES;
-                    self.reach = if is_far { usize::MAX } else { from + REACH };
                     Mode::Payload(lead, Extent::new(from))
                 };
                 Flow::On
