@@ -74,8 +74,8 @@ impl Quote {
     }
 }
 
-/// Windows takes no longer paths, in bytes.
-const LONGEST_PATH: usize = 1 << 15;
+/// What goes on for longer is no Windows path, in bytes: it is looked for behind many a drive.
+const LONGEST_PATH: usize = 1 << 10;
 /// A string that is opened by one sort of quote and closed by another.
 const ODD_CLOSER: Cost = Cost::units(5);
 /// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.

@@ -122,10 +122,16 @@ fn of_python(text: &str) -> Option<String> {
     reading.repairs.iter().all(is_spelling).then(|| reading.value().raw().to_owned())
 }
 
+/// How far the beginning of a line is looked for, in bytes.
+const MAX_LINE: usize = 4096;
+
 /// What stands before the tag of the argument whose key begins at `key`, on its line, if that is an indent: arguments that
 /// are laid out like a document have values that are.
 pub(crate) fn indent_at(text: &str, key: usize) -> Option<&str> {
-    let line = text.get(..key)?.rsplit('\n').next()?;
+    let near = key.saturating_sub(MAX_LINE);
+    let line_start = memchr::memrchr(b'\n', text.as_bytes().get(near..key)?).map(|len| near + len + 1);
+    // The line of another argument that is long is no layout.
+    let line = text.get(line_start.or((near == 0).then_some(0))?..key)?;
     let indent = line.get(..line.find(['<', ']'])?)?;
     (!indent.is_empty() && indent.bytes().all(|byte| matches!(byte, b' ' | b'\t'))).then_some(indent)
 }

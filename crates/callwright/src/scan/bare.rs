@@ -13,6 +13,9 @@ use crate::tools::Tool;
 const OPERATORS: &[&str] =
     &[" + ", " * ", " ** ", " // ", " % ", " == ", " = ", " if ", "lambda ", "lambda:", "${"];
 
+/// How far the quote is looked for before which something stands: `root + "/data"`, in bytes.
+const MAX_BEGINNING: usize = 1024;
+
 /// A text without quotes.
 #[derive(Debug)]
 pub(super) struct Bare<'t> {
@@ -25,24 +28,25 @@ pub(super) struct Bare<'t> {
 pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
     let mut found = Vec::new();
     let mut opened: Option<usize> = None;
-    for (n, repair) in repairs.iter().enumerate() {
+    // Repairs stand in order, and so do these.
+    let added_keys = repairs.iter().filter(|repair| repair.kind == RepairKind::AddKey);
+    let added_keys: Vec<usize> = added_keys.map(|repair| repair.at.start as usize).collect();
+    let is_positional = |from: usize| added_keys.binary_search(&from).is_ok();
+    for repair in repairs {
         let at = repair.at.start as usize;
-        let before = n.checked_sub(1).and_then(|before| repairs.get(before));
-        let is_positional =
-            before.is_some_and(|before| before.kind == RepairKind::AddKey && before.at.start as usize == at);
         match (repair.kind, opened) {
             (RepairKind::QuoteValue, None) => opened = Some(at),
             (RepairKind::QuoteValue, Some(from)) => {
-                let positional =
-                    repairs.iter().any(|r| r.kind == RepairKind::AddKey && r.at.start as usize == from);
-                found.extend(text.get(from..at).map(|text| Bare { text, is_positional: positional }));
+                let is_positional = is_positional(from);
+                found.extend(text.get(from..at).map(|text| Bare { text, is_positional }));
                 opened = None;
             }
             // `f"{root}/data"`, `root + "/data"`: only the first quote was added.
             (RepairKind::AddQuote, _) => {
                 let rest = text.get(at..).unwrap_or("");
-                let end = rest.find(['"', '\'']).map_or(0, |quote| quote + 1);
-                let begins = rest.get(..end).filter(|piece| 1 < piece.len());
+                let quote = rest.bytes().take(MAX_BEGINNING).position(|byte| matches!(byte, b'"' | b'\''));
+                let begins = rest.get(..quote.map_or(0, |quote| quote + 1)).filter(|piece| 1 < piece.len());
+                let is_positional = is_positional(at);
                 found.extend(begins.map(|text| Bare { text, is_positional }));
             }
             _ => {}

@@ -27,7 +27,7 @@ use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
 /// A payload whose end is looked for.
 #[derive(Debug)]
 pub(crate) enum Body {
-    Tags(Walk),
+    Tags(Box<Walk>),
     Relaxed(Braces),
     /// One text.
     Plain(Plain),
@@ -54,7 +54,8 @@ impl Body {
     pub(crate) fn of(lead: &Lead, passed: usize) -> Option<Body> {
         match lead.item {
             Item::Tagged { at, style, .. } => {
-                Some(Body::Tags(Walk::new(at, style, Lexer::of(lead.record.markup.as_ref()), passed)))
+                let lexer = Lexer::of(lead.record.markup.as_ref());
+                Some(Body::Tags(Box::new(Walk::new(at, style, lexer, passed))))
             }
             Item::Relaxed { at, .. } => {
                 Some(Body::Relaxed(Braces::new(at, Arc::clone(&lead.record.string_mark))))

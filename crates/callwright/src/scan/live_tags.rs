@@ -13,6 +13,9 @@ use crate::payload::tagged::{Param, Walk};
 use crate::payload::value;
 use crate::tools::Tool;
 
+/// How much of a text is looked at for a placeholder, in characters.
+const MAX_BEGINNING: usize = 512;
+
 /// How far the arguments of one call are certain.
 #[derive(Debug, Default)]
 pub(super) struct LiveTags {
@@ -128,12 +131,14 @@ impl LiveTags {
         open.start = Some(start);
         let is_first = self.sent.is_empty();
         let from = if is_first { start } else { open.sent };
-        let json = quote(text.get(from..end).unwrap_or(""));
-        let inside = json.get(1..json.len() - 1).unwrap_or("");
-        if is_first && guard::may_be_placeholder(key, inside) {
-            return;
-        }
+        let written = text.get(from..end).unwrap_or("");
         if is_first {
+            // Its beginning tells, however long it grows.
+            let beginning =
+                written.char_indices().nth(MAX_BEGINNING).map_or(written, |(len, _)| &written[..len]);
+            if guard::may_be_placeholder(key, inside(&quote(beginning))) {
+                return;
+            }
             self.sent.extend([
                 &*self.head,
                 if self.head.is_empty() { "{" } else { ", " },
@@ -141,10 +146,15 @@ impl LiveTags {
                 ": \"",
             ]);
         }
-        self.sent.push_str(inside);
+        self.sent.push_str(inside(&quote(written)));
         self.is_sure = true;
         open.sent = end;
     }
+}
+
+/// What stands between the quotes of `json`.
+fn inside(json: &str) -> &str {
+    json.get(1..json.len() - 1).unwrap_or("")
 }
 
 /// Is what stands at `place` a string whatever it says?
