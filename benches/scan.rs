@@ -48,6 +48,66 @@ fn pieces(bencher: Bencher<'_, '_>, case: &Case) {
     });
 }
 
+/// Texts that are made to cost more: what they begin is never ended. A byte should cost the same in all sizes.
+#[divan::bench(args = endless_cases(), sample_count = 3)]
+fn endless(bencher: Bencher<'_, '_>, case: &EndlessCase) {
+    let tools = tools();
+    let Endless { head, unit, .. } = case.text;
+    let text = format!("{head}{}", unit.repeat(case.size / unit.len()));
+    let pieces: Vec<&str> =
+        text.as_bytes().chunks(4).map(|piece| std::str::from_utf8(piece).unwrap_or("")).collect();
+    bencher.counter(BytesCount::of_str(&text)).bench(|| {
+        let mut events = Vec::new();
+        let mut scanner = Scanner::new(&tools, &Context { live: true, ..Context::default() });
+        for piece in &pieces {
+            scanner.feed(Delta::Text(black_box(piece)), &mut events);
+            events.clear();
+        }
+        scanner.finish(&mut events).verdicts.len()
+    });
+}
+
+/// A beginning, and what follows it over and over.
+struct Endless {
+    name: &'static str,
+    head: &'static str,
+    unit: &'static str,
+}
+
+const ENDLESS: [Endless; 7] = [
+    Endless { name: "key", head: "<tool_call>write_file\n<arg_key>", unit: "a" },
+    Endless {
+        name: "value",
+        head: "<invoke name=\"write_file\"><parameter name=\"path\">a</parameter><parameter name=\"content\"><",
+        unit: "a,",
+    },
+    Endless { name: "values", head: "", unit: "<tool_call>write_file<arg_key>path</arg_key><arg_value>x" },
+    Endless { name: "one text", head: "Action: write_file\nAction Input: a", unit: "\n" },
+    Endless { name: "bare text", head: "{\"name\": \"write_file\", \"arguments\": {\"path\": ", unit: "a\n" },
+    Endless { name: "quotes", head: "{\"name\": \"write_file\", \"arguments\": {\"path\": \"", unit: "\"//" },
+    Endless {
+        name: "blanks",
+        head: "<tool_call>{\"name\": \"write_file\", \"arguments\": {\"path\": \"a\"}}\n",
+        unit: " ",
+    },
+];
+
+fn endless_cases() -> impl Iterator<Item = EndlessCase> {
+    ENDLESS.iter().flat_map(|text| SIZES.map(|size| EndlessCase { text, size }))
+}
+
+/// One of [`ENDLESS`], of a size.
+struct EndlessCase {
+    text: &'static Endless,
+    size: usize,
+}
+
+impl std::fmt::Display for EndlessCase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.text.name, self.size)
+    }
+}
+
 /// A text of a size.
 struct Case {
     text: Text,

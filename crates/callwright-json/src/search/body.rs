@@ -323,6 +323,7 @@ impl Search<'_, '_> {
     fn closed_by_brackets(&mut self, s: State) -> Option<State> {
         let open = s.open as usize;
         let text = self.bytes.get(open..self.last_at + 1)?;
+        // It is looked at as a whole, for each way that comes here.
         self.fuel -= text.len() as i64;
         let (end, NONE) = self.before_closers(&s, text)? else { return None };
         let body = self.bytes.get(open..end)?;

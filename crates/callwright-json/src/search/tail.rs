@@ -40,6 +40,7 @@ impl Search<'_, '_> {
             self.fail(Problem::Truncated, Span::at(at));
             return None;
         }
+        // Its brackets are counted below.
         self.fuel -= s.bare.len() as i64;
         let goes_on = self.last_at > at && matches!(self.last, b'}' | b']' | b'"' | b'\'');
         let cost = match rest {

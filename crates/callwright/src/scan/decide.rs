@@ -131,13 +131,17 @@ impl<'a> Scanner<'a> {
     /// Looks for the end of a body, and decides there.
     pub(super) fn body(&mut self, lead: Lead, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
         let reach = self.reached();
-        let is_whole = reach == self.text.len();
-        let mut ended = body.advance(&self.text[..reach], &lead, &self.names, end && is_whole);
-        if ended.is_none() && !is_whole {
-            let has_arguments = body.has_arguments();
-            self.reach = if has_arguments { usize::MAX } else { self.reach };
-            let reach = self.reached();
-            ended = body.advance(&self.text[..reach], &lead, &self.names, end || !has_arguments);
+        let is_over = reach < self.text.len();
+        let mut ended = body.advance(&self.text[..reach], &lead, &self.names, end && !is_over);
+        if ended.is_none() && is_over {
+            ended = match body.has_arguments() {
+                // It is a call: its end is looked for however far that is.
+                true => {
+                    self.reach = usize::MAX;
+                    body.advance(&self.text, &lead, &self.names, end)
+                }
+                false => body.advance(&self.text[..reach], &lead, &self.names, true),
+            };
         }
         if let Body::Tags(walk) = &body {
             self.passed = walk.passed;
@@ -151,6 +155,7 @@ impl<'a> Scanner<'a> {
             }
             Some(ended) => {
                 let judged = self.judge_body(&lead, &body, ended);
+                // It is gone over once more, as text.
                 if let Judged::Text(_) = judged {
                     self.passed += ended.at.saturating_sub(lead.item.at());
                 }
@@ -225,7 +230,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The place up to which there is text and the end of the payload is looked for.
-    fn reached(&self) -> usize {
+    pub(super) fn reached(&self) -> usize {
         let mut reach = self.reach.min(self.text.len());
         while !self.text.is_char_boundary(reach) {
             reach -= 1;
