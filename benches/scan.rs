@@ -8,7 +8,7 @@ mod answers;
 mod calls;
 
 use answers::{Text, tools};
-use callwright::{Context, Delta, Scanner, parse};
+use callwright::{Context, Delta, Scanner, ToolSet, parse};
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 
@@ -35,17 +35,23 @@ fn whole(bencher: Bencher<'_, '_>, case: &Case) {
 #[divan::bench(args = cases(), sample_count = 20)]
 fn pieces(bencher: Bencher<'_, '_>, case: &Case) {
     let (tools, text) = (tools(), case.text.of(case.size));
-    let pieces: Vec<&str> =
-        text.as_bytes().chunks(4).map(|piece| std::str::from_utf8(piece).unwrap_or("")).collect();
-    bencher.counter(ItemsCount::new(pieces.len())).bench(|| {
-        let mut events = Vec::new();
-        let mut scanner = Scanner::new(&tools, &Context::default());
-        for piece in &pieces {
-            scanner.feed(Delta::Text(black_box(piece)), &mut events);
-            events.clear();
-        }
-        scanner.finish(&mut events).verdicts.len()
-    });
+    let pieces = fours(&text);
+    bencher.counter(ItemsCount::new(pieces.len())).bench(|| streamed(&tools, &pieces, &Context::default()));
+}
+
+fn fours(text: &str) -> Vec<&str> {
+    text.as_bytes().chunks(4).map(|piece| std::str::from_utf8(piece).unwrap_or("")).collect()
+}
+
+/// How many verdicts come of the `pieces` of an answer.
+fn streamed(tools: &ToolSet, pieces: &[&str], context: &Context<'_>) -> usize {
+    let mut events = Vec::new();
+    let mut scanner = Scanner::new(tools, context);
+    for piece in pieces {
+        scanner.feed(Delta::Text(black_box(piece)), &mut events);
+        events.clear();
+    }
+    scanner.finish(&mut events).verdicts.len()
 }
 
 /// Texts that are made to cost more: what they begin is never ended. A byte should cost the same in all sizes.
@@ -54,17 +60,9 @@ fn endless(bencher: Bencher<'_, '_>, case: &EndlessCase) {
     let tools = tools();
     let Endless { head, unit, .. } = case.text;
     let text = format!("{head}{}", unit.repeat(case.size / unit.len()));
-    let pieces: Vec<&str> =
-        text.as_bytes().chunks(4).map(|piece| std::str::from_utf8(piece).unwrap_or("")).collect();
-    bencher.counter(BytesCount::of_str(&text)).bench(|| {
-        let mut events = Vec::new();
-        let mut scanner = Scanner::new(&tools, &Context { live: true, ..Context::default() });
-        for piece in &pieces {
-            scanner.feed(Delta::Text(black_box(piece)), &mut events);
-            events.clear();
-        }
-        scanner.finish(&mut events).verdicts.len()
-    });
+    let pieces = fours(&text);
+    let context = Context { live: true, ..Context::default() };
+    bencher.counter(BytesCount::of_str(&text)).bench(|| streamed(&tools, &pieces, &context));
 }
 
 /// A beginning, and what follows it over and over.

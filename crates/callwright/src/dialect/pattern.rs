@@ -7,8 +7,7 @@ use callwright_json::Span;
 
 use super::error::{DialectProblem, MAX_TEXT};
 use super::marks::{Fit, fit};
-use crate::name::MAX_NAME;
-use crate::name::is_name_byte;
+use crate::name::{MAX_NAME, is_name_byte};
 
 /// The most white space that a blank stands for.
 const MAX_SPACE: usize = 64;

@@ -15,10 +15,13 @@ use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix,
 };
 
-/// How far the ends of payloads may be looked for, for each byte of text, and how far in any case, in bytes. Those that
-/// nothing closes are open up to the end of the text.
-pub(crate) const PASSES_PER_BYTE: usize = 8;
-pub(crate) const FREE_PASSES: usize = 1 << 22;
+/// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
+/// Payloads that nothing closes are open up to the end of the text, and would cost the square of its length.
+pub(crate) fn may_pass(passed: usize, len: usize) -> bool {
+    const PASSES_PER_BYTE: usize = 8;
+    const FREE_PASSES: usize = 1 << 22;
+    passed <= PASSES_PER_BYTE * len + FREE_PASSES
+}
 
 /// A payload that was read: its readings, and the place behind it.
 pub(crate) struct Payload<'t> {

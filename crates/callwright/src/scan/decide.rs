@@ -378,9 +378,6 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Behind as many blanks, no sentence goes on.
-const MAX_BLANK: usize = 256;
-
 /// Is what begins at `from` of `text` JSON as far as that goes?
 fn is_json_up_to(text: &str, from: usize) -> bool {
     /// A literal or an escape that ends there may have begun so far before.
@@ -391,6 +388,8 @@ fn is_json_up_to(text: &str, from: usize) -> bool {
 /// Do words go on behind a call about it, `f(a=1) is an example.`, other than those that join calls? `None` where more text
 /// must tell.
 fn is_spoken_of(behind: &str, end: bool) -> Option<bool> {
+    /// Behind as many blanks, no sentence goes on.
+    const MAX_BLANK: usize = 256;
     const JOINTS: [&str; 6] = ["and", "or", "then", "if", "else", "for"];
     let blank = behind.bytes().take(MAX_BLANK).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     if blank == MAX_BLANK {

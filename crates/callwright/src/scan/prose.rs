@@ -13,8 +13,8 @@ use crate::dialect::marks::{self, Fit};
 use crate::dialect::{self, Anchor, FRAMES};
 use crate::guard;
 use crate::name::is_name_byte;
+use crate::payload::may_pass;
 use crate::payload::tag::{Lexed, tag_at};
-use crate::payload::{FREE_PASSES, PASSES_PER_BYTE};
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
@@ -98,8 +98,7 @@ impl<'a> Scanner<'a> {
             Found::Nothing | Found::Wait | Found::Crowd(_) => Flow::Wait,
             Found::Lead(lead) => {
                 let from = lead.item.at();
-                let is_far = self.passed <= PASSES_PER_BYTE * from + FREE_PASSES;
-                self.reach = if is_far { usize::MAX } else { from + REACH };
+                self.reach = if may_pass(self.passed, from) { usize::MAX } else { from + REACH };
                 self.mode = if self.has_read_much(at) && lead.record.anchor == Anchor::Weak {
                     self.release(from + 1, out);
                     Mode::Prose

@@ -8,8 +8,8 @@ use callwright_json::Span;
 use super::json::Brackets;
 use super::{Ending, Keys, Param, State, Step, Style, Walk, behind_space};
 use crate::dialect::Typing;
+use crate::payload::may_pass;
 use crate::payload::tag::{Lexed, Role, Tag};
-use crate::payload::{FREE_PASSES, PASSES_PER_BYTE};
 
 /// How often a value's end may be looked for in vain up to the end of the text.
 const MAX_RETURNS: usize = 8;
@@ -341,7 +341,7 @@ impl Walk {
     /// Goes back to `at` from the end of the text, unless too much was looked at more than once.
     fn may_return(&mut self, text: &str, at: usize) -> bool {
         self.passed += text.len() - at;
-        self.passed <= PASSES_PER_BYTE * text.len() + FREE_PASSES
+        may_pass(self.passed, text.len())
     }
 
     /// The tag at `at` in a value.
