@@ -5,6 +5,8 @@
 
 use alloc::vec::Vec;
 
+use crate::scan::string_stop;
+
 /// The most brackets in each other.
 const MOST_OPEN: usize = 64;
 
@@ -145,6 +147,7 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Option<usize> {
     let width = if is_long { 3 } else { 1 };
     let mut end = open + width;
     loop {
+        end = string_stop(bytes, end, quote);
         match *bytes.get(end)? {
             b'\\' => end += 2,
             b'\n' if !is_long => return None,

@@ -3,6 +3,7 @@
 use alloc::{borrow::Cow, vec, vec::Vec};
 
 use crate::python;
+use crate::scan::string_stop;
 use crate::search::{Found, Rigor, Search, Start};
 use crate::strict::strict_prefix;
 use crate::surround;
@@ -285,14 +286,13 @@ impl<'t> Reading<'t> {
 
 /// Is `text` a string between two quotes of a sort, and no other one in it but behind a backslash?
 fn is_quoted(text: &str) -> bool {
-    let Some(mark) = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else { return false };
-    let mut escaped = false;
-    let mut quotes = text.char_indices().skip(1).filter(|(_, c)| {
-        let is_quote = *c == mark && !escaped;
-        escaped = *c == '\\' && !escaped;
-        is_quote
-    });
-    quotes.next().is_some_and(|(at, _)| at + 1 == text.len())
+    let bytes = text.as_bytes();
+    let Some(&mark) = bytes.first().filter(|byte| matches!(byte, b'"' | b'\'' | b'`')) else { return false };
+    let mut at = string_stop(bytes, 1, mark);
+    while bytes.get(at).is_some_and(|byte| *byte != mark) {
+        at = string_stop(bytes, at + if bytes[at] == b'\\' { 2 } else { 1 }, mark);
+    }
+    at + 1 == text.len()
 }
 
 /// JSON inside a JSON string, where the guide wants no string: `"{\"a\": 1}"`.

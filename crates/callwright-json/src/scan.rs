@@ -65,6 +65,32 @@ pub(crate) fn find(bytes: &[u8], from: usize, byte: u8) -> usize {
     at
 }
 
+/// Bytes that are looked for together.
+pub(crate) struct ByteSet<const N: usize>(pub(crate) [u8; N]);
+
+impl<const N: usize> ByteSet<N> {
+    /// The places in `bytes` where one of them stands.
+    pub(crate) fn places<'b>(&'b self, bytes: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
+        let (mut at, mut hits) = (0, 0);
+        let words = core::iter::from_fn(move || {
+            while hits == 0 {
+                let Some(chunk) = bytes.get(at..)?.first_chunk() else {
+                    at += 1;
+                    return (at <= bytes.len()).then_some(at - 1);
+                };
+                let word = u64::from_le_bytes(*chunk);
+                hits = self.0.iter().fold(0, |hits, byte| hits | equal(word, *byte));
+                at += 8;
+            }
+            let place = at - 8 + (hits.trailing_zeros() / 8) as usize;
+            hits &= hits - 1;
+            Some(place)
+        });
+        // Of the hits in a word only the first one is sure, and the last bytes fill no word.
+        words.filter(|place| bytes.get(*place).is_some_and(|byte| self.0.contains(byte)))
+    }
+}
+
 /// The first place at or after `from` that is not JSON whitespace.
 #[inline]
 pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
@@ -78,6 +104,19 @@ pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_places_are_found() {
+        // A comma is one more than a plus, and what borrows from it is no hit.
+        let text = b",+,-+,,+ and , words in between ,\"+\"',";
+        let set = ByteSet(*b",\"'");
+        for from in 0..text.len() {
+            let text = &text[from..];
+            let plain: alloc::vec::Vec<usize> =
+                (0..text.len()).filter(|at| matches!(text[*at], b',' | b'"' | b'\'')).collect();
+            assert_eq!(set.places(text).collect::<alloc::vec::Vec<_>>(), plain);
+        }
+    }
 
     #[test]
     fn stops_where_the_plain_loop_stops() {

@@ -266,16 +266,12 @@ const REASONING: [&str; 8] =
 /// The block may have been opened by the prompt: then only its closing tag is there.
 fn after_reasoning(text: &str) -> usize {
     let start = text.trim_start();
-    if !text.as_bytes().windows(2).any(|w| w == b"</") {
+    if start.starts_with(['{', '[', '"']) || !text.contains("</") {
         return 0;
     }
     for name in REASONING {
         let opened =
             start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
-        let value_first = start.starts_with(['{', '[', '"']);
-        if !opened && value_first {
-            continue;
-        }
         let mut from = 0;
         while let Some(at) = text.get(from..).and_then(|t| t.find("</")) {
             let tag = from + at + 2;

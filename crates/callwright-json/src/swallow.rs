@@ -8,8 +8,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::scan::ByteSet;
 use crate::search::{Cost, Found};
-use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
+use crate::{Guide, Kind, MAX_SLOTS, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
+
+const QUOTES: ByteSet<2> = ByteSet(*b"\"'");
+const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
+/// What keys stand in or behind, and the brackets that they are counted by.
+const AROUND_KEYS: ByteSet<7> = ByteSet(*b"\"',{[]}");
 
 /// What a way to read a text costs, and the bytes that it reads.
 pub(crate) type Price = Option<(Cost, Span)>;
@@ -151,10 +157,11 @@ pub(crate) fn swallowed(reading: &Reading<'_>, guide: &dyn Guide) -> Option<Swal
     while let Some((value, place, holder)) = open.pop() {
         match value.kind() {
             Kind::Object => {
+                let holder = Holder::new(value, place, guide);
                 for (key, member) in value.members() {
                     let Some(name) = key.as_str() else { continue };
                     if let Member::Declared(_, at) | Member::Open(at) = guide.member(place, &name) {
-                        open.push((member, at, Some(Holder { object: value, place, key: Some(key) })));
+                        open.push((member, at, Some(Holder { key: Some(key), ..holder })));
                     }
                 }
             }
@@ -191,9 +198,20 @@ struct Holder<'a> {
     object: Value<'a>,
     place: Place,
     key: Option<Value<'a>>,
+    /// Are there keys that the guide declares for it?
+    declares_some: bool,
+    /// And is one of them missing?
+    lacks_some: bool,
 }
 
-impl Holder<'_> {
+impl<'a> Holder<'a> {
+    fn new(object: Value<'a>, place: Place, guide: &dyn Guide) -> Holder<'a> {
+        let mut declared = (0..MAX_SLOTS).filter_map(|slot| guide.name(place, slot as u8)).peekable();
+        let declares_some = declared.peek().is_some();
+        let lacks_some = declared.any(|name| object.get(name).is_none());
+        Holder { object, place, key: None, declares_some, lacks_some }
+    }
+
     fn swallowed_by(self, text: &str, edits: Edits, guide: &dyn Guide) -> Option<Swallowed> {
         let is_declared = |key: &str| matches!(guide.member(self.place, key), Member::Declared(..));
         let is_missing = |key: &str| is_declared(key) && self.object.get(key).is_none();
@@ -212,13 +230,19 @@ impl Holder<'_> {
         // Where no quote was added, a string that goes on too far goes on over its own.
         let from = match edits {
             Edits { added: true, .. } => Some(0),
-            Edits { escaped: true, .. } => text.find(['"', '\'']),
+            Edits { escaped: true, .. } => QUOTES.places(text.as_bytes()).next(),
             _ => text.find('\''),
         }?;
+        if !self.declares_some {
+            return None;
+        }
+        let brackets = Brackets::of(text);
+        if !self.lacks_some && brackets != Brackets::Torn {
+            return None;
+        }
         if goes_on_in_key(text, is_missing) {
             return Some(Swallowed::Bare);
         }
-        let brackets = Brackets::of(text);
         let mut found = None;
         // `Paris, unit='c`: its own closing quote is missing, and the next one opens the value of a member.
         let opens_value = |key: &Key<'_>| {
@@ -254,12 +278,11 @@ enum Brackets {
 impl Brackets {
     fn of(text: &str) -> Brackets {
         let mut depth = 0_usize;
-        for c in text.chars() {
-            match c {
-                '{' | '[' | '(' => depth += 1,
-                '}' | ']' | ')' if depth == 0 => return Brackets::Torn,
-                '}' | ']' | ')' => depth -= 1,
-                _ => {}
+        for at in BRACKETS.places(text.as_bytes()) {
+            match text.as_bytes()[at] {
+                b'{' | b'[' | b'(' => depth += 1,
+                _ if depth == 0 => return Brackets::Torn,
+                _ => depth -= 1,
             }
         }
         if depth == 0 { Brackets::Even } else { Brackets::Open }
@@ -270,18 +293,23 @@ impl Brackets {
 fn begins_anew(text: &str, key: &str, is_missing: impl Fn(&str) -> bool) -> bool {
     let text = text.trim_start();
     let behind = text.strip_prefix(key).map(str::trim_start);
-    let quoted = text.split_once(['"', '\'']).map_or("", |(word, _)| word);
+    let quoted = up_to_quote(text).unwrap_or("");
     !key.is_empty() && behind.is_some_and(|behind| behind.starts_with(['"', '\'', '=', ':']))
         || !quoted.is_empty() && is_missing(quoted)
 }
 
 /// Does the next member begin behind one of its quotes, without the sign behind its key: `Paris', unit'c`?
 fn goes_on_in_key(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
-    text.match_indices(['"', '\'']).any(|(at, _)| {
+    QUOTES.places(text.as_bytes()).any(|at| {
         let behind = text.get(at + 1..).unwrap_or("").trim_start();
-        let key = behind.strip_prefix(',').map_or("", str::trim_start);
-        key.split_once(['"', '\'']).is_some_and(|(key, _)| is_missing(key))
+        let key = behind.strip_prefix(',').map(str::trim_start);
+        key.and_then(up_to_quote).is_some_and(&is_missing)
     })
+}
+
+/// What stands before the first quote.
+fn up_to_quote(text: &str) -> Option<&str> {
+    text.get(..QUOTES.places(text.as_bytes()).next()?)
 }
 
 /// Is what stands behind one of its quotes right JSON as members of the object around it: `a "quoted" word", "extra": "b`?
@@ -342,49 +370,30 @@ struct Key<'a> {
 
 /// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`.
 fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let (mut at, mut depth) = (0, 0_usize);
-    // The last character that is not blank.
-    let mut last = None;
-    core::iter::from_fn(move || {
-        loop {
-            let (start, before) = (at, last);
-            let rest = text.get(start..)?;
-            let first = rest.chars().next()?;
-            last = if first.is_whitespace() { last } else { Some(first) };
-            let len = match first {
-                '"' | '\'' => rest.get(1..)?.find(first).map(|len| len + 2),
-                _ if is_word(first) => Some(rest.find(|c| !is_word(c)).unwrap_or(rest.len())),
-                _ => None,
-            };
-            let Some(len) = len else {
-                depth = deeper(depth, first);
-                at += first.len_utf8();
-                continue;
-            };
-            let word = rest.get(..len)?;
-            let behind = rest.get(len..)?.trim_start().chars().next();
-            if is_word(first) {
-                at += len;
-                last = word.chars().next_back();
-                if before == Some(',') && matches!(behind, Some('=' | ':')) {
-                    return Some(Key { at: start, name: word, depth });
+    let mut depth = 0_usize;
+    AROUND_KEYS.places(text.as_bytes()).filter_map(move |at| {
+        let (before, rest) = (text.get(..at)?, text.get(at + 1..)?);
+        match text.as_bytes()[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' => {
+                let word = rest.trim_start();
+                let is_word = |c: char| c.is_alphanumeric() || c == '_';
+                let behind = word.trim_start_matches(is_word);
+                let name = word.get(..word.len() - behind.len())?;
+                if !name.is_empty() && behind.trim_start().starts_with(['=', ':']) {
+                    return Some(Key { at: text.len() - word.len(), name, depth });
                 }
-            } else {
+            }
+            quote => {
                 // The other quote may open the next word.
-                at += 1;
-                if behind == Some(':') || matches!(before, Some(':' | ',' | ']' | '}' | '"' | '\'')) {
-                    return Some(Key { at: start, name: word.get(1..len - 1)?, depth });
+                let (name, behind) = rest.split_once(char::from(quote))?;
+                let is_behind = || before.trim_end().ends_with([':', ',', ']', '}', '"', '\'']);
+                if behind.trim_start().starts_with(':') || is_behind() {
+                    return Some(Key { at, name, depth });
                 }
             }
         }
+        None
     })
-}
-
-fn deeper(depth: usize, c: char) -> usize {
-    match c {
-        '{' | '[' => depth + 1,
-        '}' | ']' => depth.saturating_sub(1),
-        _ => depth,
-    }
 }

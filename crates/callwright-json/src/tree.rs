@@ -235,13 +235,13 @@ pub(crate) fn unescape(body: &str) -> Cow<'_, str> {
 }
 
 fn has_lone_surrogate(body: &str) -> bool {
-    let mut rest = body.as_bytes();
-    while let Some(at) = rest.iter().position(|&b| b == b'\\') {
-        let (c, len) = escape_at(&rest[at..]);
+    let mut at = find(body.as_bytes(), 0, b'\\');
+    while let Some(escape) = body.as_bytes().get(at..).filter(|escape| !escape.is_empty()) {
+        let (c, len) = escape_at(escape);
         if c.is_none() {
             return true;
         }
-        rest = rest.get(at + len..).unwrap_or(&[]);
+        at = find(body.as_bytes(), at + len, b'\\');
     }
     false
 }
