@@ -17,11 +17,12 @@ pub(crate) enum Text {
     BareJson,
     Pythonic,
     Tags,
+    Relaxed,
     Brace,
 }
 
 impl Text {
-    pub(crate) const ALL: [Text; 8] = [
+    pub(crate) const ALL: [Text; 9] = [
         Text::Prose,
         Text::Fence,
         Text::Think,
@@ -29,6 +30,7 @@ impl Text {
         Text::BareJson,
         Text::Pythonic,
         Text::Tags,
+        Text::Relaxed,
         Text::Brace,
     ];
 
@@ -46,6 +48,10 @@ impl Text {
             Text::Tags => format!(
                 "<tool_call>\n<function=write_file>\n<parameter=path>\na.rs\n</parameter>\n<parameter=content>\n{}\n\
                  </parameter>\n</function>\n</tool_call>",
+                code(size)
+            ),
+            Text::Relaxed => format!(
+                "<|tool_call>call:write_file{{path:<|\"|>a.rs<|\"|>,content:<|\"|>{}<|\"|>}}<tool_call|>",
                 code(size)
             ),
             Text::Brace => format!("So {{ it is. {}", prose(size)),

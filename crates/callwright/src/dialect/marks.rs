@@ -19,11 +19,7 @@ pub(crate) fn fit(bytes: &[u8], marker: &str) -> Fit {
     for want in marker.bytes() {
         let rest = bytes.get(at..).unwrap_or(&[]);
         let Some(&byte) = rest.first() else { return Fit::Grows };
-        let wide: &[u8] = match want {
-            b'|' => "｜".as_bytes(),
-            b'_' => "▁".as_bytes(),
-            _ => b"",
-        };
+        let wide = wide(want);
         if byte.eq_ignore_ascii_case(&want) {
             at += 1;
         } else if !wide.is_empty() && rest.starts_with(wide) {
@@ -35,16 +31,29 @@ pub(crate) fn fit(bytes: &[u8], marker: &str) -> Fit {
     Fit::Is(at)
 }
 
+/// The other spelling of a byte of a marker.
+fn wide(byte: u8) -> &'static [u8] {
+    match byte {
+        b'|' => "｜".as_bytes(),
+        b'_' => "▁".as_bytes(),
+        _ => b"",
+    }
+}
+
+/// The places in `bytes` at which `marker` may begin, by its first byte.
+pub(crate) fn beginnings(bytes: &[u8], marker: &str) -> impl Iterator<Item = usize> {
+    let first = marker.bytes().next().unwrap_or(0);
+    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    memchr::memchr3_iter(lower, upper, wide(first).first().copied().unwrap_or(first), bytes)
+}
+
 /// Where one of `markers` stands first in `text`, written as [`fit`] takes it.
 pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str>) -> Option<usize> {
     let bytes = text.as_bytes();
-    markers.fold(None, |nearest, marker| {
-        let Some(&first) = marker.as_bytes().first() else { return nearest };
+    markers.filter(|marker| !marker.is_empty()).fold(None, |nearest, marker| {
         // Those behind another are of no interest.
         let begins = bytes.get(..nearest.unwrap_or(bytes.len())).unwrap_or(&[]);
-        memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), begins)
-            .find(|at| matches!(fit(&bytes[*at..], marker), Fit::Is(_)))
-            .or(nearest)
+        beginnings(begins, marker).find(|at| matches!(fit(&bytes[*at..], marker), Fit::Is(_))).or(nearest)
     })
 }
 

@@ -1,21 +1,33 @@
 //! Objects with bare keys whose strings have marks of their own: `{city:<|"|>Paris<|"|>,days:3}`.
 //!
 //! A [`Braces`] finds the end of one as it arrives; [`json_like`] spells it as what the tolerant reader takes.
+//! The marks of calls end one whose braces nobody closed: `{city:<|"|>Paris<|"|><tool_call|>`.
 
 use std::iter;
 use std::sync::Arc;
 
+use crate::dialect::Text;
 use crate::dialect::marks::{self, Fit, fit};
 
 /// Finds the last brace.
 #[derive(Debug)]
 pub(crate) struct Braces {
+    /// What strings stand between.
     mark: Arc<str>,
+    /// What closes the call.
+    close: Vec<Text>,
+    /// What the next one begins with.
+    open: Arc<str>,
+    from: usize,
     at: usize,
     levels: usize,
     /// It stands between parentheses.
     is_list: bool,
     inside: Inside,
+    /// A mark of a call stands in one of its strings.
+    holds_marks: bool,
+    /// So does one outside of them: where its strings end is not known, and here it was closed, if it was.
+    torn: Option<Option<usize>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +40,51 @@ enum Inside {
 }
 
 impl Braces {
-    /// For the object whose brace stands at `from`, with strings between two of `mark`.
-    pub(crate) fn new(from: usize, mark: Arc<str>) -> Braces {
-        Braces { mark, at: from, levels: 0, is_list: false, inside: Inside::Nothing }
+    /// For the object whose brace stands at `from`, with strings between two of `mark`, of a call that begins with `open`
+    /// and ends with one of `close`.
+    pub(crate) fn new(from: usize, mark: Arc<str>, open: &str, close: Vec<Text>) -> Braces {
+        let (open, inside) = (open.into(), Inside::Nothing);
+        Braces {
+            mark,
+            close,
+            open,
+            from,
+            at: from,
+            levels: 0,
+            is_list: false,
+            inside,
+            holds_marks: false,
+            torn: None,
+        }
     }
 
-    /// Goes on from where the last call stopped: the place behind the last brace, if it is there by now.
-    pub(crate) fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
-        while let Some(&byte) = bytes.get(self.at) {
-            let rest = &bytes[self.at..];
+    /// Goes on from where the last call stopped: where the object ends, if that is there by now.
+    pub(crate) fn advance(&mut self, text: &str) -> Option<Edge> {
+        let bytes = text.as_bytes();
+        loop {
+            if let Some(end) = self.torn {
+                return end.map(Edge::Broken);
+            }
+            let rest = bytes.get(self.at..).unwrap_or(&[]);
+            // Of a string only what may end it is looked at.
+            self.at += match self.inside {
+                Inside::Nothing => 0,
+                Inside::Marks => marks::beginnings(rest, &self.mark).next().unwrap_or(rest.len()),
+                Inside::Quotes => memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len()),
+            };
+            let rest = bytes.get(self.at..).unwrap_or(&[]);
+            let byte = *rest.first()?;
+            match (self.inside, self.fits(rest)) {
+                (_, Fit::No) => {}
+                (_, Fit::Grows) => return None,
+                (Inside::Nothing, Fit::Is(_)) if self.levels == 0 => {}
+                (Inside::Nothing, Fit::Is(_)) if !self.holds_marks => return Some(Edge::Mark(self.at)),
+                (Inside::Nothing, Fit::Is(_)) => {
+                    self.torn = Some(self.broken_at(text.get(..self.at)?));
+                    continue;
+                }
+                (Inside::Marks | Inside::Quotes, Fit::Is(_)) => self.holds_marks = true,
+            }
             if self.inside != Inside::Quotes {
                 match fit(rest, &self.mark) {
                     Fit::Is(len) => {
@@ -62,7 +110,7 @@ impl Braces {
                 (Inside::Nothing, b'}' | b']' | b')') => {
                     self.levels = self.levels.saturating_sub(1);
                     if self.levels == 0 {
-                        return Some(self.at + 1);
+                        return Some(Edge::Brace(self.at + 1));
                     }
                 }
                 (Inside::Nothing, b'"') => self.inside = Inside::Quotes,
@@ -73,8 +121,46 @@ impl Braces {
             }
             self.at += 1;
         }
-        None
     }
+
+    /// Does a mark of a call stand at the beginning of `bytes`?
+    fn fits(&self, bytes: &[u8]) -> Fit {
+        let open = Some(&*self.open).filter(|open| !open.is_empty());
+        let close = self.close.iter().map(|mark| &**mark);
+        open.into_iter().chain(close).fold(Fit::No, |found, mark| match (found, fit(bytes, mark)) {
+            (Fit::Is(_), _) | (_, Fit::No) => found,
+            (_, other) => other,
+        })
+    }
+
+    /// Where the call, which has no end in `text`, was closed all the same: behind a mark that closes it, with another call
+    /// right behind that.
+    pub(crate) fn broken_at(&self, text: &str) -> Option<usize> {
+        let rest = text.get(self.from..).filter(|_| !self.open.is_empty())?;
+        let mut places = marks::beginnings(rest.as_bytes(), &self.open).map(|at| self.from + at);
+        let is_open = |at: &usize| matches!(fit(&text.as_bytes()[*at..], &self.open), Fit::Is(_));
+        places.find(|at| is_open(at) && self.is_closed(text.get(self.from..*at).unwrap_or("").trim_end()))
+    }
+
+    /// Does `text` end with a mark that closes a call?
+    fn is_closed(&self, text: &str) -> bool {
+        self.close.iter().any(|mark| {
+            let from = text.len().checked_sub(mark.len());
+            let last = from.and_then(|from| text.as_bytes().get(from..));
+            last.is_some_and(|last| matches!(fit(last, mark), Fit::Is(_)))
+        })
+    }
+}
+
+/// Where an object ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// Behind its last brace.
+    Brace(usize),
+    /// At a mark of a call, with braces open.
+    Mark(usize),
+    /// Here, though it has no end: another call begins.
+    Broken(usize),
 }
 
 /// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`; `None` where a mark stands at no edge of a value, and so is one that a
@@ -83,7 +169,7 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
     let mut json = String::with_capacity(text.len());
     for (n, piece) in pieces(text, mark).enumerate() {
         if n % 2 == 1 {
-            json.push_str(&serde_json::Value::from(piece).to_string());
+            json.push_str(&callwright_json::quote(piece));
             continue;
         }
         let (first, last) = (piece.trim_start().chars().next(), piece.trim_end().chars().next_back());
@@ -146,14 +232,35 @@ mod tests {
     #[test]
     fn braces_inside_strings_do_not_count() {
         let text = "{a:<|\"|>} x {<|\"|>,b:{c:[1,2]},d:\"}\\\"\"} more }";
-        let end = text.find(" more").unwrap();
-        assert_eq!(Braces::new(0, "<|\"|>".into()).advance(text.as_bytes()), Some(end));
-        let mut braces = Braces::new(0, "<|\"|>".into());
-        let found = (1..=text.len()).find_map(|n| braces.advance(&text.as_bytes()[..n]));
-        assert_eq!(found, Some(end));
-        let list = b"(a:<|\"|>)<|\"|>,b:[1]) )";
-        assert_eq!(Braces::new(0, "<|\"|>".into()).advance(list), Some(list.len() - 2));
-        assert_eq!(Braces::new(0, "<escape>".into()).advance(b"{a:<escape>}"), None);
+        let end = Some(Edge::Brace(text.find(" more").unwrap()));
+        let braces = |mark: &str| Braces::new(0, mark.into(), "<|f>", vec!["<f|>".into()]);
+        assert_eq!(braces("<|\"|>").advance(text), end);
+        let mut growing = braces("<|\"|>");
+        let found = (1..=text.len()).find_map(|n| growing.advance(&text[..n]));
+        assert_eq!(found, end);
+        let list = "(a:<|\"|>)<|\"|>,b:[1]) )";
+        assert_eq!(braces("<|\"|>").advance(list), Some(Edge::Brace(list.len() - 2)));
+        assert_eq!(braces("<escape>").advance("{a:<escape>}"), None);
+    }
+
+    #[test]
+    fn marks_of_calls_end_an_object_outside_its_strings() {
+        let braces = || Braces::new(0, "<|\"|>".into(), "<|f>", vec!["<f|>".into()]);
+        for (text, end) in [
+            ("{a:<|\"|>x<|\"|><f|>}", Some(14)),
+            ("{a:<|\"|>x<f|><|\"|><f|>}", None),
+            ("{a:1 <|f>{a:2}", Some(5)),
+            ("{a:<|\"|>x}<f|><|f>", None),
+            ("{a:1<f|", None),
+        ] {
+            assert_eq!(braces().advance(text), end.map(Edge::Mark), "{text}");
+        }
+        assert_eq!(braces().broken_at("{a:<|\"|>x}<f|> <|f>{}"), Some(15));
+        assert_eq!(braces().broken_at("{a:<|\"|>x}<|f>{} <f|>"), None);
+        // What stands in a string of the second call is none.
+        let text = "{a:<|\"|>x}<f|><|f>{a:<|\"|>say <|f>{}<f|><|\"|>}";
+        assert_eq!(braces().advance(text), Some(Edge::Broken(14)));
+        assert_eq!(braces().advance("{a:<|\"|>x <|f>{a:<|\"|>say <|f>{}<f|><|\"|>}"), None);
     }
 
     #[test]

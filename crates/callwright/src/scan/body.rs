@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use callwright_json::{Diagnostic, Guide as _, Kinds, Member, Problem, Repair, RepairKind, Span, strict};
+use callwright_json::{
+    Class, Diagnostic, Guide as _, Kinds, Member, Problem, Repair, RepairKind, Span, strict,
+};
 
 use super::judge::{Case, Judged};
 use super::lead::{Item, Lead};
@@ -16,7 +18,7 @@ use crate::name::{Names, Prefix};
 use crate::payload::lexer::Lexer;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
-use crate::payload::relaxed::{self, Braces};
+use crate::payload::relaxed::{self, Braces, Edge};
 use crate::payload::tag::{self, Lexed, Role, tag_at};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
@@ -50,15 +52,19 @@ pub(crate) struct End {
 }
 
 impl Body {
-    /// The body of `lead`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
-    pub(crate) fn of(lead: &Lead, passed: usize) -> Option<Body> {
+    /// The body of `lead` in `text`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
+    pub(crate) fn of(lead: &Lead, text: &str, passed: usize) -> Option<Body> {
         match lead.item {
             Item::Tagged { at, style, .. } => {
                 let lexer = Lexer::of(lead.record.markup.as_ref());
                 Some(Body::Tags(Box::new(Walk::new(at, style, lexer, passed))))
             }
             Item::Relaxed { at, .. } => {
-                Some(Body::Relaxed(Braces::new(at, Arc::clone(&lead.record.string_mark))))
+                let close = lead.record.close.iter().chain(&lead.dialect.close).cloned().collect();
+                let mark = Arc::clone(&lead.record.string_mark);
+                // `call:` without a token before it stands in any text.
+                let open = Some(lead.opener(text)).filter(|open| open.starts_with('<')).unwrap_or("");
+                Some(Body::Relaxed(Braces::new(at, mark, open, close)))
             }
             Item::Plain { at, .. } => Some(Body::Plain(Plain::new(at))),
             Item::Lines { at, .. } => Some(Body::Lines(at)),
@@ -82,9 +88,14 @@ impl Body {
                     Walked::Ended(at, ending) => Some(End { at, ending }),
                 }
             }
-            Body::Relaxed(braces) => match braces.advance(text.as_bytes()) {
-                Some(at) => Some(End { at, ending: Ending::Closed }),
-                None => end.then_some(End { at: text.len(), ending: Ending::Cut }),
+            Body::Relaxed(braces) => match braces.advance(text) {
+                Some(Edge::Brace(at) | Edge::Mark(at)) => Some(End { at, ending: Ending::Closed }),
+                Some(Edge::Broken(at)) => Some(End { at, ending: Ending::Cut }),
+                None if end => {
+                    let at = braces.broken_at(text).unwrap_or(text.len());
+                    Some(End { at, ending: Ending::Cut })
+                }
+                None => None,
             },
             Body::Plain(plain) => match plain.advance(text) {
                 Some(at) => Some(End { at, ending: Ending::Closed }),
@@ -223,9 +234,13 @@ impl Case<'_, '_> {
             return refused(Reason::Truncated(vec![diagnostic]));
         }
         let is_tags = matches!(body, Body::Tags(_));
+        let mut inferred = Vec::new();
         let read = match body {
             Body::Tags(walk) => self.tagged(tool, walk),
-            Body::Relaxed(_) => self.relaxed(tool, at, end.at),
+            Body::Relaxed(_) => self.relaxed(tool, at, end.at).map(|(arguments, kinds)| {
+                inferred = kinds;
+                arguments
+            }),
             Body::Plain(_) => self.plain(tool, at, end),
             Body::Lines(_) => self.lines(tool, at, end.at),
             // In front of them, or behind them, it is explained what a call looks like.
@@ -235,9 +250,13 @@ impl Case<'_, '_> {
         match read {
             Ok(arguments) => {
                 let Ok(tree) = strict(&arguments) else { return refused(Reason::Unreadable(Vec::new())) };
+                // All of it is spelt anew; what was inferred in it changes nothing more.
                 let swap = |put: &str| {
-                    let at = Span::new(at, end.at);
-                    vec![Repair { kind: RepairKind::SwapSyntax, at, put: put.to_owned().into() }]
+                    let all = Span::new(at, end.at);
+                    let swap = Repair { kind: RepairKind::SwapSyntax, at: all, put: put.to_owned().into() };
+                    let inferred =
+                        inferred.iter().map(|&kind| Repair { kind, at: Span::at(end.at), put: "".into() });
+                    [swap].into_iter().chain(inferred).collect()
                 };
                 let root = tree.root(&arguments);
                 let verdict = match shape::in_text_wrapper(root, tool) {
@@ -475,24 +494,34 @@ impl Case<'_, '_> {
         json.ok_or_else(|| Reason::Unreadable(Vec::new()))
     }
 
-    fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
+    /// The arguments in the relaxed object from `at` to `end`, and what was inferred to read them.
+    fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<(String, Vec<RepairKind>), Reason> {
         let mark = &self.lead.record.string_mark;
-        let Some(source) =
-            relaxed::json_like(self.text.get(at..end).unwrap_or(""), mark, &|key| tool.declares(key))
-        else {
-            return Err(Reason::Unreadable(Vec::new()));
-        };
+        let text = self.text.get(at..end).unwrap_or("");
+        let unreadable = || Reason::Unreadable(Vec::new());
+        let source = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;
         let read = payload::read_json_at(&source, 0, tool.schema().guide(), false);
-        match payload::settled_object(&read.parse) {
-            Some(reading) => Ok(reading.value().raw().to_owned()),
-            None if 1 < read.parse.readings.len() => Err(Reason::Ambiguous {
-                readings: read.parse.readings.iter().map(|r| r.value().raw().to_owned()).collect(),
-            }),
-            None if read.parse.settled().is_some() => {
-                Err(Reason::Shape(ShapeError::ArgumentsNotObject("array")))
-            }
-            None => Err(Reason::Unreadable(Vec::new())),
+        let Some(reading) = payload::settled_object(&read.parse) else {
+            return Err(if 1 < read.parse.readings.len() {
+                let readings = read.parse.readings.iter().map(|r| r.value().raw().to_owned()).collect();
+                Reason::Ambiguous { readings }
+            } else if read.parse.settled().is_some() {
+                Reason::Shape(ShapeError::ArgumentsNotObject("array"))
+            } else {
+                unreadable()
+            });
+        };
+        let inferred: Vec<RepairKind> = callwright_json::tally(&reading.repairs)
+            .into_iter()
+            .map(|(kind, _)| kind)
+            .filter(|kind| kind.class() == Class::Inferred)
+            .collect();
+        // `{city:Paris]<tool_call|>`: the bracket may be the text's own.
+        let is_odd = |kind: &RepairKind| matches!(kind, RepairKind::SwapBracket | RepairKind::DropCloser);
+        if !text.ends_with(['}', ')']) && inferred.iter().any(is_odd) {
+            return Err(unreadable());
         }
+        Ok((reading.value().raw().to_owned(), inferred))
     }
 }
 

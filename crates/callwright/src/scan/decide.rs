@@ -143,10 +143,15 @@ impl<'a> Scanner<'a> {
                 false => body.advance(&self.text[..reach], &lead, &self.names, true),
             };
         }
-        if let Body::Tags(walk) = &body {
-            self.passed = walk.passed;
+        match (&body, ended) {
+            (Body::Tags(walk), _) => self.passed = walk.passed,
+            // It was gone over up to the end, and may have ended before that.
+            (Body::Relaxed(_), Some(End { ending: Ending::Cut, .. })) => {
+                self.passed += reach - lead.item.at()
+            }
+            _ => {}
         }
-        self.body_goes_out(&lead, &body, out);
+        self.body_goes_out(&lead, &body, ended.map_or_else(|| self.reached(), |end| end.at), out);
         match ended {
             // No argument is there, but words: `<function=f>⏎Paris</parameter>`.
             Some(End { at, ending: Ending::Broken }) if self.is_call_of_words(&lead, &body) => {

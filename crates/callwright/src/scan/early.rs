@@ -116,10 +116,10 @@ impl<'a> Scanner<'a> {
     }
 
     /// The same for what is no brackets, as far as `body` has come.
-    pub(super) fn body_goes_out(&mut self, lead: &Lead, body: &Body, out: &mut Vec<Event>) {
+    pub(super) fn body_goes_out(&mut self, lead: &Lead, body: &Body, seen: usize, out: &mut Vec<Event>) {
         match body {
-            Body::Tags(walk) => self.let_out(lead, self.reached(), Some(walk), out),
-            Body::Relaxed(_) => self.let_out(lead, self.reached(), None, out),
+            Body::Tags(walk) => self.let_out(lead, seen, Some(walk), out),
+            Body::Relaxed(_) => self.let_out(lead, seen, None, out),
             Body::Plain(_) | Body::Lines(_) | Body::Words(_) => {}
         }
     }

@@ -34,20 +34,24 @@ impl Lead {
         marked.or_else(tagged)
     }
 
-    /// Does a mark begin at `at` like the one that its call begins with: `[TOOL_CALLS]`, `<invoke`, `>>>`? One in quotes is
-    /// spoken of.
-    pub(super) fn is_begun_again(&self, text: &str, at: usize) -> bool {
-        /// Shorter ones stand in any text.
+    /// The mark in `text` that its call begins with, `[TOOL_CALLS]`, `<invoke`, `>>>`; empty where that may stand in any text.
+    pub(super) fn opener<'t>(&self, text: &'t str) -> &'t str {
         const LEAST: usize = 3;
         let name = self.item.name().map_or(self.item.at(), |name| name.start as usize);
         let opener = text.get(self.start..name).unwrap_or("").split_ascii_whitespace().next().unwrap_or("");
+        if opener.len() < LEAST { "" } else { opener }
+    }
+
+    /// Does the mark that its call begins with stand at `at` once more? One in quotes is spoken of.
+    pub(super) fn is_begun_again(&self, text: &str, at: usize) -> bool {
+        let opener = self.opener(text);
         let rest = text.get(at..).unwrap_or("");
         let is_next = |behind: &u8| match self.is_distinct() {
             true => !matches!(behind, b'"' | b'\'' | b'`' | b'\\'),
             // `>>>f`
             false => is_name_byte(*behind),
         };
-        LEAST <= opener.len()
+        !opener.is_empty()
             && match marks::fit(rest.as_bytes(), opener) {
                 Fit::Is(len) => rest.as_bytes().get(len).is_some_and(is_next),
                 Fit::Grows | Fit::No => false,

@@ -102,7 +102,7 @@ impl<'a> Scanner<'a> {
                 self.mode = if self.has_read_much(at) && lead.record.anchor == Anchor::Weak {
                     self.release(from + 1, out);
                     Mode::Prose
-                } else if let Some(body) = Body::of(&lead, self.passed) {
+                } else if let Some(body) = Body::of(&lead, &self.text, self.passed) {
                     self.early = self.early(&lead);
                     Mode::Body(lead, body)
                 } else {
