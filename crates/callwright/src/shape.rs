@@ -368,6 +368,15 @@ pub(crate) fn is_type_word(word: &str) -> bool {
     )
 }
 
+/// The name in `{"name": "f"}`, an object with nothing else in it but parts of a call.
+pub(crate) fn mere_name(value: Value<'_>) -> Option<Cow<'_, str>> {
+    let (_, name) = member(value, &["name", "tool_name", "function_name"], |v| v.kind() == Kind::String)?;
+    let is_part = |key: &str| {
+        [keys::NAME, keys::ARGUMENTS, keys::COMPANIONS].into_iter().any(|known| known.contains(&key))
+    };
+    value.members().all(|(key, _)| key.as_str().is_some_and(|key| is_part(&key))).then_some(name.as_str()?)
+}
+
 fn is_companion(key: &str) -> bool {
     keys::COMPANIONS.contains(&key)
 }

@@ -8,6 +8,7 @@ use callwright_json::{
 
 use super::lead::{Item, Lead};
 use super::open_end;
+use super::stripped;
 use crate::check::{self, Fit};
 use crate::dialect::{Dialects, Text};
 use crate::guard;
@@ -182,6 +183,15 @@ impl<'a, 't> Case<'a, 't> {
     fn arguments_alone<'v>(&self, value: Value<'v>) -> Option<Shaped<'v, 't>> {
         if value.kind() != Kind::Object || value.members().next().is_none() {
             return None;
+        }
+        if let Some(name) = stripped::name_before(self.text, self.lead.start) {
+            return Some(Shaped::Unknown { written: Cow::Owned(name.to_owned()) });
+        }
+        // `{"name": "g"}` calls a tool `g` rather than another one that has a parameter `name`.
+        if 1 < self.names.tools().len()
+            && let Some(written) = shape::mere_name(value)
+        {
+            return self.lead.is_distinct().then_some(Shaped::Unknown { written });
         }
         let mut fitting = self.names.tools().iter().filter(|tool| {
             value.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))

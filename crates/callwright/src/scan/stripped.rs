@@ -9,6 +9,7 @@ use callwright_json::Span;
 use super::header::Header;
 use super::lead::{Item, Leading, Step};
 use crate::dialect::Known;
+use crate::name::{MAX_NAME, is_name_byte};
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::payload::tagged::Style;
 
@@ -24,6 +25,23 @@ const BETWEEN: &[&str] = &["json", "code", "xml", "commentary", "analysis"];
 const MAX_DIGITS: usize = 3;
 /// The most blanks that are waited for behind such a word.
 const MAX_BLANKS: usize = 16;
+
+/// What stands for a name in front of the marker at `at`, where that is one which stands between a name and its arguments:
+/// `g:0<|tool_call_argument_begin|>{…}`.
+pub(super) fn name_before(text: &str, at: usize) -> Option<&str> {
+    let is_marker = matches!(tag_at(text, at), Lexed::Tag(tag) if tag.role == Role::Token && is_between(tag.word.of(text)));
+    let before = text.get(..at).filter(|_| is_marker)?;
+    let before = before.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix(':').unwrap_or(before);
+    let word = before.bytes().rev().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
+    before.get(before.len() - word..).filter(|name| !name.is_empty())
+}
+
+/// Is `word` that of a token which stands between a name and its arguments?
+fn is_between(word: &str) -> bool {
+    let words = ["tool_call_argument_begin", "content_invoke_tool_json", "tool_sep", "constrain", "message"];
+    let word = word.replace('▁', "_");
+    words.iter().any(|between| between.eq_ignore_ascii_case(&word))
+}
 
 impl Leading<'_, '_> {
     /// The same in the middle of a line.
@@ -187,10 +205,7 @@ impl Leading<'_, '_> {
 
     /// Is this the word of a token that stands between a name and its arguments?
     fn is_between(&self, word: Span) -> bool {
-        let words =
-            ["tool_call_argument_begin", "content_invoke_tool_json", "tool_sep", "constrain", "message"];
-        let word = word.of(self.text).replace('▁', "_");
-        words.iter().any(|between| between.eq_ignore_ascii_case(&word))
+        is_between(word.of(self.text))
     }
 
     /// The declared name in the word `from..end`, what is glued to it left out.
