@@ -38,19 +38,24 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
             at = start + 1;
             continue;
         };
-        let top = open.last()?;
         let word = tag.word.of(text);
         let end = tag.at.end as usize;
+        let is_outer = |frame: &Frame| tag.closing && word.eq_ignore_ascii_case(&frame.word);
+        if let [.., outer, top] = open.as_slice()
+            && is_outer(outer)
+            && !is_outer(top)
+        {
+            let empty = top.empty(text.get(top.from..start)?, guide)?;
+            close(&mut open, empty.to_owned(), start)?;
+        }
+        let top = open.last()?;
         let is_own = word.eq_ignore_ascii_case(&top.word);
         if tag.closing && is_own {
-            let frame = open.pop()?;
-            if !frame.children.is_empty() && !is_blank(text, frame.behind, start) {
+            if !top.children.is_empty() && !is_blank(text, top.behind, start) {
                 return None;
             }
-            let json = frame.json(text.get(frame.from..start)?, guide)?;
-            let outer = open.last_mut()?;
-            outer.children.push((frame.word, json));
-            outer.behind = end;
+            let json = top.json(text.get(top.from..start)?, guide)?;
+            close(&mut open, json, end)?;
         } else if !tag.closing && !top.is_text(guide) && is_plain(&tag) {
             // Text between elements belongs to nothing, and would be left out.
             if open.len() == MAX_LEVELS || !is_blank(text, top.behind, start) {
@@ -64,11 +69,24 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
         }
         at = end;
     }
-    let root = open.pop().filter(|_| open.is_empty())?;
+    while let [_, .., top] = open.as_slice() {
+        let empty = top.empty(text.get(top.from..)?, guide)?;
+        close(&mut open, empty.to_owned(), text.len())?;
+    }
+    let root = open.pop()?;
     if root.children.is_empty() {
         return root.is_empty_list(text, guide).then(|| "[]".to_owned());
     }
     if is_blank(text, root.behind, text.len()) { root.json(text, guide) } else { None }
+}
+
+/// Closes the innermost element, which is `json`; what closes it ends at `end`.
+fn close(open: &mut Vec<Frame>, json: String, end: usize) -> Option<()> {
+    let frame = open.pop()?;
+    let outer = open.last_mut()?;
+    outer.children.push((frame.word, json));
+    outer.behind = end;
+    Some(())
 }
 
 fn is_blank(text: &str, from: usize, to: usize) -> bool {
@@ -83,6 +101,17 @@ impl Frame {
     /// Only text may stand here, whatever it looks like.
     fn is_text(&self, guide: &dyn Guide) -> bool {
         self.place.is_some_and(|place| !guide.kinds(place).meets(Kinds::OBJECT.or(Kinds::ARRAY)))
+    }
+
+    /// The JSON of an object or a list with nothing in it, where only one of both may stand: it needs no closing tag.
+    fn empty(&self, content: &str, guide: &dyn Guide) -> Option<&'static str> {
+        let kinds = guide.kinds(self.place?);
+        let is_blank = self.children.is_empty() && content.trim().is_empty();
+        match Kinds(kinds.0 & !Kinds::NULL.0) {
+            Kinds::OBJECT if is_blank => Some("{}"),
+            Kinds::ARRAY if is_blank => Some("[]"),
+            _ => None,
+        }
     }
 
     /// Is it a list without elements: nothing where only a list may stand?

@@ -334,6 +334,9 @@ fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Lexe
     Lexed::Tag(Tag::new(Span::new(from, end), closing, role, Span::new(inner, word)))
 }
 
+/// What calls stand in, or beside, where tags stand between tokens: a call ends where one of them does, or begins.
+const CHANNELS: [&str; 3] = ["message", "response", "think"];
+
 /// `<|open|>argument key="a" type="string"<|sep|>`, from behind the first token.
 fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
     let bytes = text.as_bytes();
@@ -347,8 +350,11 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
         return grows(bytes, from);
     }
     let word = Span::new(at, word_end);
-    let plain = Tag::new(Span::at(from), closing, role_of(word.of(text)), word);
-    let mut tag = Tag { by_tokens: true, ..plain };
+    let role = match word.of(text) {
+        word if CHANNELS.contains(&word) => Role::Group,
+        word => role_of(word),
+    };
+    let mut tag = Tag { by_tokens: true, ..Tag::new(Span::at(from), closing, role, word) };
     let Some(end) = attributes(text, word_end, b'<', &mut tag) else { return grows(bytes, from) };
     if end == 0 {
         return Lexed::No;

@@ -76,6 +76,7 @@ impl Walk {
                     true if open.last() == Some(&word) => drop(open.pop()),
                     true if may_be_text => {}
                     true => return true,
+                    false if tag.marked && matches!(tag.role, Role::Call | Role::Group) => {}
                     false => open.push(word),
                 }
             }

@@ -199,7 +199,9 @@ impl Walk {
                         // Tags with a mark of their own stand in no text: an element of that name was in it.
                         let is_marked = self.style == Style::Elements { marked: true };
                         let is_torn = open.first.is_some() && !is_marked || open.is_new;
-                        self.doubtful |= open.torn && open.n_open.is_any()
+                        // `x </f><f> y</a></f>`: without an argument in it that is no other call.
+                        let holds_another = open.holds_closers || open.keyed || open.next.is_some();
+                        self.doubtful |= open.torn && open.n_open.is_any() && holds_another
                             || is_doubled
                             || is_torn && !self.holds_a_call(text, open.from, at);
                         self.close(open, at, tag.at.end as usize);
@@ -267,8 +269,10 @@ impl Walk {
                     }
                 }
             } else if self.nests(text, &open, &tag) {
-                // `<a><a>x</a>`, `<arg_value><arg_value>x</arg_value>`: one of both is too many.
+                // `<a><a>x</a>`, `<arg_value><arg_value>x</arg_value>`: one of both is too many, but where an object may have
+                // a member of the same name.
                 let is_same = tag.role == Role::Value || self.is_same(text, &open, &tag);
+                let is_same = is_same && !keys.takes_brackets(open.key.of(text));
                 self.doubtful |= behind_space(text, open.from) == at && is_same;
                 // Behind what looks like its end, `x</a></f> <f><a>y</a>`, it may as well be another call's.
                 self.doubtful |= open.rejected.is_some() || open.closer.is_some();
@@ -329,6 +333,10 @@ impl Walk {
                 let value = if self.style == Style::Words { without_layout(value) } else { value.trim_end() };
                 self.close(open, open.from + value.len(), closer);
                 Step::On
+            }
+            // Tags that no text spells by chance closed it, and another call began.
+            Some(closer) if open.torn && open.opener.is_of_tokens && self.may_return(text, closer) => {
+                Step::Ended(closer, Ending::Cut)
             }
             _ => {
                 self.at = text.len();
