@@ -41,7 +41,8 @@ fn own_dialects(table: &toml::Table) -> Dialects {
 fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
     let only = case.get("only").and_then(toml::Value::as_str);
     let dialects = only.map_or_else(|| dialects.clone(), |name| dialects.only(name).unwrap());
-    let context = Context { dialects, ..Context::default() };
+    let starts_in_reasoning = case.get("start").and_then(toml::Value::as_str) == Some("reasoning");
+    let context = Context { dialects, starts_in_reasoning, ..Context::default() };
     let text = case["text"].as_str().unwrap();
     let tools = case.get("tools").and_then(toml::Value::as_str).unwrap_or(TOOLS);
     let tool_set = ToolSet::from_json(tools).unwrap();

@@ -23,7 +23,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub use self::error::{DialectError, DialectProblem};
 pub use self::family::fits;
 pub(crate) use self::record::{Known, Record};
-pub(crate) use self::records::{ANSWER_HEADS, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURNS};
+pub(crate) use self::records::{
+    ANSWER_HEADS, ANY_CLOSER, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURNS,
+};
 pub use self::set::Dialects;
 pub use self::speech::{Arguments, Calls, Definition, Listing, Results, Speech};
 

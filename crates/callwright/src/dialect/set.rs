@@ -8,7 +8,7 @@ use super::family::fits;
 use super::marks::{Fit, Held, Table};
 use super::own::{self, Markup, Own};
 use super::record::{Known, Record};
-use super::records::{self, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
+use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Dialect, Text, family};
 
 /// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
@@ -195,7 +195,7 @@ impl Dialects {
     pub(crate) fn reasoning_closer(&self) -> Arc<str> {
         let only = self.0.only.and_then(|only| self.0.dialects.get(usize::from(only)));
         let own = only.and_then(|dialect| dialect.reasoning.first());
-        own.map_or("</think>", |block| &block.close).into()
+        own.map_or(ANY_CLOSER, |block| &block.close).into()
     }
 
     /// The openers that are words, and so may stand in prose: `functools[{…}]`, `to=f<|channel|>`.

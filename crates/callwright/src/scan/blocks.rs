@@ -9,7 +9,7 @@ use super::said::Space;
 use super::{Event, Flow, Mode, Scanner, Thinking};
 use crate::dialect::marks::{Fit, Held, fit};
 use crate::dialect::own::Stands;
-use crate::dialect::{ANSWER_HEADS, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
+use crate::dialect::{ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
 use crate::name::is_name_byte;
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::policy::CallsInReasoning;
@@ -38,7 +38,12 @@ impl Scanner<'_> {
         if let Some(close) = &self.speech {
             for close in [&**close, "<|end|>", "<|eom|>", "<|eot|>"] {
                 match fit(rest, close) {
-                    Fit::Is(len) => found = Some(Found::Speech(len, None)),
+                    // `{"value": "<|end|>"}`
+                    Fit::Is(len) => match self.is_in(b'"', at, at + len, end) {
+                        Some(true) => {}
+                        Some(false) => found = Some(Found::Speech(len, None)),
+                        None => grows = true,
+                    },
                     Fit::Grows => grows = true,
                     Fit::No => {}
                 }
@@ -68,13 +73,18 @@ impl Scanner<'_> {
 
     /// Does the mark from `at` to `behind` stand in backticks, `` `</think>` ``? `None` where more text must tell.
     pub(super) fn is_in_ticks(&self, at: usize, behind: usize, end: bool) -> Option<bool> {
+        self.is_in(b'`', at, behind, end)
+    }
+
+    /// The same, between two of `quote`.
+    fn is_in(&self, quote: u8, at: usize, behind: usize, end: bool) -> Option<bool> {
         let bytes = self.text.as_bytes();
-        if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'`') {
+        if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&quote) {
             return Some(false);
         }
         match bytes.get(behind) {
             None if !end => None,
-            next => Some(next == Some(&b'`')),
+            next => Some(next == Some(&quote)),
         }
     }
 
@@ -136,17 +146,18 @@ impl Scanner<'_> {
     pub(super) fn stray_token(&self, at: usize, end: bool) -> Option<Found> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(at..).unwrap_or(&[]);
-        // Also `<channel|>`.
-        let is_token = matches!(rest, [b'<', b'|' | 0xEF | b'c', ..]);
         // Behind a call that is shown they belong to what is shown.
         let is_shown = || self.shown.is_some_and(|end| is_joined(&self.text, end, at));
-        if !is_token || self.in_fence || self.names.tools().is_empty() || is_shown() {
+        if !rest.starts_with(b"<") || self.in_fence || self.names.tools().is_empty() || is_shown() {
             return None;
         }
+        // `<|tool_call_end|>`, `<channel|>`, `</｜DSML｜invoke>`; letters alone, `</tool_call>`, a user may write, too.
+        let is_token =
+            |mark: &[u8]| mark.contains(&b'|') || memchr::memmem::find(mark, "｜".as_bytes()).is_some();
         let len = match self.dialects.closer(rest) {
-            Fit::Is(len) => len,
+            Fit::Is(len) if is_token(&rest[..len]) => len,
             Fit::Grows if !end => return Some(Found::Wait),
-            Fit::Grows | Fit::No => return None,
+            Fit::Is(_) | Fit::Grows | Fit::No => return None,
         };
         let is_markup = match (at.checked_sub(1).and_then(|before| bytes.get(before)), rest.get(len)) {
             (Some(b'`' | b'"' | b'\'' | b'('), _) => false,
@@ -387,7 +398,13 @@ pub(super) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
         BARE_FINAL => &["assistantcommentary"],
         _ => &[],
     };
-    let mut found = fit(bytes, close);
+    let mut found = match close {
+        ANY_CLOSER => REASONING.iter().fold(Fit::No, |found, (_, close)| match (found, fit(bytes, close)) {
+            (Fit::Is(_), _) | (_, Fit::No) => found,
+            (_, other) => other,
+        }),
+        _ => fit(bytes, close),
+    };
     for next in next {
         match (found, fit(bytes, next)) {
             (Fit::Is(_), _) => {}

@@ -114,6 +114,10 @@ pub(crate) const REASONING: &[(&str, &str)] = &[
     ("<|start|>assistant to=self<|message|>", "<|eom|>"),
 ];
 
+/// Stands for the closer of a block that the prompt opened, so that nobody has seen of which dialect it is: any of
+/// [`REASONING`].
+pub(crate) const ANY_CLOSER: &str = "";
+
 /// What opens and closes what a model says to its user.
 pub(super) const SPEECH: &[(&str, &str)] = &[
     ("<|channel|>commentary<|message|>", "<|end|>"),
@@ -131,7 +135,9 @@ pub(super) const SPEECH: &[(&str, &str)] = &[
     ("<|start_text|>", "<|end_text|>"),
     ("<|message_model|><|content_text|>", "<|end_message|>"),
     ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+    ("<|open|> response <|sep|>", "<|close|> response <|sep|>"),
     ("<|open|>message<|sep|>", "<|close|>message<|sep|>"),
+    ("<|open|> message <|sep|>", "<|close|> message <|sep|>"),
     ("to=user<|message|>", "<|eot|>"),
     ("<|start|>assistant to=user<|message|>", "<|eot|>"),
     ("to=commentary<|message|>", "<|eom|>"),
@@ -170,6 +176,7 @@ pub(crate) const TURN_ENDS: &[&str] = &[
     "<|message_sep|>",
     "<|im:end|>",
     "<|close|>message<|sep|>",
+    "<|close|> message <|sep|>",
     "<end_of_turn>",
     "<turn|>",
     "<eos>",
