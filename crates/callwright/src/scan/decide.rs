@@ -481,6 +481,8 @@ mod tests {
             "<tool_call>f<arg_key>a</arg_key><arg_value>x",
             "<tool_call><function=f><parameter=a>x</function>",
             "<function=g>\n<parameter=a>1</pa and so on ",
+            "<|tool_call>call:f{a:<|\"|>x}<tool_call|>",
+            "<|tool_call>call:f{a:<|\"|>x",
         ] {
             let text = unit.repeat(LEN / unit.len());
             let mut scanner = Scanner::new(&tools, &Context::default());
