@@ -31,6 +31,15 @@ pub(crate) fn fit(bytes: &[u8], marker: &str) -> Fit {
     Fit::Is(at)
 }
 
+/// How the beginning of `bytes` compares with several markers: with the first one that is there, else with one that may yet
+/// come.
+pub(crate) fn fit_any<'m>(bytes: &[u8], markers: impl Iterator<Item = &'m str>) -> Fit {
+    markers.fold(Fit::No, |found, marker| match (found, fit(bytes, marker)) {
+        (Fit::Is(_), _) | (_, Fit::No) => found,
+        (_, other) => other,
+    })
+}
+
 /// The other spelling of a byte of a marker.
 fn wide(byte: u8) -> &'static [u8] {
     match byte {

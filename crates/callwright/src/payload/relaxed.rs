@@ -7,7 +7,7 @@ use std::iter;
 use std::sync::Arc;
 
 use crate::dialect::Text;
-use crate::dialect::marks::{self, Fit, fit};
+use crate::dialect::marks::{self, Fit, fit, fit_any};
 
 /// Finds the last brace.
 #[derive(Debug)]
@@ -126,11 +126,7 @@ impl Braces {
     /// Does a mark of a call stand at the beginning of `bytes`?
     fn fits(&self, bytes: &[u8]) -> Fit {
         let open = Some(&*self.open).filter(|open| !open.is_empty());
-        let close = self.close.iter().map(|mark| &**mark);
-        open.into_iter().chain(close).fold(Fit::No, |found, mark| match (found, fit(bytes, mark)) {
-            (Fit::Is(_), _) | (_, Fit::No) => found,
-            (_, other) => other,
-        })
+        fit_any(bytes, open.into_iter().chain(self.close.iter().map(|mark| &**mark)))
     }
 
     /// Where the call, which has no end in `text`, was closed all the same: behind a mark that closes it, with another call

@@ -7,7 +7,7 @@ use super::lead::{MAX_TICKS, tick_run};
 use super::prose::Found;
 use super::said::Space;
 use super::{Event, Flow, Mode, Scanner, Thinking};
-use crate::dialect::marks::{Fit, Held, fit};
+use crate::dialect::marks::{Fit, Held, fit, fit_any};
 use crate::dialect::own::Stands;
 use crate::dialect::{ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
 use crate::name::is_name_byte;
@@ -399,10 +399,7 @@ pub(super) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
         _ => &[],
     };
     let mut found = match close {
-        ANY_CLOSER => REASONING.iter().fold(Fit::No, |found, (_, close)| match (found, fit(bytes, close)) {
-            (Fit::Is(_), _) | (_, Fit::No) => found,
-            (_, other) => other,
-        }),
+        ANY_CLOSER => fit_any(bytes, REASONING.iter().map(|(_, close)| *close)),
         _ => fit(bytes, close),
     };
     for next in next {
