@@ -4,7 +4,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 
 use crate::python;
 use crate::scan::string_stop;
-use crate::search::{Found, Rigor, Search, Start};
+use crate::search::{Found, Rigor, Search, Start, fuel_for};
 use crate::strict::strict_prefix;
 use crate::surround;
 use crate::swallow::{Swallowed, doubles_a_quote, halves_a_pair, holds_member, is_meant, price, swallowed};
@@ -121,11 +121,6 @@ fn search<'t>(
         trouble = trouble.or(search.trouble);
     }
     Parse::broken(trouble)
-}
-
-/// How many bytes a search may look at: linear in the length of the text.
-pub(crate) fn fuel_for(len: usize) -> i64 {
-    i64::try_from(len).unwrap_or(i64::MAX / 32).saturating_mul(12) + (1 << 17)
 }
 
 /// All that a text can mean at the least cost.

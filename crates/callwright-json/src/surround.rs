@@ -3,9 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::read::{Options, fuel_for, unwrapped};
+use crate::read::{Options, unwrapped};
 use crate::scan::skip_space;
-use crate::search::{Cost, Found, Rigor, Search, Start};
+use crate::search::{Cost, Found, Rigor, Search, Start, fuel_for};
 use crate::strict::value_end;
 use crate::swallow::{Swallowed, is_meant, price, swallowed};
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};

@@ -95,6 +95,25 @@ fn hostile_answers_take_memory_in_proportion() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A member that the schema does not declare makes the right reading dear, and the others are gone through to their ends.
+#[test]
+fn bare_quotes_are_mended_in_a_text_of_any_length() {
+    let tools = ToolSet::from_json(TOOLS).unwrap();
+    for lines in [1, 100, 10_000] {
+        let code = r#"say("skipped", "group");\n"#.repeat(lines);
+        let text = format!(
+            r#"<tool_call>{{"name": "f", "arguments": {{"b": 1, "a": "{code}", "overwrite": true}}}}</tool_call>"#
+        );
+        let outcome = parse(&tools, &text, &[], &Context::default());
+        assert_eq!(
+            outcome.calls().count(),
+            1,
+            "{lines} lines: {:?}",
+            outcome.refusals().next().map(|r| &r.reason)
+        );
+    }
+}
+
 /// S0-40: what an answer costs is bound to its length, however it has to be mended; `benches/response.rs` says how long that is.
 #[test]
 fn answers_with_code_in_them_take_memory_in_proportion() {

@@ -291,6 +291,9 @@ impl Search<'_, '_> {
         let mut body = text;
         let mut closers = Vec::new();
         while let Some((&b @ (b'}' | b']' | b')'), rest)) = body.split_last() {
+            if closers.len() == crate::MAX_DEPTH {
+                return None;
+            }
             closers.push(b);
             body = rest.trim_ascii_end();
         }
@@ -323,13 +326,13 @@ impl Search<'_, '_> {
     fn closed_by_brackets(&mut self, s: State) -> Option<State> {
         let open = s.open as usize;
         let text = self.bytes.get(open..self.last_at + 1)?;
-        // It is looked at as a whole, for each way that comes here.
-        self.fuel -= text.len() as i64;
         let (end, NONE) = self.before_closers(&s, text)? else { return None };
         let body = self.bytes.get(open..end)?;
         let between = self.bytes.get(end..self.last_at + 1)?;
-        let quotes = body.iter().enumerate().any(|(i, &b)| b == b'"' && (i == 0 || body[i - 1] != b'\\'));
-        if self.cut || s.frame == NONE || body.is_empty() || between.is_empty() || quotes {
+        let quote = (0..body.len()).find(|&i| body[i] == b'"' && (i == 0 || body[i - 1] != b'\\'));
+        // It is looked at for each way that comes here.
+        self.fuel -= quote.unwrap_or(body.len()) as i64;
+        if self.cut || s.frame == NONE || body.is_empty() || between.is_empty() || quote.is_some() {
             return None;
         }
         let own_line = between.contains(&b'\n') && !body.contains(&b'\n');

@@ -279,7 +279,7 @@ pub(crate) struct Search<'t, 'g> {
     last_at: usize,
     /// A place, and the first quote or opening bracket behind it, as that was looked for last.
     mark: Option<(usize, usize)>,
-    /// Bytes that may still be looked at.
+    /// What may still be spent, in [units](fuel_for).
     fuel: i64,
     /// What went wrong at the farthest place.
     pub(crate) trouble: Option<(Problem, Span)>,
@@ -287,6 +287,24 @@ pub(crate) struct Search<'t, 'g> {
 
 /// At most this many readings that tie are kept.
 const MOST_READINGS: usize = 3;
+
+/// What a search may spend on a text of `len` bytes, in units of some nanoseconds: what it takes to look at one byte
+/// with care. Each way to read the text goes over the whole of it, so the ways share what there is.
+pub(crate) fn fuel_for(len: usize) -> i64 {
+    i64::try_from(len).unwrap_or(i64::MAX / 32).saturating_mul(12) + (1 << 17)
+}
+
+/// What a step takes, in units of fuel.
+const STEP: i64 = 16;
+/// A step inside a string is a quote or an escape, and a short look behind it.
+const BODY_STEP: i64 = 12;
+/// The bytes that a step may run over for one more.
+const RUN: u32 = 8;
+
+/// What it takes to find a place among `len`, in units of fuel.
+fn levels(len: usize) -> i64 {
+    3 * i64::from(usize::BITS - len.leading_zeros())
+}
 
 impl<'t, 'g> Search<'t, 'g> {
     pub(crate) fn new(text: &'t str, guide: &'g dyn Guide, rigor: Rigor, cut: bool, fuel: i64) -> Self {
@@ -376,8 +394,7 @@ impl<'t, 'g> Search<'t, 'g> {
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
             }
-            // Taking up another way costs more than going on with one.
-            self.fuel -= 64;
+            self.fuel -= levels(self.heap.len());
             self.advance(state);
         }
         let found = core::mem::take(&mut self.found);
@@ -403,7 +420,8 @@ impl<'t, 'g> Search<'t, 'g> {
                 }
             };
             let Some(next) = next else { return };
-            self.fuel -= 16 + i64::from(next.at.saturating_sub(at));
+            let step = if state.step == Step::Body { BODY_STEP } else { STEP };
+            self.fuel -= step + i64::from(next.at.saturating_sub(at).div_ceil(RUN));
             if self.heap.peek().is_some_and(|other| other.cost < next.cost) {
                 self.heap.push(next);
                 return;
@@ -426,6 +444,7 @@ impl<'t, 'g> Search<'t, 'g> {
         {
             return true;
         }
+        self.fuel -= levels(self.seen.len());
         let (cost, times) = self.seen.entry((state.at, signature)).or_insert((state.cost, 0));
         if *cost < state.cost || *times as usize >= MOST_READINGS {
             return true;
