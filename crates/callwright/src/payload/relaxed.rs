@@ -24,6 +24,8 @@ pub(crate) struct Braces {
     /// It stands between parentheses.
     is_list: bool,
     inside: Inside,
+    /// Where what stands outside of strings goes on: behind the last mark.
+    piece: usize,
     /// A mark of a call stands in one of its strings.
     holds_marks: bool,
     /// So does one outside of them: where its strings end is not known, and here it was closed, if it was.
@@ -53,6 +55,7 @@ impl Braces {
             levels: 0,
             is_list: false,
             inside,
+            piece: from,
             holds_marks: false,
             torn: None,
         }
@@ -88,9 +91,11 @@ impl Braces {
             if self.inside != Inside::Quotes {
                 match fit(rest, &self.mark) {
                     Fit::Is(len) => {
-                        let is_open = self.inside == Inside::Marks;
-                        self.inside = if is_open { Inside::Nothing } else { Inside::Marks };
+                        let opens =
+                            self.inside == Inside::Nothing && may_open(text.get(self.piece..self.at)?);
+                        self.inside = if opens { Inside::Marks } else { Inside::Nothing };
                         self.at += len;
+                        self.piece = self.at;
                         continue;
                     }
                     Fit::Grows => return None,
@@ -159,30 +164,136 @@ pub(crate) enum Edge {
     Broken(usize),
 }
 
+/// An object as the tolerant reader takes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Spelt {
+    pub(crate) json: String,
+    /// The first mark of one of its strings is missing.
+    pub(crate) lacks_mark: bool,
+}
+
 /// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`; `None` where a mark stands at no edge of a value, and so is one that a
-/// text holds. Between two members the comma may be missing, `{a:<|"|>x<|"|>b:3}`, where `is_key` knows the second one.
-pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<String> {
+/// text holds. Between two members the comma may be missing, `{a:<|"|>x<|"|>b:3}`, where `is_key` knows the second one; so
+/// may the first mark of a text, `{a:x, y<|"|>}`, where only one place is left for it.
+pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<Spelt> {
     let mut json = String::with_capacity(text.len());
-    for (n, piece) in pieces(text, mark).enumerate() {
-        if n % 2 == 1 {
+    let mut nesting = Nesting::default();
+    let mut pieces = pieces(text, mark).peekable();
+    let (mut is_string, mut is_behind_string, mut lacks_mark) = (false, false, false);
+    while let Some(piece) = pieces.next() {
+        if is_string {
             json.push_str(&callwright_json::quote(piece));
+            (is_string, is_behind_string) = (false, true);
             continue;
         }
-        let (first, last) = (piece.trim_start().chars().next(), piece.trim_end().chars().next_back());
-        let is_behind = n == 0 || matches!(first, None | Some(',' | '}' | ']' | ':' | ')'));
-        let is_member = || n != 0 && piece.split_once(':').is_some_and(|(key, _)| is_key(key.trim()));
-        if !is_behind && is_member() {
-            json.push(',');
-        }
-        let is_behind = is_behind || is_member();
-        let is_before = matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='));
-        if !is_behind || !is_before {
+        let is_behind = !is_behind_string
+            || matches!(piece.trim_start().chars().next(), None | Some(',' | '}' | ']' | ':' | ')'));
+        if !is_behind && !piece.split_once(':').is_some_and(|(key, _)| is_key(key.trim())) {
             return None;
         }
-        push_with_quoted_keys(&mut json, piece, n != 0);
+        if !is_behind {
+            json.push(',');
+        }
+        let innermost = nesting.enter(piece);
+        is_string = may_open(piece);
+        let bare = match is_string {
+            true => piece.len(),
+            false if pieces.peek().is_none() => return None,
+            false => bare_text(piece, innermost, nesting.is_list(), is_key)?,
+        };
+        push_with_quoted_keys(&mut json, &piece[..bare], is_behind_string);
+        if !is_string {
+            json.push_str(&callwright_json::quote(&piece[bare..]));
+            (is_behind_string, lacks_mark) = (true, true);
+        }
     }
     let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    Some(inner.map_or_else(|| json.clone(), |inner| format!("{{{inner}}}")))
+    let json = inner.map(|inner| format!("{{{inner}}}")).unwrap_or(json);
+    Some(Spelt { json, lacks_mark })
+}
+
+/// May a mark behind `piece`, in which no string stands, be the first one of its string?
+pub(crate) fn may_open(piece: &str) -> bool {
+    let last = piece.trim_end().chars().next_back();
+    matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='))
+}
+
+/// Where in `piece`, behind which stands the last mark of a text without a first one, that text begins. The innermost
+/// container that is open at its end goes on at `innermost`.
+fn bare_text(piece: &str, innermost: usize, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Option<usize> {
+    let inside = piece.get(innermost..)?;
+    let mut from = 0;
+    let mut found = None;
+    let mut before = None;
+    for part in inside.split(',') {
+        let key = part.split_once(':').map(|(key, _)| key).filter(|key| is_bare_key(key.trim()));
+        let value = match (is_list, key) {
+            (true, _) => Some(from),
+            (false, Some(key)) => Some(from + key.len() + 1),
+            (false, None) => None,
+        };
+        // `{a:x, b:y<|"|>}`: a text with a comma in it, or another member?
+        let is_new = before.is_none_or(ends_value) || !is_list && key.is_some_and(|key| is_key(key.trim()));
+        match value {
+            Some(_) if !is_new => return None,
+            Some(value) => found = Some(value),
+            None => {}
+        }
+        from += part.len() + 1;
+        before = Some(part);
+    }
+    let text = inside.get(found?..)?;
+    let text = text.trim_start();
+    let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')']);
+    is_plain.then(|| piece.len() - text.len())
+}
+
+/// Is `part`, in front of a comma, over with it: nothing, behind a string's mark, or no text that could hold the comma?
+fn ends_value(part: &str) -> bool {
+    let value = part.rsplit(':').next().unwrap_or(part).trim();
+    matches!(value, "" | "true" | "false" | "null")
+        || value.ends_with(['}', ']', '"'])
+        || value.parse::<f64>().is_ok()
+}
+
+fn is_bare_key(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && key.chars().all(|c| c.is_alphanumeric() || "_-.$ ".contains(c))
+}
+
+/// The containers that are open.
+#[derive(Debug, Default)]
+struct Nesting {
+    open: Vec<u8>,
+}
+
+impl Nesting {
+    /// Goes over `piece`, in which no marked string stands; where the container that is the innermost one at its end was
+    /// opened, or 0.
+    fn enter(&mut self, piece: &str) -> usize {
+        let mut opened = Vec::new();
+        let mut is_quoted = false;
+        for (at, byte) in piece.bytes().enumerate() {
+            match byte {
+                b'"' => is_quoted = !is_quoted,
+                _ if is_quoted => {}
+                b'{' | b'[' | b'(' => {
+                    self.open.push(byte);
+                    opened.push(at + 1);
+                }
+                b'}' | b']' | b')' => {
+                    self.open.pop();
+                    opened.pop();
+                }
+                _ => {}
+            }
+        }
+        opened.last().copied().unwrap_or(0)
+    }
+
+    fn is_list(&self) -> bool {
+        self.open.last() == Some(&b'[')
+    }
 }
 
 /// What stands between the marks, whatever their bars and the case of their letters: `<｜"｜>`, `<ESCAPE>`.
@@ -261,16 +372,40 @@ mod tests {
 
     #[test]
     fn strings_are_spelt_as_json() {
+        let like = |text: &str, is_key: &dyn Fn(&str) -> bool| {
+            json_like(text, "<escape>", is_key).map(|spelt| spelt.json)
+        };
         assert_eq!(
-            json_like("{a:<escape>say \"x\"\n<escape>,b:3}", "<escape>", &|_| false).as_deref(),
+            like("{a:<escape>say \"x\"\n<escape>,b:3}", &|_| false).as_deref(),
             Some("{a:\"say \\\"x\\\"\\n\",b:3}")
         );
-        assert_eq!(json_like("{a:<escape>say <escape>x<escape> now<escape>}", "<escape>", &|_| false), None);
+        assert_eq!(like("{a:<escape>say <escape>x<escape> now<escape>}", &|_| false), None);
         let torn = "{a:<escape>x<escape> b:<escape>y<escape>c:3}";
-        assert_eq!(json_like(torn, "<escape>", &|key| key != "a").as_deref(), Some("{a:\"x\", b:\"y\",c:3}"));
-        assert_eq!(json_like(torn, "<escape>", &|key| key == "b"), None);
+        assert_eq!(like(torn, &|key| key != "a").as_deref(), Some("{a:\"x\", b:\"y\",c:3}"));
+        assert_eq!(like(torn, &|key| key == "b"), None);
         let blanks = "{a b:<escape>x<escape>,c\td:{e f:[]}, g h:1,i j:2,k:l, m n:o}";
         let quoted = "{\"a b\":\"x\",\"c\\td\":{\"e f\":[]},\"g h\":1,\"i j\":2,k:l, m n:o}";
-        assert_eq!(json_like(blanks, "<escape>", &|_| false).as_deref(), Some(quoted));
+        assert_eq!(like(blanks, &|_| false).as_deref(), Some(quoted));
+    }
+
+    #[test]
+    fn the_first_mark_of_a_text_may_be_missing() {
+        let like = |text: &str| json_like(text, "<escape>", &|key| key == "known");
+        for (text, json) in [
+            ("{a:x<escape>}", "{a:\"x\"}"),
+            ("{a: Paris, France<escape>,b:1}", "{a: \"Paris, France\",b:1}"),
+            ("{a:{b:x 10:30, 11:45<escape>},c:<escape>y<escape>}", "{a:{b:\"x 10:30, 11:45\"},c:\"y\"}"),
+            ("{a:[<escape>x<escape>,y<escape>, z<escape>]}", "{a:[\"x\",\"y\", \"z\"]}"),
+            ("{a:1,b:true,c:[2],d:x<escape>}", "{a:1,b:true,c:[2],d:\"x\"}"),
+            ("{a:x,known:y<escape>}", "{a:x,known:\"y\"}"),
+        ] {
+            assert_eq!(like(text), Some(Spelt { json: json.into(), lacks_mark: true }), "{text}");
+            let end = Braces::new(0, "<escape>".into(), "", Vec::new()).advance(text);
+            assert_eq!(end, Some(Edge::Brace(text.len())), "{text}");
+        }
+        // In each of these it may begin at more than one place, or at none.
+        for text in ["{a:x, b:y<escape>}", "{a:[x, y<escape>]}", "{a:x (y) z<escape>}", "{a<escape>}"] {
+            assert_eq!(like(text), None, "{text}");
+        }
     }
 }

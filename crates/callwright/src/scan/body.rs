@@ -499,8 +499,8 @@ impl Case<'_, '_> {
         let mark = &self.lead.record.string_mark;
         let text = self.text.get(at..end).unwrap_or("");
         let unreadable = || Reason::Unreadable(Vec::new());
-        let source = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;
-        let read = payload::read_json_at(&source, 0, tool.schema().guide(), false);
+        let spelt = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;
+        let read = payload::read_json_at(&spelt.json, 0, tool.schema().guide(), false);
         let Some(reading) = payload::settled_object(&read.parse) else {
             return Err(if 1 < read.parse.readings.len() {
                 let readings = read.parse.readings.iter().map(|r| r.value().raw().to_owned()).collect();
@@ -515,6 +515,7 @@ impl Case<'_, '_> {
             .into_iter()
             .map(|(kind, _)| kind)
             .filter(|kind| kind.class() == Class::Inferred)
+            .chain(spelt.lacks_mark.then_some(RepairKind::AddQuote))
             .collect();
         // `{city:Paris]<tool_call|>`: the bracket may be the text's own.
         let is_odd = |kind: &RepairKind| matches!(kind, RepairKind::SwapBracket | RepairKind::DropCloser);

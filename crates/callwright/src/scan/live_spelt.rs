@@ -239,6 +239,10 @@ impl LiveSpelt {
             b')' | b']' | b'}' => inside.depth -= 1,
             _ => match self.spelling.opening(bytes, self.at) {
                 Opening::Torn => return None,
+                // `{a:x<|"|>,`: it ends a text whose first mark is missing.
+                Opening::Text(Delimiter::Mark, _) if !relaxed::may_open(text.get(self.start..self.at)?) => {
+                    return Some(Step::Over);
+                }
                 Opening::Text(delimiter, from) => {
                     self.at = from;
                     inside.text = Some(delimiter);
@@ -427,8 +431,8 @@ impl Spelling {
             }
             Spelling::Marks(mark) => {
                 let text = if is_open { [&**mark, mark].concat() } else { String::new() };
-                let source = relaxed::json_like(&format!("{source}{text}}}"), mark, &|_| false)?;
-                let read = payload::read_json_at(&source, 0, guide, false);
+                let spelt = relaxed::json_like(&format!("{source}{text}}}"), mark, &|_| false)?;
+                let read = payload::read_json_at(&spelt.json, 0, guide, false);
                 let reading = payload::settled_object(&read.parse)?;
                 Some(reading.value().raw().to_owned())
             }
