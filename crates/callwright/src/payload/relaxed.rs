@@ -91,8 +91,10 @@ impl Braces {
             if self.inside != Inside::Quotes {
                 match fit(rest, &self.mark) {
                     Fit::Is(len) => {
-                        let opens =
-                            self.inside == Inside::Nothing && may_open(text.get(self.piece..self.at)?);
+                        let piece = text.get(self.piece..self.at)?;
+                        let lacks_first = is_behind(piece, self.piece != self.from) && !may_open(piece);
+                        // Behind a string with a call's mark in it no mark is sure.
+                        let opens = self.inside == Inside::Nothing && (self.holds_marks || !lacks_first);
                         self.inside = if opens { Inside::Marks } else { Inside::Nothing };
                         self.at += len;
                         self.piece = self.at;
@@ -186,8 +188,7 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
             (is_string, is_behind_string) = (false, true);
             continue;
         }
-        let is_behind = !is_behind_string
-            || matches!(piece.trim_start().chars().next(), None | Some(',' | '}' | ']' | ':' | ')'));
+        let is_behind = is_behind(piece, is_behind_string);
         if !is_behind && !piece.split_once(':').is_some_and(|(key, _)| is_key(key.trim())) {
             return None;
         }
@@ -210,6 +211,12 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
     let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let json = inner.map(|inner| format!("{{{inner}}}")).unwrap_or(json);
     Some(Spelt { json, lacks_mark })
+}
+
+/// May `piece` go on with the object, where with `is_behind_string` a string stands before it?
+fn is_behind(piece: &str, is_behind_string: bool) -> bool {
+    let first = piece.trim_start().chars().next();
+    !is_behind_string || matches!(first, None | Some(',' | '}' | ']' | ':' | ')'))
 }
 
 /// May a mark behind `piece`, in which no string stands, be the first one of its string?
@@ -244,7 +251,7 @@ fn bare_text(piece: &str, innermost: usize, is_list: bool, is_key: &dyn Fn(&str)
     }
     let text = inside.get(found?..)?;
     let text = text.trim_start();
-    let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')']);
+    let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')', '<']);
     is_plain.then(|| piece.len() - text.len())
 }
 
@@ -404,7 +411,13 @@ mod tests {
             assert_eq!(end, Some(Edge::Brace(text.len())), "{text}");
         }
         // In each of these it may begin at more than one place, or at none.
-        for text in ["{a:x, b:y<escape>}", "{a:[x, y<escape>]}", "{a:x (y) z<escape>}", "{a<escape>}"] {
+        for text in [
+            "{a:x, b:y<escape>}",
+            "{a:[x, y<escape>]}",
+            "{a:x (y) z<escape>}",
+            "{a:<f><escape>}",
+            "{a<escape>}",
+        ] {
             assert_eq!(like(text), None, "{text}");
         }
     }
