@@ -216,6 +216,10 @@ impl Case<'_, '_> {
             return match end.ending {
                 Ending::Broken => Judged::Text(None),
                 _ if is_spoken_of => Judged::Text(None),
+                _ if written.is_empty() => {
+                    let reason = Reason::Shape(ShapeError::NoName);
+                    Judged::Calls(vec![self.refuse(None, reason, at, end.at)], end.at)
+                }
                 _ => refused(self.names.unknown(written)),
             };
         };

@@ -81,8 +81,29 @@ impl<'a> Leading<'a, '_> {
                 self.at += 2;
                 Some(Step::Over)
             }
+            (Header::Begun, b'"' | b'\'' | b'`') => self.name_in_quotes(byte),
             (_, _) if is_name_byte(byte) => self.header_word(),
             _ => None,
+        }
+    }
+
+    /// `<tool_call>"f"<arg_key>`: a declared name in quotes.
+    fn name_in_quotes(&mut self, quote: u8) -> Option<Step> {
+        let from = self.at + 1;
+        let end = self.name_end(from);
+        match self.bytes.get(end) {
+            None => return self.may_hold_name(from, end).then_some(Step::Wait),
+            Some(&byte) if byte != quote || !self.resolves(from, end) => return None,
+            Some(_) => {}
+        }
+        match self.is_followed_by_markup(end + 1) {
+            None => Some(Step::Wait),
+            Some(false) => None,
+            Some(true) => {
+                self.header = Header::Named(Span::new(from, end), false);
+                self.at = end + 1;
+                Some(Step::Over)
+            }
         }
     }
 
@@ -264,6 +285,11 @@ impl<'a> Leading<'a, '_> {
             return Step::Wait;
         }
         if let Lexed::Tag(tag) = lexed
+            && let Some(step) = self.nameless(&tag)
+        {
+            return step;
+        }
+        if let Lexed::Tag(tag) = lexed
             && !tag.closing
             && let Some(name) = tag.key
         {
@@ -331,6 +357,17 @@ impl<'a> Leading<'a, '_> {
             Lexed::No => self.declaration(),
             Lexed::Tag(_) => Step::Nothing,
         }
+    }
+
+    /// `<tool_call><parameter=a>`: an argument of a call that names no tool.
+    fn nameless(&mut self, tag: &Tag) -> Option<Step> {
+        let is_argument = matches!(tag.role, Role::Param | Role::Key) && !tag.closing;
+        if !is_argument || self.header != Header::Begun {
+            return None;
+        }
+        self.record = Some(self.tagged_record(tag));
+        let style = style_of(tag.marked, true);
+        Some(Step::Item(Item::Tagged { name: Span::at(self.at), at: self.at, style }))
     }
 
     /// `<invoke name="f">`; of a declared tool also `<tool_call name="f">`, and `<tool name="f">{`, whose words are no

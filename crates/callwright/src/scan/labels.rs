@@ -26,6 +26,8 @@ const ARGUMENT_LABELS: &[&str] = &[
     "input:",
     "✿args✿:",
 ];
+/// What models put around a name.
+const WRAPS: &[&str] = &["**", "*", "`", "\"", "'"];
 /// The labels under which a text may stand for the only argument.
 const ACTION: (&str, &str) = ("action:", "action input:");
 
@@ -116,9 +118,23 @@ impl Leading<'_, '_> {
 
     /// From behind the first label.
     fn two_labels(&mut self, behind: usize) -> Option<Step> {
-        let from = behind + usize::from(self.bytes.get(behind) == Some(&b'`'));
+        let rest = self.bytes.get(behind..)?;
+        let wrap = WRAPS.iter().find(|wrap| rest.starts_with(wrap.as_bytes())).map_or("", |wrap| wrap);
+        let from = behind + wrap.len();
         let end = self.name_end(from);
-        let rest = end + usize::from(self.bytes.get(end) == Some(&b'`'));
+        let unwrapped = |at: usize, close: &str| match self
+            .bytes
+            .get(at..)
+            .is_some_and(|r| r.starts_with(close.as_bytes()))
+        {
+            true => at + close.len(),
+            false => at,
+        };
+        // `Action: f()`: no arguments stand there, but on the next line.
+        let rest = unwrapped(unwrapped(unwrapped(end, wrap), "()"), wrap);
+        if self.bytes.len() <= rest + "()".len() && !self.place.end && self.may_hold_name(from, end) {
+            return Some(Step::Wait);
+        }
         if rest >= self.bytes.len() && self.may_hold_name(from, end) {
             return Some(Step::Wait);
         }
