@@ -172,6 +172,8 @@ pub(crate) struct Spelt {
     pub(crate) json: String,
     /// The first mark of one of its strings is missing.
     pub(crate) lacks_mark: bool,
+    /// Quotes of its own stand in it, besides those that the marks became.
+    pub(crate) has_quotes: bool,
 }
 
 /// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`; `None` where a mark stands at no edge of a value, and so is one that a
@@ -181,7 +183,8 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
     let mut json = String::with_capacity(text.len());
     let mut nesting = Nesting::default();
     let mut pieces = pieces(text, mark).peekable();
-    let (mut is_string, mut is_behind_string, mut lacks_mark) = (false, false, false);
+    let (mut is_string, mut is_behind_string) = (false, false);
+    let (mut lacks_mark, mut has_quotes) = (false, false);
     while let Some(piece) = pieces.next() {
         if is_string {
             json.push_str(&callwright_json::quote(piece));
@@ -195,12 +198,14 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
         if !is_behind {
             json.push(',');
         }
+        has_quotes |= piece.contains('"');
         let innermost = nesting.enter(piece);
         is_string = may_open(piece);
         let bare = match is_string {
             true => piece.len(),
             false if pieces.peek().is_none() => return None,
-            false => bare_text(piece, innermost, nesting.is_list(), is_key)?,
+            false => bare_text(piece, innermost, nesting.is_list(), is_key)
+                .filter(|&at| !is_torn(&piece[at..], mark))?,
         };
         push_with_quoted_keys(&mut json, &piece[..bare], is_behind_string);
         if !is_string {
@@ -210,7 +215,7 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
     }
     let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let json = inner.map(|inner| format!("{{{inner}}}")).unwrap_or(json);
-    Some(Spelt { json, lacks_mark })
+    Some(Spelt { json, lacks_mark, has_quotes })
 }
 
 /// May `piece` go on with the object, where with `is_behind_string` a string stands before it?
@@ -253,6 +258,11 @@ fn bare_text(piece: &str, innermost: usize, is_list: bool, is_key: &dyn Fn(&str)
     let text = text.trim_start();
     let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')', '<']);
     is_plain.then(|| piece.len() - text.len())
+}
+
+/// `escape>x`: does `text` begin with a part of the mark that is missing in front of it?
+fn is_torn(text: &str, mark: &str) -> bool {
+    mark.char_indices().skip(1).any(|(at, _)| text.starts_with(&mark[at..]))
 }
 
 /// Is `part`, in front of a comma, over with it: nothing, behind a string's mark, or no text that could hold the comma?
@@ -406,7 +416,11 @@ mod tests {
             ("{a:1,b:true,c:[2],d:x<escape>}", "{a:1,b:true,c:[2],d:\"x\"}"),
             ("{a:x,known:y<escape>}", "{a:x,known:\"y\"}"),
         ] {
-            assert_eq!(like(text), Some(Spelt { json: json.into(), lacks_mark: true }), "{text}");
+            assert_eq!(
+                like(text),
+                Some(Spelt { json: json.into(), lacks_mark: true, has_quotes: false }),
+                "{text}"
+            );
             let end = Braces::new(0, "<escape>".into(), "", Vec::new()).advance(text);
             assert_eq!(end, Some(Edge::Brace(text.len())), "{text}");
         }
@@ -416,6 +430,7 @@ mod tests {
             "{a:[x, y<escape>]}",
             "{a:x (y) z<escape>}",
             "{a:<f><escape>}",
+            "{a:pe>x<escape>}",
             "{a<escape>}",
         ] {
             assert_eq!(like(text), None, "{text}");

@@ -523,6 +523,10 @@ impl Case<'_, '_> {
             .collect();
         // `{city:Paris]<tool_call|>`: the bracket may be the text's own.
         let is_odd = |kind: &RepairKind| matches!(kind, RepairKind::SwapBracket | RepairKind::DropCloser);
+        // Where marks say where the texts end, no quote is a text's own.
+        if !spelt.has_quotes && inferred.contains(&RepairKind::EscapeQuote) {
+            return Err(unreadable());
+        }
         if !text.ends_with(['}', ')']) && inferred.iter().any(is_odd) {
             return Err(unreadable());
         }
