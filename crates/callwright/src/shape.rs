@@ -253,7 +253,12 @@ fn keyed<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<
             Kind::Array if arguments.elements().all(|v| v.kind() == Kind::Object) => {
                 calls.extend(calls_of(tool, &written, arguments));
             }
-            Kind::Array | Kind::Null | Kind::Bool | Kind::Number | Kind::String => return None,
+            // `{"f": "{\"a\": 1}"}`
+            Kind::String => {
+                let text = arguments.as_str().filter(|text| declared_object(text, tool).is_some())?;
+                calls.push(Shaped::Call { tool, written, arguments: Arguments::Text(text) });
+            }
+            Kind::Array | Kind::Null | Kind::Bool | Kind::Number => return None,
         }
     }
     if calls.is_empty() { None } else { Some(calls) }

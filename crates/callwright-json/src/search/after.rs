@@ -43,6 +43,10 @@ impl Search<'_, '_> {
                 let s = State { at: s.at + len as u32, open: s.at, text_end: 0, ..s };
                 return if put == frame.json_close() { self.pop(s, frame) } else { None };
             }
+            b'`' if frame.close == b'`' && self.is_fence(at) => {
+                let s = self.edit(s, RepairKind::DropFence, Span::new(at, at + 3), "");
+                return self.pop(State { at: at as u32 + 3, ..s }, frame);
+            }
             _ if self.at_marker(at) => {
                 return self.out_of_text(State { at: gap as u32, firm: true, ..s });
             }

@@ -50,7 +50,7 @@ impl Search<'_, '_> {
         }
     }
 
-    fn is_fence(&self, at: usize) -> bool {
+    pub(super) fn is_fence(&self, at: usize) -> bool {
         self.bytes.get(at..at + 3) == Some(b"```")
     }
 

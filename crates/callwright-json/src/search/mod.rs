@@ -205,7 +205,7 @@ enum Shape {
     Array,
     /// The arguments of a call, read into an object.
     Arguments,
-    /// Parentheses around one value, which JSON does without.
+    /// Parentheses, or a fence, around one value, which JSON does without.
     Group,
 }
 

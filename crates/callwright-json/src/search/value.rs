@@ -56,6 +56,11 @@ impl Search<'_, '_> {
             }
             b']' | b')' | b'}' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.closer(s, b),
             b',' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.drop_extra_comma(s),
+            b'`' if let Some(inner) = self.fenced(at, kinds) => {
+                let s = self.edit(s, RepairKind::DropFence, Span::new(at, inner), "");
+                let s = self.push_frame(s, Shape::Group, b'`')?;
+                Some(State { at: inner as u32, ..s })
+            }
             _ if self.at_marker(at) => self.out_of_text(s),
             0xef => {
                 let (json, len) = wide(&self.bytes[at..])?;
@@ -77,6 +82,20 @@ impl Search<'_, '_> {
                 },
             },
         }
+    }
+
+    /// Where the object or list of one of these `kinds` begins that stands in a fence of its own, which opens at `at`:
+    /// ``{"a": ```json⏎{}⏎```}``
+    fn fenced(&self, at: usize, kinds: Kinds) -> Option<usize> {
+        let behind = self.bytes.get(at..)?.strip_prefix(b"```")?;
+        let label = behind.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+        let inner = skip_space(self.bytes, at + 3 + label);
+        let kind = match self.bytes.get(inner)? {
+            b'{' => Kinds::OBJECT,
+            b'[' => Kinds::ARRAY,
+            _ => return None,
+        };
+        kinds.has(kind).then_some(inner)
     }
 
     /// A string value; three quotes in a row may be one opening quote or three.
