@@ -386,13 +386,27 @@ fn is_companion(key: &str) -> bool {
     keys::COMPANIONS.contains(&key)
 }
 
-/// The first of `keys` that the object has with a value that `fits`.
+/// The first of `keys` that the object has with a value that `fits`. Of a key that stands twice the first value counts.
 fn member<'v>(
     value: Value<'v>,
     keys: &[&'static str],
     fits: impl Fn(Value<'v>) -> bool,
 ) -> Option<(&'static str, Value<'v>)> {
-    keys.iter().find_map(|key| value.get(key).filter(|v| fits(*v)).map(|v| (*key, v)))
+    // One pass over the members, of which most calls have two, and not one for each key.
+    let mut found = None;
+    let mut open = keys;
+    let mut seen = 0_u64;
+    for (key, v) in value.members() {
+        let Some(written) = key.as_str() else { continue };
+        let Some(rank) = open.iter().position(|known| *known == written) else { continue };
+        let bit = 1 << rank;
+        if seen & bit == 0 && fits(v) {
+            found = open.get(rank).map(|key| (*key, v));
+            open = &keys[..rank];
+        }
+        seen |= bit;
+    }
+    found
 }
 
 fn only_member<'v>(value: Value<'v>, keys: &[&str]) -> Option<Value<'v>> {
