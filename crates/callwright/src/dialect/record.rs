@@ -65,6 +65,7 @@ pub(crate) enum Known {
     Harmony,
     Hermes,
     HyV3,
+    Inkling,
     JsonBare,
     JsonFence,
     KimiK2,
@@ -92,7 +93,7 @@ pub(crate) enum Known {
 
 impl Known {
     /// All of them, with their names.
-    pub(super) const ALL: [(Known, &str); 40] = [
+    pub(super) const ALL: [(Known, &str); 41] = [
         (Known::AnthropicXml, "anthropic_xml"),
         (Known::Beam, "beam"),
         (Known::CallDotJson, "call_dot_json"),
@@ -110,6 +111,7 @@ impl Known {
         (Known::Harmony, "harmony"),
         (Known::Hermes, "hermes"),
         (Known::HyV3, "hy_v3"),
+        (Known::Inkling, "inkling"),
         (Known::JsonBare, "json_bare"),
         (Known::JsonFence, "json_fence"),
         (Known::KimiK2, "kimi_k2"),

@@ -3,11 +3,12 @@
 use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span};
 
 use super::judge::{Case, Judged};
+use crate::dialect::Known;
 use crate::name::Prefix;
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped};
 use crate::tools::Tool;
-use crate::verdict::{Reason, ShapeError};
+use crate::verdict::{Reason, ShapeError, Verdict};
 use crate::{check, keys};
 
 impl Case<'_, '_> {
@@ -24,6 +25,9 @@ impl Case<'_, '_> {
             }
             let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
             let end = self.end.unwrap_or(payload.end);
+            if let Some(calls) = self.own_name(&payload, at) {
+                return Judged::Calls(calls, end);
+            }
             let reason = self.names.unknown(written);
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         };
@@ -63,6 +67,16 @@ impl Case<'_, '_> {
             }
         }
         self.arguments(tool, written, payload, at)
+    }
+
+    /// `<|message_model|>g<|content_invoke_tool_json|>{"name": "f", "args": {}}`: of Inkling's two names the one beside the
+    /// arguments counts, where the other one is of no tool.
+    fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
+        let reading =
+            payload.parse.settled().filter(|_| self.dialects.is(&self.lead.record, Known::Inkling))?;
+        let calls = shape::calls_in(reading.value(), self.names, Prefix::Known);
+        let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
+        Some(self.shaped(reading, at, payload.end)).filter(|calls| !calls.is_empty())
     }
 
     /// Does the object at `at` begin with the name of the call, `{"name": "f", "arguments": {…}}`, and not with an argument?
