@@ -51,6 +51,9 @@ pub(super) fn ahead(text: &str, at: usize) -> Stretch {
                     Some(b'#') if bytes[line..].iter().take(3).all(|byte| *byte == b'#') => {
                         return Stretch { from: line, to: line };
                     }
+                    Some(b'*' | b'#') if may_be_label(bytes, line) => {
+                        return Stretch { from: line, to: line };
+                    }
                     Some(_) => false,
                 }
             }
@@ -136,6 +139,21 @@ fn may_hold_arguments(bytes: &[u8], at: usize) -> bool {
         inside.iter().find(|b| !b.is_ascii_whitespace()).is_none_or(|b| matches!(b, b'"' | b'\''))
     };
     is_behind_name || is_pair()
+}
+
+/// How many bytes of markup stand around a label at the most: `### **`.
+const MAX_MARKUP: usize = 8;
+
+/// The length of the Markdown at the beginning of `bytes`: `**`, `### `.
+pub(super) fn markup_len(bytes: &[u8]) -> usize {
+    bytes.iter().take(MAX_MARKUP).take_while(|byte| matches!(byte, b'*' | b'_' | b'#' | b' ')).count()
+}
+
+/// May the line at `at`, which begins with markup, be one like `**Action:** f`?
+pub(super) fn may_be_label(bytes: &[u8], at: usize) -> bool {
+    let line = bytes.get(at..).unwrap_or(&[]);
+    let label = line.get(markup_len(line)..).unwrap_or(&[]);
+    label.iter().zip(b"action").all(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
 /// Does a sentence go on at `at`, where a line begins: a word, one blank, and another word? A call's name has a bracket

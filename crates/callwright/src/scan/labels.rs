@@ -3,6 +3,7 @@
 
 use callwright_json::Span;
 
+use super::ahead::markup_len;
 use super::header::Header;
 use super::lead::{Glue, Item, Leading, Step, tick_run};
 use crate::dialect::Known;
@@ -88,6 +89,20 @@ impl Leading<'_, '_> {
         }
     }
 
+    /// `**Action:** f⏎**Action Input:** {…}`
+    pub(super) fn decorated(&mut self) -> Step {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let at = self.at + markup_len(rest);
+        match self.label(at, ACTION.0) {
+            Fit::Is(_) => {
+                self.at = at;
+                self.action(true).unwrap_or(Step::Nothing)
+            }
+            Fit::Grows => Step::Wait,
+            Fit::No => Step::Nothing,
+        }
+    }
+
     /// `Action: f⏎Action Input: {…}`, ``Action: ```json``
     fn action(&mut self, is_set_off: bool) -> Option<Step> {
         let behind = match self.label(self.at, ACTION.0) {
@@ -141,7 +156,9 @@ impl Leading<'_, '_> {
         if !self.resolves(from, end) {
             return None;
         }
-        let label = self.skip_space(rest);
+        // `**Action: f**⏎**Action Input:**`
+        let behind_markup = |at: usize| at + markup_len(self.bytes.get(at..).unwrap_or(&[]));
+        let label = behind_markup(self.skip_space(behind_markup(rest)));
         let value = match self.one_of(label, ARGUMENT_LABELS) {
             Fit::Is(len) => self.skip_space(label + len),
             Fit::Grows => return Some(Step::Wait),
@@ -195,7 +212,27 @@ impl Leading<'_, '_> {
         if grows { Fit::Grows } else { Fit::No }
     }
 
+    /// Does `label` stand at `at`? Words with a colon may have a number and markup around it: `Action 1:`, `Action:**`.
     pub(super) fn label(&self, at: usize, label: &str) -> Fit {
-        marks::fit(self.bytes.get(at..).unwrap_or(&[]), label)
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        let Some(words) = label.strip_suffix(':') else { return marks::fit(rest, label) };
+        let Fit::Is(words) = marks::fit(rest, words) else { return marks::fit(rest, words) };
+        let is_mark = |byte: &u8| matches!(byte, b'*' | b'_');
+        let run = |from: usize, most: usize, is: &dyn Fn(&u8) -> bool| {
+            from + rest.get(from..).unwrap_or(&[]).iter().take(most).take_while(|byte| is(byte)).count()
+        };
+        let number = match rest.get(words..) {
+            Some([b' ', digit, ..]) if digit.is_ascii_digit() => {
+                run(words + 1, 3, &|byte| byte.is_ascii_digit())
+            }
+            Some([b' ']) => return Fit::Grows,
+            _ => words,
+        };
+        let colon = run(number, 3, &is_mark);
+        match rest.get(colon) {
+            None => Fit::Grows,
+            Some(b':') => Fit::Is(run(colon + 1, 3, &is_mark)),
+            Some(_) => Fit::No,
+        }
     }
 }

@@ -330,6 +330,7 @@ impl<'a, 't> Leading<'a, 't> {
             b'<' => self.tag(),
             b'"' | b'\'' => self.quote(byte),
             b'#' if self.in_own_fence() => self.comment(),
+            b'*' | b'#' if self.at == self.from && self.place.line_start => self.decorated(),
             b'/' if self.is_begun() => self.comment(),
             b']' => self.tag(),
             b'>' if self.at == self.from || self.in_own_fence() => self.arrows(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ahead::{Stretch, ahead, behind_blanks, is_line_start};
+use super::ahead::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
 use super::blocks::thought_ends;
 use super::body::Body;
 use super::extent::Extent;
@@ -70,7 +70,16 @@ impl<'a> Scanner<'a> {
             // `>>>f⏎{…}`, also behind text
             let arrow = byte == b'>' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'>');
             let own = self.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
-            if (special && !self.is_hollow(at)) || begins_word || marked || arrow || own || byte == b'#' {
+            // `**Action:** f`
+            let label = byte == b'*' && self.is_line_start(at) && may_be_label(self.text.as_bytes(), at);
+            if (special && !self.is_hollow(at))
+                || begins_word
+                || marked
+                || arrow
+                || own
+                || label
+                || byte == b'#'
+            {
                 match self.at_mark(at, self.begins_line(at), end) {
                     Found::Nothing => {}
                     Found::Crowd(to) => {
