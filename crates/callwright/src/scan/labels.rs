@@ -133,27 +133,8 @@ impl Leading<'_, '_> {
 
     /// From behind the first label.
     fn two_labels(&mut self, behind: usize) -> Option<Step> {
-        let rest = self.bytes.get(behind..)?;
-        let wrap = WRAPS.iter().find(|wrap| rest.starts_with(wrap.as_bytes())).map_or("", |wrap| wrap);
-        let from = behind + wrap.len();
-        let end = self.name_end(from);
-        let unwrapped = |at: usize, close: &str| match self
-            .bytes
-            .get(at..)
-            .is_some_and(|r| r.starts_with(close.as_bytes()))
-        {
-            true => at + close.len(),
-            false => at,
-        };
-        // `Action: f()`: no arguments stand there, but on the next line.
-        let rest = unwrapped(unwrapped(unwrapped(end, wrap), "()"), wrap);
-        if self.bytes.len() <= rest + "()".len() && !self.place.end && self.may_hold_name(from, end) {
-            return Some(Step::Wait);
-        }
-        if rest >= self.bytes.len() && self.may_hold_name(from, end) {
-            return Some(Step::Wait);
-        }
-        if !self.resolves(from, end) {
+        let Some((name, rest)) = self.wrapped_name(behind) else { return Some(Step::Wait) };
+        if !self.resolves(name.start as usize, name.end as usize) {
             return None;
         }
         // `**Action: f**⏎**Action Input:**`
@@ -164,7 +145,6 @@ impl Leading<'_, '_> {
             Fit::Grows => return Some(Step::Wait),
             Fit::No => return None,
         };
-        let name = Span::new(from, end);
         let is = |at: usize, known: &str| matches!(self.label(at, known), Fit::Is(_));
         let is_action = is(self.at, ACTION.0) && is(label, ACTION.1);
         let step = match self.bytes.get(value) {
@@ -184,6 +164,24 @@ impl Leading<'_, '_> {
         };
         self.record = Some(self.known(Known::React));
         Some(step)
+    }
+
+    /// The name at `at`, and where it ends with what stands around it: `**f**`, `f()`, whose arguments stand on the next line.
+    /// `None` where more text must tell.
+    fn wrapped_name(&self, at: usize) -> Option<(Span, usize)> {
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        let wrap = WRAPS.iter().find(|wrap| rest.starts_with(wrap.as_bytes())).map_or("", |wrap| wrap);
+        let from = at + wrap.len();
+        let end = self.name_end(from);
+        let behind = |at: usize, close: &str| {
+            let is_there = self.bytes.get(at..).is_some_and(|rest| rest.starts_with(close.as_bytes()));
+            at + if is_there { close.len() } else { 0 }
+        };
+        let whole = behind(behind(behind(end, wrap), "()"), wrap);
+        // Half of what closes it may be there.
+        let is_torn = self.bytes.len() < whole + wrap.len().max("()".len()) && !self.place.end;
+        let waits = (is_torn || self.bytes.len() <= whole) && self.may_hold_name(from, end);
+        (!waits).then(|| (Span::new(from, end), whole))
     }
 
     /// Is it an object that stands between the backticks at `at`? `None` where more text must tell.

@@ -16,6 +16,7 @@ mod early;
 mod expression;
 mod extent;
 mod header;
+mod header_words;
 #[cfg(test)]
 mod held;
 mod judge;
