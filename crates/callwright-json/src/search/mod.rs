@@ -298,7 +298,7 @@ pub(crate) fn fuel_for(len: usize) -> i64 {
 const STEP: i64 = 16;
 /// A step inside a string is a quote or an escape, and a short look behind it.
 const BODY_STEP: i64 = 12;
-/// The bytes that a step may run over for one more.
+/// The bytes of a string that a step may run over for one more. Blanks and comments are gone over with more care.
 const RUN: u32 = 8;
 
 /// What it takes to find a place among `len`, in units of fuel.
@@ -420,8 +420,11 @@ impl<'t, 'g> Search<'t, 'g> {
                 }
             };
             let Some(next) = next else { return };
-            let step = if state.step == Step::Body { BODY_STEP } else { STEP };
-            self.fuel -= step + i64::from(next.at.saturating_sub(at).div_ceil(RUN));
+            let run = next.at.saturating_sub(at);
+            self.fuel -= match state.step {
+                Step::Body => BODY_STEP + i64::from(run.div_ceil(RUN)),
+                _ => STEP + i64::from(run),
+            };
             if self.heap.peek().is_some_and(|other| other.cost < next.cost) {
                 self.heap.push(next);
                 return;

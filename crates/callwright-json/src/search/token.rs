@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Cost, Frame, Quote, Search, State, Step};
-use crate::scan::skip_space;
+use crate::scan::{ByteSet, find, skip_space};
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
 
@@ -40,13 +40,18 @@ impl Search<'_, '_> {
         let rest = self.bytes.get(at..)?;
         // Inside a value a comment ends with its line: one that swallowed the rest would leave nothing to close.
         let near = &rest[..rest.len().min(LONGEST_COMMENT)];
-        let line = || Some((at + near.iter().position(|&b| b == b'\n')?, RepairKind::DropComment));
+        let line = || {
+            let end = find(near, 0, b'\n');
+            (end < near.len()).then_some((at + end, RepairKind::DropComment))
+        };
         match rest {
             [b'/', b'/', ..] => line(),
             [b'#', ..] if !matches!(self.bytes[..at].last(), Some(b'"' | b'\'' | b'`')) => line(),
             [b'/', b'*', ..] => {
-                let end = near.get(2..)?.windows(2).position(|w| w == b"*/")?;
-                Some((at + 2 + end + 2, RepairKind::DropComment))
+                let inside = near.get(2..)?;
+                let slashes = ByteSet(*b"/");
+                let end = slashes.places(inside).find(|slash| inside[..*slash].ends_with(b"*"))?;
+                Some((at + 2 + end + 1, RepairKind::DropComment))
             }
             // `{\n  "a": 1}`, the `\n` written out
             [b'\\', b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
