@@ -208,18 +208,16 @@ impl Case<'_, '_> {
             return Judged::Text(None);
         };
         let written = name.of(self.text);
+        let called = Some(written).filter(|written| !written.is_empty());
         let refused =
-            |reason| Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end.at)], end.at);
+            |reason| Judged::Calls(vec![self.refuse(called.map(str::to_owned), reason, at, end.at)], end.at);
         let Some(tool) = self.names.resolve(written, Prefix::Any) else {
             // `<tool_call> and </tool_call>` in a sentence.
             let is_spoken_of = !self.alone && matches!(body, Body::Tags(walk) if walk.params.is_empty());
             return match end.ending {
                 Ending::Broken => Judged::Text(None),
                 _ if is_spoken_of => Judged::Text(None),
-                _ if written.is_empty() => {
-                    let reason = Reason::Shape(ShapeError::NoName);
-                    Judged::Calls(vec![self.refuse(None, reason, at, end.at)], end.at)
-                }
+                _ if called.is_none() => refused(Reason::Shape(ShapeError::NoName)),
                 _ => refused(self.names.unknown(written)),
             };
         };
@@ -521,12 +519,12 @@ impl Case<'_, '_> {
             .filter(|kind| kind.class() == Class::Inferred)
             .chain(spelt.lacks_mark.then_some(RepairKind::AddQuote))
             .collect();
-        // `{city:Paris]<tool_call|>`: the bracket may be the text's own.
-        let is_odd = |kind: &RepairKind| matches!(kind, RepairKind::SwapBracket | RepairKind::DropCloser);
         // Where marks say where the texts end, no quote is a text's own.
         if !spelt.has_quotes && inferred.contains(&RepairKind::EscapeQuote) {
             return Err(unreadable());
         }
+        // `{city:Paris]<tool_call|>`: the bracket may be the text's own.
+        let is_odd = |kind: &RepairKind| matches!(kind, RepairKind::SwapBracket | RepairKind::DropCloser);
         if !text.ends_with(['}', ')']) && inferred.iter().any(is_odd) {
             return Err(unreadable());
         }

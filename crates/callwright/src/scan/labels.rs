@@ -91,16 +91,8 @@ impl Leading<'_, '_> {
 
     /// `**Action:** f⏎**Action Input:** {…}`
     pub(super) fn decorated(&mut self) -> Step {
-        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-        let at = self.at + markup_len(rest);
-        match self.label(at, ACTION.0) {
-            Fit::Is(_) => {
-                self.at = at;
-                self.action(true).unwrap_or(Step::Nothing)
-            }
-            Fit::Grows => Step::Wait,
-            Fit::No => Step::Nothing,
-        }
+        self.at = self.behind_markup(self.at);
+        self.action(true).unwrap_or(Step::Nothing)
     }
 
     /// `Action: f⏎Action Input: {…}`, ``Action: ```json``
@@ -138,8 +130,7 @@ impl Leading<'_, '_> {
             return None;
         }
         // `**Action: f**⏎**Action Input:**`
-        let behind_markup = |at: usize| at + markup_len(self.bytes.get(at..).unwrap_or(&[]));
-        let label = behind_markup(self.skip_space(behind_markup(rest)));
+        let label = self.behind_markup(self.skip_space(self.behind_markup(rest)));
         let value = match self.one_of(label, ARGUMENT_LABELS) {
             Fit::Is(len) => self.skip_space(label + len),
             Fit::Grows => return Some(Step::Wait),
@@ -182,6 +173,11 @@ impl Leading<'_, '_> {
         let is_torn = self.bytes.len() < whole + wrap.len().max("()".len()) && !self.place.end;
         let waits = (is_torn || self.bytes.len() <= whole) && self.may_hold_name(from, end);
         (!waits).then(|| (Span::new(from, end), whole))
+    }
+
+    /// The place behind the Markdown at `at`: `**`, `### `.
+    fn behind_markup(&self, at: usize) -> usize {
+        at + markup_len(self.bytes.get(at..).unwrap_or(&[]))
     }
 
     /// Is it an object that stands between the backticks at `at`? `None` where more text must tell.
