@@ -72,7 +72,7 @@ impl<'a> Listed<'a> {
 pub(crate) fn of(config: Option<&Path>) -> Result<Dialects, Failure> {
     let Some(path) = config else { return Ok(Dialects::default()) };
     let args = ConfigArgs { config: Some(path.to_owned()), ..ConfigArgs::default() };
-    Ok(Config::load(&args, &|_| None)?.dialects)
+    Ok(Config::load(args.flags(), &|_| None)?.dialects)
 }
 
 /// A name that no dialect has.

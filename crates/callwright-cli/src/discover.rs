@@ -1,9 +1,10 @@
 //! Finds an upstream where none is configured: a server on this machine, else a key that is at hand, else the
-//! built-in one.
+//! built-in one; and the model, where none is named and the upstreams list only one.
 
 use std::time::Duration;
 
-use callwright_gateway::is_openai;
+use callwright_gateway::Secrets;
+use callwright_relay::survey::{self, Survey};
 use callwright_replay::{Replay, Script, Setup};
 
 use crate::config::{Config, Env, Origin, named};
@@ -14,6 +15,8 @@ const LOCAL: [(&str, u16); 4] = [("llama.cpp", 8080), ("Ollama", 11434), ("vLLM"
 
 /// How long one of them may take to say so.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a configured upstream may take to list its models.
+pub(crate) const LISTING: Duration = Duration::from_secs(10);
 
 const OPENROUTER: &str = "https://openrouter.ai/api/v1";
 const OPENROUTER_KEY: &str = "OPENROUTER_API_KEY";
@@ -23,18 +26,25 @@ const OPENROUTER_MODEL: &str = "google/gemma-3-27b-it:free";
 /// What was chosen, in one sentence. The built-in server, if it is that, lives as long as this.
 pub(crate) struct Chosen {
     pub(crate) sentence: String,
-    _replay: Option<Replay>,
+    replay: Option<Replay>,
+}
+
+impl Chosen {
+    /// Is it the built-in server, which is no model?
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.replay.is_some()
+    }
 }
 
 /// Configures an upstream, if none is.
 ///
 /// # Errors
 /// The built-in server does not start.
-pub(crate) fn upstream(config: &mut Config, env: Env<'_>) -> Result<Option<Chosen>, Failure> {
+pub(crate) async fn upstream(config: &mut Config, env: Env<'_>) -> Result<Option<Chosen>, Failure> {
     if !config.settings.upstreams.is_empty() {
         return Ok(None);
     }
-    let found = if config.settings.find_local { local() } else { None };
+    let found = if config.settings.find_local { local().await } else { None };
     let has_key = env(OPENROUTER_KEY).is_some_and(|key| !key.trim().is_empty());
     let (upstream, origin, sentence, replay) = match found {
         Some((name, port)) => {
@@ -64,13 +74,55 @@ pub(crate) fn upstream(config: &mut Config, env: Env<'_>) -> Result<Option<Chose
     };
     config.settings.upstreams.push(upstream);
     config.origins.insert("upstreams", Origin::Found(origin));
-    Ok(Some(Chosen { sentence, _replay: replay }))
+    Ok(Some(Chosen { sentence, replay }))
 }
 
+/// The model to be asked where nobody names one: the default one, or the only one that the upstreams list.
+///
+/// # Errors
+/// They list several, which are named, or none, or cannot be asked.
+pub(crate) async fn model(config: &Config, env: Env<'_>) -> Result<String, Failure> {
+    if let Some(model) = &config.settings.default_model {
+        return Ok(model.clone());
+    }
+    let (_, relay) = config.parts(&Secrets::default())?;
+    let survey = Survey::new(&relay, env).map_err(|error| Failure::Config(error.to_string()))?;
+    let mut models: Vec<String> = Vec::new();
+    let mut why = None;
+    for listing in survey.listings(LISTING).await {
+        match listing.models {
+            Ok(listed) => models.extend(listed),
+            Err(unlisted) => {
+                let advice = unlisted.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+                why = Some((format!("{} {unlisted}{advice}", listing.location), unlisted.is_unreachable()));
+            }
+        }
+    }
+    models.dedup();
+    match (models.as_slice(), why) {
+        ([model], _) => Ok(model.clone()),
+        ([], Some((why, true))) => Err(Failure::NoModel(why)),
+        ([], Some((why, false))) => Err(Failure::Config(format!("name the model with --model: {why}"))),
+        ([], None) => {
+            Err(Failure::Config(String::from("name the model with --model: the upstream lists none")))
+        }
+        (models, _) => {
+            let shown = models.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = models.len().saturating_sub(SHOWN);
+            let more =
+                if more == 0 { String::new() } else { format!(", and {more} more: `callwright models`") };
+            Err(Failure::Config(format!("name the model with --model; there are {shown}{more}")))
+        }
+    }
+}
+
+/// So many models are named in a message.
+const SHOWN: usize = 12;
+
 /// The first local server that answers.
-fn local() -> Option<(&'static str, u16)> {
-    let answers = is_openai(&LOCAL.map(|(_, port)| base_url(port)), PATIENCE);
-    LOCAL.into_iter().zip(answers).find(|(_, answers)| *answers).map(|(server, _)| server)
+async fn local() -> Option<(&'static str, u16)> {
+    let answers = survey::find(&LOCAL.map(|(_, port)| base_url(port)), PATIENCE).await;
+    LOCAL.into_iter().zip(answers).find(|(_, models)| models.is_some()).map(|(server, _)| server)
 }
 
 fn base_url(port: u16) -> String {

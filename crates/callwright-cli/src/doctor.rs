@@ -1,30 +1,34 @@
-//! `callwright doctor`: why is a tool not called, why are its arguments wrong, why is the JSON broken? Each
-//! question has checks, with verdicts, and the advice that helps.
+//! `callwright doctor`: does the set-up work, and if it does, why is a tool not called, why are its arguments wrong, why is
+//! the JSON broken? Each question has checks, with findings, and the advice that helps.
 
 use std::io::{self, Write};
 
 use callwright::ToolSet;
-use callwright::lint::{Finding, Severity, lint};
-use callwright_gateway::{CapabilityAt, capabilities};
+use callwright::lint::{Severity, lint};
+use callwright_relay::survey::{CapabilityAt, Listing, Survey};
 
 use crate::args::DoctorArgs;
-use crate::config::Config;
-use crate::discover;
+use crate::checkup::{self, Finding, Mark};
+use crate::config::{Config, Env};
+use crate::discover::{self, LISTING};
 use crate::door;
 use crate::failure::Failure;
 use crate::harmless::harmless;
+use crate::runtime::on_runtime;
 
-/// Prints the three checks. A check that finds something wrong makes the run fail.
+/// Prints the checks. A check that finds something wrong makes the run fail.
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
+    let env = |name: &str| std::env::var(name).ok();
     let tools = args.tools.as_deref().map(door::tools_of).transpose()?;
-    let patient = Patient { model: model(args)?, fallback: fallback(args)?, tools };
+    let config = Config::load(args.asked.flags(), &env)?;
+    let patient = on_runtime(Patient::examined(args, config, &env, tools))?;
     let mut out = io::stdout().lock();
     let mut is_well = true;
-    for (question, verdicts, advice) in patient.checks(args) {
+    for (question, findings, advice) in patient.checks(args) {
         writeln!(out, "{question}")?;
-        for verdict in verdicts {
-            is_well &= verdict.mark != Mark::Bad;
-            writeln!(out, "  {:4} {}", verdict.mark.name(), harmless(&verdict.text))?;
+        for finding in findings {
+            is_well &= finding.mark != Mark::Bad;
+            writeln!(out, "  {}", harmless(&finding.to_string()))?;
         }
         for line in advice {
             writeln!(out, "       {line}")?;
@@ -37,55 +41,82 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
 /// What is looked at.
 struct Patient {
     tools: Option<ToolSet>,
-    /// What the model can do at the upstreams that serve it; none where no model was named.
-    model: Option<Vec<CapabilityAt>>,
+    /// Was nobody found but the built-in script?
+    has_no_model: bool,
+    /// What each upstream lists.
+    listings: Vec<Listing>,
+    /// The model, where one is named or there is only one.
+    model: Option<String>,
+    /// What it can do at the upstreams that serve it.
+    found: Vec<CapabilityAt>,
+    /// What came of a small request, where one was to be sent.
+    asked: Option<Finding>,
     fallback: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Good,
-    Bad,
-    Unknown,
-}
-
-impl Mark {
-    fn name(self) -> &'static str {
-        match self {
-            Mark::Good => "ok",
-            Mark::Bad => "BAD",
-            Mark::Unknown => "?",
-        }
-    }
-}
-
-struct Verdict {
-    mark: Mark,
-    text: String,
-}
-
-impl Verdict {
-    fn new(mark: Mark, text: impl Into<String>) -> Verdict {
-        Verdict { mark, text: text.into() }
-    }
-}
-
-type Check = (&'static str, Vec<Verdict>, &'static [&'static str]);
+type Check = (&'static str, Vec<Finding>, &'static [&'static str]);
 
 impl Patient {
-    fn checks(&self, args: &DoctorArgs) -> [Check; 3] {
-        let (about_tools, about_arguments): (Vec<Finding>, Vec<Finding>) =
+    async fn examined(
+        args: &DoctorArgs,
+        mut config: Config,
+        env: Env<'_>,
+        tools: Option<ToolSet>,
+    ) -> Result<Patient, Failure> {
+        // Held until all has been asked: it may be the built-in server.
+        let chosen = discover::upstream(&mut config, env).await?;
+        let (_, relay) = config.parts(&Default::default())?;
+        let survey = Survey::new(&relay, env).map_err(|error| Failure::Config(error.to_string()))?;
+        let listings = survey.listings(LISTING).await;
+        let only = match listings.as_slice() {
+            [Listing { models: Ok(models), .. }] if models.len() == 1 => models.first().cloned(),
+            _ => None,
+        };
+        let model = args.model.clone().or_else(|| config.settings.default_model.clone()).or(only);
+        let mut patient = Patient {
+            tools,
+            has_no_model: chosen.as_ref().is_some_and(discover::Chosen::is_built_in),
+            listings,
+            model,
+            found: Vec::new(),
+            asked: None,
+            fallback: None,
+        };
+        if let Some(model) = &patient.model {
+            patient.found = survey.capabilities(model, false).await;
+            let fits = |pattern: &str| callwright_relay::config::fits(pattern, model);
+            let set = config.settings.models.iter().find(|set| fits(&set.pattern));
+            patient.fallback = set.and_then(|set| set.fallback_model.clone());
+            if args.ask {
+                patient.asked = Some(checkup::of_request(&config, env, model).await?);
+            }
+        }
+        Ok(patient)
+    }
+
+    fn checks(&self, args: &DoctorArgs) -> [Check; 4] {
+        type Lint = callwright::lint::Finding;
+        let (about_tools, about_arguments): (Vec<Lint>, Vec<Lint>) =
             self.tools.iter().flat_map(lint).partition(|finding| finding.pointer.is_empty());
-        let mut called = self.findings(&about_tools, "every tool has a description that says what it is for");
+        let mut called = self.lint(&about_tools, "every tool has a description that says what it is for");
         called.push(self.is_declared(args.tool.as_deref()));
         called.extend(self.support());
-        let arguments = self.findings(&about_arguments, "every parameter is described");
+        let arguments = self.lint(&about_arguments, "every parameter is described");
         let mut broken = self.support();
         broken.push(match &self.fallback {
-            Some(model) => Verdict::new(Mark::Good, format!("when all else fails, {model} is asked")),
-            None => Verdict::new(Mark::Unknown, "no fallback_model is configured for the model"),
+            Some(model) => Finding::new(Mark::Good, format!("when all else fails, {model} is asked")),
+            None => Finding::new(Mark::Unknown, "no fallback_model is configured for the model"),
         });
         [
+            (
+                "The set-up does not work",
+                self.set_up(),
+                &[
+                    "- Start a server of models, or name one: --upstream URL, or OPENROUTER_API_KEY.",
+                    "- See which models there are: `callwright models`.",
+                    "- Have a small request sent: `callwright doctor --model MODEL --ask`.",
+                ],
+            ),
             (
                 "A tool is not called",
                 called,
@@ -109,79 +140,86 @@ impl Patient {
                 broken,
                 &[
                     "- Check how well the model supports tools: `callwright caps MODEL`, `/metrics`.",
-                    "- Try a different model: `callwright models`.",
+                    "- Try a different model: `callwright models` lists them.",
                     "- Configure another one as its `fallback_model`: it is asked when this one fails.",
                 ],
             ),
         ]
     }
 
-    fn findings(&self, findings: &[Finding], fine: &str) -> Vec<Verdict> {
+    /// Do the upstreams answer, do they have the model, does a call come?
+    fn set_up(&self) -> Vec<Finding> {
+        let mut findings: Vec<Finding> = self.listings.iter().map(checkup::of_upstream).collect();
+        if self.has_no_model {
+            let text = "no upstream is configured, and no server was found on this machine: \
+                        a built-in script answers, which is no model";
+            findings = vec![Finding::new(Mark::Bad, text)];
+        }
+        match &self.model {
+            None => findings
+                .push(Finding::new(Mark::Unknown, "name the model to have it looked for: --model MODEL")),
+            Some(model) if self.found.is_empty() => {
+                findings.push(Finding::new(Mark::Bad, format!("no upstream is configured to serve {model}")));
+            }
+            Some(_) => {
+                let listed = |at: &CapabilityAt| {
+                    let listing = self.listings.iter().find(|listing| listing.upstream == at.upstream)?;
+                    Some(checkup::of_model(&at.model, listing))
+                };
+                findings.extend(self.found.iter().filter_map(listed));
+            }
+        }
+        findings.extend(self.asked.clone());
+        findings
+    }
+
+    fn lint(&self, findings: &[callwright::lint::Finding], fine: &str) -> Vec<Finding> {
         match (&self.tools, findings) {
             (None, _) => {
-                vec![Verdict::new(Mark::Unknown, "name the tools to have them checked: --tools FILE")]
+                vec![Finding::new(Mark::Unknown, "name the tools to have them checked: --tools FILE")]
             }
-            (Some(_), []) => vec![Verdict::new(Mark::Good, fine)],
-            (Some(_), findings) => findings.iter().map(verdict).collect(),
+            (Some(_), []) => vec![Finding::new(Mark::Good, fine)],
+            (Some(_), findings) => findings.iter().map(finding).collect(),
         }
     }
 
-    fn is_declared(&self, name: Option<&str>) -> Verdict {
+    fn is_declared(&self, name: Option<&str>) -> Finding {
         let Some(tools) = &self.tools else {
-            return Verdict::new(Mark::Unknown, "whether the tool is in the `tools` array cannot be seen");
+            return Finding::new(Mark::Unknown, "whether the tool is in the `tools` array cannot be seen");
         };
         let declared: Vec<&str> = tools.iter().map(callwright::Tool::name).collect();
         match name {
             Some(name) if declared.contains(&name) => {
-                Verdict::new(Mark::Good, format!("{name} is in the `tools` array"))
+                Finding::new(Mark::Good, format!("{name} is in the `tools` array"))
             }
             Some(name) => {
                 let declared = declared.join(", ");
-                Verdict::new(Mark::Bad, format!("{name} is not in the `tools` array, which has {declared}"))
+                Finding::new(Mark::Bad, format!("{name} is not in the `tools` array, which has {declared}"))
             }
-            None if declared.is_empty() => Verdict::new(Mark::Bad, "the `tools` array is empty"),
-            None => Verdict::new(Mark::Good, format!("the `tools` array has {}", declared.join(", "))),
+            None if declared.is_empty() => Finding::new(Mark::Bad, "the `tools` array is empty"),
+            None => Finding::new(Mark::Good, format!("the `tools` array has {}", declared.join(", "))),
         }
     }
 
-    fn support(&self) -> Vec<Verdict> {
-        let Some(found) = &self.model else {
-            return vec![Verdict::new(
-                Mark::Unknown,
-                "name the model to have its support checked: --model MODEL",
-            )];
-        };
-        if found.is_empty() {
-            return vec![Verdict::new(Mark::Bad, "no upstream serves the model")];
+    /// How tools reach the model. What is known of an upstream that does not answer is nothing to build on.
+    fn support(&self) -> Vec<Finding> {
+        if self.model.is_none() {
+            let text = "name the model to have its support checked: --model MODEL";
+            return vec![Finding::new(Mark::Unknown, text)];
         }
-        let verdict = |at: &CapabilityAt| {
+        let said = |at: &CapabilityAt| {
             let how = if at.capability.tools { "takes tools natively" } else { "is served by prompt mode" };
             let source = &at.capability.tools_source;
-            Verdict::new(Mark::Good, format!("{} at {} {how} ({source})", at.model, at.upstream))
+            let listing = self.listings.iter().find(|listing| listing.upstream == at.upstream);
+            let answers = listing.is_some_and(|listing| checkup::of_upstream(listing).mark != Mark::Bad);
+            let mark = if answers && !self.has_no_model { Mark::Good } else { Mark::Unknown };
+            Finding::new(mark, format!("{} at {} {how} ({source})", at.model, at.upstream))
         };
-        found.iter().map(verdict).collect()
+        self.found.iter().map(said).collect()
     }
 }
 
-fn verdict(finding: &Finding) -> Verdict {
-    let mark = if finding.severity == Severity::Warning { Mark::Bad } else { Mark::Unknown };
-    Verdict::new(mark, finding.to_string())
-}
-
-fn model(args: &DoctorArgs) -> Result<Option<Vec<CapabilityAt>>, Failure> {
-    let Some(model) = &args.model else { return Ok(None) };
-    let env = |name: &str| std::env::var(name).ok();
-    let mut config = Config::load(&args.config, &env)?;
-    let _chosen = discover::upstream(&mut config, &env)?;
-    let (_, relay) = config.parts(&Default::default())?;
-    let found = capabilities(relay, &env, model, false);
-    found.map(Some).map_err(|error| Failure::Config(error.to_string()))
-}
-
-fn fallback(args: &DoctorArgs) -> Result<Option<String>, Failure> {
-    let config = Config::load(&args.config, &|name| std::env::var(name).ok())?;
-    let Some(model) = args.model.as_deref() else { return Ok(None) };
-    let fits = |pattern: &str| callwright_relay::config::fits(pattern, model);
-    let set = config.settings.models.into_iter().find(|set| fits(&set.pattern));
-    Ok(set.and_then(|set| set.fallback_model))
+fn finding(found: &callwright::lint::Finding) -> Finding {
+    let mark = if found.severity == Severity::Warning { Mark::Bad } else { Mark::Unknown };
+    Finding::new(mark, found.to_string())
 }

@@ -31,11 +31,6 @@ impl Pen {
         Pen { color }
     }
 
-    /// Is it to be in colour?
-    pub(crate) fn is_in_color(self) -> bool {
-        self.color
-    }
-
     /// What became of a model's answer; `origin` says where `text` comes from.
     pub(crate) fn outcome(self, text: &str, outcome: &Outcome, origin: &str) -> String {
         let mut out = String::new();
@@ -69,9 +64,6 @@ impl Pen {
                 let title = done(class, &healed.repairs, &healed.coercions);
                 self.line(&mut out, mended(class), &title, mends(text, origin, &healed.repairs));
                 self.coercions(&mut out, &healed.coercions);
-                out.push('\n');
-                out.push_str(&harmless(&healed.text));
-                out.push('\n');
             }
             Err(reason) => {
                 let feedback = door::why(text, reason);

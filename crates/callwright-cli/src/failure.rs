@@ -29,6 +29,8 @@ pub(crate) enum Failure {
     TooLong(PathBuf, usize),
     /// What is configured cannot be used, and why.
     Config(String),
+    /// No upstream answers, so there is no model to be asked, and why.
+    NoModel(String),
     /// A server or client of MCP cannot be talked to, and why.
     Mcp(String),
     /// The store cannot be used.
@@ -58,6 +60,7 @@ impl Failure {
             Failure::Lines(_) => 6,
             Failure::TooLong(..) => 7,
             Failure::Config(_) => 8,
+            Failure::NoModel(_) => 10,
             Failure::Ended(code) => *code,
         }
     }
@@ -74,6 +77,13 @@ impl fmt::Display for Failure {
             Failure::Refused => f.write_str("refused"),
             Failure::Read(path, error) => write!(f, "cannot read {}: {error}", path.display()),
             Failure::Record(path, error) => write!(f, "cannot write {}: {error}", path.display()),
+            Failure::Listen(addr, error) if error.kind() == io::ErrorKind::AddrInUse => {
+                write!(
+                    f,
+                    "cannot listen on {addr}: {error}; --listen {}:0 takes any port that is free",
+                    addr.ip()
+                )
+            }
             Failure::Listen(addr, error) => write!(f, "cannot listen on {addr}: {error}"),
             Failure::Write(error) => write!(f, "cannot write: {error}"),
             Failure::NotUtf8(path, at) => write!(f, "{} is not UTF-8 at byte {at}", path.display()),
@@ -81,6 +91,7 @@ impl fmt::Display for Failure {
             Failure::Lines(1) => f.write_str("1 line could not be used; its answer says why"),
             Failure::Lines(n) => write!(f, "{n} lines could not be used; their answers say why"),
             Failure::Config(why) | Failure::Mcp(why) => f.write_str(why),
+            Failure::NoModel(why) => write!(f, "no model can be asked: {why}"),
             Failure::Store(error) => write!(f, "{error}"),
             Failure::Ended(_) => f.write_str("the run did not come to its end"),
             Failure::NoSession(id) => write!(f, "there is no session {id}"),

@@ -1,6 +1,6 @@
 //! `callwright heal`: broken JSON in, strict JSON out, or the reason why not.
 
-use std::io::{self, Write};
+use std::io;
 
 use callwright::{HealReport, Schema};
 use callwright_json::{Kind, strict};
@@ -11,7 +11,7 @@ use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::jsonl::{self, Answer};
 use crate::view::{HealLine, Raw, json};
-use crate::{door, input};
+use crate::{door, input, output};
 
 pub(crate) fn run(args: &HealArgs, pen: Pen) -> Result<(), Failure> {
     if args.lines.jsonl {
@@ -22,12 +22,13 @@ pub(crate) fn run(args: &HealArgs, pen: Pen) -> Result<(), Failure> {
     let schema = args.schema.as_deref().map(door::schema_of).transpose()?;
     let text = input::text(&args.file)?;
     let healed = door::heal(&text, schema.as_ref(), args.finish_reason.as_deref());
-    let shown = if args.json {
-        json(&HealReport::of(&healed, &text)) + "\n"
-    } else {
-        pen.healing(&text, healed.as_ref(), &args.file.display().to_string())
+    let drawn = || pen.healing(&text, healed.as_ref(), &args.file.display().to_string());
+    let result = match &healed {
+        _ if args.json => Some(json(&HealReport::of(&healed, &text))),
+        Ok(healed) => Some(healed.text.clone()),
+        Err(_) => None,
     };
-    io::stdout().write_all(shown.as_bytes())?;
+    output::write(args.json, result.as_deref(), drawn)?;
     if healed.is_ok() { Ok(()) } else { Err(Failure::Refused) }
 }
 

@@ -7,7 +7,7 @@ use callwright_gateway::{Viewer, ViewerError};
 use callwright_store::{Dump, Filter, Session, Store, Summary, rfc3339};
 use serde_json::{Value, json};
 
-use crate::args::{ConfigArgs, ExportArgs, ExportForm, SessionsArgs, ShowArgs, ViewArgs};
+use crate::args::{ExportArgs, ExportForm, KeptArgs, SessionsArgs, ShowArgs, ViewArgs};
 use crate::config::Config;
 use crate::draw::Pen;
 use crate::failure::Failure;
@@ -28,7 +28,7 @@ pub(crate) fn sessions(args: &SessionsArgs) -> Result<(), Failure> {
         text: args.text.clone(),
     };
     let mut out = io::stdout().lock();
-    each(&args.config, &filter, args.limit, |_, summary| {
+    each(&args.kept, &filter, args.limit, |_, summary| {
         match args.json {
             true => writeln!(out, "{}", json!(summary)),
             false => writeln!(out, "{}", line(summary)),
@@ -39,8 +39,10 @@ pub(crate) fn sessions(args: &SessionsArgs) -> Result<(), Failure> {
 
 /// `callwright show ID`: a session, with what was mended in its place.
 pub(crate) fn show(args: &ShowArgs, pen: Pen) -> Result<(), Failure> {
-    let store = open(&args.config)?;
-    let session = ask(store.session(&args.id))?;
+    let session = match open(&args.kept)? {
+        Some(store) => ask(store.session(&args.id))?,
+        None => None,
+    };
     let session = session.ok_or_else(|| Failure::NoSession(args.id.clone()))?;
     draw(session, args.json, pen)
 }
@@ -71,7 +73,7 @@ fn browse(dump: Dump, listen: SocketAddr) -> Result<(), Failure> {
 pub(crate) fn export(args: &ExportArgs) -> Result<(), Failure> {
     let filter = Filter { model: args.model.clone(), text: args.text.clone(), ..Filter::default() };
     let mut out = io::stdout().lock();
-    each(&args.config, &filter, usize::MAX, |store, summary| {
+    each(&args.kept, &filter, usize::MAX, |store, summary| {
         let Some(session) = ask(store.session(&summary.id))? else { return Ok(()) };
         match args.form {
             ExportForm::Jsonl => writeln!(out, "{}", json!(Dump::of(session)))?,
@@ -143,12 +145,12 @@ fn line(summary: &Summary) -> String {
 
 /// Does something for each session that fits, for at most `most`.
 fn each(
-    config: &ConfigArgs,
+    kept: &KeptArgs,
     filter: &Filter,
     most: usize,
     mut work: impl FnMut(&Store, &Summary) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let store = open(config)?;
+    let Some(store) = open(kept)? else { return Ok(()) };
     let (mut after, mut left) = (None::<String>, most);
     loop {
         let page = ask(store.sessions(filter.clone(), after.as_deref(), PAGE.min(left)))?;
@@ -163,18 +165,23 @@ fn each(
     }
 }
 
-/// Opens what `serve` would keep requests in. A file that is not there is not made.
-pub(crate) fn open(args: &ConfigArgs) -> Result<Store, Failure> {
+/// Opens what `serve` would keep requests in. A file that is not there is not made: where nobody named it, nothing was
+/// kept yet, which is said.
+pub(crate) fn open(args: &KeptArgs) -> Result<Option<Store>, Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    let config = Config::load(args, &env)?;
+    let config = Config::load(args.flags(), &env)?;
     let keep = config.keep(&env, &Default::default())?;
     let keep = keep.ok_or_else(|| Failure::Config(String::from("nothing is kept: the store is off")))?;
     if let callwright_store::Location::File(path) = &keep.store.location
         && let Err(error) = std::fs::metadata(path)
     {
-        return Err(Failure::Read(path.clone(), error));
+        if keep.is_needed || error.kind() != io::ErrorKind::NotFound {
+            return Err(Failure::Read(path.clone(), error));
+        }
+        writeln!(io::stderr(), "callwright: nothing is kept yet: {}", harmless(&path.display().to_string()))?;
+        return Ok(None);
     }
-    Store::open(keep.store).map_err(Failure::Store)
+    Store::open(keep.store).map(Some).map_err(Failure::Store)
 }
 
 /// The answer to a question to the store.

@@ -8,6 +8,7 @@ mod args;
 mod bench;
 mod caps;
 mod chat;
+mod checkup;
 mod chunks;
 mod compiled;
 mod config;
@@ -27,20 +28,21 @@ mod key;
 mod lint;
 mod mcp;
 mod models;
+mod output;
 mod parse;
 mod prompt;
 mod replay;
 mod run;
+mod runtime;
 mod serve;
 mod statistics;
 mod template;
 mod tools;
+mod trust;
 mod view;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::args::{Cli, Color, Command};
 use crate::draw::Pen;
@@ -53,14 +55,17 @@ fn main() -> ExitCode {
     if arguments.next().is_some_and(|word| word == KEEPER) {
         return callwright_agent::keep(arguments);
     }
-    let cli = Cli::parse();
-    let pen = Pen::new(in_color(cli.color));
+    let cli = Cli::read();
+    // Drawings go to standard error where standard output is no terminal.
+    let is_drawn_on_terminal = io::stdout().is_terminal() || io::stderr().is_terminal();
+    let pen = Pen::new(in_color(cli.color, is_drawn_on_terminal));
     let done = match &cli.command {
         Command::Serve(args) => serve::run(args),
-        Command::Run(args) => run::run(args, pen.is_in_color()),
+        Command::Run(args) => run::run(args, in_color(cli.color, io::stdout().is_terminal())),
         Command::Caps(args) => caps::run(args),
         Command::Models(args) => models::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Trust(args) => trust::run(args),
         Command::Key => key::run(),
         Command::Dialects(args) => dialects::run(args),
         Command::Parse(args) => parse::run(args, pen),
@@ -69,7 +74,7 @@ fn main() -> ExitCode {
         Command::Lint(args) => lint::run(args),
         Command::Template(args) => template::run(args),
         Command::Tools(args) => tools::run(args),
-        Command::Chat(args) => chat::run(args, in_color(cli.color)),
+        Command::Chat(args) => chat::run(args, in_color(cli.color, io::stdout().is_terminal())),
         Command::Mcp(args) => mcp::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Replay(args) => replay::run(args),
@@ -90,12 +95,12 @@ fn main() -> ExitCode {
 }
 
 /// `NO_COLOR` and a terminal that says it is dumb are believed unless the user asks for colour by name.
-fn in_color(color: Color) -> bool {
+fn in_color(color: Color, is_terminal: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => io::stdout().is_terminal() && !set("NO_COLOR") && !dumb,
+        Color::Auto => is_terminal && !set("NO_COLOR") && !dumb,
     }
 }

@@ -1,7 +1,7 @@
 //! `callwright parse`: a model's answer in, its calls out.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal};
 
 use callwright::{Context, Dialects, NativeCall, Report, ToolSet};
 use callwright_json::{Kind, Value, strict};
@@ -12,7 +12,7 @@ use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::jsonl::{self, Answer};
 use crate::view::{Parsed, json};
-use crate::{dialects, door, input};
+use crate::{dialects, door, input, output};
 
 pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
     let tools = args.tools.as_deref().map(door::tools_of).transpose()?.unwrap_or_else(ToolSet::empty);
@@ -37,12 +37,11 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
         ..Context::default()
     };
     let outcome = door::parse(&tools, &text, &[], &context, args.chunks);
-    let shown = if args.json {
-        json(&Report::of(&outcome, &text, &[])) + "\n"
-    } else {
-        pen.outcome(&text, &outcome, &args.file.display().to_string())
-    };
-    io::stdout().write_all(shown.as_bytes())?;
+    let drawn = || pen.outcome(&text, &outcome, &args.file.display().to_string());
+    // At a terminal the drawing has all of it.
+    let is_for_programs = args.json || !io::stdout().is_terminal();
+    let result = is_for_programs.then(|| json(&Report::of(&outcome, &text, &[])));
+    output::write(args.json, result.as_deref(), drawn)?;
     if outcome.refusals().next().is_none() { Ok(()) } else { Err(Failure::Refused) }
 }
 

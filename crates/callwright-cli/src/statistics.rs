@@ -19,7 +19,10 @@ pub(crate) fn run(args: &StatisticsArgs) -> Result<(), Failure> {
         Last::All => None,
     };
     let range = Range { since: hours.map(|hours: i64| now() - hours * 3_600_000), until: None };
-    let counted = ask(open(&args.config)?.statistics(range))?;
+    let counted = match open(&args.kept)? {
+        Some(store) => ask(store.statistics(range))?,
+        None => Statistics::default(),
+    };
     let drawn = match args.json {
         true => json!(counted).to_string() + "\n",
         false => drawn(&counted),

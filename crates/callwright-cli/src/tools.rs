@@ -15,7 +15,7 @@ use crate::mcp;
 /// One line per tool; or the definitions as JSON; or their tokens.
 pub(crate) fn run(args: &ToolsArgs) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    let look = mcp::look(&Config::load(&args.config, &env)?, &env)?;
+    let look = mcp::look(&Config::load(args.config.flags(), &env)?, &env)?;
     for notice in &look.notices {
         writeln!(io::stderr(), "callwright: {notice}")?;
     }

@@ -180,7 +180,7 @@ fn the_session_changes_its_mind_and_is_kept() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     for part in [
         "\npolicy strict\n",
-        "\n/policy what: no such command; help lists them\n",
+        "\nwhat: no such policy; they are auto, heal, feedback, strict\n",
         "\nmodel other/model-1\n",
         "\nfsRead         reads ",
         "\nrunCommand     anything ",

@@ -1,8 +1,13 @@
 //! Each command as a person or a script runs it, and each exit code.
+#![expect(clippy::unwrap_used, reason = "a test that cannot run its binary has failed")]
 
 mod binary;
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use binary::{TOOLS, callwright, file, run};
+use callwright_replay::{Replay, Script};
 use serde_json::json;
 
 const CALL: &str =
@@ -12,12 +17,15 @@ const CALL: &str =
 fn parse_draws_the_call() {
     let tools = file("draws.json", TOOLS);
     let ran = run(&["parse", "--tools", &tools], CALL);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
-    assert!(ran.out.contains("search_recipes"), "{}", ran.out);
-    assert!(ran.out.contains("\"limit\": 1.0"), "numbers keep their text: {}", ran.out);
-    assert!(!ran.out.contains('\u{1b}'), "no colour where there is no terminal");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("search_recipes"), "{}", ran.err);
+    assert!(ran.err.contains("\"limit\": 1.0"), "numbers keep their text: {}", ran.err);
+    assert!(!ran.err.contains('\u{1b}'), "no colour where there is no terminal");
+    // What is not a terminal is a program: it gets what --json writes, and nothing else.
+    let json = run(&["parse", "--json", "--tools", &tools], CALL);
+    assert_eq!((ran.out.as_str(), json.err.as_str()), (json.out.as_str(), ""));
     let ran = run(&["parse", "--color", "always", "--tools", &tools], CALL);
-    assert!(ran.out.contains('\u{1b}'));
+    assert!(ran.err.contains('\u{1b}') && !ran.out.contains('\u{1b}'));
 }
 
 #[test]
@@ -70,9 +78,8 @@ fn chunks_change_nothing() {
 #[test]
 fn heal_draws_and_writes() {
     let ran = run(&["heal"], "{\"path\": \"test.py\",}");
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
-    assert!(ran.out.contains("a comma too many"), "{}", ran.out);
-    assert!(ran.out.ends_with("{\"path\": \"test.py\"}\n"), "{}", ran.out);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "{\"path\": \"test.py\"}\n"), "{}", ran.err);
+    assert!(ran.err.contains("a comma too many"), "{}", ran.err);
 
     let schema = file("heal.json", r#"{"type": "object", "required": ["path"]}"#);
     let ran = run(&["heal", "--json", "--schema", &schema], "{\"path\": 1e400}");
@@ -83,8 +90,8 @@ fn heal_draws_and_writes() {
 #[test]
 fn what_cannot_be_healed_says_why() {
     let ran = run(&["heal", "--finish-reason", "length"], "{\"path\": \"te");
-    assert_eq!(ran.code, 1);
-    assert!(ran.out.starts_with("not healed: "), "{}", ran.out);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.starts_with("not healed: "), "{}", ran.err);
     let ran = run(&["heal", "--json"], "{\"a\": 1} {\"a\": 2}");
     assert_eq!(ran.code, 1);
     assert!(ran.json()["error"].is_string(), "{}", ran.out);
@@ -99,7 +106,8 @@ fn a_refused_call_is_fed_back() {
         r#"<function>{"name": "run_code", "parameters": {"code": {}}}</function>"#,
     );
     assert_eq!(ran.code, 1, "{}", ran.out);
-    assert!(ran.out.contains("refused") && ran.out.contains("what the model is told"), "{}", ran.out);
+    assert!(ran.err.contains("refused") && ran.err.contains("what the model is told"), "{}", ran.err);
+    assert_eq!(ran.json()["refusals"][0]["code"], "invalid", "{}", ran.out);
 }
 
 #[test]
@@ -108,8 +116,10 @@ fn every_failure_has_its_sentence_and_its_code() {
     let no_tools = file("no-tools.json", "{\"name\": 1}");
     let no_json = file("no-json.json", "[");
     let latin = file("latin.txt", b"caf\xe9");
-    let cases: [(&[&str], &str, i32, &str); 9] = [
-        (&["parse"], "", 2, "--tools"),
+    let cases: [(&[&str], &str, i32, &str); 11] = [
+        (&["parse", "--finish-reason", "bogus"], "", 2, "content_filter"),
+        (&["sessions", "--outcome", "bogus"], "", 2, "corrected"),
+        (&["run", "x", "--max-turns", "0"], "", 2, "--max-turns"),
         (&["parse", "--tools", &tools, "--chunks", "0"], "", 2, "--chunks"),
         (&["heal", "--jobs", "2"], "", 2, "--jsonl"),
         (&["parse", "no-such-file", "--tools", &tools], "", 3, "cannot read no-such-file"),
@@ -361,33 +371,51 @@ fn the_demo_needs_nothing_and_shows_what_it_says() {
     }
 }
 
+/// An upstream that answers from a script.
+fn upstream(script: &str) -> Replay {
+    Replay::start(Script::from_toml(script).unwrap()).unwrap()
+}
+
 #[test]
-fn models_are_recommended_with_reasons() {
+fn models_are_those_of_the_upstream_and_recommended_with_reasons() {
+    let upstream = r#"models = [
+        { id = "google/gemma-3-27b-it:free" }, { id = "google/gemini-flash-1.5:free" },
+        { id = "mistralai/mistral-7b-instruct:free" }, { id = "anthropic/claude-3-5-haiku" },
+        { id = "openai/gpt-4o-mini" }, { id = "google/gemini-flash-1.5" }, { id = "house/own" },
+    ]"#;
+    let upstream = self::upstream(upstream);
+    let models = |more: &[&str]| run(&[&["models", "--upstream", &upstream.base_url()], more].concat(), "");
     // S3-51
-    let dev = run(&["models", "--for", "dev"], "").out;
+    let dev = models(&["--for", "dev"]).out;
     for model in
         ["google/gemma-3-27b-it:free", "google/gemini-flash-1.5:free", "mistralai/mistral-7b-instruct:free"]
     {
-        let line = dev.lines().find(|line| line.trim_start().starts_with(model)).unwrap();
-        assert!(line.split_whitespace().count() > 2, "a reason stands beside it: {line}");
+        let line = dev.lines().find(|line| line.starts_with(model)).unwrap();
+        assert!(line.split_whitespace().count() > 3, "a reason stands beside it: {line}");
     }
-    assert!(dev.starts_with("As of 20"), "{dev}");
     // S3-52
-    let prod = run(&["models", "--for", "prod"], "").out;
+    let prod = models(&["--for", "prod"]).out;
     for model in ["anthropic/claude-3-5-haiku", "openai/gpt-4o-mini", "google/gemini-flash-1.5 "] {
         assert!(prod.contains(model), "{prod}");
     }
-    assert!(!prod.contains(":free") && !dev.contains("haiku"));
-    let all = run(&["models"], "").out;
-    assert!(all.contains("haiku") && all.contains(":free"));
+    assert!(!prod.contains(":free") && !dev.contains("haiku") && !dev.contains("house"));
+    assert_eq!(models(&[]).out.lines().count(), 7);
+    assert_eq!(models(&["--json"]).lines()[6]["model"], "house/own");
+    let nobody = run(&["models", "--upstream", "http://127.0.0.1:9/v1"], "");
+    assert_eq!((nobody.code, nobody.out.as_str()), (1, ""));
+    assert!(nobody.err.contains("could not be reached"), "{}", nobody.err);
 }
 
 #[test]
 fn caps_say_what_a_model_can_do_and_who_says_so() {
+    let upstream = upstream("models = [{ id = \"m\" }]");
     let config = file(
         "caps.toml",
-        "[capability]\nprobe = false\n[[upstreams]]\nname = 'here'\nbase_url = 'http://127.0.0.1:9/v1'\n\
-         [[models]]\npattern = 'house/*'\nmode = 'native'\n",
+        format!(
+            "[capability]\nprobe = false\n[[upstreams]]\nname = 'here'\nbase_url = '{}'\n\
+             [[models]]\npattern = 'house/*'\nmode = 'native'\n",
+            upstream.base_url()
+        ),
     );
     for (model, mode, source) in [
         ("gpt-4o", "native", "the model's family"),
@@ -405,9 +433,7 @@ fn caps_say_what_a_model_can_do_and_who_says_so() {
 
 #[test]
 fn caps_ask_anew_when_told_to() {
-    let upstream = "models = [{ id = \"house/own\", supported_parameters = [\"tools\"] }]";
-    let upstream = callwright_replay::Script::from_toml(upstream).unwrap();
-    let upstream = callwright_replay::Replay::start(upstream).unwrap();
+    let upstream = upstream("models = [{ id = \"house/own\", supported_parameters = [\"tools\"] }]");
     let kept = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("caps");
     let _ = std::fs::remove_dir_all(&kept);
     let kept = format!("capability.dir={}", kept.display());
@@ -419,10 +445,10 @@ fn caps_ask_anew_when_told_to() {
         assert!(ran.out.contains("native"), "{}", ran.out);
         upstream.requests().len() - asked
     };
-    assert!(0 < caps(&[]), "nobody knew");
-    // S3-59: the second run asks nothing, until it is told to.
-    assert_eq!(caps(&[]), 0);
-    assert!(0 < caps(&["--refresh"]));
+    assert!(1 < caps(&[]), "nobody knew");
+    // S3-59: the second run asks no more than whether the upstream answers, until it is told to.
+    assert_eq!(caps(&[]), 1);
+    assert!(1 < caps(&["--refresh"]));
 }
 
 #[test]
@@ -430,10 +456,17 @@ fn the_doctor_answers_three_questions() {
     let bare = r#"[{"type": "function", "function": {"name": "get", "parameters":
         {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}}}]"#;
     let tools = file("doctor-bare.json", bare);
+    let upstream = upstream(
+        "models = [{ id = \"gpt-4o\" }, { id = \"claude\" }]\n[[answer]]\nwhen = { has_tools = true }\n\
+        tool_calls = [{ name = \"report_ready\", arguments = '{\"ready\": true}' }]",
+    );
     let config = file(
         "doctor.toml",
-        "[capability]\nprobe = false\n[[upstreams]]\nname = 'here'\nbase_url = 'http://127.0.0.1:9/v1'\n\
-         [[models]]\npattern = 'gpt-*'\nfallback_model = 'claude'\n",
+        format!(
+            "[capability]\nprobe = false\n[[upstreams]]\nname = 'here'\nbase_url = '{}'\n\
+             [[models]]\npattern = 'gpt-*'\nfallback_model = 'claude'\n",
+            upstream.base_url()
+        ),
     );
     let doctor = |more: &[&str]| run(&[&["doctor", "--config", &config], more].concat(), "");
     let section = |out: &str, title: &str| {
@@ -467,6 +500,91 @@ fn the_doctor_answers_three_questions() {
     let ran = doctor(&["--tools", &file("doctor-good.json", good), "--tool", "run_code"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     assert!(ran.out.contains("run_code is in the `tools` array"));
+
+    // The set-up itself: who answers, what is listed, and what comes of a request.
+    let ran = doctor(&["--model", "gpt-4o", "--ask"]);
+    let set_up = section(&ran.out, "The set-up does not work");
+    for part in [
+        "answers, and lists 2 models",
+        "gpt-4o is listed by here",
+        "a right call of a tool came from gpt-4o, in native mode",
+    ] {
+        assert!(set_up.contains(part), "{part} in {set_up}");
+    }
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    let ran = doctor(&["--model", "gpt-4"]);
+    assert!(
+        ran.code == 1 && ran.out.contains("gpt-4 is not listed by here, which has gpt-4o, claude"),
+        "{}",
+        ran.out
+    );
+}
+
+/// A server that knows `/v1/models` and `/v1/chat/completions` and no other path, unlike the scripted one.
+fn strict_server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut head = [0; 4096];
+            let length = stream.read(&mut head).unwrap_or_default();
+            let line = String::from_utf8_lossy(&head[..length]).into_owned();
+            let (status, body) = match line.split(' ').nth(1) {
+                Some("/v1/models") => ("200 OK", r#"{"data": [{"id": "m"}]}"#),
+                Some("/v1/chat/completions") => {
+                    ("400 Bad Request", r#"{"error": {"message": "no messages"}}"#)
+                }
+                _ => ("404 Not Found", r#"{"detail": "Not Found"}"#),
+            };
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            // A client that spoke TLS is gone.
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+/// A set-up that cannot work is never called right, whoever looks at it; the reason leads to the mend.
+#[test]
+fn what_cannot_work_is_said_by_each_check() {
+    let base = strict_server();
+    let root = base.trim_end_matches("/v1");
+    let whole = format!("{base}/chat/completions");
+    let tls = base.replace("http:", "https:");
+    for (url, says) in [
+        ("http://127.0.0.1:9/v1", "could not be reached"),
+        (root, &*format!("the base URL should be {base}")),
+        (&whole, &format!("the base URL should be {base}")),
+        (&tls, "should its URL begin with http://?"),
+    ] {
+        for command in [
+            &["doctor", "--model", "m"][..],
+            &["caps", "m"],
+            &["serve", "--check", "--listen", "127.0.0.1:0"],
+        ] {
+            let ran = run(&[command, &["--upstream", url]].concat(), "");
+            assert_eq!(ran.code, 1, "{command:?} {url}: {}{}", ran.out, ran.err);
+            assert!(ran.out.contains(says) && ran.out.contains("BAD"), "{command:?} {url}: {}", ran.out);
+        }
+    }
+    for (args, code, says) in [
+        (&["--store", "/proc/nope/x.db"][..], 3, "cannot write /proc/nope/x.db"),
+        (&["--log-level", "loud"], 8, "no log level"),
+        (&["--otlp-endpoint", "grpc://x"], 8, "traces.otlp_endpoint must begin with http:// or https://"),
+        (&["--listen", "4000"], 8, "is not HOST:PORT"),
+        (&["--set", "servers.workers=1"], 8, "did you mean `server.workers`?"),
+    ] {
+        let ran = run(&[&["serve", "--check", "--upstream", &base], args].concat(), "");
+        assert_eq!(ran.code, code, "{args:?}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(says), "{args:?}: {}", ran.err);
+    }
+    // Whoever checks where no upstream can be reached says so.
+    let ran = run(&["serve", "--check", "--offline", "--upstream", "http://127.0.0.1:9/v1"], "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
 }
 
 /// S0-41, S0-69, S3-63

@@ -86,7 +86,7 @@ fn a_user_s_own_dialect_is_read_and_pinned() {
 fn serve_names_them_and_says_what_is_wrong_with_them() {
     let check = |text: &str| {
         let path = file("check.toml", text);
-        let ran = run(&["serve", "--check", "--config", &path], "");
+        let ran = run(&["serve", "--check", "--offline", "--config", &path], "");
         (ran.code, ran.out, ran.err.replace(&path, "FILE"))
     };
     let (code, stdout, stderr) = check(ACME);

@@ -74,21 +74,24 @@ fn a_file_that_nobody_named_starts_nothing() {
     let folder = folder("found", "[mcp.own.env]\nA = 'b'\n");
     let tools = command(&folder, &["tools"]);
     assert_eq!(tools.out.lines().count(), 12, "{}", tools.out);
-    assert!(tools.err.contains("nobody named the file that configures it"), "{}", tools.err);
-    assert_eq!(command(&folder, &["mcp", "accept", "own"]).code, 0);
+    assert!(tools.err.contains("nobody has accepted it"), "{}", tools.err);
+    let trusted = command(&folder, &["trust"]);
+    assert!(trusted.code == 0 && trusted.out.contains("  starts    "), "{}", trusted.out);
     assert_eq!(command(&folder, &["tools"]).out.lines().count(), 14);
 }
 
 #[test]
 fn a_server_that_is_configured_wrongly_is_named() {
     let folder = folder("wrong", "url = 'http://127.0.0.1:1/mcp'\n");
-    let listed = command(&folder, &["mcp", "list"]);
+    let named = ["--config", "callwright.toml"];
+    let mcp = |args: &[&str]| command(&folder, &[args, &named].concat());
+    let listed = mcp(&["mcp", "list"]);
     assert_eq!(listed.code, 8);
     assert_eq!(listed.err, "callwright: MCP server own: it has a `command` or a `url`, not both\n");
     fs::write(folder.join("callwright.toml"), "[mcp.own]\ncomand = 'x'\n").unwrap();
-    let listed = command(&folder, &["mcp", "list"]);
-    assert!(listed.err.contains("line 2: unknown key `comand`"), "{}", listed.err);
-    assert_eq!(command(&folder, &["mcp", "accept", "other"]).code, 8);
+    let listed = mcp(&["mcp", "list"]);
+    assert!(listed.err.contains("line 2: unknown key `comand`: did you mean `command`?"), "{}", listed.err);
+    assert_eq!(mcp(&["mcp", "accept", "other"]).code, 8);
 }
 
 /// Nothing but messages is written, and the end of the input is the end.

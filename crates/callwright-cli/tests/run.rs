@@ -380,3 +380,52 @@ fn what_a_run_did_can_be_shown() {
     let ran = run(&["sessions", "--json", "--store", &store], "");
     assert_eq!(ran.lines()[0]["origin"], "agent");
 }
+
+/// A typing error in a file's name is no task for the model, and neither is a file that is no run file.
+#[test]
+fn a_name_of_no_run_file_is_an_error() {
+    let place = Place::new("names", "[[answer]]\ntext = \"Done.\"\nrepeat = true\n");
+    std::fs::write(place.folder.join("task.md"), "Say hello.").unwrap();
+    let notes = place.path("task.md");
+    for (word, code) in [
+        ("../examples/nope.toml", 3),
+        ("nope.json", 3),
+        ("NOPE.TOML", 3),
+        ("./nope", 3),
+        (&*place.path("w/no such.toml"), 3),
+        (&*notes, 8),
+        ("mend src/a.toml", 0),
+        ("what is 1/2?", 0),
+        ("hello", 0),
+    ] {
+        let n_asked = place.asked().len();
+        let ran = place.run(&[word, "--model", "native"]);
+        assert_eq!(ran.code, code, "{word}: {}", ran.err);
+        assert_eq!(n_asked < place.asked().len(), code == 0, "{word}");
+    }
+}
+
+/// One model that is listed is the model; several are named; where nobody answers, that is said.
+#[test]
+fn without_a_model_the_upstream_tells() {
+    let answer = "[[answer]]\ntext = \"Done.\"\nrepeat = true\n";
+    let one = Place::new("one-model", &format!("models = [{{ id = \"native\" }}]\n{answer}"));
+    let ran = one.run(&["hello"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(one.asked()[0]["model"], "native");
+    let two = Place::new("two-models", &format!("models = [{{ id = \"a\" }}, {{ id = \"b\" }}]\n{answer}"));
+    let ran = two.run(&["hello"]);
+    assert_eq!(ran.code, 8, "{}", ran.err);
+    assert!(ran.err.contains("--model") && ran.err.contains("a, b"), "{}", ran.err);
+    assert!(two.asked().is_empty());
+    let store = two.path("nobody.db");
+    let ran = run(&["run", "hello", "--upstream", "http://127.0.0.1:9/v1", "--store", &store], "");
+    assert_eq!(ran.code, 10, "{}", ran.err);
+    assert!(ran.err.contains("could not be reached") && !ran.err.contains("panicked"), "{}", ran.err);
+    let ran = one.run(&["hello", "--allow", "nosuchtool"]);
+    assert!(
+        ran.code == 8 && ran.err.contains("--allow nosuchtool") && ran.err.contains("fsWrite"),
+        "{}",
+        ran.err
+    );
+}

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// What `--check` prints and says, and how it ends.
 fn check(args: &[&str], env: &[(&str, &str)]) -> (i32, String, String) {
-    let output = serve(&[args, &["--check"]].concat(), env).output().unwrap();
+    let output = serve(&[args, &["--check", "--offline"]].concat(), env).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }

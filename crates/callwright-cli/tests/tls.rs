@@ -112,3 +112,27 @@ fn a_certificate_of_a_stranger_is_refused() {
     assert!(answer.contains("certificate"), "it says why: {answer}");
     assert!(replay.requests().is_empty());
 }
+
+/// A private authority, and a server's own certificate, as `openssl req -x509` makes it: trusted where they are named, and
+/// nothing else is then; the words say which flag it takes.
+#[test]
+fn a_certificate_that_is_named_is_trusted_and_no_other() {
+    let (own, other) = (Authority::new("own.pem"), Authority::new("another.pem"));
+    let (replay, address) = replay();
+    let url = format!("https://localhost:{}/v1", own.in_front_of(address));
+    let models = |more: &[&str]| binary::run(&[&["models", "--upstream", &url], more].concat(), "");
+    let plain = models(&[]);
+    assert!(plain.code == 1 && plain.err.contains("ca_file"), "{}", plain.err);
+    let named = models(&["--upstream-ca-file", &own.file]);
+    assert_eq!(named.code, 0, "{}", named.err);
+    let wrong = models(&["--upstream-ca-file", &other.file]);
+    assert!(wrong.code == 1 && wrong.out.is_empty(), "{}{}", wrong.out, wrong.err);
+    let n_asked = replay.requests().len();
+    assert_eq!(n_asked, 1);
+    assert_eq!(models(&["--upstream-insecure"]).code, 0);
+    let missing = models(&["--upstream-ca-file", "/nowhere.pem"]);
+    assert!(missing.code == 8 && missing.err.contains("ca_file: /nowhere.pem: "), "{}", missing.err);
+    let serving = Serving::start(&["--upstream", &url, "--upstream-insecure"], &[]);
+    let (log, _) = serving.end();
+    assert!(log.iter().any(|line| line.contains("its certificate is not checked")), "{log:?}");
+}

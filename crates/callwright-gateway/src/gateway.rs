@@ -55,6 +55,8 @@ pub struct Stop(Arc<watch::Sender<Phase>>);
 pub enum StartError {
     /// The relay's configuration cannot be used.
     Config(ConfigError),
+    /// The traces' configuration cannot be used.
+    Traces(ConfigError),
     /// Others than this machine could ask, and no key is needed.
     Open(SocketAddr),
     /// The address cannot be listened on.
@@ -88,7 +90,7 @@ impl Gateway {
         };
         let metrics = Arc::new(Metrics::new());
         let traces = traces(&config.traces, &env, &metrics.spans_dropped, &config.secrets);
-        let (spans, exporter) = traces.map_err(StartError::Config)?.unzip();
+        let (spans, exporter) = traces.map_err(StartError::Traces)?.unzip();
         let kept = keep(config.keep, &config.secrets)?;
         let store = kept.as_ref().map(|kept| kept.store.clone());
         let observer = Arc::new(Observers { metrics: metrics.clone(), spans, store });
@@ -125,7 +127,7 @@ impl Gateway {
     ) -> Result<(), StartError> {
         Admission::of(config).ok_or(StartError::Open(config.listen))?;
         let traces = traces(&config.traces, env, &Metrics::new().spans_dropped, &config.secrets);
-        traces.map_err(StartError::Config)?;
+        traces.map_err(StartError::Traces)?;
         Relay::new(relay.clone(), env, Arc::new(Nobody)).map(|_| ()).map_err(StartError::Config)
     }
 
@@ -295,6 +297,15 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StartError::Config(error) => write!(f, "{error}"),
+            // A collector is asked like an upstream, but nobody configured one.
+            StartError::Traces(error) => match error {
+                ConfigError::Url { why, .. } => write!(f, "traces.otlp_endpoint {why}"),
+                ConfigError::MissingVariable { variable, .. } => {
+                    write!(f, "traces.headers: the environment variable {variable} is not set")
+                }
+                ConfigError::Header { header, why, .. } => write!(f, "traces.headers: `{header}` {why}"),
+                other => write!(f, "traces: {other}"),
+            },
             StartError::Open(address) => write!(
                 f,
                 "anyone could ask at {address}: configure keys (`callwright key` makes one), listen on \

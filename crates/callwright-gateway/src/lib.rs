@@ -25,9 +25,7 @@ mod page;
 mod metrics;
 mod logs;
 mod traces;
-mod ask;
 
-pub use ask::{CapabilityAt, capabilities, is_openai};
 pub use callwright_store::Secrets;
 pub use config::{GatewayConfig, KeepConfig, ServerConfig};
 pub use gateway::{Gateway, Signals, StartError, Stop};

@@ -7,7 +7,7 @@ use callwright::{Acceptance, Refusal, Verdict};
 use callwright_relay::{Attempt, Choice, End, TurnRecord};
 use serde::Deserialize;
 use tracing::Level;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt as lines};
@@ -82,7 +82,10 @@ impl LogConfig {
     }
 
     fn targets(&self) -> Result<Targets, LogError> {
-        self.level.parse().map_err(|_| LogError(self.level.clone()))
+        // A word alone would be taken for a target, whose lines are all written: `loud` for a level silences the rest.
+        let is_level = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
+        let parsed = self.level.parse().ok().filter(|_| self.level.split(',').map(str::trim).all(is_level));
+        parsed.ok_or_else(|| LogError(self.level.clone()))
     }
 }
 
@@ -95,16 +98,25 @@ pub(crate) fn ended(turn: &TurnRecord) {
             }
         }
     }
-    let error = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref()).unwrap_or("");
+    let error = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
     match turn.end {
-        End::UpstreamError | End::Cut | End::Breaker => tracing::warn!(
+        End::UpstreamError | End::Cut => tracing::warn!(
             request = %turn.id,
             model = turn.model,
             end = turn.end.name(),
             status = turn.status,
             attempts = turn.attempts.len(),
-            error = error(),
+            error = error().unwrap_or("the answer broke off"),
             "[chat] failed"
+        ),
+        // The client has an answer that says so.
+        End::Breaker => tracing::warn!(
+            request = %turn.id,
+            model = turn.model,
+            end = turn.end.name(),
+            attempts = turn.attempts.len(),
+            reason = last_refusal(turn),
+            "[chat] gave up: no right call came"
         ),
         End::Passed | End::Healed | End::Corrected | End::Refused | End::Rejected | End::HungUp => {
             tracing::debug!(
@@ -120,6 +132,12 @@ pub(crate) fn ended(turn: &TurnRecord) {
             );
         }
     }
+}
+
+/// Why the last call that was refused was.
+fn last_refusal(turn: &TurnRecord) -> Option<&'static str> {
+    let choices = turn.attempts.iter().rev().flat_map(|attempt| &attempt.choices);
+    choices.flat_map(|choice| choice.outcome.refusals()).map(|refusal| refusal.reason.code()).next()
 }
 
 /// One answer of a model, where it made calls.

@@ -36,6 +36,16 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "unknown_url", "There is nothing at this path.")
     }
 
+    /// Nothing is at `path`, which is not below `/v1`: the client's base URL may lack it.
+    pub(crate) fn outside_v1(path: &str) -> Problem {
+        // A path may be as long as a request's line.
+        let path: String = path.chars().filter(|c| !c.is_control()).take(80).collect();
+        let message = format!(
+            "There is nothing at this path: did you mean /v1{path}? A client's base URL ends in /v1."
+        );
+        Problem::new(StatusCode::NOT_FOUND, "unknown_url", message)
+    }
+
     pub(crate) fn method_not_allowed(allowed: &'static str) -> Problem {
         let message = format!("This path takes {allowed} only.");
         let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);

@@ -25,7 +25,11 @@ pub(crate) fn routes(api: Api) -> Router {
         .merge(page::routes())
         .route(CHAT, any(async |State(api)| refused(&api, Problem::method_not_allowed("POST"))))
         .route("/v1/{*path}", any(pass))
-        .fallback(async |State(api)| refused(&api, Problem::not_found()))
+        .route("/models", get(pass))
+        .route("/models/{*path}", get(pass))
+        .fallback(async |State(api), request: Request| {
+            refused(&api, Problem::outside_v1(request.uri().path()))
+        })
         .method_not_allowed_fallback(async |State(api)| refused(&api, Problem::method_not_allowed("GET")))
         .with_state(api)
 }

@@ -34,6 +34,16 @@ use callwright_store::Secrets;
 /// The one path that does not go over the routes: nearly all requests are for it.
 pub(crate) const CHAT: &str = "/v1/chat/completions";
 
+/// What of a path stands below `/v1`. Clients differ in whether their base URL has it or they add it themselves, so it
+/// may be missing, or be there twice.
+pub(crate) fn below_v1(path: &str) -> &str {
+    let mut below = path;
+    while let Some(rest) = below.strip_prefix("/v1").filter(|rest| rest.starts_with('/')) {
+        below = rest;
+    }
+    below
+}
+
 /// The longest error of an upstream that is passed on, in bytes.
 const MAX_ERROR: usize = 1 << 20;
 
@@ -82,7 +92,7 @@ impl Service {
         // The digits of an id are ASCII.
         let id_value = HeaderValue::try_from(&*id);
         let answered = unless_it_panics(async {
-            if request.method() == Method::POST && request.uri().path() == CHAT {
+            if request.method() == Method::POST && is_chat(request.uri().path()) {
                 let answered = self.api.chat(id, request).await;
                 return answered.unwrap_or_else(|problem| self.api.shared.refused(problem));
             }
@@ -100,6 +110,10 @@ impl Service {
         }
         Ok(response)
     }
+}
+
+fn is_chat(path: &str) -> bool {
+    path == CHAT || below_v1(path) == "/chat/completions"
 }
 
 impl Api {
@@ -125,7 +139,7 @@ impl Api {
     /// A request that may not come in, or whose path leaves what is below `/v1`.
     pub(crate) async fn pass(&self, request: Request<axum::body::Body>) -> Result<Response<Body>, Problem> {
         let (head, body) = request.into_parts();
-        let below = head.uri.path_and_query().and_then(|path| path.as_str().strip_prefix("/v1"));
+        let below = head.uri.path_and_query().map(|path| below_v1(path.as_str()));
         let below = below.filter(|path| stays_below(path)).ok_or_else(Problem::not_found)?;
         let (permit, body) = match head.method {
             Method::GET => {
@@ -228,6 +242,23 @@ fn stays_below(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn v1_may_be_missing_or_be_there_twice() {
+        for (path, is) in [
+            ("/chat/completions", true),
+            ("/v1/chat/completions", true),
+            ("/v1/v1/chat/completions", true),
+            ("/v1beta/chat/completions", false),
+            ("/v1/chat", false),
+            ("/chat/completions/x", false),
+        ] {
+            assert_eq!(is_chat(path), is, "{path}");
+        }
+        assert_eq!(below_v1("/v1/v1/models?limit=1"), "/models?limit=1");
+        assert_eq!(below_v1("/models"), "/models");
+        assert_eq!(below_v1("/v1"), "/v1");
+    }
 
     #[test]
     fn paths_stay_below() {

@@ -55,6 +55,13 @@ pub struct UpstreamConfig {
     /// The environment variable that holds the key. The key itself is never part of a configuration.
     #[serde(default)]
     pub key_env: Option<String>,
+    /// A file of certificates in PEM that an `https` server may show, or have been signed by; then no others count. The
+    /// system's where there is none.
+    #[serde(default)]
+    pub ca_file: Option<PathBuf>,
+    /// Is any certificate taken? Whoever stands in between can then read keys and write answers.
+    #[serde(default)]
+    pub insecure: bool,
     /// Further headers of each request. Values may name the environment: `${NAME}`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
@@ -83,6 +90,8 @@ impl UpstreamConfig {
             name: name.to_owned(),
             base_url: base_url.to_owned(),
             key_env: None,
+            ca_file: None,
+            insecure: false,
             headers: BTreeMap::new(),
             models: Vec::new(),
             timeouts: Timeouts::default(),

@@ -31,6 +31,7 @@ mod reply;
 mod report;
 mod again;
 mod asked;
+pub mod survey;
 mod log;
 
 pub use again::{Again, AgainError};

@@ -173,6 +173,19 @@ pub enum End {
 }
 
 impl End {
+    /// All of them.
+    pub const ALL: [End; 9] = [
+        End::Passed,
+        End::Healed,
+        End::Corrected,
+        End::Refused,
+        End::Breaker,
+        End::Rejected,
+        End::UpstreamError,
+        End::Cut,
+        End::HungUp,
+    ];
+
     /// Its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ use crate::reading::{self, Reading, Shown};
 use crate::record::{Choice, Usage, Why};
 use crate::relay::Relay;
 use crate::salvage::salvaged;
-use crate::upstream::{Answer, Candidate};
+use crate::upstream::{Answer, Candidate, Upstream};
 use crate::wire::{Ask, Document, WireError, choices};
 
 /// A request on its way.
@@ -226,11 +226,14 @@ impl Turn {
                 why = Why::NoConstraint;
                 continue;
             }
-            return Err(match serde_json::from_slice::<serde::de::IgnoredAny>(&body) {
-                Ok(_) => Failed::Upstream(status, headers, body),
-                // A proxy's page, say.
-                Err(_) => {
-                    let message = format!("{} answered {status}, and no JSON", upstream.name());
+            return Err(match is_told(status, &body) {
+                true => Failed::Upstream(status, headers, body),
+                false => {
+                    let hint = hint(status, &upstream);
+                    let message = format!(
+                        "upstream `{}` answered {status}, and no error that says why{hint}",
+                        upstream.name()
+                    );
                     Failed::Error(WireError::upstream(status, "bad_answer", message))
                 }
             });
@@ -360,6 +363,26 @@ fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
         _ => StatusCode::BAD_GATEWAY,
     };
     WireError::upstream(status, "upstream_unavailable", error.to_string())
+}
+
+/// Is this the upstream's own error, which says more than we could? A proxy's page is none, and neither is what a web
+/// framework says of a path that it does not know: `{"detail": "Not Found"}`.
+fn is_told(status: StatusCode, body: &[u8]) -> bool {
+    let Ok(error) = serde_json::from_slice::<serde_json::Value>(body) else { return false };
+    status != StatusCode::NOT_FOUND || ["error", "message"].iter().any(|key| error.get(key).is_some())
+}
+
+/// What is mostly wrong where an upstream answers like this.
+fn hint(status: StatusCode, upstream: &Upstream) -> &'static str {
+    let is_plain = upstream.location().starts_with("http:");
+    match status {
+        StatusCode::NOT_FOUND if upstream.path().contains("/v1") => {
+            "; is its base_url what stands before /chat/completions?"
+        }
+        StatusCode::NOT_FOUND => "; does its base_url lack /v1?",
+        StatusCode::BAD_REQUEST if is_plain => "; should its base_url begin with https://?",
+        _ => "",
+    }
 }
 
 /// The first line of an error's body, for the log.

@@ -60,7 +60,7 @@ impl Agent {
     ///
     /// # Errors
     /// What is configured cannot be used, or a folder cannot be opened.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         args: &AgentArgs,
         mut config: Config,
         workspace: &Path,
@@ -69,7 +69,7 @@ impl Agent {
         person: Option<Person>,
     ) -> Result<Agent, Failure> {
         let env = |name: &str| std::env::var(name).ok();
-        let chosen = discover::upstream(&mut config, &env)?;
+        let chosen = discover::upstream(&mut config, &env).await?;
         if let Some(chosen) = &chosen {
             writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
         }
@@ -127,10 +127,41 @@ impl Agent {
         Ok(())
     }
 
+    /// The model to be asked: `named`, else the one that the configuration or the upstream leaves.
+    ///
+    /// # Errors
+    /// There are several, or none.
+    pub(crate) async fn model(&self, named: Option<String>) -> Result<String, Failure> {
+        let env = |name: &str| std::env::var(name).ok();
+        match named {
+            Some(model) => Ok(model),
+            None => discover::model(&self.config, &env).await,
+        }
+    }
+
     /// Ends what was started: commands and servers.
     pub(crate) async fn close(&self) {
         self.commands.end_all().await;
         self.servers.close().await;
+    }
+
+    /// Are the tools that the command line allows or denies among those that there are? A run may have fewer.
+    ///
+    /// # Errors
+    /// One that is not: a typing error would let something run, or keep it from running.
+    pub(crate) fn check_rights(&self, toolbox: &Toolbox) -> Result<(), Failure> {
+        let definitions: Vec<_> = self.tools.iter().map(|tool| tool.definition()).collect();
+        let all = definitions.iter().filter_map(|definition| definition["function"]["name"].as_str());
+        let known: BTreeSet<&str> = all.chain(toolbox.names()).collect();
+        for (flag, names) in [("--allow", &self.rights.allow), ("--deny", &self.rights.deny)] {
+            if let Some(unknown) = names.iter().find(|name| !known.contains(name.as_str())) {
+                let known = known.into_iter().collect::<Vec<_>>().join(", ");
+                return Err(Failure::Config(format!(
+                    "{flag} {unknown}: there is no such tool; there are {known}"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// A run with these tools, everything else as it is configured.

@@ -17,6 +17,8 @@ pub(crate) enum Command {
     Cost,
     Help,
     Exit,
+    /// Behind a slash, a policy that there is not.
+    NoPolicy(String),
     /// Behind a slash, and none of these.
     Unknown(String),
 }
@@ -56,7 +58,7 @@ pub(crate) fn command(line: &str) -> Option<Command> {
         ("policy", None, _) => Some(Command::Policy(None)),
         ("policy", Some(name), None) => match Policy::named(name) {
             Some(policy) => Some(Command::Policy(Some(policy))),
-            None => unknown(),
+            None => is_marked.then(|| Command::NoPolicy(name.to_owned())),
         },
         ("model", None, _) => Some(Command::Model(None)),
         // `model trains` may well be a wish: only what looks like a name is one.
@@ -92,6 +94,8 @@ mod tests {
             (" verbose ", Some(Command::Verbose(None))),
             ("policy strict", Some(Command::Policy(Some(Policy::Strict)))),
             ("policy is what?", None),
+            ("policy matters", None),
+            ("/policy hard", Some(Command::NoPolicy("hard".into()))),
             ("model qwen2.5:7b", Some(Command::Model(Some("qwen2.5:7b".into())))),
             ("model trains", None),
             ("/model trains", Some(Command::Model(Some("trains".into())))),

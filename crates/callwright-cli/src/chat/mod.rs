@@ -147,6 +147,12 @@ impl Chat {
             Command::Dump => self.dump().await,
             Command::Cost => self.say(&format!("{}\n", self.session.runner.machine().account())),
             Command::Help => self.say(HELP),
+            Command::NoPolicy(name) => {
+                self.say(&format!(
+                    "{}: no such policy; they are auto, heal, feedback, strict\n",
+                    shown(&name)
+                ));
+            }
             Command::Unknown(line) => {
                 self.say(&format!("{}: no such command; help lists them\n", shown(&line)))
             }

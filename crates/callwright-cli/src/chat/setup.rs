@@ -42,7 +42,7 @@ impl Session {
     /// # Errors
     /// What is configured cannot be used, or the session that is to go on cannot.
     pub(super) async fn open(args: &ChatArgs, env: Env<'_>, paint: Paint) -> Result<Session, Failure> {
-        let config = Config::load(&args.agent.config, env)?;
+        let config = Config::load(args.agent.flags(), env)?;
         let store = store(&config)?;
         let secrets = Secrets::default();
         let keys =
@@ -77,7 +77,7 @@ impl Session {
         let screen = Arc::new(Screen::new(shows, paint, lines.clone(), seen, secrets));
 
         let person = Some(Person::of(screen.clone()));
-        let mut agent = Agent::open(&args.agent, config, &place, &id, store.clone(), person)?;
+        let mut agent = Agent::open(&args.agent, config, &place, &id, store.clone(), person).await?;
         let said = screen.clone();
         let tell: Tell = Arc::new(move |notice: Notice| {
             said.say(&said.paint().of(Style::Yellow, &notice.to_string()));
@@ -88,20 +88,21 @@ impl Session {
         let toolbox = Toolbox::new(tools);
         let toolbox = toolbox.map_err(|error| Failure::Definitions("the tools".into(), error.to_string()))?;
 
+        agent.check_rights(&toolbox)?;
         let mut builder = agent.builder(toolbox, &id);
         let settings = &agent.config.settings;
         builder.settings.system = Some(SYSTEM.to_owned());
         builder.settings.policy = settings.policy;
         builder.settings.notes = settings.notes;
         let kept_model = kept.and_then(|facts| facts["model"].as_str()).map(str::to_owned);
-        builder.model = args.model.clone().or(kept_model).or(builder.model);
+        builder.model = Some(agent.model(args.model.clone().or(kept_model)).await?);
         builder.facts = json!({"workspace": agent.workspace.root(), "model": builder.model});
         builder.watch = screen.clone();
         let mut runner = match resumed {
             Some(resumed) => builder.resume(resumed),
             None => builder.build(),
         };
-        let policy = args.agent.config.policy.is_some().then_some(settings.policy);
+        let policy = args.agent.requests.policy.is_some().then_some(settings.policy);
         if policy.is_some() || args.max_turns.is_some() {
             let change = |settings: &mut callwright_agent::run::Settings| {
                 settings.policy = policy.unwrap_or(settings.policy);

@@ -1,4 +1,5 @@
-//! Reads the configuration file: its values, and which of the single ones it sets.
+//! Reads the text of a configuration file: its values, and which of the single ones it sets. What is wrong is said with
+//! its line, and with what was probably meant.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,18 +9,23 @@ use toml::{Table, Value};
 use super::settings::{self, Settings};
 use super::{Origin, shown};
 use crate::failure::Failure;
-use crate::input;
 
 /// The file's table, and the origins of what it sets.
 ///
 /// # Errors
-/// A file that cannot be read, is not TOML, or sets something that cannot be set; with its line.
-pub(crate) fn read(path: &Path) -> Result<(Table, BTreeMap<&'static str, Origin>), Failure> {
-    let text = input::text(path)?;
-    let refused = |error: toml::de::Error| Failure::Config(sentence(path, &text, &error));
+/// A text that is not TOML, or sets something that cannot be set; with its line.
+pub(crate) fn read(path: &Path, text: &str) -> Result<(Table, BTreeMap<&'static str, Origin>), Failure> {
+    let at = |error: &toml::de::Error| {
+        let line = error.span().map(|span| line_of(text, span.start));
+        line.map_or_else(|| shown(path), |line| format!("{}, line {line}", shown(path)))
+    };
+    let table: Table = toml::from_str(text).map_err(|error| {
+        let hint = quoted(text, &error).or_else(|| other_language(path, text)).unwrap_or_default();
+        Failure::Config(format!("{}: {}{hint}", at(&error), on_one_line(error.message())))
+    })?;
     // Read twice: only the text knows its lines, and only the table can be written over.
-    toml::from_str::<Settings>(&text).map_err(refused)?;
-    let table: Table = toml::from_str(&text).map_err(refused)?;
+    toml::from_str::<Settings>(text)
+        .map_err(|error| Failure::Config(format!("{}: {}", at(&error), in_our_words(error.message()))))?;
     let singles = settings::ALL.iter().map(|setting| setting.key);
     let sections = ["upstreams", "models", "keys", "dialect", "response_template", "mcp"];
     let set = singles.chain(sections).filter(|key| holds(&table, key));
@@ -34,16 +40,93 @@ fn holds(table: &Table, key: &str) -> bool {
     }
 }
 
-/// `callwright.toml, line 3: unknown key `polcy`, expected one of …`
-fn sentence(path: &Path, text: &str, error: &toml::de::Error) -> String {
-    let message =
-        error.message().replace("unknown field", "unknown key").replace("missing field", "missing key");
-    let message = message.trim_end().replace('\n', ", ");
-    match error.span() {
-        Some(span) => {
-            let before = text.get(..span.start).unwrap_or(text);
-            format!("{}, line {}: {message}", shown(path), before.matches('\n').count() + 1)
+/// Counted from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or(text).matches('\n').count() + 1
+}
+
+fn on_one_line(message: &str) -> String {
+    message.trim_end().replace('\n', ", ")
+}
+
+/// What a value that cannot be taken is told: keys rather than fields, kinds rather than Rust's types, and the key that was
+/// probably meant rather than all there are.
+pub(super) fn in_our_words(message: &str) -> String {
+    let message = on_one_line(message).replace("missing field", "missing key");
+    if let Some((unknown, known)) =
+        message.strip_prefix("unknown field ").and_then(|rest| rest.split_once(", expected "))
+    {
+        let names =
+            |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+        let (unknown, known) = (names(unknown).concat(), names(known));
+        let meant = known.iter().min_by_key(|name| strsim::damerau_levenshtein(name, &unknown));
+        let is_near =
+            |name: &&String| strsim::damerau_levenshtein(name, &unknown) * 3 <= unknown.chars().count();
+        return match meant.filter(is_near) {
+            Some(meant) => format!("unknown key `{unknown}`: did you mean `{meant}`?"),
+            None => format!("unknown key `{unknown}`; there are {}", known.join(", ")),
+        };
+    }
+    let Some((given, wanted)) = message.split_once(", expected ") else { return message };
+    let wanted = match wanted {
+        "f64" | "f32" => "a number; times are seconds: 30.0",
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i64" => "a whole number",
+        other => other,
+    };
+    format!("{given}, expected {wanted}")
+}
+
+/// `listen = 127.0.0.1:4000`: would the text be right, or right further on, if this value were in quotes?
+fn quoted(text: &str, error: &toml::de::Error) -> Option<String> {
+    let number = line_of(text, error.span()?.start);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let line = lines.get_mut(number - 1)?;
+    let (key, value) = line.split_once('=')?;
+    let value = value.trim();
+    if value.is_empty() || value.contains(['"', '\'']) {
+        return None;
+    }
+    let meant = format!("{} = \"{value}\"", key.trim());
+    line.clone_from(&meant);
+    let is_further = |error: toml::de::Error| {
+        error.span().is_some_and(|span| number < line_of(&lines.join("\n"), span.start))
+    };
+    let is_better = toml::from_str::<Table>(&lines.join("\n")).map_or_else(is_further, |_| true);
+    is_better.then(|| format!("; a text stands in quotes: {meant}"))
+}
+
+/// Is it JSON or YAML?
+fn other_language(path: &Path, text: &str) -> Option<String> {
+    let named = path.extension().is_some_and(|extension| {
+        ["json", "json5", "yaml", "yml"].iter().any(|other| extension.eq_ignore_ascii_case(other))
+    });
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let begins = lines.next().is_some_and(|line| {
+        let is_key = |key: &str| !key.is_empty() && !key.contains(['=', ' ', '[', '"']);
+        line.starts_with('{') || line == "---" || line.split_once(':').is_some_and(|(key, _)| is_key(key))
+    });
+    (named || begins).then(|| String::from("; TOML is expected: key = value"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_probably_meant_is_said() {
+        for (name, text, says) in [
+            ("a.toml", "listen = 127.0.0.1:4000\n", "a text stands in quotes: listen = \"127.0.0.1:4000\""),
+            ("a.toml", "policy = heal\nlisten = 'x'", "line 1: "),
+            ("a.toml", "[[upstream]]\nname = 'a'\n", "unknown key `upstream`: did you mean `upstreams`?"),
+            ("a.toml", "zzz = 1\n", "unknown key `zzz`; there are listen, "),
+            ("a.toml", "[ladder]\nmax_seconds = \"30s\"\n", "expected a number; times are seconds: 30.0"),
+            ("a.toml", "[ladder]\nreasks = -1\n", "line 2: "),
+            ("a.toml", "{\"listen\": \"127.0.0.1:1\"}", "TOML is expected"),
+            ("a.toml", "listen: 127.0.0.1:1\n", "TOML is expected"),
+            ("a.yaml", "- a\n", "TOML is expected"),
+        ] {
+            let failure = read(Path::new(name), text).unwrap_err().to_string();
+            assert!(failure.contains(says), "{text}: {failure}");
         }
-        None => format!("{}: {message}", shown(path)),
     }
 }

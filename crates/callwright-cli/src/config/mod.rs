@@ -5,6 +5,8 @@
 
 mod settings;
 mod store;
+mod found;
+mod trust;
 mod file;
 mod upstream;
 mod check;
@@ -18,17 +20,20 @@ use callwright_gateway::{ClientKey, GatewayConfig, Secrets};
 use callwright_relay::config::RelayConfig;
 use callwright_template::ResponseTemplate;
 
-use crate::args::ConfigArgs;
+use crate::args::Flags;
 use crate::failure::Failure;
 use crate::input;
 pub(crate) use check::print;
+pub(crate) use found::summary;
 pub(crate) use settings::{KeyConfig, ResponseFile, Settings};
+pub(crate) use store::own_folder;
+pub(crate) use trust::Trusted;
 pub(crate) use upstream::{configured, named};
 
 /// Looks up a variable of the environment.
 pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The file that is read where none is named.
+/// What the file is called that is looked for where none is named.
 pub(crate) const FILE: &str = "callwright.toml";
 
 /// All that is configured, and where each part comes from.
@@ -36,8 +41,6 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     /// The file that was read.
     pub(crate) file: Option<PathBuf>,
-    /// Did the user name it? One that merely lies where we were started may be anybody's.
-    pub(crate) is_named: bool,
     /// Of each setting that is not the default.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
     /// The dialects that answers are read in.
@@ -64,14 +67,18 @@ impl Config {
     ///
     /// # Errors
     /// A file that cannot be read; a key or a value that cannot be used.
-    pub(crate) fn load(args: &ConfigArgs, env: Env<'_>) -> Result<Config, Failure> {
-        let named = args.config.clone().or_else(|| env("CALLWRIGHT_CONFIG").map(PathBuf::from));
-        let is_named = named.is_some();
-        let file = named.or_else(|| Some(PathBuf::from(FILE)).filter(|path| path.exists()));
-        let (mut table, mut origins) = match &file {
-            Some(path) => file::read(path)?,
+    pub(crate) fn load(flags: Flags<'_>, env: Env<'_>) -> Result<Config, Failure> {
+        let named = flags.config.and_then(|args| args.config.clone());
+        let named = named.or_else(|| env("CALLWRIGHT_CONFIG").map(PathBuf::from));
+        let found = match named {
+            Some(path) => Some((input::text(&path)?, path)),
+            None => found::file(env)?.map(|(path, text)| (text, path)),
+        };
+        let (mut table, mut origins) = match &found {
+            Some((text, path)) => file::read(path, text)?,
             None => Default::default(),
         };
+        let file = found.map(|(_, path)| path);
         for setting in settings::ALL {
             if let Some(value) = env(&setting.variable()) {
                 let origin = Origin::Env(setting.variable());
@@ -79,28 +86,27 @@ impl Config {
                 origins.insert(setting.key, origin);
             }
         }
-        for (key, value, flag) in args.overrides()? {
+        for (key, value, flag) in flags.overrides()? {
             let origin = Origin::Flag(flag);
             let key = settings::put(&mut table, key, value, &origin)?;
             origins.insert(key, origin);
         }
         let values = settings::values(&table);
         let mut settings = settings::of(table)?;
-        if let Some((hashes, origin)) = upstream::listed(&args.key_hash, "--key-hash", env, "CALLWRIGHT_KEYS")
-        {
+        let hashes = flags.listen.map_or(&[][..], |listen| &listen.key_hash);
+        if let Some((hashes, origin)) = upstream::listed(hashes, "--key-hash", env, "CALLWRIGHT_KEYS") {
             settings.keys = hashes.into_iter().map(|sha256| KeyConfig { name: None, sha256 }).collect();
             origins.insert("keys", origin);
         }
-        if let Some((urls, origin)) =
-            upstream::listed(&args.upstream, "--upstream", env, "CALLWRIGHT_UPSTREAM")
-        {
-            settings.upstreams = configured(&urls, args.upstream_key_env.as_deref(), env)?;
+        let urls = flags.upstream.map_or(&[][..], |upstream| &upstream.upstream);
+        if let Some((urls, origin)) = upstream::listed(urls, "--upstream", env, "CALLWRIGHT_UPSTREAM") {
+            settings.upstreams = configured(&urls, flags.upstream, env)?;
             origins.insert("upstreams", origin);
         }
         upstream::check(&settings.upstreams)?;
         settings.log.check().map_err(|error| Failure::Config(format!("log.level: {error}")))?;
         let dialects = dialects(&settings, file.as_deref())?;
-        Ok(Config { settings, file, is_named, origins, dialects, values })
+        Ok(Config { settings, file, origins, dialects, values })
     }
 
     /// The gateway's part and the relay's part of it.

@@ -10,8 +10,8 @@ use callwright_relay::config::{CapabilityConfig, LadderConfig, Limits, ModelConf
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::Origin;
 use super::store::StoreSettings;
+use super::{Origin, file};
 use crate::failure::Failure;
 
 /// The configuration file.
@@ -187,7 +187,13 @@ pub(crate) fn put(
 ) -> Result<&'static str, Failure> {
     let refused = |why: String| Failure::Config(format!("{origin}: {why}"));
     let setting = ALL.iter().find(|setting| setting.key == key);
-    let setting = setting.ok_or_else(|| refused(format!("unknown key `{key}`")))?;
+    let setting = setting.ok_or_else(|| {
+        let near =
+            ALL.iter().map(|setting| (strsim::damerau_levenshtein(setting.key, key), setting.key)).min();
+        let near = near.filter(|(edits, _)| edits * 3 <= key.chars().count());
+        let meant = near.map_or_else(String::new, |(_, meant)| format!(": did you mean `{meant}`?"));
+        refused(format!("unknown key `{key}`{meant}"))
+    })?;
     let wanted = |what: &str| refused(format!("`{key}` is {what}"));
     let value = match setting.kind {
         Kind::Text => Value::String(value.into()),
@@ -202,7 +208,8 @@ pub(crate) fn put(
     let mut alone = Table::new();
     insert(&mut alone, setting.key, value.clone());
     // One value at a time: whoever gave a wrong one is named.
-    Settings::deserialize(alone).map_err(|error| refused(format!("`{key}`: {}", error.message())))?;
+    Settings::deserialize(alone)
+        .map_err(|error| refused(format!("`{key}`: {}", file::in_our_words(error.message()))))?;
     insert(table, setting.key, value);
     Ok(setting.key)
 }
@@ -302,7 +309,7 @@ mod tests {
             ("server.drain_seconds", "soon", "X: `server.drain_seconds` is a number"),
             ("allow_open", "yes", "X: `allow_open` is true or false"),
             ("policy", "healing", "X: `policy`: a policy is one of auto, heal, feedback, strict"),
-            ("server.worker", "1", "X: unknown key `server.worker`"),
+            ("server.worker", "1", "X: unknown key `server.worker`: did you mean `server.workers`?"),
             ("upstreams", "x", "X: unknown key `upstreams`"),
         ] {
             let failure = put(&mut Table::new(), key, value, &Origin::Env("X".into())).unwrap_err();

@@ -72,15 +72,22 @@ impl Config {
         Ok(Some(KeepConfig { store, dumps, is_needed: settings.at.is_some() }))
     }
 
+    /// Is anything to be kept?
+    pub(crate) fn wants_store(&self) -> bool {
+        self.settings.store.at.as_deref().map(str::trim) != Some("off")
+    }
+
     /// Where what is remembered of models stands, or else what programs remember of this user.
     pub(crate) fn state_folder(&self, env: Env<'_>) -> Option<PathBuf> {
-        let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let own = || {
-            set("XDG_STATE_HOME")
-                .or_else(|| set("HOME").map(|home| home.join(".local/state")))
-                .or_else(|| set("LOCALAPPDATA"))
-                .map(|folder| folder.join("callwright"))
-        };
-        self.settings.capability.dir.clone().or_else(own)
+        self.settings.capability.dir.clone().or_else(|| own_folder(env))
     }
+}
+
+/// The user's own folder for what programs remember: `~/.local/state/callwright`. No configuration chooses it.
+pub(crate) fn own_folder(env: Env<'_>) -> Option<PathBuf> {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("XDG_STATE_HOME")
+        .or_else(|| set("HOME").map(|home| home.join(".local/state")))
+        .or_else(|| set("LOCALAPPDATA"))?;
+    Some(folder.join("callwright"))
 }

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use callwright_relay::config::UpstreamConfig;
 
 use super::{Env, Origin};
+use crate::args::UpstreamArgs;
 use crate::failure::Failure;
 
 /// The variable that holds the key of a single upstream that is given as a URL.
@@ -25,9 +26,10 @@ pub(crate) fn named(name: &str, url: &str, key_env: Option<&str>) -> UpstreamCon
 /// One key for several of them: a key belongs to one place.
 pub(crate) fn configured(
     urls: &[String],
-    key_env: Option<&str>,
+    flags: Option<&UpstreamArgs>,
     env: Env<'_>,
 ) -> Result<Vec<UpstreamConfig>, Failure> {
+    let key_env = flags.and_then(|flags| flags.upstream_key_env.as_deref());
     let is_set = |variable: &str| env(variable).is_some_and(|value| !value.is_empty());
     let key_env = key_env.or_else(|| is_set(KEY).then_some(KEY));
     if let (Some(variable), true) = (key_env, 1 < urls.len()) {
@@ -41,7 +43,11 @@ pub(crate) fn configured(
         let key_env = key_env.or(usual.map(|(_, variable)| *variable));
         let n_same = upstreams.iter().filter(|other| other.name.split('#').next() == Some(host)).count();
         let name = if n_same == 0 { host.to_owned() } else { format!("{host}#{}", n_same + 1) };
-        upstreams.push(named(&name, url, key_env));
+        upstreams.push(UpstreamConfig {
+            ca_file: flags.and_then(|flags| flags.upstream_ca_file.clone()),
+            insecure: flags.is_some_and(|flags| flags.upstream_insecure),
+            ..named(&name, url, key_env)
+        });
     }
     Ok(upstreams)
 }
@@ -85,7 +91,7 @@ pub(crate) fn listed(
 /// # Errors
 /// A text that is none, or a name that nobody knows.
 pub(crate) fn address(listen: &str) -> Result<SocketAddr, Failure> {
-    let none = || Failure::Config(format!("listen: {listen:?} is no HOST:PORT"));
+    let none = || Failure::Config(format!("listen: {listen:?} is not HOST:PORT, such as 127.0.0.1:4000"));
     listen.to_socket_addrs().map_err(|_| none())?.next().ok_or_else(none)
 }
 
@@ -123,7 +129,8 @@ mod tests {
             assert_eq!(upstreams[0].key_env.as_deref(), key_env, "{url}");
         }
         let urls = ["http://a/v1", "http://b/v1"].map(String::from);
-        assert!(configured(&urls, Some("A_KEY"), &env).is_err());
+        let flags = UpstreamArgs { upstream_key_env: Some("A_KEY".into()), ..UpstreamArgs::default() };
+        assert!(configured(&urls, Some(&flags), &env).is_err());
     }
 
     #[test]

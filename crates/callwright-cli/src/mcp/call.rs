@@ -10,15 +10,16 @@ use callwright_agent::{
     ApprovalRequest, CallContext, Decision, Repaired, Rights, ToolResult, Toolbox, Why, Workspace, shown,
 };
 
-use super::{on_threads, surroundings};
+use super::surroundings;
 use crate::args::McpCallArgs;
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::runtime::on_runtime;
 
 /// Reads the arguments as a model's, says what was mended, calls the tool, and prints what came of it.
 pub(super) fn run(args: &McpCallArgs) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    let config = Config::load(&args.config, &env)?;
+    let config = Config::load(args.config.flags(), &env)?;
     let server = args.tool.split_once("__").map_or("", |(server, _)| server);
     let unknown = || Failure::Config(format!("no MCP server is called {server:?}, as in SERVER__TOOL"));
     let settings = config.settings.mcp.get(server).ok_or_else(unknown)?;
@@ -28,7 +29,7 @@ pub(super) fn run(args: &McpCallArgs) -> Result<(), Failure> {
         let _ = writeln!(io::stderr(), "callwright: {notice}");
     });
     let place = surroundings.folder.clone();
-    let result = on_threads(async {
+    let result = on_runtime(async {
         let configs = BTreeMap::from([(server.to_owned(), settings.clone())]);
         let servers = Servers::connect(&configs, &surroundings, tell).await;
         let servers = servers.map_err(|error| Failure::Config(error.to_string()))?;

@@ -12,27 +12,28 @@ use callwright_agent::{Effect, shown};
 use crate::args::{McpArgs, McpWhat};
 use crate::config::{Config, Env};
 use crate::failure::Failure;
+use crate::runtime::on_runtime;
 
 /// How much of a description stands in a list.
 const SHOWN: usize = 80;
 
 pub(crate) fn run(args: &McpArgs) -> Result<(), Failure> {
     match &args.what {
-        None => on_threads(async {
+        None => on_runtime(async {
             serve(tokio::io::stdin(), tokio::io::stdout()).await.map_err(|why| Failure::Mcp(why.to_owned()))
         }),
         Some(McpWhat::List(args)) => {
             let env = |name: &str| std::env::var(name).ok();
-            list(&Config::load(args, &env)?, &env)
+            list(&Config::load(args.flags(), &env)?, &env)
         }
         Some(McpWhat::Call(args)) => call::run(args),
         Some(McpWhat::Accept(args)) => {
             let env = |name: &str| std::env::var(name).ok();
-            let config = Config::load(&args.config, &env)?;
+            let config = Config::load(args.config.flags(), &env)?;
             let unknown = || Failure::Config(format!("no MCP server is called {}", args.name));
             let server = config.settings.mcp.get(&args.name).ok_or_else(unknown)?;
             let surroundings = surroundings(&config, &env)?;
-            let accepted = on_threads(async {
+            let accepted = on_runtime(async {
                 accept(&args.name, server, &surroundings)
                     .await
                     .map_err(|error| Failure::Mcp(error.to_string()))
@@ -94,7 +95,7 @@ pub(crate) fn look(config: &Config, env: Env<'_>) -> Result<Look, Failure> {
     let notices: Arc<Mutex<Vec<Notice>>> = Arc::default();
     let kept = notices.clone();
     let tell: Tell = Arc::new(move |notice| kept.lock().unwrap_or_else(PoisonError::into_inner).push(notice));
-    let mut look = on_threads(async {
+    let mut look = on_runtime(async {
         let servers = Servers::look(&config.settings.mcp, &surroundings, tell).await;
         let servers = servers.map_err(|error| Failure::Config(error.to_string()))?;
         let tools = servers.listed().iter().map(|tool| Looked {
@@ -127,7 +128,8 @@ pub(crate) fn surroundings(config: &Config, env: Env<'_>) -> Result<Surroundings
         environment,
         folder: std::env::current_dir().map_err(|error| Failure::Read(".".into(), error))?,
         pins: config.state_folder(env).ok_or_else(nowhere)?.join("mcp"),
-        is_named: config.is_named,
+        // A file that nobody named was accepted as a whole before it was read.
+        is_named: true,
     })
 }
 
@@ -148,13 +150,4 @@ fn said(notice: &Notice) -> String {
         Notice::Pinned { tools, .. } => format!("new: {}", shown(&tools.join(", "))),
         other => other.to_string(),
     }
-}
-
-fn on_threads<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::Mcp(format!("no threads: {error}")))?;
-    let done = runtime.block_on(work);
-    // Standard input is read by a thread that cannot be told to stop.
-    runtime.shutdown_background();
-    done
 }

@@ -18,6 +18,46 @@ use serde_json::{Map, Value};
 use crate::failure::Failure;
 use crate::input;
 
+/// What a run is asked to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum What<'a> {
+    /// What a run file says.
+    File(&'a Path),
+    /// The task itself.
+    Task(&'a str),
+}
+
+impl What<'_> {
+    /// Tells a file's name from a task: a name has the ending of a run file, or is one word with the separator of a path.
+    ///
+    /// # Errors
+    /// A name of what is not there, or is no run file: a typing error would be sent to the model as a task.
+    pub(crate) fn of(word: &str) -> Result<What<'_>, Failure> {
+        let path = Path::new(word);
+        let is_one_word = !word.contains(char::is_whitespace);
+        let ends_like_one = is_json(path) || is_toml(path);
+        if path.is_file() {
+            if ends_like_one {
+                return Ok(What::File(path));
+            }
+            let why = format!(
+                "{word} is a file, and no run file, which ends in .toml or .json; its text is a task as \"$(cat {word})\""
+            );
+            return Err(Failure::Config(why));
+        }
+        // A text such as `mend src/a.toml` is a task.
+        let is_name = is_one_word && (ends_like_one || word.contains(['/', '\\']))
+            || ends_like_one
+                && path
+                    .parent()
+                    .is_some_and(|folder| folder.components().next().is_some() && folder.is_dir());
+        match is_name {
+            true => Err(Failure::Read(path.to_owned(), std::io::ErrorKind::NotFound.into())),
+            false => Ok(What::Task(word)),
+        }
+    }
+}
+
 /// What is in it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -98,12 +138,6 @@ impl RunFile {
         }
         file.policy().map_err(unusable)?;
         Ok(file)
-    }
-
-    /// Does `word` name a run file?
-    pub(crate) fn is_one(word: &str) -> bool {
-        let path = Path::new(word);
-        (is_json(path) || path.extension().is_some_and(|e| e == "toml")) && path.is_file()
     }
 
     fn policy(&self) -> Result<Option<Policy>, String> {
@@ -199,6 +233,10 @@ impl Declared {
             None => tool,
         })
     }
+}
+
+fn is_toml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
 fn is_json(path: &Path) -> bool {

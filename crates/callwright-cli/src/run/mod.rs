@@ -19,12 +19,12 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::input;
 use console::{Console, JsonLines};
-use file::RunFile;
+use file::{RunFile, What};
 
 /// Runs a task, or goes on with one.
 pub(crate) fn run(args: &RunArgs, in_color: bool) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    let config = Config::load(&args.agent.config, &env)?;
+    let config = Config::load(args.agent.flags(), &env)?;
     // Lines of the log between those of the run are for who asks for them.
     if config.origins.contains_key("log.level") {
         let log = &config.settings.log;
@@ -60,7 +60,7 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     let kept = resumed.as_ref().map(|resumed| &resumed.facts);
     let (file, task) = asked(args, kept)?;
     let workspace = workspace(args, kept)?;
-    let mut agent = Agent::open(&args.agent, config, &workspace, &session, store, None)?;
+    let mut agent = Agent::open(&args.agent, config, &workspace, &session, store, None).await?;
     agent
         .connect(Arc::new(|notice| {
             // Nothing is left to be done where even this cannot be said.
@@ -69,17 +69,19 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
         .await?;
     let tools = file.toolbox(&agent.tools, &agent.commands)?;
     let toolbox = Toolbox::new(tools).map_err(|error| Failure::Config(error.to_string()))?;
+    agent.check_rights(&toolbox)?;
     let mut builder = agent.builder(toolbox, &session);
     let settings = &agent.config.settings;
     builder.settings = file.settings(settings.policy, settings.notes);
-    if args.agent.config.policy.is_some() {
+    if args.agent.requests.policy.is_some() {
         builder.settings.policy = settings.policy;
     }
     if let Some(most) = args.max_turns {
         builder.settings.stop.max_turns = Some(most);
     }
     let kept_model = kept.and_then(|kept| kept["model"].as_str()).map(str::to_owned);
-    builder.model = args.model.clone().or(kept_model).or_else(|| file.model.clone()).or(builder.model);
+    let model = args.model.clone().or(kept_model).or_else(|| file.model.clone());
+    builder.model = Some(agent.model(model).await?);
     builder.prices = file.prices();
     builder.request = file.request.clone();
     builder.watch = watch(args, builder.model.as_deref(), in_color);
@@ -140,13 +142,13 @@ fn asked(args: &RunArgs, kept: Option<&Value>) -> Result<(RunFile, Option<String
         let file = kept.and_then(|kept| kept.get("file"));
         file.and_then(|file| serde_json::from_value(file.clone()).ok()).unwrap_or_default()
     };
-    let is_file = args.what.as_deref().is_some_and(RunFile::is_one);
-    let file = match &args.what {
-        Some(path) if is_file => RunFile::read(Path::new(path))?,
-        _ => kept_file(),
+    let what = args.what.as_deref().map(What::of).transpose()?;
+    let file = match &what {
+        Some(What::File(path)) => RunFile::read(path)?,
+        Some(What::Task(_)) | None => kept_file(),
     };
-    let task = match &args.what {
-        Some(task) if !is_file => Some(task.clone()),
+    let task = match &what {
+        Some(What::Task(task)) => Some((*task).to_owned()),
         // It was said when the run began.
         _ if kept.is_some() && input.is_none() => None,
         _ => Some(file.task(input.as_ref())?),

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -20,7 +21,18 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) fn start(args: &[&str], env: &[(&str, &str)]) -> Serving {
-        let mut child = serve(args, env).spawn().unwrap();
+        Serving::spawn(serve(args, env))
+    }
+
+    /// The same in another folder than the tests' own.
+    pub(crate) fn start_in(folder: &Path, args: &[&str], env: &[(&str, &str)]) -> Serving {
+        let mut command = serve(args, env);
+        command.current_dir(folder);
+        Serving::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Serving {
+        let mut child = command.spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         out.read_line(&mut line).unwrap();

@@ -21,7 +21,7 @@ use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::answer::Answer;
-use super::connect::{ConnectFailure, Connector, Roots};
+use super::connect::{self, ConnectFailure, Connector, Roots};
 use super::deadline::Deadline;
 use super::error::{ConfigError, Failure, UpstreamError, Which};
 use super::headers;
@@ -77,7 +77,8 @@ impl Upstream {
         let noted = |name: &str| env(name).inspect(|value| put_in.borrow_mut().push(value.clone()));
         let headers = own_headers(config, &noted)?;
         let secrets = Arc::new(Secrets::of(put_in.into_inner()));
-        let connector = Connector::new(Arc::clone(roots), Timeouts::duration(config.timeouts.connect));
+        let roots = connect::trusted(config, roots)?;
+        let connector = Connector::new(roots, Timeouts::duration(config.timeouts.connect));
         // Python's and llama.cpp's servers close a connection after five silent seconds, and a request that
         // meets the closing is lost. Far away, behind `https`, a connection is dear and lives longer.
         let pool_idle = if origin.scheme == Scheme::HTTPS { 50 } else { 4 };
@@ -105,8 +106,17 @@ impl Upstream {
 
     /// Where it is, as messages may show it: scheme, host, port and path, no query.
     pub fn location(&self) -> String {
-        let Origin { scheme, authority, path, .. } = &self.origin;
-        format!("{scheme}://{authority}{path}")
+        self.location_of(&self.origin.path)
+    }
+
+    /// The path of its base URL, without a slash at its end: `/v1`.
+    pub(crate) fn path(&self) -> &str {
+        &self.origin.path
+    }
+
+    /// Where it would be with another path, as messages may show it.
+    pub(crate) fn location_of(&self, path: &str) -> String {
+        format!("{}://{}{path}", self.origin.scheme, self.origin.authority)
     }
 
     /// A body that it sent, without what no client may read.
@@ -161,6 +171,12 @@ impl Upstream {
     /// As [`Upstream::post`].
     pub async fn get(&self, path: &str) -> Result<Answer, UpstreamError> {
         let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
+        self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), 0).await
+    }
+
+    /// The same, below another path of the same server than its base URL's.
+    pub(crate) async fn get_below(&self, base: &str, path: &str) -> Result<Answer, UpstreamError> {
+        let uri = self.origin.uri(&[base, path]).ok_or_else(|| self.link.error(Failure::Path))?;
         self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), 0).await
     }
 

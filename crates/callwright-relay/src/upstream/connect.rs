@@ -1,6 +1,7 @@
-//! Connections to upstreams: TCP without delay, and TLS with the system's roots where the URL says `https`.
+//! Connections to upstreams: TCP without delay, and TLS where the URL says `https`, with the system's roots or the
+//! certificates that are configured.
 //!
-//! The roots are read at the first `https` connection: a machine that has none still reaches a local server.
+//! The system's roots are read at the first `https` connection: a machine that has none still reaches a local server.
 
 use std::fmt;
 use std::future::Future;
@@ -13,10 +14,18 @@ use http::Uri;
 use hyper_rustls::{ConfigBuilderExt, HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
-use rustls::ClientConfig;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tower_service::Service;
+
+use super::error::ConfigError;
+use crate::config::UpstreamConfig;
 
 /// What TLS needs, read once for all who share it.
 pub type Roots = Arc<OnceCell<Arc<ClientConfig>>>;
@@ -92,9 +101,183 @@ async fn connect(mut http: HttpConnector, roots: Roots, uri: Uri) -> Result<Stre
     let mut https = HttpsConnector::from((http, Arc::clone(tls)));
     https.call(uri).await.map_err(|error| {
         // The handshake's errors arrive as `io::Error`, those of the TCP connection in the connector's own type.
-        let why = innermost(error.as_ref());
-        if error.is::<std::io::Error>() { ConnectFailure::Tls(why) } else { ConnectFailure::Tcp(why) }
+        match error.downcast_ref::<std::io::Error>() {
+            Some(handshake) => ConnectFailure::Tls(untrusted(handshake)),
+            None => ConnectFailure::Tcp(innermost(error.as_ref())),
+        }
     })
+}
+
+/// Whom an upstream may be: whoever the configuration says, else whoever `system` vouches for.
+///
+/// # Errors
+/// The file that is configured cannot be read, or holds no certificate.
+pub(super) fn trusted(config: &UpstreamConfig, system: &Roots) -> Result<Roots, ConfigError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier: Arc<dyn ServerCertVerifier> = match &config.ca_file {
+        _ if config.insecure => {
+            tracing::warn!(
+                upstream = config.name,
+                "its certificate is not checked: whoever stands in between can read keys and write answers"
+            );
+            Arc::new(Anyone(provider.clone()))
+        }
+        None => return Ok(Arc::clone(system)),
+        Some(file) => {
+            let refused = |why: String| ConfigError::Certificates {
+                upstream: config.name.clone(),
+                why: format!("{}: {why}", file.display()),
+            };
+            Arc::new(Listed::read(file, &provider).map_err(refused)?)
+        }
+    };
+    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let refused = |error: rustls::Error| ConfigError::Certificates {
+        upstream: config.name.clone(),
+        why: error.to_string(),
+    };
+    let client = versions.map_err(refused)?.dangerous().with_custom_certificate_verifier(verifier);
+    Ok(Arc::new(OnceCell::new_with(Some(Arc::new(client.with_no_client_auth())))))
+}
+
+/// Takes the certificates of a file, and those that they have signed.
+#[derive(Debug)]
+struct Listed {
+    /// A server's own certificate is often made as that of an authority, which is then no server's by the rules:
+    /// `openssl req -x509` does so. Whoever names it here means this very certificate.
+    exact: Vec<CertificateDer<'static>>,
+    signed: Arc<WebPkiServerVerifier>,
+}
+
+impl Listed {
+    fn read(file: &std::path::Path, provider: &Arc<CryptoProvider>) -> Result<Listed, String> {
+        let certificates =
+            CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let exact: Vec<CertificateDer<'static>> = certificates.map_err(|error| error.to_string())?;
+        let mut roots = RootCertStore::empty();
+        if roots.add_parsable_certificates(exact.iter().cloned()).0 == 0 {
+            return Err(String::from("there is no certificate in it"));
+        }
+        let signed = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
+        Ok(Listed { exact, signed: signed.build().map_err(|error| error.to_string())? })
+    }
+}
+
+impl ServerCertVerifier for Listed {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.exact.iter().any(|listed| listed == end_entity) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.signed.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.signed.verify_tls12_signature(message, cert, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.signed.verify_tls13_signature(message, cert, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.signed.supported_verify_schemes()
+    }
+}
+
+/// Takes any certificate of whoever has its key.
+#[derive(Debug)]
+struct Anyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// What TLS says, in however many errors of input and output.
+fn cause(error: &std::io::Error) -> Option<&rustls::Error> {
+    let mut inner = error.get_ref()?;
+    while let Some(wrapped) = inner.downcast_ref::<std::io::Error>() {
+        inner = wrapped.get_ref()?;
+    }
+    inner.downcast_ref()
+}
+
+/// Why a handshake failed, in words that say what to do.
+fn untrusted(handshake: &std::io::Error) -> String {
+    let says = match cause(handshake) {
+        Some(rustls::Error::InvalidMessage(_)) => "it does not speak TLS: should its URL begin with http://?",
+        Some(rustls::Error::InvalidCertificate(certificate)) => match certificate {
+            CertificateError::UnknownIssuer => {
+                "nobody whom this machine trusts has signed its certificate: name the authority's in ca_file"
+            }
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its certificate has expired"
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "its certificate is not valid yet: is the clock right?"
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "its certificate is for another name than the URL has"
+            }
+            // webpki's `CaUsedAsEndEntity`, which is no variant of this type.
+            CertificateError::Other(_) => {
+                "its certificate is none that a server may show, such as one that signed itself: \
+                 name that very certificate in ca_file"
+            }
+            _ => return innermost(handshake),
+        },
+        _ => return innermost(handshake),
+    };
+    says.to_owned()
 }
 
 async fn system_roots() -> Result<Arc<ClientConfig>, ConnectFailure> {

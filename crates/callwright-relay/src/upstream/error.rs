@@ -36,6 +36,13 @@ pub enum ConfigError {
         /// The variable.
         variable: String,
     },
+    /// The certificates that an upstream is to be known by cannot be used.
+    Certificates {
+        /// The upstream.
+        upstream: String,
+        /// What is wrong with them.
+        why: String,
+    },
     /// A header cannot be sent as it is configured.
     Header {
         /// The upstream.
@@ -76,6 +83,7 @@ impl fmt::Display for ConfigError {
                     "upstream `{upstream}`: the key in {variable} holds characters that no header carries"
                 )
             }
+            ConfigError::Certificates { upstream, why } => write!(f, "upstream `{upstream}`: ca_file: {why}"),
             ConfigError::Header { upstream, header, why } => {
                 write!(f, "upstream `{upstream}`: header `{header}` {why}")
             }
@@ -165,8 +173,14 @@ impl Failure {
 
 impl fmt::Display for UpstreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "upstream `{}` ", self.upstream)?;
-        match &self.failure {
+        write!(f, "upstream `{}` {}", self.upstream, self.failure)
+    }
+}
+
+/// What the upstream did, behind its name.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Failure::Connect(why) => write!(f, "could not be reached: {why}"),
             Failure::Tls(why) => write!(f, "could not be trusted: {why}"),
             Failure::Timeout(Which::Connect) => write!(f, "did not take the connection in time"),
@@ -174,7 +188,7 @@ impl fmt::Display for UpstreamError {
             Failure::Timeout(Which::Idle) => write!(f, "fell silent in the middle of its answer"),
             Failure::Timeout(Which::Total) => write!(f, "did not end its answer in time"),
             Failure::Reset => write!(f, "broke the connection off before its answer ended"),
-            Failure::NotHttp => write!(f, "did not answer in HTTP"),
+            Failure::NotHttp => write!(f, "did not answer in HTTP: should its URL begin with https://?"),
             Failure::TooLong { limit } => write!(f, "answered with more than {limit} bytes"),
             Failure::Encoding(encoding) => {
                 write!(f, "answered with content-encoding `{encoding}`, which was not asked for")

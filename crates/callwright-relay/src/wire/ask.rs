@@ -47,10 +47,18 @@ impl Ask {
             return Err(bad(None, "invalid_body", "the request must be a JSON object"));
         }
         let Some(model) = string_of(root, "model").filter(|model| !model.is_empty()) else {
-            return Err(bad(Some("model"), "missing_model", "model must be a string that is not empty"));
+            let message = "name a model in `model`: the request has none, and no default model is configured";
+            return Err(bad(Some("model"), "missing_model", message));
         };
         if root.get("messages").is_none_or(|messages| messages.kind() != Kind::Array) {
             return Err(bad(Some("messages"), "missing_messages", "messages must be an array"));
+        }
+        for list in ["tools", "functions"] {
+            let is_list = |value: &Value<'_>| matches!(value.kind(), Kind::Array | Kind::Null);
+            if root.get(list).is_some_and(|value| !is_list(&value)) {
+                let message = format!("{list} must be an array of definitions");
+                return Err(WireError::bad_request(Some(list), "invalid_tools", message));
+            }
         }
         let own = root.get("callwright");
         let policy = match own.and_then(|own| own.get("policy")) {
@@ -183,6 +191,8 @@ mod tests {
             (r#"{"model": "m", "messages": "hi"}"#, "missing_messages"),
             (r#"{"model": "m", "messages": [], "tool_choice": "maybe"}"#, "invalid_tool_choice"),
             (r#"{"model": "m", "messages": [], "callwright": {"policy": "lax"}}"#, "invalid_policy"),
+            (r#"{"model": "m", "messages": [], "tools": {"name": "f"}}"#, "invalid_tools"),
+            (r#"{"model": "m", "messages": [], "functions": "f"}"#, "invalid_tools"),
         ] {
             assert_eq!(ask(text).unwrap_err().code, code, "{text}");
         }

@@ -1,0 +1,172 @@
+//! Commands of the agent: a run, a talk, its tools, MCP.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::configuration::{ConfigArgs, Flags, LogArgs, RequestArgs, StoreArgs, UpstreamArgs};
+
+/// What an agent may do, and where.
+#[derive(Debug, Default, Args)]
+pub(crate) struct AgentArgs {
+    /// The folder that tools may reach; the current one where none is named.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Run without a question what reads, and what writes in the workspace.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// A tool that runs without a question. May be given several times.
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) allow: Vec<String>,
+    /// A tool that never runs. May be given several times.
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) deny: Vec<String>,
+    /// Let commands reach the network.
+    #[arg(long)]
+    pub(crate) network: bool,
+    #[command(flatten)]
+    pub(crate) upstream: UpstreamArgs,
+    #[command(flatten)]
+    pub(crate) requests: RequestArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+impl AgentArgs {
+    pub(crate) fn flags(&self) -> Flags<'_> {
+        Flags {
+            config: Some(&self.config),
+            upstream: Some(&self.upstream),
+            requests: Some(&self.requests),
+            log: Some(&self.log),
+            store: Some(&self.store),
+            listen: None,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A run file says what to do, with which tools: see docs/agent.md.
+Ctrl-C once ends the turn and writes it down; twice stops at once.
+With --output json each event is a line: {\"event\": \"call_finished\", …}; the last one is `ended` or `blocked`.")]
+pub(crate) struct RunArgs {
+    /// A run file (.toml, .json), or the task itself.
+    #[arg(value_name = "FILE|TASK", required_unless_present_any = ["resume", "input"])]
+    pub(crate) what: Option<String>,
+    /// What goes into the task: JSON, or the path of a file that holds it.
+    #[arg(long, value_name = "JSON|FILE")]
+    pub(crate) input: Option<String>,
+    /// What the run is called where it is kept; made up where it is not said.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Go on with the run of this name, where it stood: what it has done is not done again.
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) resume: Option<String>,
+    /// The model. Where none is named, that of the run file, the default one, or the only one that the upstream lists.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// How often the model is asked at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_turns: Option<u32>,
+    /// How the run is told.
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub(crate) output: OutputForm,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+/// How a run is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputForm {
+    /// For a person.
+    Text,
+    /// A line of JSON for each event.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// Print the definitions exactly as they go with each request.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how many tokens each definition costs in every request.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) cost: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What changes something is asked for, with every byte that would run. Without a terminal it reads plain lines
+and writes plain text. Ctrl-C once ends what the model does, twice at once."
+)]
+pub(crate) struct ChatArgs {
+    /// The model. Where none is named, the default one, or the only one that the upstream lists.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Show each call and its result in full.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// Show each answer of the model as it came, with known keys masked.
+    #[arg(long)]
+    pub(crate) debug_raw: bool,
+    /// How often the model may answer before the user is back.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_turns: Option<u32>,
+    /// What the session is called where it is kept; made up where it is not said.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Go on with a session that is kept.
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) resume: Option<String>,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "As a server it has two tools, and writes nothing but its messages to standard output:
+  repair_tool_call  text and tools, or text and a schema: the calls with their repairs, or why not
+  diagnose          text, and a schema if there is one: what is wrong, where, and what to do"
+)]
+pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<McpWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpWhat {
+    /// List the tools of the configured servers: what each may do, and whether it is what was pinned.
+    List(ConfigArgs),
+    /// Call one tool, with arguments that are read and mended like a model's.
+    Call(McpCallArgs),
+    /// Accept a server as it is configured now, and its tools as it defines them now.
+    Accept(McpAcceptArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpCallArgs {
+    /// The tool, as `mcp list` names it.
+    pub(crate) tool: String,
+    /// Its arguments.
+    #[arg(default_value = "{}")]
+    pub(crate) arguments: String,
+    /// Run it also where the arguments had to be mended and the tool can change anything.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpAcceptArgs {
+    /// The server, as the configuration names it.
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}

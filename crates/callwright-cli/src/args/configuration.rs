@@ -1,0 +1,142 @@
+//! Flags that stand for parts of the configuration. Each command has those that matter to it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::failure::Failure;
+
+/// What every command has that reads the configuration. Flags come before the environment, which comes before the file.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Configuration")]
+pub(crate) struct ConfigArgs {
+    /// The configuration file; where none is named, callwright.toml in the current folder, once it was accepted with
+    /// `callwright trust`, or else the user's own.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Any single value of the configuration: --set server.workers=2. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+impl ConfigArgs {
+    pub(crate) fn flags(&self) -> Flags<'_> {
+        Flags { config: Some(self), ..Flags::default() }
+    }
+}
+
+/// Who is asked.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Upstream")]
+pub(crate) struct UpstreamArgs {
+    /// An upstream: the URL before `/chat/completions`. May be given several times.
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Vec<String>,
+    /// The environment variable that holds the key of --upstream.
+    #[arg(long, value_name = "NAME", requires = "upstream")]
+    pub(crate) upstream_key_env: Option<String>,
+    /// Certificates, in PEM, that --upstream may show or have been signed by; then no others count.
+    #[arg(long, value_name = "FILE", requires = "upstream")]
+    pub(crate) upstream_ca_file: Option<PathBuf>,
+    /// Take any certificate of --upstream: whoever stands in between can read keys and write answers.
+    #[arg(long, requires = "upstream", conflicts_with = "upstream_ca_file")]
+    pub(crate) upstream_insecure: bool,
+}
+
+/// What holds for each request.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Requests")]
+pub(crate) struct RequestArgs {
+    /// The model of requests that name none.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) default_model: Option<String>,
+    /// What may be done about a call that is not right as it was written: auto, heal, feedback, strict.
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+}
+
+/// Who may come in.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct ListenArgs {
+    /// Where to listen; port 0 takes any that is free.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<String>,
+    /// Listen on other addresses than loopback although no keys are configured.
+    #[arg(long)]
+    pub(crate) allow_open: bool,
+    /// The hash of a client's key, as `callwright key` prints it. May be given several times.
+    #[arg(long, value_name = "SHA256")]
+    pub(crate) key_hash: Vec<String>,
+    /// Where traces are sent, by OTLP over HTTP: http://127.0.0.1:4318.
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
+}
+
+/// What is logged, on standard error.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Log")]
+pub(crate) struct LogArgs {
+    /// How log lines look: text or json.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) log_format: Option<String>,
+    /// The least level of log lines, also by target: info, debug, warn,callwright_relay=debug.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<String>,
+}
+
+/// What is kept of requests.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Store")]
+pub(crate) struct StoreArgs {
+    /// Where requests are kept: a file, postgres://…, or off.
+    #[arg(long, value_name = "PATH|URL|off")]
+    pub(crate) store: Option<String>,
+}
+
+/// All flags of a command that stand for parts of the configuration.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flags<'a> {
+    pub(crate) config: Option<&'a ConfigArgs>,
+    pub(crate) upstream: Option<&'a UpstreamArgs>,
+    pub(crate) requests: Option<&'a RequestArgs>,
+    pub(crate) listen: Option<&'a ListenArgs>,
+    pub(crate) log: Option<&'a LogArgs>,
+    pub(crate) store: Option<&'a StoreArgs>,
+}
+
+impl<'a> Flags<'a> {
+    /// The single values that flags set: key, value, flag.
+    ///
+    /// # Errors
+    /// A `--set` without `=`.
+    pub(crate) fn overrides(self) -> Result<Vec<(&'a str, &'a str, String)>, Failure> {
+        let mut overrides = Vec::new();
+        for set in self.config.map_or(&[][..], |config| &config.set) {
+            let (key, value) = set
+                .split_once('=')
+                .ok_or_else(|| Failure::Config(format!("--set {set}: not of the form KEY=VALUE")))?;
+            overrides.push((key.trim(), value.trim(), format!("--set {}", key.trim())));
+        }
+        let mut flag = |key, flag: &str, value: Option<&'a String>| {
+            overrides.extend(value.map(|value| (key, value.as_str(), flag.to_owned())));
+        };
+        if let Some(requests) = self.requests {
+            flag("default_model", "--default-model", requests.default_model.as_ref());
+            flag("policy", "--policy", requests.policy.as_ref());
+        }
+        if let Some(listen) = self.listen {
+            flag("listen", "--listen", listen.listen.as_ref());
+            flag("traces.otlp_endpoint", "--otlp-endpoint", listen.otlp_endpoint.as_ref());
+        }
+        if let Some(log) = self.log {
+            flag("log.format", "--log-format", log.log_format.as_ref());
+            flag("log.level", "--log-level", log.log_level.as_ref());
+        }
+        flag("store.at", "--store", self.store.and_then(|store| store.store.as_ref()));
+        if self.listen.is_some_and(|listen| listen.allow_open) {
+            overrides.push(("allow_open", "true", "--allow-open".to_owned()));
+        }
+        Ok(overrides)
+    }
+}

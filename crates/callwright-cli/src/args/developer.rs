@@ -1,0 +1,64 @@
+//! Commands for whoever measures or tests: recorded answers, and an upstream without a model.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) what: BenchWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchWhat {
+    /// How many answers hold a call that is not right as it was written, and how many still do after healing.
+    #[command(
+        after_help = "A line is that of `callwright parse --jsonl`, and may say which model wrote it, and which calls are right:
+  {\"model\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"expected\": [{\"name\", \"arguments\"}]]}
+What stands around a call, prose or a fence, is no defect of it."
+    )]
+    Defects(DefectsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DefectsArgs {
+    /// The answers, one JSON object a line; `-` is standard input.
+    pub(crate) file: PathBuf,
+    /// The tools of lines that declare none: in any of the shapes that `callwright lint --help` names.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The longest line, in bytes.
+    #[arg(long, value_name = "BYTES", default_value = "67108864")]
+    pub(crate) max_line: NonZeroUsize,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The first line of output is `listening on http://ADDRESS:PORT`; requests go to /v1/chat/completions.
+A script is TOML or JSON:
+  [[answer]]
+  when = { has_tools = true, contains = \"Paris\" }
+  tool_calls = [{ name = \"get_weather\", arguments = '{\"city\": \"Paris\",}' }]
+  [[answer]]
+  when = { last_role = \"tool\" }
+  text = \"It is sunny.\"
+  fault = { between_ms = 50 }
+The first unused answer whose condition holds is given; one with `repeat = true` is never used up."
+)]
+pub(crate) struct ReplayArgs {
+    /// Where to listen; with port 0 the system chooses.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// What to answer; the built-in script where there is none.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Append each request to this file, as one line of JSON. Keys are left out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+}

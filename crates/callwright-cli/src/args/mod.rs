@@ -1,0 +1,153 @@
+//! What can be asked of the command line.
+
+mod gateway;
+mod agent;
+mod kept;
+mod text;
+mod developer;
+mod configuration;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+pub(crate) use agent::{AgentArgs, ChatArgs, McpArgs, McpCallArgs, McpWhat, OutputForm, RunArgs, ToolsArgs};
+pub(crate) use configuration::{ConfigArgs, Flags, UpstreamArgs};
+pub(crate) use developer::{BenchArgs, BenchWhat, DefectsArgs, ReplayArgs};
+pub(crate) use gateway::{CapsArgs, DoctorArgs, ModelsArgs, Purpose, ServeArgs, TrustArgs};
+pub(crate) use kept::{
+    ExportArgs, ExportForm, KeptArgs, Last, SessionsArgs, ShowArgs, StatisticsArgs, ViewArgs,
+};
+pub(crate) use text::{
+    Constrain, DialectsArgs, HealArgs, LinesArgs, LintArgs, ParseArgs, PromptArgs, Start, TemplateArgs,
+};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  a call was refused, a text could not be healed, or a check found something wrong: lint, doctor, caps, serve --check
+  2  wrong usage
+  3  something could not be read or written, or an address not listened on
+  4  the input is not UTF-8
+  5  the tool definitions, the schema or the script cannot be used
+  6  with --jsonl: at least one line could not be used; the others were answered
+  7  the input is too long
+  8  the configuration cannot be used
+  9  run: a limit was reached, of turns, tokens, time or money
+ 10  run: it is blocked; somebody has to approve a call, or the model cannot be reached
+130  run: it was cancelled";
+
+/// Finds the tool calls in whatever a model wrote, and heals JSON that has exactly one reading.
+#[derive(Debug, Parser)]
+#[command(name = "callwright", version, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub(crate) color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The commands by what they are for, in the order in which help lists them.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Gateway", &["serve", "doctor", "caps", "models", "key", "trust"]),
+    ("Agent", &["run", "chat", "tools", "mcp"]),
+    ("What is kept", &["sessions", "show", "statistics", "export", "view"]),
+    ("Texts and tools", &["parse", "heal", "lint", "prompt", "dialects", "template"]),
+    ("Try out and measure", &["demo", "replay", "bench"]),
+];
+
+impl Cli {
+    /// What the command line says. Wrong usage, and help, end the process here.
+    pub(crate) fn read() -> Cli {
+        let mut command = Cli::command();
+        let template = help_template(&command);
+        command = command.help_template(template);
+        Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// Help with the commands in their groups.
+fn help_template(command: &clap::Command) -> String {
+    let mut template = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    for (title, names) in GROUPS {
+        template.push_str(&format!("\n{title}:\n"));
+        for name in names {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            template.push_str(&format!("  {name:10}  {}\n", about.cloned().unwrap_or_default()));
+        }
+    }
+    template + "\nOptions:\n{options}\n\nHelp of a command: callwright COMMAND --help\n\n{after-help}\n"
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the OpenAI API in front of any upstream.
+    Serve(ServeArgs),
+    /// Have a model do a task with tools, to its end.
+    Run(RunArgs),
+    /// Say what a model can do at its upstreams, and who says so.
+    Caps(CapsArgs),
+    /// List the models of the upstreams.
+    Models(ModelsArgs),
+    /// Check the set-up: upstreams, keys, models, tools; why is a tool not called, or called wrongly?
+    Doctor(DoctorArgs),
+    /// Accept a configuration file that was found, as it is now.
+    Trust(TrustArgs),
+    /// Make a key for a client of the gateway.
+    Key,
+    /// Find the tool calls in a model's answer.
+    Parse(ParseArgs),
+    /// Turn one broken JSON text into strict JSON.
+    Heal(HealArgs),
+    /// List the dialects that calls are read in, or show one of them whole.
+    Dialects(DialectsArgs),
+    /// Print the prompt that teaches tools to a model that has no native tool calls.
+    Prompt(PromptArgs),
+    /// Judge tool definitions, and count their tokens.
+    Lint(LintArgs),
+    /// Say what a model's chat template tells: its dialect, proved, and the turns that it takes.
+    Template(TemplateArgs),
+    /// List the tools that the agent has: its own, and those of the configured MCP servers.
+    Tools(ToolsArgs),
+    /// Talk with a model that has tools, at the terminal.
+    Chat(ChatArgs),
+    /// Be an MCP server on standard input and output, or look after the configured ones.
+    Mcp(McpArgs),
+    /// Measure on recorded answers.
+    Bench(BenchArgs),
+    /// Be an upstream without a model: answer from a script, record what is asked.
+    Replay(ReplayArgs),
+    /// List what is kept of past requests, session by session.
+    Sessions(SessionsArgs),
+    /// Count what became of calls: by model, what errors came again, and which were put right.
+    Statistics(StatisticsArgs),
+    /// Show a session: what the model wrote, and what was done to it.
+    Show(ShowArgs),
+    /// Show a dump of a session, from this machine or another one.
+    View(ViewArgs),
+    /// Write what is kept for other programs.
+    Export(ExportArgs),
+    /// Show what Callwright does, on built-in examples.
+    Demo,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_is_listed_once() {
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let command = Cli::command();
+        let mut all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        listed.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(listed, all);
+    }
+}

@@ -1,0 +1,218 @@
+//! Commands that read texts and tool definitions, and ask nobody.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use callwright::{CallsInReasoning, Policy, ToolChoice};
+use clap::{Args, ValueEnum};
+
+use crate::chunks::Chunks;
+
+/// What servers say: OpenAI's five, Anthropic's, and what some write for them. With --jsonl a line may say anything.
+const FINISH_REASONS: [&str; 13] = [
+    "stop",
+    "length",
+    "tool_calls",
+    "function_call",
+    "content_filter",
+    "end_turn",
+    "tool_use",
+    "stop_sequence",
+    "max_tokens",
+    "model_length",
+    "insufficient_system_resource",
+    "abort",
+    "error",
+];
+
+#[derive(Debug, Args)]
+#[command(after_help = "With --jsonl each line is an object
+  {\"id\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"reasoning\"][, \"start\"]}
+and is answered, in order, by one flushed line
+  {\"id\", \"calls\": [{\"name\", \"arguments\", …}], \"text\", \"repairs\", …, \"us\"}
+which has an \"error\" where only refusals came out, or the line could not be used.
+\"us\" are the microseconds of the reading alone. Unknown fields are ignored.
+Without --json and --jsonl a drawing shows what was mended. Where standard output is no terminal, the drawing goes to
+standard error, and the same JSON as with --json to standard output.
+Places (\"at\", \"span\") are pairs of byte offsets, the end not included.")]
+pub(crate) struct ParseArgs {
+    /// The model's answer; `-` is standard input.
+    #[arg(default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// The tools, in any of the shapes that `callwright lint --help` names. Without them the candidates are shown. With
+    /// --jsonl: for lines that have none.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// Why the model stopped, as its server says.
+    #[arg(long, value_name = "REASON", value_parser = FINISH_REASONS, conflicts_with = "jsonl")]
+    pub(crate) finish_reason: Option<String>,
+    /// Where the answer begins.
+    #[arg(long, value_enum, default_value = "text", conflicts_with = "jsonl")]
+    pub(crate) start: Start,
+    /// Look for this dialect only, by a name that `callwright dialects` lists.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dialect: Option<String>,
+    /// The configuration file whose `[[dialect]]` tables are looked for too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// What may be done about a call that is not right as it was written: auto, heal, feedback, strict.
+    #[arg(long, value_name = "POLICY", default_value = "auto", value_parser = policy)]
+    pub(crate) policy: Policy,
+    /// What becomes of a marked call in the model's reasoning: ignore, unclosed (the reasoning never ends, and the
+    /// call is the last thing in it), accept.
+    #[arg(long, value_name = "WHICH", default_value = "unclosed", value_parser = calls_in_reasoning)]
+    pub(crate) calls_in_reasoning: CallsInReasoning,
+    /// Feed the answer in pieces: of N bytes, or of random lengths (random:SEED). The outcome is the same.
+    #[arg(long, value_name = "N|random:SEED")]
+    pub(crate) chunks: Option<Chunks>,
+    /// Write only the result, as JSON; no drawing.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) lines: LinesArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Start {
+    /// With the answer.
+    Text,
+    /// Inside the reasoning block, which the prompt has opened already.
+    Reasoning,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "With --jsonl each line is an object
+  {\"id\", \"input\", \"schema\"[, \"finish_reason\"]}
+and is answered, in order, by one flushed line
+  {\"id\", \"output_text\", \"repairs\", \"us\"}  or  {\"id\", \"error\", \"diagnostics\", \"us\"}.
+\"us\" are the microseconds of the reading alone. Unknown fields are ignored.
+The JSON text goes to standard output; the drawing of what was mended to standard error, or to standard output where that
+is a terminal. Places (\"at\") are pairs of byte offsets, the end not included.")]
+pub(crate) struct HealArgs {
+    /// The text; `-` is standard input.
+    #[arg(default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// The JSON Schema that the value must fit.
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Why the model stopped, as its server says.
+    #[arg(long, value_name = "REASON", value_parser = FINISH_REASONS, conflicts_with = "jsonl")]
+    pub(crate) finish_reason: Option<String>,
+    /// Write only the result, as JSON; no drawing.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) lines: LinesArgs,
+}
+
+/// Many cases in one run.
+#[derive(Debug, Args)]
+pub(crate) struct LinesArgs {
+    /// Read one case per line, answer each with one line.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) jsonl: bool,
+    /// How many lines are worked on at once. With 1, each is answered before the next is read.
+    #[arg(long, value_name = "N", default_value = "1", requires = "jsonl")]
+    pub(crate) jobs: NonZeroUsize,
+    /// The longest line, in bytes.
+    #[arg(long, value_name = "BYTES", default_value = "67108864", requires = "jsonl")]
+    pub(crate) max_line: NonZeroUsize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DialectsArgs {
+    /// The one to show, by its name or an alias.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Write JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The configuration file whose `[[dialect]]` tables are listed too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With --messages, a JSON object is written: the members of a request for a server that knows no
+tools, {\"messages\": […][, \"response_format\": {…}][, \"grammar\": \"…\"]}."
+)]
+pub(crate) struct PromptArgs {
+    /// The dialect in which the model is to call, by its name: hermes, qwen3_coder, harmony, json, …
+    #[arg(long, value_name = "NAME", required_unless_present = "model")]
+    pub(crate) dialect: Option<String>,
+    /// The configuration file whose dialects may be spoken too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Take the dialect that is best known for this model.
+    #[arg(long, value_name = "NAME", conflicts_with = "dialect")]
+    pub(crate) model: Option<String>,
+    /// The tools, in any of the shapes that `callwright lint --help` names.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: PathBuf,
+    /// The conversation: a JSON array of OpenAI messages; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) messages: Option<PathBuf>,
+    /// auto, required, none, or the name of the tool that must be called.
+    #[arg(long, value_name = "CHOICE", default_value = "auto", value_parser = tool_choice)]
+    pub(crate) tool_choice: ToolChoice,
+    /// At most one call per answer.
+    #[arg(long)]
+    pub(crate) no_parallel: bool,
+    /// What the server holds the answer to.
+    #[arg(long, value_enum, value_name = "HOW", requires = "messages")]
+    pub(crate) constrain: Option<Constrain>,
+    /// The server's template has no system role.
+    #[arg(long, requires = "messages")]
+    pub(crate) no_system_role: bool,
+    /// The server's template wants user and assistant to alternate.
+    #[arg(long, requires = "messages")]
+    pub(crate) alternate: bool,
+    /// The server's template knows the role in which the dialect has results.
+    #[arg(long, requires = "messages")]
+    pub(crate) result_role: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Constrain {
+    /// A JSON schema, as `response_format`; for the dialect json.
+    Schema,
+    /// A grammar for llama.cpp; not for the dialect tool_code.
+    Grammar,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TemplateArgs {
+    /// The template, in Jinja; or a `tokenizer_config.json` with a `response_template` or `response_schema`, or one of these.
+    /// `-` is standard input.
+    pub(crate) file: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LintArgs {
+    /// The tools: JSON, the definitions of OpenAI (chat or Responses), Anthropic, MCP or Gemini, as a list, under `tools`,
+    /// or one alone; `-` is standard input.
+    pub(crate) file: PathBuf,
+    /// Print how many tokens each definition costs in every request.
+    #[arg(long)]
+    pub(crate) cost: bool,
+    /// Fail on warnings too, not on errors alone.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+fn policy(name: &str) -> Result<Policy, &'static str> {
+    Policy::named(name).ok_or("one of auto, heal, feedback, strict")
+}
+
+fn calls_in_reasoning(name: &str) -> Result<CallsInReasoning, &'static str> {
+    CallsInReasoning::named(name).ok_or("one of ignore, unclosed, accept")
+}
+
+fn tool_choice(word: &str) -> Result<ToolChoice, std::convert::Infallible> {
+    let known = ToolChoice::from_value(&serde_json::Value::from(word));
+    Ok(known.unwrap_or_else(|| ToolChoice::Named(word.to_owned())))
+}
