@@ -6,9 +6,10 @@
 mod binary;
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
-use binary::file;
-use binary::serving::Serving;
+use binary::serving::{Serving, serve};
+use binary::{callwright, file};
 use callwright::Dialects;
 use serde_json::{Value, json};
 
@@ -253,4 +254,57 @@ fn one_model_is_listed() {
     let list = started("models").ask("GET", "/v1/models", "", "");
     assert_eq!(list.matches("\"id\"").count(), 1, "{list}");
     assert!(list.contains("callwright-replay"), "{list}");
+}
+
+/// Runs the agent without an upstream, in a workspace of its own; its exit code, what it said, and the workspace.
+fn run(name: &str, args: &[&str]) -> (i32, String, PathBuf) {
+    let workspace = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("built-in-{name}"));
+    let _ = std::fs::remove_dir_all(&workspace);
+    std::fs::create_dir_all(&workspace).unwrap();
+    let mut command = callwright(&[&["run", "--model", "callwright-replay"], args].concat());
+    // As `serve` is started in tests: without what the tester's own environment sets.
+    for (variable, value) in serve(&[], &[]).get_envs() {
+        match value {
+            Some(value) => command.env(variable, value),
+            None => command.env_remove(variable),
+        };
+    }
+    let output = command.current_dir(&workspace).output().unwrap();
+    let said = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+    (output.status.code().unwrap(), said, workspace)
+}
+
+fn example(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    path.into_os_string().into_string().unwrap()
+}
+
+#[test]
+fn each_example_ends_well_and_does_what_it_is_for() {
+    for (name, input, result) in [
+        ("echo.toml", r#"{"word": "ping"}"#, "✔ echo -> ping"),
+        ("get_weather.toml", r#"{"city": "Paris"}"#, "The weather in Paris is sunny and 22°C."),
+        ("run_code.json", r#"{"problem": "Print hello"}"#, "✔ run_code -> hello"),
+        ("create_file.toml", r#"{"what": "a Python file that prints hello"}"#, "✔ fsWrite"),
+    ] {
+        let (code, said, workspace) = run(name, &[&example(name), "--input", input, "--yes"]);
+        assert_eq!(code, 0, "{name}: {said}");
+        assert!(said.contains(result) && said.contains("\nDone. The tool says: "), "{name}: {said}");
+        if name == "create_file.toml" {
+            assert_eq!(std::fs::read_to_string(workspace.join("hello.py")).unwrap(), "print(\"hello\")\n");
+        }
+    }
+}
+
+#[test]
+fn a_task_without_a_file_is_done_and_a_tool_that_fails_is_not_repeated() {
+    let (code, said, workspace) = run("task", &["create a Python file that prints hello", "--yes"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(std::fs::read_to_string(workspace.join("hello.py")).unwrap(), "print(\"hello\")\n");
+
+    let fails = "task = \"Try it.\"\ntools = [\"try_it\"]\n[[tool]]\nname = \"try_it\"\ncommand = [\"false\"]\n\
+                 kind = \"read\"\ndescription = \"Try it.\"\nparameters = { type = \"object\" }\n";
+    let (code, said, _) = run("fails", &[&file("fails.toml", fails)]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("2 requests"), "{said}");
 }
