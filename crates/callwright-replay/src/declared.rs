@@ -146,7 +146,7 @@ mod tests {
             json!({ "functions": [function] }),
             json!({ "tools": [{ "name": "f", "description": "F.", "input_schema": schema }] }),
         ] {
-            assert_eq!(native(&body), [tool.clone()], "{body}");
+            assert_eq!(native(&body), std::slice::from_ref(&tool), "{body}");
         }
         let nothing = json!({ "tools": [{ "type": "function", "function": { "name": "now" } }] });
         assert_eq!(native(&nothing)[0].parameters, json!({}));

@@ -179,7 +179,7 @@ impl Source<'_> {
         if let Some(text) = schema["pattern"].as_str().and_then(pattern::example) {
             return text;
         }
-        if let Some((is, plain)) = schema["format"].as_str().and_then(format) {
+        if let Some(Format { is, plain }) = schema["format"].as_str().and_then(format) {
             return self.task.word(is).unwrap_or_else(|| plain.to_owned());
         }
         let in_bounds = |text: &String| {
@@ -261,8 +261,15 @@ fn shown_in(description: &str) -> Option<String> {
     Task::new(description, None).quoted()
 }
 
-/// What a word of this format looks like, and one that is of it.
-fn format(name: &str) -> Option<(fn(&str) -> bool, &'static str)> {
+/// What texts of a format look like.
+struct Format {
+    /// Is a word of it? Where nobody would say it in a sentence, none is.
+    is: fn(&str) -> bool,
+    /// One that is.
+    plain: &'static str,
+}
+
+fn format(name: &str) -> Option<Format> {
     fn digits(word: &str, separator: char, lengths: &[usize]) -> bool {
         let parts: Vec<&str> = word.split(separator).collect();
         parts.len() == lengths.len()
@@ -271,7 +278,7 @@ fn format(name: &str) -> Option<(fn(&str) -> bool, &'static str)> {
                 .zip(lengths)
                 .all(|(part, length)| part.len() == *length && part.bytes().all(|byte| byte.is_ascii_digit()))
     }
-    let known: (fn(&str) -> bool, &str) = match name {
+    let (is, plain): (fn(&str) -> bool, &str) = match name {
         "date" => (|word| digits(word, '-', &[4, 2, 2]), "2026-01-31"),
         "time" => (|_| false, "12:00:00Z"),
         "date-time" => (|_| false, "2026-01-31T12:00:00Z"),
@@ -291,7 +298,7 @@ fn format(name: &str) -> Option<(fn(&str) -> bool, &'static str)> {
         "regex" => (|_| false, "a+"),
         _ => return None,
     };
-    Some(known)
+    Some(Format { is, plain })
 }
 
 #[cfg(test)]

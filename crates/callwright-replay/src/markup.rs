@@ -105,7 +105,7 @@ mod tests {
         let parameters = json!({ "type": "object", "properties": properties, "required": ["a"] });
         let tool = Tool { name: "f".into(), about: "F.".into(), parameters };
         for prompt in [elements, declaration, &declaration.replace("<|\"|>", "<escape>")] {
-            assert_eq!(in_prompt(prompt), [tool.clone()], "{prompt}");
+            assert_eq!(in_prompt(prompt), std::slice::from_ref(&tool), "{prompt}");
         }
     }
 }

@@ -124,7 +124,7 @@ mod tests {
             "required": ["city", "n", "tags"],
         });
         let tool = Tool { name: "f".into(), about: "Gets it.".into(), parameters };
-        assert_eq!(tools(python), [tool.clone()]);
+        assert_eq!(tools(python), std::slice::from_ref(&tool));
         assert_eq!(tools(typescript), [tool]);
         assert_eq!(tools("def f():\n"), [self::tool("f", "", "")]);
     }
