@@ -1,7 +1,8 @@
-//! The house's own commands: `cargo xtask tidy | test | e2e | score DIR | bench gateway | bench store`.
+//! The house's own commands: `cargo xtask tidy | test | documented | e2e | score DIR | bench gateway | bench store`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
+mod documented;
 mod e2e;
 mod house;
 mod layers;
@@ -19,6 +20,7 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask tidy         the layer table and the house rules
        cargo xtask test         everything, in order, with the seconds of each step
+       cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
                                 the cells whose names hold NAME, such as gateway/langchain (needs Python 3, npm);
                                 --only dialects: which dialect a small model does best with (minutes);
@@ -39,6 +41,9 @@ fn main() -> ExitCode {
     let done = match args.as_slice() {
         ["tidy"] => tidy(),
         ["test"] => suite::test(),
+        ["documented"] => suite::documented(),
+        ["documented", documented::HERE] => documented::run_here(false),
+        ["documented", documented::ALONE] => documented::run_here(true),
         ["e2e"] => suite::e2e("", None),
         ["e2e", "--only", name] => suite::e2e(name, None),
         ["e2e", "--only", name, "--server", url] => suite::e2e(name, Some(url)),

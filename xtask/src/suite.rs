@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use crate::packages::packages;
 use crate::postgres::{Postgres, VARIABLE};
 use crate::step::{self, Tally, cargo};
-use crate::{e2e, root, tidy};
+use crate::{documented, e2e, root, tidy};
 
 /// Runs all steps, failed ones or not, and ends with one line `N passed, N failed`.
 ///
@@ -61,7 +61,24 @@ pub(crate) fn test() -> Result<()> {
             ]))
         });
     }
+    built(&mut suite, &root);
+    suite.tests(DOCUMENTED, || documented::run(&root));
     end_to_end(&mut suite, &root, "", None);
+    suite.finish()
+}
+
+/// The commands that the documentation prints.
+const DOCUMENTED: &str = "commands of the documentation";
+
+/// Runs the commands that the documentation prints.
+///
+/// # Errors
+/// As [`test()`].
+pub(crate) fn documented() -> Result<()> {
+    let mut suite = Suite::default();
+    let root = root()?;
+    built(&mut suite, &root);
+    suite.tests(DOCUMENTED, || documented::run(&root));
     suite.finish()
 }
 
@@ -87,14 +104,19 @@ pub(crate) fn e2e(only: &str, server: Option<&str>) -> Result<()> {
             return suite.finish();
         }
     }
+    built(&mut suite, &root);
     end_to_end(&mut suite, &root, only, server);
     suite.finish()
 }
 
-fn end_to_end(suite: &mut Suite, root: &Path, only: &str, server: Option<&str>) {
-    suite.check("end to end: build", || {
+/// The binary that users have.
+fn built(suite: &mut Suite, root: &Path) {
+    suite.check("build", || {
         Ok(step::run(cargo(root).args(["build", "--quiet", "--package", "callwright-cli"]))?.ok)
     });
+}
+
+fn end_to_end(suite: &mut Suite, root: &Path, only: &str, server: Option<&str>) {
     if let Err(error) = e2e::add_to(suite, root, only, server) {
         suite.check("end to end: what to run", || Err(error));
     }

@@ -42,6 +42,18 @@ fn all_dialects_are_listed_with_an_example_each() {
 }
 
 /// One that is shown whole is what a file takes, its name apart.
+/// The pages that say how many there are say the same as the list.
+#[test]
+fn the_documents_count_them() {
+    let n = callwright::Dialects::default().iter().count();
+    for (page, says) in [
+        (include_str!("../../../README.md"), format!("in {n} dialects")),
+        (include_str!("../../../docs/dialects.md"), format!("write their calls in {n} ways")),
+    ] {
+        assert!(page.contains(&says), "no page says {says:?}");
+    }
+}
+
 #[test]
 fn a_dialect_that_is_shown_can_be_put_in_a_file() {
     for name in ["internlm2", "plamo3", "gemma4"] {

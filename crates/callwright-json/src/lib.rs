@@ -38,3 +38,8 @@ pub use tree::{Kind, Tree, Value};
 
 /// The deepest nesting that is read.
 pub const MAX_DEPTH: usize = 128;
+
+/// What the crate's page prints runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page {}

@@ -8,7 +8,6 @@ use crate::ladder::Step;
 use crate::question::Question;
 use crate::record::{Choice, End, Why};
 use crate::turn::{Chosen, Source, Turn, read_whole};
-use crate::whole::append;
 use crate::wire::{Document, usage};
 
 /// What one choice of the answer came to when the ladder had ended.
@@ -17,7 +16,7 @@ pub(crate) struct Settled {
     pub(crate) first: Choice,
     /// The calls, and those that stay refused, in order.
     pub(crate) verdicts: Vec<Verdict>,
-    /// What was said besides, in later answers too.
+    /// What a later answer says instead of calling anything.
     pub(crate) more_text: String,
     /// Why the model stopped.
     pub(crate) finish_reason: Option<String>,
@@ -82,7 +81,7 @@ impl Turn {
                 _ => {
                     verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
                     verdicts.extend(answer.outcome.verdicts.iter().cloned());
-                    append(&mut more_text, &answer.outcome.text);
+                    more_text = said_instead(&answer, &first);
                 }
             }
             if why != Why::Reask {
@@ -120,7 +119,7 @@ impl Turn {
         if refused(&answer.outcome.verdicts).next().is_none() && !answer.is_empty() {
             settled.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
             settled.verdicts.extend(answer.outcome.verdicts.iter().cloned());
-            append(&mut settled.more_text, &answer.outcome.text);
+            settled.more_text = said_instead(&answer, &settled.first);
             settled.finish_reason = answer.finish_reason;
             settled.end = End::Corrected;
         }
@@ -158,6 +157,16 @@ impl Settled {
                 n_calls == 1
             }
         });
+    }
+}
+
+/// What a later answer says instead of a call. What stands beside a call belongs to its attempt, and the client has
+/// read that of the first one, as it has read words that are said again.
+fn said_instead(answer: &Choice, first: &Choice) -> String {
+    let is_new = answer.outcome.text.trim() != first.outcome.text.trim();
+    match answer.outcome.verdicts.is_empty() && is_new {
+        true => answer.outcome.text.clone(),
+        false => String::new(),
     }
 }
 

@@ -43,3 +43,12 @@ pub use reply::{Broken, Reply, ReplyBody};
 pub use told::{Mistake, mistakes};
 pub use upstream::Kept;
 pub use wire::WireError;
+
+/// What the pages of the project and of the engine print runs.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    mod project {}
+    #[doc = include_str!("../../callwright/README.md")]
+    mod engine {}
+}

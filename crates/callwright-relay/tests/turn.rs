@@ -204,6 +204,34 @@ fn what_stays_wrong_is_fed_back_and_then_refused_in_words() {
     assert_eq!((&feedback[2]["role"], &feedback[2]["tool_call_id"]), (&json!("tool"), &json!("c1")));
 }
 
+/// What was said beside a call belongs to it: the client has read it once, and does not read it with each attempt.
+#[test]
+fn prose_beside_calls_is_said_once() {
+    let wrong = |text: &str| {
+        format!(
+            "[[answer]]\ntext = {text:?}\ntool_calls = [{{ name = \"get_weather\", arguments = '{{\"town\": \"x\"}}' }}]\n"
+        )
+    };
+    let right = "[[answer]]\ntext = \"Sorry, once more.\"\ntool_calls = [{ name = \"get_weather\", arguments = '{\"city\": \"x\"}' }]\n";
+    let words = |text: &str| format!("[[answer]]\ntext = {text:?}\n");
+    let refused = "⚠️ A call of the tool get_weather was not run: missing required: city.";
+    let first = "I will look it up.";
+    for (others, said) in [
+        // As often as it is tried, and whatever is said beside the later tries.
+        ([wrong(first), wrong(first)].concat(), format!("{first}\n\n{refused}")),
+        ([wrong("Again."), wrong("And again.")].concat(), format!("{first}\n\n{refused}")),
+        // What was asked for again is right in the end.
+        ([wrong(first), right.to_owned()].concat(), first.to_owned()),
+        // It calls nothing more: that is its answer.
+        (words("I cannot tell."), format!("{first}\n\nI cannot tell.")),
+        (words(first), first.to_owned()),
+    ] {
+        let script = wrong(first) + &others;
+        let (answer, _) = answer(&script, &request(NATIVE));
+        assert_eq!(answer.text, said, "{script}");
+    }
+}
+
 /// S0-53, S4-01, S4-15, S4-18
 #[test]
 fn the_feedback_policy_teaches_in_the_channel_of_the_model() {

@@ -1,6 +1,10 @@
 //! What a request asks for, as far as a script can depend on it. A body that is no JSON asks for nothing.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
+
+use crate::conversation::Conversation;
 
 /// A request for a completion.
 pub(crate) struct Request<'a> {
@@ -9,11 +13,13 @@ pub(crate) struct Request<'a> {
     pub(crate) nth: usize,
     pub(crate) bytes: &'a [u8],
     json: Value,
+    conversation: OnceLock<Conversation>,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn new(path: &'a str, nth: usize, bytes: &'a [u8]) -> Request<'a> {
-        Request { path, nth, bytes, json: serde_json::from_slice(bytes).unwrap_or_default() }
+        let json = serde_json::from_slice(bytes).unwrap_or_default();
+        Request { path, nth, bytes, json, conversation: OnceLock::new() }
     }
 
     pub(crate) fn is_chat(&self) -> bool {
@@ -35,6 +41,15 @@ impl<'a> Request<'a> {
     /// Does it have this field, and something in it?
     pub(crate) fn has(&self, field: &str) -> bool {
         !self.json[field].is_null()
+    }
+
+    pub(crate) fn body(&self) -> &Value {
+        &self.json
+    }
+
+    /// What the conversation has come to. Few scripts ask.
+    pub(crate) fn conversation(&self) -> &Conversation {
+        self.conversation.get_or_init(|| Conversation::of(&self.json))
     }
 
     pub(crate) fn last_message(&self) -> Option<&Value> {

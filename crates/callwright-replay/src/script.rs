@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 use crate::form::Form;
+use crate::improvise::Improvise;
 
 /// All that an upstream will do.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -68,6 +69,8 @@ pub struct Answer {
     pub body: Option<String>,
     /// The whole stream, byte for byte, each text written by itself.
     pub raw_events: Option<Vec<String>>,
+    /// What is said is made up for the request. It is not given where there is nothing to make up.
+    pub improvise: Option<Improvise>,
     /// What goes wrong on the way.
     #[serde(alias = "faults")]
     pub fault: Fault,
@@ -157,6 +160,8 @@ pub struct When {
     pub last_role: Option<String>,
     /// A text somewhere in the last message.
     pub last_contains: Option<String>,
+    /// Texts that the user's task holds, in whatever case: what was said last, but for results and errors of calls.
+    pub task: Vec<String>,
     /// A text somewhere in the body.
     pub contains: Option<String>,
     /// A text nowhere in the body.
@@ -215,14 +220,12 @@ impl Script {
 impl Answer {
     /// An answer of text only.
     pub fn text(text: &str) -> Answer {
-        let choice = Choice { text: Some(text.into()), ..Choice::default() };
-        Answer { choice, ..Answer::default() }
+        Answer { choice: Choice::text(text), ..Answer::default() }
     }
 
     /// An answer of one native call.
     pub fn call(name: &str, arguments: &str) -> Answer {
-        let call = Call { id: None, name: name.into(), arguments: Arguments::Text(arguments.into()) };
-        Answer { choice: Choice { tool_calls: vec![call], ..Choice::default() }, ..Answer::default() }
+        Answer { choice: Choice::call(name, arguments.into()), ..Answer::default() }
     }
 
     /// What the model says, choice by choice.
@@ -238,9 +241,12 @@ impl Answer {
             return Some(why);
         }
         let says = self.choice.says_something() || !self.choices.is_empty();
-        let forms = [says, self.error.is_some(), self.body.is_some(), self.raw_events.is_some()];
-        if 1 < forms.iter().filter(|is| **is).count() {
-            return Some("what is said, `error`, `body` and `raw_events` exclude each other".into());
+        let others =
+            [self.error.is_some(), self.body.is_some(), self.raw_events.is_some(), self.improvise.is_some()];
+        if 1 < [says].iter().chain(&others).filter(|is| **is).count() {
+            return Some(
+                "what is said, `error`, `body`, `raw_events` and `improvise` exclude each other".into(),
+            );
         }
         if self.choice.says_something() && !self.choices.is_empty() {
             return Some("`choices` excludes what one choice says".into());
@@ -250,6 +256,17 @@ impl Answer {
 }
 
 impl Choice {
+    /// Text only.
+    pub(crate) fn text(text: &str) -> Choice {
+        Choice { text: Some(text.into()), ..Choice::default() }
+    }
+
+    /// One native call.
+    pub(crate) fn call(name: &str, arguments: String) -> Choice {
+        let call = Call { id: None, name: name.into(), arguments: Arguments::Text(arguments) };
+        Choice { tool_calls: vec![call], ..Choice::default() }
+    }
+
     fn says_something(&self) -> bool {
         self.text.is_some()
             || self.reasoning.is_some()
@@ -313,7 +330,7 @@ mod tests {
             ("[[answer]]\nchoices = [{ txet = \"x\" }]", "answer 1: unknown key `txet`"),
             (
                 "[[answer]]\n[[answer]]\ntext = \"x\"\nbody = \"y\"",
-                "answer 2: what is said, `error`, `body` and `raw_events` exclude each other",
+                "answer 2: what is said, `error`, `body`, `raw_events` and `improvise` exclude each other",
             ),
             (
                 "[[answer]]\ntext = \"x\"\nchoices = [{ text = \"y\" }]",

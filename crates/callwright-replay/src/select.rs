@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use crate::request::Request;
-use crate::script::{Script, When};
+use crate::script::{Choice, Script, When};
+use crate::task::says;
 
 /// What a request comes to.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Selected<'s> {
-    /// The answer of this number.
-    Answer(usize),
+    /// The answer of this number, and what it says where that is made up.
+    Answer(usize, Option<Box<Choice>>),
     /// What it asks for is refused with this message.
     Refused(&'s str),
     /// Nothing is left that fits it.
@@ -28,11 +29,18 @@ pub(crate) fn select<'s>(script: &'s Script, request: &Request<'_>, used: &mut [
     if let Some(message) = refused {
         return Selected::Refused(message);
     }
-    let mut answers = script.answers.iter().zip(used).enumerate();
-    let fits = answers.find(|(_, (answer, used))| (answer.repeat || !**used) && answer.when.fits(request));
-    let Some((at, (_, used))) = fits else { return Selected::Nothing };
-    *used = true;
-    Selected::Answer(at)
+    for (at, (answer, used)) in script.answers.iter().zip(used).enumerate() {
+        if *used && !answer.repeat || !answer.when.fits(request) {
+            continue;
+        }
+        let made_up = answer.improvise.as_ref().map(|improvise| improvise.choice(request));
+        if let Some(None) = made_up {
+            continue;
+        }
+        *used = true;
+        return Selected::Answer(at, made_up.flatten().map(Box::new));
+    }
+    Selected::Nothing
 }
 
 impl When {
@@ -46,6 +54,7 @@ impl When {
         path && self.model.as_deref().is_none_or(|model| model == request.model())
             && self.last_role.as_deref().is_none_or(|role| Some(role) == last_role)
             && self.last_contains.as_deref().is_none_or(|text| last.is_some_and(|m| holds(m, text)))
+            && self.task.iter().all(|text| says(&request.conversation().task, text))
             && self.contains.as_deref().is_none_or(|text| stands_in(request.bytes, text))
             && self.lacks.as_deref().is_none_or(|text| !stands_in(request.bytes, text))
             && self.has_tools.is_none_or(|has| has == request.has("tools"))
@@ -76,7 +85,7 @@ mod tests {
         let answer = |(nth, body): (usize, &&str)| {
             let request = Request::new("/v1/chat/completions", nth, body.as_bytes());
             match select(script, &request, &mut used) {
-                Selected::Answer(at) => Some(at),
+                Selected::Answer(at, _) => Some(at),
                 Selected::Refused(_) | Selected::Nothing => None,
             }
         };

@@ -2,6 +2,7 @@
 //!
 //! It runs on a thread of its own, so that it answers whatever the caller's thread or runtime does.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -24,7 +25,7 @@ use crate::answer::Response;
 use crate::line::{Line, ResetSwitch};
 use crate::record::{Ending, Log, Note, Recorded, harmless};
 use crate::request::{Request, is_chat};
-use crate::script::Script;
+use crate::script::{Answer, Script};
 use crate::select::{Selected, select};
 use crate::tape::Tape;
 
@@ -221,8 +222,13 @@ impl Stage {
             *asked += usize::from(is_chat(path));
             let request = Request::new(path, *asked, body);
             match select(script, &request, answers) {
-                Selected::Answer(at) => {
-                    return (Response::of(&script.answers[at], &request, &script.form), Some(at));
+                Selected::Answer(at, made_up) => {
+                    let answer = &script.answers[at];
+                    let answer = match made_up {
+                        Some(choice) => Cow::Owned(Answer { choice: *choice, ..answer.clone() }),
+                        None => Cow::Borrowed(answer),
+                    };
+                    return (Response::of(&answer, &request, &script.form), Some(at));
                 }
                 selected => selected,
             }

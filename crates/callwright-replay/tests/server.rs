@@ -181,5 +181,5 @@ fn each_request_is_noted_and_only_the_last_ones_are_kept() {
 fn the_readme_shows_a_script() {
     let readme = include_str!("../README.md");
     let script = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    assert_eq!(Script::from_toml(script).unwrap().answers.len(), 7);
+    assert_eq!(Script::from_toml(script).unwrap().answers.len(), 8);
 }

@@ -109,9 +109,14 @@ impl Installed {
 
     /// The command that runs a script of `e2e/python`.
     pub(crate) fn python_script(&self, script: &str) -> Result<Command> {
+        self.python(&self.e2e.join("python").join(script))
+    }
+
+    /// The command that runs a script in Python with the packages of `e2e/python`.
+    pub(crate) fn python(&self, script: &Path) -> Result<Command> {
         let python = self.python.as_ref().context("the Python clients are not installed")?;
         let mut command = Command::new(python);
-        command.arg(self.e2e.join("python").join(script));
+        command.arg(script);
         Ok(alone(command))
     }
 

@@ -8,9 +8,10 @@ mod install;
 mod judge;
 mod mcp;
 mod page;
-mod process;
+pub(crate) mod process;
 mod prompts;
 mod questions;
+mod readme;
 mod scenario;
 mod server;
 
@@ -56,15 +57,19 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<
     let is_prompts = only == prompts::PROMPTS;
     let is_page = page::PAGE.contains(only);
     let is_mcp = mcp::MCP.contains(only);
+    let is_readme = readme::README.contains(only);
     let runs = agent::Cell::all(root, only)?;
     let is_asked = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || !runs.is_empty();
-    let is_any = is_asked || is_prompts || is_page || is_mcp;
+    let is_any = is_asked || is_prompts || is_page || is_mcp || is_readme;
     ensure!(is_any, "nothing is named {only}");
     ensure!(server.is_none() || !compared.is_empty(), "only dialects are compared at a given server");
 
     let mut platforms: BTreeSet<Platform> =
         chosen.iter().flat_map(|(_, cells)| cells).map(|cell| cell.client.platform()).collect();
     let mut is_model = !runs.is_empty() || chosen.iter().any(|(scenario, _)| scenario.upstream.is_model());
+    if is_readme {
+        platforms.insert(Platform::Python);
+    }
     if !choices.is_empty() || !compared.is_empty() || is_prompts {
         platforms.insert(Platform::Python);
         is_model |= server.is_none();
@@ -85,6 +90,11 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<
     }
     if is_prompts {
         bench.prompts(suite, root);
+    }
+    if is_readme && bench.installed.has(Platform::Python) {
+        suite.tests("end to end: the README's client", || readme::check(root, &bench.installed));
+    } else if is_readme {
+        suite.leave_out(readme::README, "the Python clients are not installed");
     }
     if is_page && bench.installed.add_page(suite)? {
         suite.tests("end to end: the page", || page::look(root, &bench.installed));

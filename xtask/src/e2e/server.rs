@@ -54,6 +54,14 @@ pub(crate) fn gateway(url: &str, config: Option<&toml::Table>, installed: &Insta
     Server::start(&command, &installed.log("gateway"), START)
 }
 
+/// Starts a gateway that is told of no upstream, and looks for none.
+pub(crate) fn gateway_alone(installed: &Installed) -> Result<Server> {
+    let mut command = callwright()?;
+    command.args(["serve", "--listen", "127.0.0.1:0", "--store", "off", "--set", "find_local=false"]);
+    command.env_remove("OPENROUTER_API_KEY");
+    Server::start(&command, &installed.log("gateway"), START)
+}
+
 /// Starts a gateway before the upstreams of `config`; several may run, each with a `name` of its own.
 pub(crate) fn configured_gateway(name: &str, config: &toml::Table, installed: &Installed) -> Result<Server> {
     let mut command = callwright()?;

@@ -134,7 +134,11 @@ pub(crate) enum Command {
     /// Write what is kept for other programs.
     Export(ExportArgs),
     /// Show what Callwright does, on built-in examples.
-    Demo,
+    Demo {
+        /// Every example.
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 #[cfg(test)]
