@@ -47,9 +47,14 @@ pub(crate) async fn upstream(config: &mut Config, env: Env<'_>) -> Result<Option
     let found = if config.settings.find_local { local().await } else { None };
     let has_key = env(OPENROUTER_KEY).is_some_and(|key| !key.trim().is_empty());
     let (upstream, origin, sentence, replay) = match found {
-        Some((name, port)) => {
+        Some((name, port, models)) => {
             let url = base_url(port);
-            let sentence = format!("no upstream is configured; found one where {name} usually is: {url}");
+            let mut sentence = format!("no upstream is configured; found one where {name} usually is: {url}");
+            if let ([model], None) = (models.as_slice(), &config.settings.default_model) {
+                sentence.push_str(&format!(", with the model {model}"));
+                config.settings.default_model = Some(model.clone());
+                config.origins.insert("default_model", Origin::Found("the only one that is listed"));
+            }
             (named("local", &url, None), "found on this machine", sentence, None)
         }
         None if has_key => {
@@ -119,10 +124,10 @@ pub(crate) async fn model(config: &Config, env: Env<'_>) -> Result<String, Failu
 /// So many models are named in a message.
 const SHOWN: usize = 12;
 
-/// The first local server that answers.
-async fn local() -> Option<(&'static str, u16)> {
+/// The first local server that answers, and its models.
+async fn local() -> Option<(&'static str, u16, Vec<String>)> {
     let answers = survey::find(&LOCAL.map(|(_, port)| base_url(port)), PATIENCE).await;
-    LOCAL.into_iter().zip(answers).find(|(_, models)| models.is_some()).map(|(server, _)| server)
+    LOCAL.into_iter().zip(answers).find_map(|((name, port), models)| Some((name, port, models?)))
 }
 
 fn base_url(port: u16) -> String {
