@@ -1,6 +1,6 @@
 //! What a request asks for, as far as a script can depend on it. A body that is no JSON asks for nothing.
 
-use serde_json::Value;
+use callwright::value::Value;
 
 /// A request for a completion.
 pub(crate) struct Request<'a> {
