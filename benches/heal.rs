@@ -32,7 +32,7 @@ mod valid_calls {
 
     #[divan::bench(args = SIZES)]
     fn serde_json_strict(bencher: Bencher<'_, '_>, size: usize) {
-        measure(bencher, &valid(size), |text| serde_json::from_str::<serde_json::Value>(text).is_ok());
+        measure(bencher, &valid(size), |text| serde_json::from_str::<callwright::value::Value>(text).is_ok());
     }
 
     #[divan::bench(args = SIZES)]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use callwright::{Schema, heal};
 use callwright_json::{AnyValue, Guide, Options, apply, read_with, strict};
-use serde_json::Value;
+use callwright::value::Value;
 
 /// What the first byte can choose: none, a flat object with code in it, a nested one, and a closed one.
 static SCHEMAS: LazyLock<Vec<Option<Schema>>> = LazyLock::new(|| {

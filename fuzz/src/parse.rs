@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use callwright::{Context, Delta, Event, LiveCall, Outcome, Scanner, ToolSet, Verdict, parse};
-use serde_json::Value;
+use callwright::value::Value;
 
 static TOOLS: LazyLock<ToolSet> = LazyLock::new(|| {
     let tools = r#"[

@@ -13,7 +13,8 @@ use callwright::{Policy, ToolSet, Verdict, parse};
 use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, UpstreamConfig};
 use callwright_relay::{Nobody, Relay, Request};
 use http_body_util::BodyExt;
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 use tokio::runtime::Runtime;
 
 const TOOLS: &str = r#"[

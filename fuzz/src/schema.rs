@@ -1,7 +1,7 @@
 //! Any schema: no panic, its normal form means the same, and what fits it once fits it again.
 
 use callwright::{Schema, heal};
-use serde_json::Value;
+use callwright::value::Value;
 
 /// What is checked against each schema.
 const INSTANCES: [&str; 5] =

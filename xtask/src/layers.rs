@@ -29,10 +29,8 @@ const LAYERS: &[Layer] = &[
         never: &["callwright-relay", "callwright-gateway", "callwright-agent", "axum"],
     },
     Layer { name: "callwright-gateway", never: &["callwright-agent", "callwright-replay"] },
-    Layer {
-        name: "callwright-replay",
-        never: &["callwright", "callwright-json", "callwright-relay", "callwright-gateway", "axum"],
-    },
+    // Of the engine it knows how values are held, and nothing else.
+    Layer { name: "callwright-replay", never: &["callwright-relay", "callwright-gateway", "axum"] },
     Layer { name: "callwright-agent", never: &["callwright-gateway", "axum"] },
     Layer {
         name: "callwright-macros",
@@ -43,6 +41,15 @@ const LAYERS: &[Layer] = &[
 /// What reaches files or starts programs for a model, and who may have it.
 const WALLS: [&str; 4] = ["cap-std", "landlock", "seccompiler", "rmcp"];
 const ACTS: [&str; 1] = ["callwright-agent"];
+
+/// Features that change what a crate does for all that use it. A build has each crate once, with the features that anyone
+/// in it asks for: whoever adds one of ours to a program must not change the values that the program has of its own.
+const FELT_BY_OTHERS: [(&str, &[&str]); 4] = [
+    ("serde_json", &["arbitrary_precision", "preserve_order"]),
+    ("minijinja", &["preserve_order"]),
+    ("schemars", &["preserve_order"]),
+    ("toml", &["preserve_order", "fast_hash"]),
+];
 
 /// Who may use `anyhow`: only the two that talk to a person.
 const ANYHOW: [&str; 2] = ["callwright-cli", "xtask"];
@@ -65,6 +72,8 @@ struct Graph {
     members: BTreeSet<String>,
     /// Direct dependencies, by name.
     edges: BTreeMap<String, BTreeSet<String>>,
+    /// The features that are on.
+    features: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Graph {
@@ -77,12 +86,15 @@ impl Graph {
             metadata["workspace_members"].as_array().into_iter().flatten().filter_map(named).collect();
         let nodes = metadata["resolve"]["nodes"].as_array().context("no resolved graph in cargo metadata")?;
         let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut features: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for node in nodes {
             let Some(from) = named(&node["id"]) else { continue };
+            let on = node["features"].as_array().into_iter().flatten();
+            features.entry(from.clone()).or_default().extend(on.filter_map(|f| Some(f.as_str()?.to_owned())));
             let used = node["deps"].as_array().into_iter().flatten().filter(|dep| is_built_in(dep));
             edges.entry(from).or_default().extend(used.filter_map(|dep| named(&dep["pkg"])));
         }
-        Ok(Graph { members, edges })
+        Ok(Graph { members, edges, features })
     }
 
     fn direct(&self, name: &str) -> impl Iterator<Item = &str> {
@@ -115,6 +127,15 @@ fn judge(graph: &Graph) -> Vec<String> {
         let closure = graph.closure(layer.name);
         for name in layer.never.iter().filter(|name| closure.contains(**name)) {
             breaches.push(format!("{} depends on {name}, which its layer forbids", layer.name));
+        }
+    }
+    // Of the whole workspace, the binary and the tests included: what is tested is what users get.
+    for (name, felt) in FELT_BY_OTHERS {
+        let on = graph.features.get(name).into_iter().flatten();
+        for feature in on.filter(|feature| felt.contains(&feature.as_str())) {
+            breaches.push(format!(
+                "{name} has its feature {feature}, which changes it for all others in a build"
+            ));
         }
     }
     for name in &graph.members {
@@ -157,6 +178,7 @@ mod tests {
                 .iter()
                 .map(|(name, deps)| (name.to_string(), deps.iter().map(|d| d.to_string()).collect()))
                 .collect(),
+            features: BTreeMap::new(),
         }
     }
 
@@ -187,6 +209,21 @@ mod tests {
         finds(&[("callwright-macros", &["callwright"])], "depends on callwright,");
         finds(&[("callwright", &["anyhow"])], "uses anyhow");
         finds(&[("callwright-agent", &["callwright-cli"])], "imports callwright-cli");
+    }
+
+    #[test]
+    fn a_feature_that_others_feel_is_a_breach() {
+        let graph = |feature: &str| {
+            let metadata = serde_json::json!({
+                "packages": [{"id": "a", "name": "serde_json"}],
+                "workspace_members": [],
+                "resolve": {"nodes": [{"id": "a", "deps": [], "features": ["std", feature]}]},
+            });
+            judge(&Graph::of(&metadata).unwrap())
+        };
+        assert_eq!(graph("raw_value"), Vec::<String>::new());
+        let breaches = graph("arbitrary_precision");
+        assert!(breaches[0].contains("serde_json has its feature arbitrary_precision"), "{breaches:?}");
     }
 
     #[test]

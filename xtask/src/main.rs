@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
+mod bystander;
 mod documented;
 mod e2e;
 mod house;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
+use crate::bystander::bystander;
 use crate::packages::packages;
 use crate::postgres::{Postgres, VARIABLE};
 use crate::step::{self, Tally, cargo};
@@ -49,6 +50,11 @@ pub(crate) fn test() -> Result<()> {
         step::run(cargo(&root).args(["test", "--quiet", "--workspace", "--doc", "--no-fail-fast"]))
     });
     suite.check("packages", || packages(&root));
+    suite.tests("a user's own values, beside ours", || bystander(&root));
+    suite.tests("the engine without its validator", || {
+        let mut tests = runner(&root, nextest);
+        step::run(tests.args(["--package", "callwright", "--no-default-features"]))
+    });
     // A workspace of its own, which tests its targets by replaying their corpus.
     if root.join("fuzz/Cargo.toml").is_file() {
         suite.tests("fuzz targets, on their corpus", || {

@@ -1,6 +1,6 @@
 //! The arguments of a call, ready to be taken apart.
 
-use serde_json::{Map, Value};
+use callwright::value::{Map, Value};
 
 use crate::tool::ToolError;
 
@@ -8,7 +8,7 @@ use crate::tool::ToolError;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
     text: String,
-    object: Map<String, Value>,
+    object: Map,
 }
 
 impl Arguments {
@@ -28,7 +28,7 @@ impl Arguments {
     }
 
     /// The members.
-    pub fn object(&self) -> &Map<String, Value> {
+    pub fn object(&self) -> &Map {
         &self.object
     }
 

@@ -4,8 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
+use callwright::json;
+use callwright::value::{Map, Value};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
@@ -28,7 +29,7 @@ impl IntoResult for Value {
     }
 }
 
-impl IntoResult for Map<String, Value> {
+impl IntoResult for Map {
     fn into_result(self) -> ToolResult {
         ToolResult::Object(self)
     }
@@ -79,7 +80,7 @@ pub struct Json<T>(pub T);
 
 impl<T: Serialize> IntoResult for Json<T> {
     fn into_result(self) -> ToolResult {
-        match serde_json::to_value(self.0) {
+        match callwright::value::Value::of(&self.0) {
             Ok(value) => ToolResult::of(value),
             Err(error) => ToolError::new(format!("the result is no JSON: {error}")).into(),
         }
@@ -90,7 +91,7 @@ impl<T: Serialize> IntoResult for Json<T> {
 ///
 /// ```
 /// use callwright_agent::{Arguments, FunctionTool, Kind, Toolbox};
-/// use serde_json::json;
+/// use callwright::json;
 /// use std::sync::Arc;
 ///
 /// let schema = json!({"type": "object", "properties": {"text": {"type": "string", "description": "Any text"}},
@@ -171,23 +172,34 @@ fn definition(name: &str, description: &str, schema: &Value) -> Value {
 /// What `#[tool]` is written with. Not for anyone else.
 #[doc(hidden)]
 pub mod macros {
+    use callwright::value::Map;
+    pub use callwright::value::Value;
     use schemars::JsonSchema;
     use schemars::generate::SchemaSettings;
     use serde::de::DeserializeOwned;
-    pub use serde_json::Value;
     pub use {schemars, serde};
 
     use super::{Arguments, ToolError};
 
-    pub fn definition<P: JsonSchema>(name: &str, description: &str) -> Value {
+    /// `names` are those of the parameters, in their order.
+    pub fn definition<P: JsonSchema>(name: &str, description: &str, names: &[&str]) -> Value {
         let mut settings = SchemaSettings::draft2020_12();
         // A model reads it: no references, no words about the schema itself.
         settings.inline_subschemas = true;
         settings.meta_schema = None;
-        let mut schema = settings.into_generator().into_root_schema_for::<P>().to_value();
+        let mut schema = Value::from(settings.into_generator().into_root_schema_for::<P>().to_value());
         plain(&mut schema, 0);
         if let Value::Object(schema) = &mut schema {
-            schema.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+            let properties = schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(properties) = properties {
+                // The generator has sorted them.
+                let first: Map = names
+                    .iter()
+                    .filter_map(|name| Some((name.to_string(), properties.remove(name)?)))
+                    .collect();
+                let others = std::mem::replace(properties, first);
+                properties.extend(others);
+            }
             schema.entry("required").or_insert_with(|| Value::Array(Vec::new()));
         }
         super::definition(name, description, &schema)
@@ -209,14 +221,14 @@ pub mod macros {
         }
         match schema {
             Value::Object(members) => {
-                members.shift_remove("title");
+                members.remove("title");
                 // An `Option` that is left out is none: nothing to write.
                 if members.get("default") == Some(&Value::Null) {
-                    members.shift_remove("default");
+                    members.remove("default");
                 }
                 let format = members.get("format").and_then(Value::as_str);
                 if format.is_some_and(|format| NUMBERS.contains(&format) || format == "float") {
-                    members.shift_remove("format");
+                    members.remove("format");
                 }
                 for (keyword, member) in members.iter_mut() {
                     match (keyword.as_str(), member) {

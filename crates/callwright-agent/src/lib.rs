@@ -56,7 +56,7 @@ pub use workspace::{FileError, MAX_FILE, Place, Workspace};
 /// let definition = get_weather {}.definition();
 /// let parameters = &definition["function"]["parameters"];
 /// assert_eq!(parameters["properties"]["location"]["type"], "string");
-/// assert_eq!(parameters["required"], serde_json::json!(["location"]));
+/// assert_eq!(parameters["required"], callwright::json!(["location"]));
 /// ```
 pub use callwright_macros::tool;
 

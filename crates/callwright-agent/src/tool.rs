@@ -6,8 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callwright::json;
+use callwright::value::{Map, Value};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Arguments;
@@ -160,7 +161,7 @@ pub enum ToolResult {
     /// A text.
     Text(String),
     /// A JSON object.
-    Object(Map<String, Value>),
+    Object(Map),
     /// The tool could not do it, and says why: data for the model, no failure of the run.
     Error(ToolError),
 }
@@ -198,7 +199,7 @@ pub struct ToolError {
     /// The path that it is about, as the model wrote it.
     pub path: Option<String>,
     /// What else the model should know.
-    pub more: Map<String, Value>,
+    pub more: Map,
 }
 
 impl ToolError {
@@ -219,7 +220,7 @@ impl ToolError {
     }
 
     /// As JSON.
-    pub fn to_object(&self) -> Map<String, Value> {
+    pub fn to_object(&self) -> Map {
         let mut object = Map::new();
         object.insert("error".to_owned(), json!(self.message));
         if let Some(path) = &self.path {

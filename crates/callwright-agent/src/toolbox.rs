@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callwright::value::Value;
 use callwright::{ToolSet, ToolSetError};
 use callwright_json::strict;
-use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::arguments::Arguments;

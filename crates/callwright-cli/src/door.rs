@@ -20,7 +20,7 @@ pub(crate) fn tool_set(definitions: &str) -> Result<ToolSet, String> {
 
 /// Compiles a JSON Schema.
 pub(crate) fn schema(definition: &str) -> Result<Schema, String> {
-    let definition: serde_json::Value =
+    let definition: callwright::value::Value =
         serde_json::from_str(definition).map_err(|error| format!("not JSON: {error}"))?;
     Schema::compile(&definition).map_err(|error| error.to_string())
 }

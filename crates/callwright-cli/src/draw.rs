@@ -190,7 +190,7 @@ fn readings(out: &mut String, feedback: &Feedback) {
 
 /// The arguments with one member per line; numbers keep their text.
 fn pretty(arguments: &str) -> String {
-    let value: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
+    let value: Option<callwright::value::Value> = serde_json::from_str(arguments).ok();
     let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
     pretty.unwrap_or_else(|| arguments.to_owned())
 }

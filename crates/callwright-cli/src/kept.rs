@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_gateway::{Viewer, ViewerError};
 use callwright_store::{Dump, Filter, Session, Store, Summary, rfc3339};
-use serde_json::{Value, json};
 
 use crate::args::{ExportArgs, ExportForm, KeptArgs, SessionsArgs, ShowArgs, ViewArgs};
 use crate::config::Config;
@@ -13,6 +14,7 @@ use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::input;
+use crate::view;
 
 /// So many sessions are read at a time.
 const PAGE: usize = 100;
@@ -30,7 +32,7 @@ pub(crate) fn sessions(args: &SessionsArgs) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     each(&args.kept, &filter, args.limit, |_, summary| {
         match args.json {
-            true => writeln!(out, "{}", json!(summary)),
+            true => writeln!(out, "{}", view::json(&summary)),
             false => writeln!(out, "{}", line(summary)),
         }
         .map_err(Failure::from)
@@ -76,7 +78,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Failure> {
     each(&args.kept, &filter, usize::MAX, |store, summary| {
         let Some(session) = ask(store.session(&summary.id))? else { return Ok(()) };
         match args.form {
-            ExportForm::Jsonl => writeln!(out, "{}", json!(Dump::of(session)))?,
+            ExportForm::Jsonl => writeln!(out, "{}", view::json(&Dump::of(session)))?,
             ExportForm::Sft => {
                 for example in examples(&session) {
                     writeln!(out, "{example}")?;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use callwright::json;
 use callwright_relay::config::fits;
 use callwright_relay::survey::Survey;
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::args::{ModelsArgs, Purpose};
 use crate::checkup;

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use callwright::constrain::{self, Constraint};
 use callwright::prompt::{PromptDialect, Speaking, prompt, render_messages};
+use callwright::value::{Map, Value};
 use callwright::{ToolChoice, ToolSet};
-use serde_json::{Map, Value};
 
 use crate::args::{Constrain, PromptArgs};
 use crate::dialects;

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use callwright_store::{Counts, FixRate, Range, RepeatRate, Statistics, now};
-use serde_json::json;
 
 use crate::args::{Last, StatisticsArgs};
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::kept::{ask, open};
+use crate::view::json;
 
 pub(crate) fn run(args: &StatisticsArgs) -> Result<(), Failure> {
     let hours = match args.last {
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &StatisticsArgs) -> Result<(), Failure> {
         None => Statistics::default(),
     };
     let drawn = match args.json {
-        true => json!(counted).to_string() + "\n",
+        true => json(&counted) + "\n",
         false => drawn(&counted),
     };
     io::stdout().write_all(drawn.as_bytes())?;

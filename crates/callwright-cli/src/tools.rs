@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use callwright::ToolSet;
+use callwright::value::Value;
 use callwright_agent::{shown, tools::definitions};
-use serde_json::Value;
 
 use crate::args::ToolsArgs;
 use crate::config::Config;

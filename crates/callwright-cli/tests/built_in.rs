@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use binary::serving::{Serving, serve};
 use binary::{callwright, file};
 use callwright::Dialects;
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 /// A gateway without an upstream, that asks each dialect's model in that dialect and all others natively.
 fn started(name: &str) -> Serving {

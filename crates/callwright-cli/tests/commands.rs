@@ -7,8 +7,8 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use binary::{TOOLS, callwright, file, run};
+use callwright::json;
 use callwright_replay::{Replay, Script};
-use serde_json::json;
 
 const CALL: &str =
     r#"<function>{"name": "search_recipes", "parameters": {"query": "pasta", "limit": 1.0}}</function>"#;
@@ -330,7 +330,7 @@ fn a_conversation_is_rendered_for_a_server_without_tools() {
         let arguments = [&["prompt", "--tools", &tools, "--messages", "-"], more].concat();
         let ran = run(&arguments, messages);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{more:?}");
-        serde_json::from_str::<serde_json::Value>(&ran.out).unwrap()
+        serde_json::from_str::<callwright::value::Value>(&ran.out).unwrap()
     };
     let request = render(&["--model", "gemma-3-4b", "--no-system-role"]);
     let messages = request["messages"].as_array().unwrap();
@@ -340,7 +340,7 @@ fn a_conversation_is_rendered_for_a_server_without_tools() {
 
     let request = render(&["--dialect", "json", "--constrain", "schema", "--tool-choice", "run_code"]);
     let format = &request["response_format"]["json_schema"]["schema"];
-    assert_eq!(format["required"], serde_json::json!(["tool_calls"]), "{request}");
+    assert_eq!(format["required"], callwright::json!(["tool_calls"]), "{request}");
     let request = render(&["--dialect", "hermes", "--constrain", "grammar"]);
     assert!(request["grammar"].as_str().unwrap().starts_with("root ::= "), "{request}");
 

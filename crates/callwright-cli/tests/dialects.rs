@@ -32,7 +32,7 @@ fn all_dialects_are_listed_with_an_example_each() {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
     let ran = run(&["dialects", "--json"], "");
-    let listed: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let listed: callwright::value::Value = serde_json::from_str(&ran.out).unwrap();
     let listed = listed.as_array().unwrap();
     assert!(50 < listed.len());
     for dialect in listed {
@@ -79,7 +79,7 @@ fn a_user_s_own_dialect_is_read_and_pinned() {
     let arguments = |more: &[&str]| {
         let mut args = vec!["parse", "--tools", &tools, "--json"];
         args.extend(more);
-        let report: serde_json::Value = serde_json::from_str(&run(&args, text).out).unwrap();
+        let report: callwright::value::Value = serde_json::from_str(&run(&args, text).out).unwrap();
         let calls = report["calls"].as_array().unwrap().clone();
         calls.iter().map(|call| format!("{} {}", call["dialect"], call["arguments"])).collect::<Vec<_>>()
     };

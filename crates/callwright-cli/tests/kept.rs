@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use binary::{Ran, callwright, file, run};
+use callwright::json;
+use callwright::value::Value;
 use callwright_replay::{Replay, Script};
-use serde_json::{Value, json};
 
 const ANSWERS: &str = r#"
 [[answer]]

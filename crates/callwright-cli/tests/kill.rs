@@ -14,10 +14,11 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use binary::callwright;
+use callwright::json;
+use callwright::value::Value;
 use callwright_agent::run::{Resumed, flaws};
 use callwright_replay::{Replay, Script};
 use callwright_store::{NodeKind, Session, Store, StoreConfig};
-use serde_json::{Value, json};
 
 /// So many kills there are, of all workers together.
 const KILLS: usize = 200;

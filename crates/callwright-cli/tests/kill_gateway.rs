@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use binary::serving::Serving;
-use serde_json::json;
+use callwright::json;
 
 const KILLS: usize = 100;
 

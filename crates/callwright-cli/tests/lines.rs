@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use binary::{TOOLS, callwright, file, run};
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 fn jsonl(lines: &[Value]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()

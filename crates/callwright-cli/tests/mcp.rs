@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use binary::{Ran, callwright, run};
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 /// A folder of its own, with a configuration whose server `own` is the binary under test.
 fn folder(name: &str, more: &str) -> PathBuf {

@@ -9,7 +9,8 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStdout};
 
 use binary::{callwright, file, run};
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 /// A running upstream, ended with the test.
 struct Upstream {

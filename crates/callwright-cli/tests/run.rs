@@ -6,8 +6,8 @@ mod binary;
 use std::path::{Path, PathBuf};
 
 use binary::{Ran, run};
+use callwright::value::Value;
 use callwright_replay::{Replay, Script};
-use serde_json::Value;
 
 /// A folder with a workspace `w`, a store, and an upstream.
 struct Place {
@@ -196,7 +196,7 @@ fn the_share_of_errors_that_were_put_right_is_reported() {
     assert!(told.out.starts_with("  calls    right   healed  fed back  refused  model\n"), "{}", told.out);
     assert!(told.out.contains("\n errors  made again  policy, mode\n"), "{}", told.out);
     let json = run(&["statistics", "--store", &store, "--json", "--last", "hour"], "").json();
-    assert_eq!(json["fixed"][0]["fixed_within"], serde_json::json!([2, 3, 3, 3, 3]), "{json}");
+    assert_eq!(json["fixed"][0]["fixed_within"], callwright::json!([2, 3, 3, 3, 3]), "{json}");
 }
 
 /// The exit code tells done from blocked, refused and limited.

@@ -5,8 +5,9 @@ mod binary;
 
 use binary::serving::{Serving, serve};
 use binary::{file, run};
+use callwright::json;
+use callwright::value::Value;
 use callwright_replay::{Replay, Script};
-use serde_json::{Value, json};
 
 /// What `--check` prints and says, and how it ends.
 fn check(args: &[&str], env: &[(&str, &str)]) -> (i32, String, String) {

@@ -9,11 +9,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callwright::value::Value;
 use callwright_agent::run::{Resumed, flaws};
 use callwright_replay::{Replay, Script};
 use callwright_store::{Store, StoreConfig};
 use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
-use serde_json::Value;
 
 /// Builds and tests of others may take the cores.
 const PATIENCE: Duration = Duration::from_secs(120);

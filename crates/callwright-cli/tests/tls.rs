@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use binary::file;
 use binary::serving::Serving;
+use callwright::json;
 use callwright_replay::{Replay, Script};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use serde_json::json;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;

@@ -161,7 +161,7 @@ fn a_gateway_beside_a_file_that_nobody_accepted_is_the_default_one() {
         ];
         let serving = Serving::start_in(&folder, &[], &env);
         let answer = serving
-            .chat(&serde_json::json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]}));
+            .chat(&callwright::json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]}));
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{key}: {answer}");
         let (log, _) = serving.end();
         assert!(log.iter().any(|line| line.contains("was left out")), "{key}: {log:?}");

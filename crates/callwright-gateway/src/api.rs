@@ -9,11 +9,12 @@ use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
+use callwright::json;
+use callwright::value::Value;
 use callwright_store::{Filter, Range, Store, StoreError};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::events::Events;
 use crate::problem::Problem;
@@ -91,7 +92,7 @@ async fn node(
     let found = async {
         let found = api.kept(&headers)?.store.node(&id, number).await?;
         let (node, body) = found.ok_or_else(Problem::unknown_session)?;
-        Ok(json_of(&json!({"node": node, "body": body})))
+        Ok(json_of(&json!({"node": Value::of(&node).unwrap_or_default(), "body": body})))
     };
     answer(&api, found.await)
 }

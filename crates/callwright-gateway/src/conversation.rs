@@ -3,9 +3,10 @@
 //! A request holds the whole conversation so far. New is what stands behind the model's last turn; before that are
 //! turns that were kept when they happened, if this server saw them.
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_store::{NewNode, NodeKind, SessionRef};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// A request's conversation.

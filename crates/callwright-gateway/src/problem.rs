@@ -148,7 +148,7 @@ impl Problem {
 
     pub(crate) fn into_response(self) -> Response<Body> {
         let Problem { kind, code, param, message, .. } = &self;
-        let error = serde_json::json!({
+        let error = callwright::json!({
             "error": {"message": message, "type": kind, "param": param, "code": code}
         });
         let mut response = Response::new(Body::from(Bytes::from(error.to_string())));

@@ -2,10 +2,11 @@
 //!
 //! The request only moves its record into the store's queue. All of this is done by the store's own thread.
 
+use callwright::json;
+use callwright::value::Value;
 use callwright::{Acceptance, Policy, Refusal, Verdict};
 use callwright_relay::{Attempt, Choice, End, Mistake, TurnRecord, Why, mistakes};
 use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
-use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
 

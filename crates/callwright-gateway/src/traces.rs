@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_relay::config::{RelayConfig, Timeouts, UpstreamConfig};
 use callwright_relay::upstream::{ConfigError, Upstream, Upstreams};
 use callwright_relay::{Attempt, End, TurnRecord, Usage};
 use http::HeaderMap;
 use prometheus_client::metrics::counter::Counter;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::Instant;
 

@@ -6,11 +6,12 @@ mod running;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_gateway::{ClientKey, GatewayConfig, KeepConfig, Secrets};
 use callwright_replay::Replay;
 use callwright_store::{Store, StoreConfig};
 use running::{Answer, Running, relay_to, replay};
-use serde_json::{Value, json};
 
 const UPSTREAM: &str = r#"
 [[answer]]

@@ -8,9 +8,10 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_gateway::{GatewayConfig, ServerConfig, TraceConfig};
 use running::{Running, relay_to, replay};
-use serde_json::{Value, json};
 
 /// An upstream whose lists and answers hold something of everything.
 const UPSTREAM: &str = r#"

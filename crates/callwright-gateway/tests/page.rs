@@ -6,11 +6,11 @@ mod running;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use callwright::json;
 use callwright_gateway::{ClientKey, GatewayConfig, KeepConfig, Viewer};
 use callwright_replay::Replay;
 use callwright_store::{Dump, NewNode, NodeKind, Store, StoreConfig};
 use running::{Connection, Running, relay_to, replay};
-use serde_json::json;
 
 const UPSTREAM: &str = r#"
 [[answer]]

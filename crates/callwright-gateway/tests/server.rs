@@ -5,11 +5,12 @@ mod running;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_gateway::{ClientKey, Gateway, GatewayConfig, ServerConfig, StartError};
 use callwright_relay::config::{Mode, ModelConfig};
 use callwright_replay::Ending;
 use running::{Connection, Running, relay_to, replay};
-use serde_json::{Value, json};
 
 const HELLO: &str = r#"
 [[answer]]

@@ -22,6 +22,7 @@ pub(crate) fn tool(options: &Options, mut function: ItemFn) -> syn::Result<Token
     }
     let mut fields = Vec::new();
     let mut passed = Vec::new();
+    let mut names = Vec::new();
     for input in &mut function.sig.inputs {
         let FnArg::Typed(parameter) = input else {
             return Err(syn::Error::new(input.span(), "a tool has no self"));
@@ -38,8 +39,9 @@ pub(crate) fn tool(options: &Options, mut function: ItemFn) -> syn::Result<Token
         let default = is_option(ty).then(|| quote!(#[serde(default)]));
         fields.push(quote!(#(#ours)* #default #name: #ty));
         passed.push(quote!(arguments.#name));
+        names.push(name.to_string().trim_start_matches("r#").to_owned());
     }
-    Ok(rendered(options, &function, &description, &fields, &passed))
+    Ok(rendered(options, &function, &description, &fields, &names, &passed))
 }
 
 fn rendered(
@@ -47,6 +49,7 @@ fn rendered(
     function: &ItemFn,
     description: &str,
     fields: &[TokenStream],
+    names: &[String],
     passed: &[TokenStream],
 ) -> TokenStream {
     let (ident, visibility) = (&function.sig.ident, &function.vis);
@@ -80,7 +83,7 @@ fn rendered(
 
             impl ::callwright_agent::Tool for #ident {
                 fn definition(&self) -> ::callwright_agent::macros::Value {
-                    ::callwright_agent::macros::definition::<Parameters>(#called, #description)
+                    ::callwright_agent::macros::definition::<Parameters>(#called, #description, &[#(#names),*])
                 }
 
                 fn kind(&self) -> ::callwright_agent::Kind {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use callwright::value::Value;
 use callwright::{Context, Dialects, NativeCall, Policy, Report, ToolSet, ToolSetError, parse};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// An answer, and how it is to be read this time.
@@ -80,7 +80,7 @@ impl Again<'_> {
         };
         let outcome = parse(&tool_set, self.text, &native, &context);
         // A report has no keys that are no texts, which is all that could fail.
-        Ok(serde_json::to_value(Report::of(&outcome, self.text, &native)).unwrap_or_default())
+        Ok(callwright::value::Value::of(&Report::of(&outcome, self.text, &native)).unwrap_or_default())
     }
 
     /// The names of all dialects that can be asked for.

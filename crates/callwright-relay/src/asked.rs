@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use callwright::value::Value;
 use callwright::{Event, Policy, Refusal, Verdict};
 use callwright_json::strict;
 use http::HeaderMap;
-use serde_json::Value;
 
 use crate::client::{ChatError, Client};
 use crate::climb::Settled;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
+use callwright::value::Value;
 use futures_core::Stream;
 use http::HeaderMap;
 use http_body::Body;
-use serde_json::Value;
 
 use crate::config::{RelayConfig, UpstreamConfig};
 use crate::record::{Nobody, Observer};
@@ -22,7 +22,7 @@ use crate::upstream::ConfigError;
 ///
 /// ```no_run
 /// use callwright_relay::Client;
-/// use serde_json::json;
+/// use callwright::json;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = Client::to("http://127.0.0.1:8080/v1")?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use callwright::json;
 use callwright::{Outcome, Reason, Refusal, ToolChoice, ToolSet, calls_or_error};
-use serde_json::json;
 
 use crate::config::Mode;
 use crate::question::{Offer, Question};
@@ -80,14 +80,13 @@ pub(crate) fn feedback(before: &Question, choice: &Choice, mode: Mode, tokens: u
 fn in_native_channel(outcome: &Outcome) -> Option<Vec<String>> {
     let refusals: Vec<&Refusal> = outcome.refusals().collect();
     let is_object = |r: &&Refusal| {
-        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&r.block).is_ok()
-            && r.dialect == "native"
+        serde_json::from_str::<callwright::value::Map>(&r.block).is_ok() && r.dialect == "native"
     };
     if refusals.is_empty() || !refusals.iter().all(is_object) {
         return None;
     }
     let id = |n: usize, r: &Refusal| r.id.clone().unwrap_or_else(|| format!("call_refused_{n}"));
-    let calls: Vec<serde_json::Value> = refusals
+    let calls: Vec<callwright::value::Value> = refusals
         .iter()
         .enumerate()
         .map(|(n, r)| {

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callwright::Acceptance;
+use callwright::json;
 use callwright_json::Value;
-use serde_json::json;
 
 use crate::wire::{Ask, string_of};
 

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use callwright::constrain::{self, Constraint};
+use callwright::json;
 use callwright::prompt::{PromptDialect, Speaking, render_messages};
 use callwright::{ToolChoice, ToolSet};
 use callwright_json::{Value, quote};
-use serde_json::json;
 
 use crate::capability::ModelTemplate;
 use crate::config::{Constrain, Mode, ModelConfig};
@@ -215,15 +215,15 @@ impl Question {
             result_role: manner.set.is_some_and(|set| set.result_role),
         };
         let preface = manner.set.and_then(|set| set.prompt.as_deref());
-        let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
-        let messages: Vec<serde_json::Value> = preface
+        let parsed = |text: &str| serde_json::from_str::<callwright::value::Value>(text).ok();
+        let messages: Vec<callwright::value::Value> = preface
             .map(|text| json!({"role": "system", "content": text}))
             .into_iter()
             .chain(ask.messages().map(Value::raw).filter_map(parsed))
             .chain(self.more.iter().map(String::as_str).filter_map(parsed))
             .collect();
         let rendered = render_messages(manner.dialect, tool_set, &speaking, &messages);
-        let texts = rendered.messages.iter().map(serde_json::Value::to_string);
+        let texts = rendered.messages.iter().map(callwright::value::Value::to_string);
         changes.push(("messages", Change::Set(array(texts))));
         let constrain = if held.is_some() { manner.constrain } else { Constrain::None };
         if let Some((_, (key, value))) = held {

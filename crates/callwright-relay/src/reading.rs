@@ -38,7 +38,7 @@ pub(crate) struct Manner<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown {
     pub(crate) examples: Examples,
-    pub(crate) messages: Vec<serde_json::Value>,
+    pub(crate) messages: Vec<callwright::value::Value>,
 }
 
 /// One choice, being read.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use callwright::json;
 use callwright::{Outcome, Refusal, Report, Verdict};
 use callwright_json::tally;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::json;
 
 use crate::climb::{Settled, refused};
 use crate::followup;
@@ -74,8 +74,8 @@ pub(crate) fn member(record: &TurnRecord, end: End, settled: &[Settled]) -> Stri
         .iter()
         .map(|settled| {
             let outcome = Outcome { verdicts: settled.verdicts.clone(), ..settled.first.outcome.clone() };
-            let mut report =
-                serde_json::to_value(Report::of(&outcome, &settled.first.raw, &[])).unwrap_or_default();
+            let mut report = callwright::value::Value::of(&Report::of(&outcome, &settled.first.raw, &[]))
+                .unwrap_or_default();
             if let (Some(report), 1..) = (report.as_object_mut(), settled.first.lone_surrogates) {
                 report.insert("lone_surrogates".into(), settled.first.lone_surrogates.into());
             }

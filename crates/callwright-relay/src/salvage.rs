@@ -10,7 +10,7 @@ pub(crate) fn salvaged(model: &str, body: &str) -> Option<Document> {
 }
 
 fn said(body: &str) -> Option<String> {
-    let value: serde_json::Value = serde_json::from_str(body).ok()?;
+    let value: callwright::value::Value = serde_json::from_str(body).ok()?;
     let error = value.get("error").unwrap_or(&value);
     let message = error.get("message").unwrap_or(error).as_str()?;
     // llama.cpp: `Failed to parse input at pos 12: <tool_call>…`

@@ -8,9 +8,10 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
+use callwright::json;
+use callwright::value::Value;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::capability::{Capabilities, Capability, system_clock};

@@ -1,7 +1,8 @@
 //! A record as JSON, for whoever keeps or shows it: one form for gateway and agent.
 
+use callwright::json;
+use callwright::value::Value;
 use callwright::{NativeCall, Outcome, Policy, Reason, Report, Verdict};
-use serde_json::{Value, json};
 
 use crate::record::{Attempt, Choice};
 
@@ -55,7 +56,7 @@ impl Choice {
         let native = |(name, arguments)| NativeCall { id: None, name, arguments };
         let native: Vec<NativeCall<'_>> =
             self.native.iter().map(|(name, arguments)| native((name.as_str(), arguments.as_str()))).collect();
-        serde_json::to_value(Report::of(outcome, &self.raw, &native)).unwrap_or_default()
+        callwright::value::Value::of(&Report::of(outcome, &self.raw, &native)).unwrap_or_default()
     }
 }
 

@@ -368,7 +368,7 @@ fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
 /// Is this the upstream's own error, which says more than we could? A proxy's page is none, and neither is what a web
 /// framework says of a path that it does not know: `{"detail": "Not Found"}`.
 fn is_told(status: StatusCode, body: &[u8]) -> bool {
-    let Ok(error) = serde_json::from_slice::<serde_json::Value>(body) else { return false };
+    let Ok(error) = serde_json::from_slice::<callwright::value::Value>(body) else { return false };
     status != StatusCode::NOT_FOUND || ["error", "message"].iter().any(|key| error.get(key).is_some())
 }
 

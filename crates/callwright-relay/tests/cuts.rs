@@ -3,10 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_relay::Client;
 use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, UpstreamConfig};
 use callwright_replay::{Replay, Script};
-use serde_json::{Value, json};
 
 /// What an upstream says that lies.
 const REASONS: [&str; 2] = ["stop", "tool_calls"];
@@ -61,7 +62,7 @@ fn tools() -> Value {
 
 /// The calls that come out, whole and streamed, where every answer is `answer`, one of a script.
 async fn calls(mode: Mode, answer: &Value) -> [Vec<(String, String)>; 2] {
-    let script: Script = serde_json::from_value(json!({"answer": [answer]})).unwrap();
+    let script: Script = json!({"answer": [answer]}).to().unwrap();
     let replay = Replay::start(script).unwrap();
     let mut upstream = UpstreamConfig::new("replay", &replay.base_url());
     upstream.constrain = Some(Constrain::None);

@@ -5,10 +5,11 @@
 use std::sync::{Arc, Mutex};
 
 use callwright::Policy;
+use callwright::json;
+use callwright::value::Value;
 use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, Routing, UpstreamConfig};
 use callwright_relay::{Client, Completion, End, Observer, TurnRecord, Why};
 use callwright_replay::{Recorded, Replay, Script};
-use serde_json::{Value, json};
 
 /// A model whose server takes tools, and one whose server does not.
 const NATIVE: &str = "native-model";

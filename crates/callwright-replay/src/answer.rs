@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use crate::fault::Fault;
 use crate::form::{Form, Ids};
@@ -84,7 +85,7 @@ impl Response {
 }
 
 /// The fields that an answer has in every form, except for `choices` and `usage`.
-pub(crate) fn envelope(answer: &Answer, request: &Request<'_>, object: &str) -> Map<String, Value> {
+pub(crate) fn envelope(answer: &Answer, request: &Request<'_>, object: &str) -> Map {
     let mut envelope = Map::new();
     envelope.insert("id".into(), format!("chatcmpl-replay-{}", request.nth).into());
     envelope.insert("object".into(), object.into());
@@ -166,7 +167,7 @@ fn completion(answer: &Answer, request: &Request<'_>, form: &Form) -> Value {
     body.into()
 }
 
-fn message(choice: &Choice, index: usize, request: &Request<'_>, form: &Form) -> Map<String, Value> {
+fn message(choice: &Choice, index: usize, request: &Request<'_>, form: &Form) -> Map {
     let mut message = Map::new();
     message.insert("role".into(), "assistant".into());
     let no_content = if form.empty_content { Value::from("") } else { Value::Null };

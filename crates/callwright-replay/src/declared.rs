@@ -1,7 +1,8 @@
 //! The tools that a request declares: in `tools`, or in the words of its prompt, where it goes to a model that is
 //! said to have no native calls.
 
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use crate::{markup, signature};
 

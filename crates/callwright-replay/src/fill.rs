@@ -1,6 +1,7 @@
 //! A value that a JSON schema admits, out of the words of a task as far as they fit, else a plain one.
 
-use serde_json::{Map, Number, Value, json};
+use callwright::json;
+use callwright::value::{Map, Number, Value};
 
 use crate::pattern;
 use crate::task::Task;
@@ -13,7 +14,7 @@ pub(crate) struct Source<'a> {
     /// What the user said.
     pub(crate) task: &'a Task<'a>,
     /// Values for parameters of these names, where their schema admits them.
-    pub(crate) with: &'a Map<String, Value>,
+    pub(crate) with: &'a Map,
     /// The whole schema, for references.
     pub(crate) root: &'a Value,
 }

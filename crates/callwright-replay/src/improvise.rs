@@ -4,8 +4,9 @@
 //! It ends: behind a result there is a sentence, and an error is answered by another call only where that
 //! call is a different one.
 
+use callwright::json;
+use callwright::value::{Map, Value};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
 
 use crate::conversation::{Conversation, FEEDBACK, SENTENCES};
 use crate::declared::Tool;
@@ -22,7 +23,7 @@ const MAX_RESULT: usize = 400;
 #[serde(deny_unknown_fields, default)]
 pub struct Improvise {
     /// Arguments by the names of their parameters. Only tools that take all of them are called.
-    pub arguments: Map<String, Value>,
+    pub arguments: Map,
     /// The first call has a comma too many.
     pub comma: bool,
 }
@@ -115,7 +116,7 @@ impl Wanted<'_> {
 }
 
 /// Does `call` hold exactly these arguments?
-fn holds(call: &str, name: &str, arguments: &Map<String, Value>, is_native: bool) -> bool {
+fn holds(call: &str, name: &str, arguments: &Map, is_native: bool) -> bool {
     let is_it = |value: Value| value.as_object() == Some(arguments);
     if is_native && let Ok(value) = serde_json::from_str(call) {
         return is_it(value);

@@ -13,7 +13,8 @@
 //! declaration:get_weather{parameters:{properties:{city:{type:<|"|>STRING<|"|>}},required:[<|"|>city<|"|>]}}
 //! ```
 
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use crate::declared::Tool;
 
@@ -32,7 +33,7 @@ pub(crate) fn elements(text: &str) -> Vec<Tool> {
             schema.extend(values.map(|values| ("enum".to_owned(), values)));
             Some((one(parameter, "name")?.to_owned(), Value::Object(schema)))
         });
-        let properties: Map<String, Value> = parameters.collect();
+        let properties: Map = parameters.collect();
         let required: Value = one(function, "required").and_then(|names| serde_json::from_str(names).ok())?;
         Some(Tool {
             name: one(function, "name")?.into(),

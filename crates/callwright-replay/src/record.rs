@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 use tokio::sync::watch;
 
 /// Headers whose values are keys.
@@ -58,7 +59,7 @@ impl Recorded {
     /// All of it as one line of JSON without a line end. A body that is no JSON is a text in it.
     pub fn line(&self) -> String {
         let text = || Value::from(String::from_utf8_lossy(&self.body));
-        let headers: Map<String, Value> =
+        let headers: Map =
             self.headers.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
         json!({
             "number": self.number,

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use serde_json::Value;
+use callwright::value::Value;
 
 use crate::conversation::Conversation;
 

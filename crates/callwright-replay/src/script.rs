@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use callwright::value::{Map, Value};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 use crate::form::Form;
@@ -56,7 +56,7 @@ pub struct Answer {
     /// The tokens that it counts; counted in a crude way where it is not said.
     pub usage: Option<Value>,
     /// Further fields beside `choices`. They take the place of those that are there anyway.
-    pub extra: Map<String, Value>,
+    pub extra: Map,
     /// How the answer is written; as the script says where nothing is said.
     pub form: Option<Form>,
     /// The HTTP status.
@@ -91,9 +91,9 @@ pub struct Choice {
     /// Why it stopped; `tool_calls`, `function_call` or `stop` where it is not said.
     pub finish_reason: Option<String>,
     /// Further fields of the message. In a stream they come in a delta of their own.
-    pub message: Map<String, Value>,
+    pub message: Map,
     /// Further fields of the choice: `logprobs`.
-    pub choice: Map<String, Value>,
+    pub choice: Map,
     /// What is none of the above. A script that holds such a thing is not taken.
     #[serde(flatten)]
     unknown: BTreeMap<String, Value>,
@@ -193,7 +193,7 @@ impl Script {
 
     /// Reads a script that is a JSON value already.
     pub fn from_value(value: Value) -> Result<Script, ScriptError> {
-        serde_json::from_value::<Script>(value).map_err(|e| ScriptError::Syntax(e.to_string()))?.checked()
+        value.to::<Script>().map_err(|e| ScriptError::Syntax(e.to_string()))?.checked()
     }
 
     /// The built-in script: good and malformed answers, so that there is something to see without a model.

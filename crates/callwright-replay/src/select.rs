@@ -1,6 +1,6 @@
 //! Which answer a request gets.
 
-use serde_json::Value;
+use callwright::value::Value;
 
 use crate::request::Request;
 use crate::script::{Choice, Script, When};

@@ -11,13 +11,14 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use bytes::Bytes;
+use callwright::json;
+use callwright::value::Value;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 

@@ -11,7 +11,8 @@
 //! }) => any;
 //! ```
 
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use crate::declared::Tool;
 

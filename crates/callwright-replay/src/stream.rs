@@ -1,6 +1,7 @@
 //! An answer as a stream of server-sent events, with the habits that its form names.
 
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use crate::answer::{arguments, call_id, envelope, finish_reason, reasoning_key, usage};
 use crate::fault::{Midway, MidwayForm};
@@ -44,7 +45,7 @@ pub(crate) fn events(answer: &Answer, request: &Request<'_>, form: &Form) -> Vec
 fn of_choice(choice: &Choice, index: usize, request: &Request<'_>, form: &Form) -> Vec<Value> {
     let deltas = deltas(choice, index, request, form);
     let last = deltas.len();
-    let mut chunks: Vec<Map<String, Value>> = Vec::new();
+    let mut chunks: Vec<Map> = Vec::new();
     for (number, delta) in (1..).zip(deltas) {
         let mut chunk = Map::new();
         chunk.insert("index".into(), index.into());
@@ -67,7 +68,7 @@ fn of_choice(choice: &Choice, index: usize, request: &Request<'_>, form: &Form) 
     chunks.into_iter().map(Value::Object).collect()
 }
 
-fn deltas(choice: &Choice, index: usize, request: &Request<'_>, form: &Form) -> Vec<Map<String, Value>> {
+fn deltas(choice: &Choice, index: usize, request: &Request<'_>, form: &Form) -> Vec<Map> {
     let one = |key: &str, value: Value| Map::from_iter([(String::from(key), value)]);
     let empty = if form.empty_content || choice.text.is_some() { Value::from("") } else { Value::Null };
     let role = ("role".into(), Value::from("assistant"));

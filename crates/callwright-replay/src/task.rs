@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use serde_json::Number;
+use callwright::value::Number;
 
 use crate::declared::Tool;
 
@@ -26,7 +26,7 @@ impl<'a> Task<'a> {
             quoted: Spent::new(quoted(text)),
             places: Spent::new(words().filter(|word| is_place(word)).map(str::to_owned).collect()),
             names: Spent::new(names(text)),
-            numbers: Spent::new(words().filter_map(|word| word.parse().ok()).collect()),
+            numbers: Spent::new(words().filter_map(Number::new).collect()),
             rest: Spent::new(tool.and_then(|tool| behind(text, tool)).into_iter().collect()),
         }
     }
@@ -211,7 +211,7 @@ fn behind(text: &str, tool: &Tool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use callwright::json;
 
     fn tool(name: &str, about: &str) -> Tool {
         Tool { name: name.into(), about: about.into(), parameters: json!({}) }

@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use callwright::value::Value;
 use regex::Regex;
-use serde_json::Value;
 
 use crate::config::Masking;
 
@@ -335,9 +335,9 @@ mod tests {
     #[test]
     fn values_are_masked_throughout() {
         let mask = mask(&["hunter22"], &[]);
-        let mut value = serde_json::json!({"a": ["hunter22", 1], "hunter22": {"b": "x hunter22"}});
+        let mut value = callwright::json!({"a": ["hunter22", 1], "hunter22": {"b": "x hunter22"}});
         mask.value(&mut value);
-        assert_eq!(value, serde_json::json!({"a": ["********", 1], "********": {"b": "x ********"}}));
+        assert_eq!(value, callwright::json!({"a": ["********", 1], "********": {"b": "x ********"}}));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use callwright::value::Value;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
 use crate::body::Body;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use callwright::value::Value;
 
 /// Deeper than this no event has texts.
 const DEPTH: usize = 12;

@@ -7,9 +7,10 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_store::{NewNode, NodeKind, Store, StoreConfig};
 use places::{folder, run};
-use serde_json::{Value, json};
 
 /// Names the store that a child writes to, and the session.
 const STORE: &str = "CALLWRIGHT_TEST_CHILD";

@@ -4,6 +4,7 @@
 
 mod places;
 
+use callwright::json;
 use callwright_store::{
     Became, Call, Fault, Filter, Location, NewNode, NewTurn, NodeKind, Range, Retention, Store, StoreConfig,
     now,
@@ -11,7 +12,6 @@ use callwright_store::{
 use places::{configs, database, run, turn};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use serde_json::json;
 use sqlx::{AssertSqlSafe, Executor, Row};
 
 const HOUR: i64 = 3_600_000;

@@ -7,12 +7,12 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
+use callwright::json;
 use callwright_store::{
     Answer, Became, Call, Fault, Filter, Masking, NewNode, NodeKind, Retention, Secrets, Store, StoreConfig,
     now,
 };
 use places::{configs, each, folder, run, turn};
-use serde_json::json;
 
 #[test]
 fn several_gateways_open_a_new_store_at_the_same_time() {

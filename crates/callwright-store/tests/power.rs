@@ -11,9 +11,9 @@ mod places;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use callwright::json;
 use callwright_store::{Became, NewNode, NodeKind, Retention, Store, StoreConfig};
 use places::{folder, run, turn};
-use serde_json::json;
 
 /// What a disk writes as a whole.
 const SECTOR: usize = 512;

@@ -3,7 +3,7 @@
 //! In go answers in which a placeholder stands for each name, key and value; out comes a [`Form`]: what stands around
 //! all calls, around one, around one argument, and what the arguments are written in.
 
-use serde_json::Value;
+use callwright::value::Value;
 
 use crate::token::tokens;
 

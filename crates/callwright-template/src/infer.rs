@@ -1,6 +1,7 @@
 //! What a template says: which turns it takes, whether it tells of tools, and in which form its model calls them.
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use crate::form::{ID, KEY, NAME, Samples, VALUE};
 use crate::probe::{ASKED, Call, Manner, Probe, RULED, SAID, THOUGHT, id_of};
@@ -42,7 +43,7 @@ pub(crate) fn turns(probe: &Probe<'_>) -> Turns {
 
 /// A tool with these parameters, all of them texts.
 pub(crate) fn tool(name: &str, parameters: &[&str]) -> Value {
-    let properties: serde_json::Map<String, Value> = parameters
+    let properties: callwright::value::Map = parameters
         .iter()
         .map(|key| ((*key).to_owned(), json!({"type": "string", "description": "zqmeans"})))
         .collect();

@@ -13,6 +13,7 @@
 mod template;
 mod bounds;
 mod names;
+mod ordered;
 mod python;
 mod source;
 mod token;

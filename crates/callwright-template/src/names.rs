@@ -1,6 +1,8 @@
-//! Names in a template's source, each given to the function that weighs its value. See [`bounds`](crate::bounds).
+//! Names in a template's source, each given to the function that weighs its value, and maps, each made by the function that
+//! keeps their order. See [`bounds`](crate::bounds) and [`ordered`](crate::ordered).
 
 use crate::bounds::{FACTOR, MAX_FACTOR, MAX_REPEATED, WEIGHED};
+use crate::ordered::ORDERED;
 
 /// How deep lists and maps may stand in each other in one tag.
 const MAX_NESTING: usize = 8;
@@ -29,7 +31,7 @@ const KEYWORDS: &[&str] = &[
     "super",
 ];
 
-/// `{{ a.b ~ c }}` → `{{ weighed(a).b ~ weighed(c) }}`, for a whole tag.
+/// `{{ a.b ~ c }}` → `{{ weighed(a).b ~ weighed(c) }}`, `{{ {'a': 1} }}` → `{{ ordered('a', 1) }}`, for a whole tag.
 ///
 /// # Errors
 /// What would be larger than what is weighed.
@@ -99,7 +101,9 @@ enum Before {
 fn expression(text: &str) -> Result<String, &'static str> {
     let mut out = String::with_capacity(text.len() * 2);
     let mut before = Before::Sign(' ');
-    let (mut nesting, mut factors, mut is_factor) = (0_usize, 0, false);
+    let (mut factors, mut is_factor) = (0, false);
+    // The brackets that are open.
+    let mut open: Vec<char> = Vec::new();
     let mut rest = text;
     const UNBOUNDED: &str = "what is multiplied here has no bound";
     while let Some(c) = rest.chars().next() {
@@ -160,13 +164,19 @@ fn expression(text: &str) -> Result<String, &'static str> {
                 continue;
             }
             '.' if before == Before::Loop => Before::LoopPoint,
-            '[' | '{' => {
-                nesting += 1;
+            '[' | '(' | '{' => {
+                open.push(c);
                 Before::Sign(c)
             }
-            ']' | '}' => {
-                nesting = nesting.saturating_sub(1);
+            ']' | ')' => {
+                open.pop();
                 Before::Sign(c)
+            }
+            '}' if open.pop().is_none() => {
+                // The end of the tag.
+                out.push_str(token);
+                out.push_str(rest);
+                break;
             }
             c => Before::Sign(c),
         };
@@ -174,12 +184,17 @@ fn expression(text: &str) -> Result<String, &'static str> {
         if is_factor && !is_bounded || 1 < factors {
             return Err(UNBOUNDED);
         }
-        if MAX_NESTING < nesting {
+        if MAX_NESTING < open.iter().filter(|bracket| **bracket != '(').count() {
             return Err("lists and maps are too deep in each other here");
         }
         is_factor = false;
         before = now;
-        out.push_str(token);
+        match c {
+            '{' => out.push_str(&format!("{ORDERED}(")),
+            ':' if open.last() == Some(&'{') => out.push(','),
+            '}' => out.push(')'),
+            _ => out.push_str(token),
+        }
     }
     Ok(out)
 }
@@ -220,8 +235,9 @@ mod tests {
             ("{{ n * '=' }}", "{{ factor(n) * '=' }}"),
             (
                 "{{ {'a': b}[c] if d else e(f) }}",
-                "{{ {'a': weighed(b)}[weighed(c)] if weighed(d) else e(weighed(f)) }}",
+                "{{ ordered('a', weighed(b))[weighed(c)] if weighed(d) else e(weighed(f)) }}",
             ),
+            ("{{ {'a': b[1:2], 'c': {}} }}", "{{ ordered('a', weighed(b)[1:2], 'c', ordered()) }}"),
             ("{% macro m(a, b=c) %}", "{% macro m(a, b=c) %}"),
             ("{% call(u) m(x) %}", "{% call(u) m(weighed(x)) %}"),
         ] {

@@ -3,7 +3,8 @@
 
 use std::cell::Cell;
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use crate::template::{EOS, Template, TemplateError};
 use crate::token::{common_prefix, common_suffix, tokens};

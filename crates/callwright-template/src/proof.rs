@@ -1,7 +1,8 @@
 //! The proof of a dialect: what the template writes is read again, and must be the calls that went in.
 
+use callwright::json;
+use callwright::value::Value;
 use callwright::{Context, Outcome, ToolSet, parse};
-use serde_json::{Value, json};
 
 use crate::probe::{Answers, Call, Manner, Probe};
 use crate::token::tokens;

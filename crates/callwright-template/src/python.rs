@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 
+use crate::ordered::{ORDERED, written};
+
 /// How deep a value may be that is written as JSON.
 const MAX_DEPTH: usize = 128;
 /// The day on which every template is rendered: what it says about itself must not depend on the clock.
@@ -20,6 +22,7 @@ pub(crate) fn add_to(environment: &mut Environment<'_>) {
     });
     environment.add_function("raise_exception", raise_exception);
     environment.add_function("strftime_now", |_: Rest<Value>| TODAY);
+    environment.add_function(ORDERED, written);
     environment.add_function(LIST, |items: Value| -> Result<Value, Error> {
         let items = items.try_iter()?.collect();
         Ok(Value::from_object(List { items: Mutex::new(items) }))
@@ -165,7 +168,7 @@ impl Json<'_> {
     }
 
     fn string(&mut self, text: &str) {
-        self.out.push_str(&serde_json::Value::from(text).to_string());
+        self.out.push_str(&callwright::value::Value::from(text).to_string());
     }
 
     fn separate(&mut self, n: usize, depth: usize) {

@@ -60,6 +60,8 @@ pub(crate) fn adapted(source: &str) -> Result<String, (usize, &'static str)> {
 fn end_of(text: &str, close: &str) -> Option<usize> {
     let mut quote = None;
     let mut escaped = false;
+    // The maps that are open: `{{ {'a': {'b': 1}} }}`.
+    let mut maps = 0_usize;
     for (at, c) in text.char_indices().skip(2) {
         match quote {
             Some(_) if escaped => escaped = false,
@@ -67,6 +69,8 @@ fn end_of(text: &str, close: &str) -> Option<usize> {
             Some(open) if c == open => quote = None,
             Some(_) => {}
             None if matches!(c, '"' | '\'') => quote = Some(c),
+            None if c == '{' => maps += 1,
+            None if c == '}' && 0 < maps => maps -= 1,
             None if text[at..].starts_with(close) => return Some(at + close.len()),
             None => {}
         }

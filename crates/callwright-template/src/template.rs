@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use callwright::value::Value as Json;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
-use serde_json::Value as Json;
 
 use crate::bounds::{self, TooMuch};
+use crate::ordered;
 use crate::python::{self, Raised};
 use crate::source::adapted;
 
@@ -33,7 +34,7 @@ pub(crate) const EOS: &str = "<|cw-eos|>";
 ///
 /// ```
 /// use callwright_template::Template;
-/// use serde_json::json;
+/// use callwright::json;
 ///
 /// let template = Template::new("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}")?;
 /// let prompt = template.render(&[json!({"role": "user", "content": "Hi"})], &[], false)?;
@@ -200,7 +201,7 @@ fn value_of(json: &Json) -> Value {
         Json::String(text) => Value::from(text.as_str()),
         Json::Array(items) => Value::from(items.iter().map(value_of).collect::<Vec<Value>>()),
         Json::Object(members) => {
-            Value::from_pairs(members.iter().map(|(key, value)| (key.as_str(), value_of(value))))
+            ordered::map(members.iter().map(|(key, value)| (Value::from(key.as_str()), value_of(value))))
         }
     }
 }
@@ -208,7 +209,7 @@ fn value_of(json: &Json) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use callwright::json;
 
     fn render(source: &str) -> Result<String, TemplateError> {
         let messages =
@@ -237,6 +238,21 @@ mod tests {
                 "a, 1bbFalse",
             ),
             ("{% generation %}x{% endgeneration %}", "x"),
+            // Maps keep their order, however they are asked.
+            (
+                "{% set m = {'z': {'y': 1, 'b': {'c': 2}}, 'a': [3], 'z2': {}} %}{{ m | tojson }}{{ m.z.b.c }}{{ m['a'][0] }}",
+                r#"{"z": {"y": 1, "b": {"c": 2}}, "a": [3], "z2": {}}23"#,
+            ),
+            (
+                "{% for k, v in messages[0].x.items() %}{{ k }}{% endfor %}{% for k in {'z': 1, 'a': 2} %}{{ k }}{% endfor %}",
+                "baza",
+            ),
+            (
+                "{{ messages[0].x is mapping }}{{ 'b' in messages[0].x }}{{ {'z': 1}.get('z') }}{{ messages[0].x | length }}{{ {'a': 1} == {'a': 1} }}",
+                "TrueTrue12True",
+            ),
+            ("{% for k, v in {'z': 1, 'a': 2} | items %}{{ k }}{{ v }}{% endfor %}", "z1a2"),
+            ("{% for k, v in {'z': 1, 'a': 2} | dictsort %}{{ k }}{{ v }}{% endfor %}", "a2z1"),
         ] {
             assert_eq!(render(source).as_deref(), Ok(expected), "{source}");
         }

@@ -2,12 +2,13 @@
 //! writes it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot use its cases has failed")]
 
+use callwright::json;
+use callwright::value::Value;
 use callwright::{Context, Dialect, Dialects, ToolSet, parse};
 use callwright_template::{Findings, Reasoning, Template, Turns};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 const NAME: &str = "unheard-of";
 

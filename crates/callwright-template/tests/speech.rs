@@ -2,13 +2,14 @@
 //! is read again as it was said.
 #![expect(clippy::unwrap_used, reason = "a test that cannot use its cases has failed")]
 
+use callwright::json;
 use callwright::prompt::{self, PromptDialect, Speaking, render_messages};
+use callwright::value::Value;
 use callwright::{Context, Dialects, ToolChoice, ToolSet, parse};
 use callwright_template::{Findings, Template};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 const NAME: &str = "unheard-of";
 

@@ -64,7 +64,7 @@ fn rename(tool: &Tool, arguments: &str, tree: &Tree) -> (String, Vec<Coercion>) 
         if written_alike.count() > 1 || folded.is_empty() {
             continue;
         }
-        let to = serde_json::Value::from(declared).to_string();
+        let to = crate::value::Value::from(declared).to_string();
         let span = key.span().range();
         renamed.push_str(arguments.get(done..span.start).unwrap_or(""));
         renamed.push_str(&to);

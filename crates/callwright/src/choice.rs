@@ -1,6 +1,6 @@
 //! What the caller wants of the tools: the request's `tool_choice`, read once.
 
-use serde_json::Value;
+use crate::value::Value;
 
 use crate::tools::{Tool, ToolSet};
 
@@ -91,7 +91,7 @@ impl ToolChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json;
 
     #[test]
     fn every_form_on_the_wire_is_read() {

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value, json};
+use crate::json;
+use crate::value::{Map, Value};
 
 use crate::keys;
 use crate::schema::{Document, Schema, SchemaGuide, compile_documents};
@@ -52,7 +53,7 @@ fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
     for (n, (name, _)) in tools.iter().enumerate() {
         add(name, &json!({"anyOf": [tool(n), text]}));
     }
-    let members: Map<String, Value> = meanings
+    let members: Map = meanings
         .into_iter()
         .map(|(key, choices)| match choices.as_slice() {
             [only] => (key.to_owned(), only.clone()),

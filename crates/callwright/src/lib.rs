@@ -2,6 +2,7 @@
 //!
 //! The modules stand in reading order.
 
+pub mod value;
 mod tools;
 mod choice;
 mod schema;
@@ -45,5 +46,5 @@ pub use report::{
 };
 pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
-pub use tools::{MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
+pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};

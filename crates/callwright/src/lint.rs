@@ -3,12 +3,12 @@
 //! Definitions go with every request, so their cost is counted in tokens. No model's tokenizer is asked: [`tokens`] is
 //! an estimate.
 
+use std::collections::HashSet;
 use std::fmt;
 
-use serde_json::Value;
-
-use crate::schema::standard_type;
-use crate::tools::{Tool, ToolSet, parameters};
+use crate::schema::{SchemaError, standard_type};
+use crate::tools::{self, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError, parameters};
+use crate::value::Value;
 
 /// The most tokens that a description may take before it is looked at for filler.
 const SHORT: usize = 20;
@@ -16,6 +16,8 @@ const SHORT: usize = 20;
 const LONG: usize = 120;
 /// The fewest words that can say what a tool does.
 const FEWEST_WORDS: usize = 3;
+/// The longest name that all servers take.
+const MAX_NAME: usize = 64;
 /// How descriptions begin that say little in many words.
 const FILLER: &[&str] = &[
     "this function",
@@ -60,6 +62,8 @@ pub enum Severity {
     Hint,
     /// Models are known to make wrong calls for want of it, or it costs without use.
     Warning,
+    /// It cannot be used as it is, or says something else than it seems to.
+    Error,
 }
 
 /// One thing that could be better in a tool's definition.
@@ -69,7 +73,7 @@ pub struct Finding {
     pub severity: Severity,
     /// The stable name of the rule: `description-too-long`.
     pub rule: &'static str,
-    /// The tool's name.
+    /// The tool's name; `tool 2`, counted from 1, where it has none.
     pub tool: String,
     /// A JSON pointer into the tool's schema: `/properties/path`; empty for the tool itself.
     pub pointer: String,
@@ -82,6 +86,7 @@ impl fmt::Display for Finding {
         let severity = match self.severity {
             Severity::Hint => "hint",
             Severity::Warning => "warning",
+            Severity::Error => "error",
         };
         write!(f, "{severity}: {}{}: {} ({})", self.tool, self.pointer, self.message, self.rule)
     }
@@ -90,12 +95,101 @@ impl fmt::Display for Finding {
 /// Looks at every definition, in the order of declaration.
 pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
     let has_choice = 1 < tool_set.len();
-    let mut findings = Vec::new();
-    for tool in tool_set.iter() {
-        description(tool, has_choice, &mut findings);
-        arguments(tool, &mut findings);
+    tool_set.iter().flat_map(|tool| of_tool(tool, has_choice)).collect()
+}
+
+/// Looks at definitions of which some may be wrong, in any of the forms that [`ToolSet::from_value`] takes: what keeps one
+/// from being compiled is a finding like any other. Tools that a server runs itself are passed over.
+///
+/// ```
+/// use callwright::json;
+/// use callwright::lint::{Severity, lint_definitions};
+///
+/// let found = lint_definitions(json!([{"name": "read", "parameters": {"properties": {"a": {"type": "strnig"}}}}]))?;
+/// let error = found.iter().find(|finding| finding.severity == Severity::Error).unwrap();
+/// assert_eq!((error.rule, error.pointer.as_str()), ("no-type", "/properties/a"));
+/// # Ok::<(), callwright::ToolSetError>(())
+/// ```
+///
+/// # Errors
+/// When `definitions` have none of those forms, or are too many.
+pub fn lint_definitions(definitions: impl Into<Value>) -> Result<Vec<Finding>, ToolSetError> {
+    let definitions = definitions.into();
+    let definitions = tools::listed(&definitions).ok_or(ToolSetError::NoTools)?;
+    if MAX_TOOLS < definitions.len() {
+        return Err(ToolSetError::TooMany(definitions.len()));
     }
+    let has_choice = 1 < definitions.len();
+    let mut names: HashSet<String> = HashSet::new();
+    let mut findings = Vec::new();
+    for (number, definition) in (1..).zip(definitions) {
+        let problem = match ToolSet::from_value(Value::Array(vec![definition.clone()])) {
+            Ok(tool_set) => {
+                let Some(tool) = tool_set.iter().next() else { continue };
+                findings.extend(of_tool(tool, has_choice));
+                if names.insert(tool.name().to_owned()) {
+                    continue;
+                }
+                ToolProblem::Duplicate
+            }
+            Err(ToolSetError::Tool { problem, .. }) => problem,
+            Err(other) => return Err(other),
+        };
+        findings.push(Finding {
+            severity: Severity::Error,
+            rule: rule(&problem),
+            tool: tools::name_of(definition).unwrap_or_else(|| format!("tool {number}")),
+            pointer: String::new(),
+            message: problem.to_string(),
+        });
+    }
+    Ok(findings)
+}
+
+fn of_tool(tool: &Tool, has_choice: bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    name(tool, &mut findings);
+    description(tool, has_choice, &mut findings);
+    arguments(tool, &mut findings);
     findings
+}
+
+/// The name of the rule that a definition breaks which cannot be compiled.
+fn rule(problem: &ToolProblem) -> &'static str {
+    match problem {
+        ToolProblem::NotAnObject | ToolProblem::FunctionNotAnObject => "no-definition",
+        ToolProblem::NoName | ToolProblem::EmptyName | ToolProblem::NameNotAString => "no-name",
+        ToolProblem::DescriptionNotAString => "description-not-text",
+        ToolProblem::ParametersNotAnObject => "parameters-not-object",
+        ToolProblem::Duplicate => "duplicate-name",
+        ToolProblem::Schema(SchemaError::Reference(_)) => "foreign-reference",
+        ToolProblem::Schema(SchemaError::TooDeep | SchemaError::TooLarge) => "schema-too-large",
+        ToolProblem::Schema(_) => "schema-not-valid",
+    }
+}
+
+/// Servers agree on names of letters, digits, `_` and `-`, up to 64 of them. Some take dots and more.
+fn name(tool: &Tool, findings: &mut Vec<Finding>) {
+    let name = tool.name();
+    let is_known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let (severity, rule, message) = match name.chars().find(|c| !is_known(*c)) {
+        Some(c) if !matches!(c, '.' | ':' | '/') => {
+            (Severity::Error, "name-not-legal", format!("no server takes `{}` in a name", c.escape_debug()))
+        }
+        Some(c) => (
+            Severity::Warning,
+            "name-not-portable",
+            format!("many servers take no `{c}` in a name: letters, digits, `_` and `-` are safe"),
+        ),
+        None if MAX_NAME < name.len() => (
+            Severity::Warning,
+            "name-not-portable",
+            format!("the name has {} characters, and many servers take {MAX_NAME}", name.len()),
+        ),
+        None => return,
+    };
+    let (tool, pointer) = (name.to_owned(), String::new());
+    findings.push(Finding { severity, rule, tool, pointer, message });
 }
 
 /// What the definitions cost with every request, in tokens.
@@ -233,7 +327,7 @@ fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
         let no_type = schema.get("type").and_then(Value::as_str).filter(|word| !names_type(word));
         if let Some(word) = no_type {
             let message = format!("`{word}` is no type of JSON Schema, so any value is taken: name one");
-            add(Severity::Warning, "no-type", &pointer, message);
+            add(Severity::Error, "no-type", &pointer, message);
         }
         if let Some(element) = schema.get("items").filter(|items| items.is_object()) {
             todo.push((format!("{pointer}/items"), element));
@@ -294,7 +388,7 @@ fn quoted(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json;
 
     fn findings(tool: Value) -> Vec<(&'static str, String)> {
         let tool_set = ToolSet::from_value(&json!([tool])).unwrap();
@@ -381,6 +475,52 @@ mod tests {
         assert_eq!(findings(tool("strin")), [("no-type", "/properties/a".to_owned())]);
         for word in ["string", "STRING", "dict", "float", "any"] {
             assert_eq!(findings(tool(word)), [], "{word}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_an_error_and_the_rest_is_looked_at() {
+        let good = || json!({"name": "read", "description": "Read a file, when one is named"});
+        for (wrong, tool, rule) in [
+            (good(), "read", "duplicate-name"),
+            (json!({"description": "x"}), "tool 2", "no-name"),
+            (json!({"name": ""}), "", "no-name"),
+            (json!(1), "tool 2", "no-definition"),
+            (json!({"name": "b", "parameters": []}), "b", "parameters-not-object"),
+            (json!({"name": "b c", "description": "Read when asked"}), "b c", "name-not-legal"),
+            (
+                json!({"name": "b", "description": "Read when asked", "parameters":
+                    {"required": [], "properties": {"a": {"type": "strnig", "description": "A"}}}}),
+                "b",
+                "no-type",
+            ),
+        ] {
+            let found = lint_definitions(json!([good(), wrong, {"type": "web_search"}])).unwrap();
+            let found: Vec<_> = found.iter().map(|f| (f.severity, f.tool.as_str(), f.rule)).collect();
+            assert_eq!(found, [(Severity::Error, tool, rule)], "{wrong}");
+        }
+        assert_eq!(lint_definitions(json!({})).unwrap_err(), ToolSetError::NoTools);
+    }
+
+    #[cfg(feature = "full-schemas")]
+    #[test]
+    fn what_the_validator_refuses_is_an_error() {
+        let reference = json!({"name": "b", "parameters": {"$ref": "https://example.com/a"}});
+        assert_eq!(lint_definitions(reference).unwrap()[0].rule, "foreign-reference");
+        let tool =
+            json!({"name": "b", "parameters": {"properties": {"a": {"type": "string", "pattern": "("}}}});
+        let found = lint_definitions(tool).unwrap();
+        assert_eq!(
+            found.iter().map(|f| (f.severity, f.rule)).collect::<Vec<_>>(),
+            [(Severity::Error, "schema-not-valid")]
+        );
+    }
+
+    #[test]
+    fn names_that_some_servers_take_are_a_warning() {
+        for name in ["a.b", "server/tool", &"x".repeat(65)] {
+            let found = lint_definitions(json!({"name": name, "description": "Read when asked"})).unwrap();
+            assert_eq!((found[0].severity, found[0].rule), (Severity::Warning, "name-not-portable"));
         }
     }
 

@@ -2,12 +2,12 @@
 //! has. Anything further away is feedback, never a call.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::nearest::{fold, folded_ends, nearest};
 use crate::payload::tag;
-use crate::tools::{Tool, ToolSet};
+use crate::tools::{Declared, Tool, ToolSet};
 use crate::verdict::Reason;
 
 /// The longest text that is looked up as a name.
@@ -26,17 +26,33 @@ const MAX_NEAREST: usize = 3;
 const NAMESPACES: &[&str] = &["functions", "function", "default_api", "tools", "tool", "api", "client"];
 
 /// Looks names up in one tool set.
-pub(crate) struct Names<'a> {
-    tools: &'a ToolSet,
+pub(crate) struct Names<'a>(Declared<'a>);
+
+/// What is known of the names of a tool set. Tools are known by their numbers in it.
+#[derive(Debug)]
+pub(crate) struct NameIndex {
     ends: Ends,
     /// Declared names of more than one word, `server/tool`, each with the length of its first word.
-    joined: Vec<(&'a str, usize)>,
+    joined: Vec<(usize, usize)>,
     /// The longest word that may be a name in prose.
     longest: usize,
     /// Declared names without case and separators; `None` where two tools share one.
-    folded: OnceCell<HashMap<String, Option<&'a Tool>>>,
+    folded: OnceLock<HashMap<String, Option<usize>>>,
     /// The same for what is left of a declared name behind its last dot: `math.hypot` → `hypot`.
-    tails: OnceCell<HashMap<String, Option<&'a Tool>>>,
+    tails: OnceLock<HashMap<String, Option<usize>>>,
+}
+
+impl NameIndex {
+    /// For these tools, in their order.
+    pub(crate) fn of(tools: &[Tool]) -> NameIndex {
+        // Each letter of a name may have a separator behind it, or a backslash before it.
+        let longest = 2 * tools.iter().map(|tool| tool.name().len()).max().unwrap_or(0) + MAX_NAMESPACE;
+        let words = |name: &str| name.bytes().position(|byte| !is_name_byte(byte));
+        let joined =
+            tools.iter().enumerate().filter_map(|(n, tool)| Some((n, words(tool.name())?))).collect();
+        let (folded, tails) = (OnceLock::new(), OnceLock::new());
+        NameIndex { ends: Ends::of(tools), joined, longest: longest.min(MAX_NAME), folded, tails }
+    }
 }
 
 /// How much of a foreign prefix may stand before a name.
@@ -51,19 +67,19 @@ pub(crate) enum Prefix {
 
 impl<'a> Names<'a> {
     /// For `tools`.
-    pub(crate) fn new(tools: &'a ToolSet) -> Names<'a> {
-        // Each letter of a name may have a separator behind it, or a backslash before it.
-        let longest = 2 * tools.iter().map(|tool| tool.name().len()).max().unwrap_or(0) + MAX_NAMESPACE;
-        let (folded, tails) = (OnceCell::new(), OnceCell::new());
-        let words = |name: &'a str| name.bytes().position(|byte| !is_name_byte(byte)).map(|len| (name, len));
-        let joined = tools.iter().filter_map(|tool| words(tool.name())).collect();
-        Names { tools, ends: Ends::of(tools), joined, longest: longest.min(MAX_NAME), folded, tails }
+    pub(crate) fn new(tools: impl Into<Declared<'a>>) -> Names<'a> {
+        Names(tools.into())
+    }
+
+    fn index(&self) -> &NameIndex {
+        self.tools().names()
     }
 
     /// Where the name from `from` on ends, of which the word up to `end` is or may be the first of several: `server` of a
     /// declared `server/tool`. At the end of a `text` that may go on like that, that is its end.
     pub(crate) fn joined_end(&self, text: &str, from: usize, end: usize, is_whole: bool) -> usize {
-        let ends = self.joined.iter().filter_map(|(name, first)| {
+        let ends = self.index().joined.iter().filter_map(|(tool, first)| {
+            let name = self.tools().at(*tool)?.name();
             let rest = text.get(end.checked_sub(*first).filter(|start| from <= *start)?..)?;
             if !is_whole && rest.len() < name.len() && name.starts_with(rest) {
                 return Some(text.len());
@@ -77,15 +93,15 @@ impl<'a> Names<'a> {
     }
 
     /// The tools.
-    pub(crate) fn tools(&self) -> &'a ToolSet {
-        self.tools
+    pub(crate) fn tools(&self) -> &ToolSet {
+        self.0.tools()
     }
 
     /// The tool that `written` names; `None` where no tool does, or more than one.
-    pub(crate) fn resolve(&self, written: &str, prefix: Prefix) -> Option<&'a Tool> {
+    pub(crate) fn resolve(&self, written: &str, prefix: Prefix) -> Option<&Tool> {
         let written = written.trim();
         let most = match prefix {
-            Prefix::Known => self.longest,
+            Prefix::Known => self.index().longest,
             Prefix::Any => MAX_NAME,
         };
         if written.is_empty() || most < written.len() {
@@ -93,21 +109,21 @@ impl<'a> Names<'a> {
         }
         // An attribute that is escaped: `tool="a&amp;b"`.
         if written.contains('&')
-            && let Some(tool) = self.tools.get(&tag::unescaped(written))
+            && let Some(tool) = self.tools().get(&tag::unescaped(written))
         {
             return Some(tool);
         }
-        if !self.ends.may_have(written) {
+        if !self.index().ends.may_have(written) {
             return None;
         }
-        if let Some(tool) = self.tools.get(written) {
+        if let Some(tool) = self.tools().get(written) {
             return Some(tool);
         }
         // Look-alike, zero-width and bidirectional characters never resolve, but for a name to the letter.
         if !written.is_ascii() {
             let (head, tail) = written.split_once(['.', ':', '/'])?;
             let is_known = NAMESPACES.iter().any(|namespace| namespace.eq_ignore_ascii_case(head));
-            return self.tools.get(tail).filter(|_| is_known);
+            return self.tools().get(tail).filter(|_| is_known);
         }
         let written = without_token(written);
         let whole = self.variant(&written);
@@ -120,7 +136,7 @@ impl<'a> Names<'a> {
             if prefix == Prefix::Known && !known {
                 return None;
             }
-            let found = self.tools.get(tail).or_else(|| self.variant(tail));
+            let found = self.tools().get(tail).or_else(|| self.variant(tail));
             if found.is_some() {
                 return found;
             }
@@ -134,43 +150,44 @@ impl<'a> Names<'a> {
     pub(crate) fn may_hold(&self, word: &str) -> bool {
         // Most scripts write sentences without blanks, which are no names however they go on.
         let is_foreign = || MAX_FOREIGN < word.len() && !word.is_ascii();
-        word.len() <= self.longest && (!is_foreign() || self.begins_with(word))
+        word.len() <= self.index().longest && (!is_foreign() || self.begins_with(word))
     }
 
     fn begins_with(&self, word: &str) -> bool {
-        self.tools.iter().any(|tool| tool.name().starts_with(word))
+        self.tools().iter().any(|tool| tool.name().starts_with(word))
     }
 
     /// The tool `written` of a server that the model named apart: declared under a name that both are joined in,
     /// `server__tool`, `mcp__server__tool`, `server.tool`, or under its own.
-    pub(crate) fn resolve_of(&self, server: &str, written: &str) -> Option<&'a Tool> {
+    pub(crate) fn resolve_of(&self, server: &str, written: &str) -> Option<&Tool> {
         let is_name = |name: &str| name.len() <= MAX_NAME / 4 && name.is_ascii();
         if !is_name(server) || !is_name(written) {
             return None;
         }
         let joined = [format!("{server}__{written}"), format!("mcp__{server}__{written}")];
-        let joined = joined.iter().find_map(|name| self.tools.get(name).or_else(|| self.variant(name)));
+        let joined = joined.iter().find_map(|name| self.tools().get(name).or_else(|| self.variant(name)));
         joined.or_else(|| self.resolve(written, Prefix::Known))
     }
 
     /// The one tool whose name differs from `written` only by case, separators or a lost module.
-    fn variant(&self, written: &str) -> Option<&'a Tool> {
+    fn variant(&self, written: &str) -> Option<&Tool> {
         let key = fold(written);
         if key.is_empty() {
             return None;
         }
-        let folded = self.folded.get_or_init(|| index(self.tools, Some));
+        let names = self.index();
+        let folded = names.folded.get_or_init(|| index(self.tools(), |name| Some(name)));
         if let Some(found) = folded.get(&key) {
-            return *found;
+            return self.tools().at((*found)?);
         }
         // A tail shorter than this is too common a word: `math.add` is not meant by every `add(`.
-        let tails = self.tails.get_or_init(|| index(self.tools, |name| Some(name.rsplit_once('.')?.1)));
-        if key.len() < 4 { None } else { *tails.get(&key)? }
+        let tails = names.tails.get_or_init(|| index(self.tools(), |name| Some(name.rsplit_once('.')?.1)));
+        if key.len() < 4 { None } else { self.tools().at((*tails.get(&key)?)?) }
     }
 
     /// Why a call to `written` is refused.
     pub(crate) fn unknown(&self, written: &str) -> Reason {
-        let declared = || self.tools.iter().map(Tool::name);
+        let declared = || self.tools().iter().map(Tool::name);
         let nearest = nearest(written, declared(), MAX_NEAREST).into_iter().map(str::to_owned).collect();
         Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
     }
@@ -178,6 +195,7 @@ impl<'a> Names<'a> {
 
 /// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
 /// stand in front of a name, and however it is spelt, its last letters are there.
+#[derive(Debug)]
 struct Ends {
     /// A bit for each last three bytes, by [`Ends::bit`].
     bits: [u64; Ends::WORDS],
@@ -188,9 +206,9 @@ struct Ends {
 impl Ends {
     const WORDS: usize = 64;
 
-    fn of(tools: &ToolSet) -> Ends {
+    fn of(tools: &[Tool]) -> Ends {
         let mut ends = Ends { bits: [0; Ends::WORDS], short: [0; 4] };
-        for tool in tools.iter() {
+        for tool in tools {
             match folded_ends(tool.name()) {
                 [Some(last), Some(second), Some(third)] => {
                     let bit = Ends::bit(last, second, third);
@@ -250,14 +268,11 @@ fn without_token(written: &str) -> Cow<'_, str> {
     if head.contains('\\') { Cow::Owned(head.replace('\\', "")) } else { Cow::Borrowed(head) }
 }
 
-fn index<'a>(
-    tools: &'a ToolSet,
-    part: impl Fn(&'a str) -> Option<&'a str>,
-) -> HashMap<String, Option<&'a Tool>> {
-    let mut map: HashMap<String, Option<&'a Tool>> = HashMap::new();
-    for tool in tools.iter() {
+fn index(tools: &ToolSet, part: impl Fn(&str) -> Option<&str>) -> HashMap<String, Option<usize>> {
+    let mut map: HashMap<String, Option<usize>> = HashMap::new();
+    for (n, tool) in tools.iter().enumerate() {
         if let Some(part) = part(tool.name()) {
-            map.entry(fold(part)).and_modify(|known| *known = None).or_insert(Some(tool));
+            map.entry(fold(part)).and_modify(|known| *known = None).or_insert(Some(n));
         }
     }
     map
@@ -268,8 +283,8 @@ mod tests {
     use super::*;
 
     fn resolved(declared: &[&str], written: &str, prefix: Prefix) -> Option<String> {
-        let tools: Vec<_> = declared.iter().map(|name| serde_json::json!({"name": name})).collect();
-        let tool_set = ToolSet::from_value(&tools.into()).unwrap();
+        let tools: Vec<_> = declared.iter().map(|name| crate::json!({"name": name})).collect();
+        let tool_set = ToolSet::from_value(tools).unwrap();
         let names = Names::new(&tool_set);
         names.resolve(written, prefix).map(|tool| tool.name().to_owned())
     }
@@ -306,8 +321,8 @@ mod tests {
             (&["news__get"], None),
             (&["weather"], None),
         ] {
-            let tools: Vec<_> = declared.iter().map(|name| serde_json::json!({"name": name})).collect();
-            let tool_set = ToolSet::from_value(&tools.into()).unwrap();
+            let tools: Vec<_> = declared.iter().map(|name| crate::json!({"name": name})).collect();
+            let tool_set = ToolSet::from_value(tools).unwrap();
             let found = Names::new(&tool_set).resolve_of("weather", "get").map(|tool| tool.name().to_owned());
             assert_eq!(found.as_deref(), expected, "{declared:?}");
         }

@@ -123,15 +123,15 @@ fn json(raw: &str, kinds: Kinds) -> Option<String> {
     if !kinds.has(Kinds::STRING) || inner.is_none() && raw.contains(['"', '\'', '\\']) {
         return None;
     }
-    Some(serde_json::Value::from(inner.unwrap_or(raw)).to_string())
+    Some(crate::value::Value::from(inner.unwrap_or(raw)).to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::json;
     use crate::schema::Schema;
-    use serde_json::json;
 
-    fn healed(text: &str) -> Option<serde_json::Value> {
+    fn healed(text: &str) -> Option<crate::value::Value> {
         let schema = Schema::compile(&json!({
             "type": "object",
             "properties": {"path": {"type": "string"}, "content": {"type": "string"}, "mode": {"type": "integer"}},

@@ -46,7 +46,11 @@ pub(crate) enum Arguments<'v> {
 }
 
 /// The calls in `value`; empty for data.
-pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Vec<Shaped<'v, 't>> {
+pub(crate) fn calls_in<'v, 't>(
+    value: Value<'v>,
+    names: &'t Names<'_>,
+    prefix: Prefix,
+) -> Vec<Shaped<'v, 't>> {
     let mut found = Vec::new();
     let mut open = vec![(value, 0)];
     while let Some((value, level)) = open.pop() {
@@ -83,7 +87,7 @@ enum Object<'v, 't> {
     Data,
 }
 
-fn object<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Object<'v, 't> {
+fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Object<'v, 't> {
     if is_echo(value) {
         return Object::Call(Shaped::Echo);
     }
@@ -238,7 +242,7 @@ fn wrong<'v, 't>(written: Cow<'v, str>, kind: &'static str) -> Shaped<'v, 't> {
 }
 
 /// `{"f": {…}}`: every key names a tool, every value is an object (or a list of them).
-fn keyed<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<Vec<Shaped<'v, 't>>> {
+fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Option<Vec<Shaped<'v, 't>>> {
     let mut calls = Vec::new();
     for (key, arguments) in value.members().take(MAX_CALLS) {
         let written = key.as_str()?;
@@ -271,7 +275,7 @@ fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> 
 }
 
 /// `["f", {…}]`
-fn pair<'v, 't>(value: Value<'v>, names: &Names<'t>, prefix: Prefix) -> Option<Shaped<'v, 't>> {
+fn pair<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Option<Shaped<'v, 't>> {
     let mut elements = value.elements();
     let written = elements.next()?.as_str()?;
     let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;

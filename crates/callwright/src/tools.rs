@@ -2,20 +2,68 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use crate::json;
+use crate::value::Value;
 use callwright_json::{Guide, Member};
-use serde_json::{Value, json};
 
 use crate::envelope;
+use crate::name::NameIndex;
 use crate::nearest::fold;
 use crate::payload::tag;
-use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, measure};
+use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, measure, standard_type};
 
 /// The most tools in one set.
 pub const MAX_TOOLS: usize = 1024;
 /// The longest list of definitions, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
+
+/// The tools that a request declares: borrowed, or shared so that whoever reads an answer to it may go anywhere.
+///
+/// Made from a reference, an [`Arc`], or the [`ToolSet`] itself.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Declared<'a> {
+    /// Somebody else's.
+    Borrowed(&'a ToolSet),
+    /// Everybody's.
+    Shared(Arc<ToolSet>),
+}
+
+impl Declared<'_> {
+    /// The tools.
+    pub fn tools(&self) -> &ToolSet {
+        match self {
+            Declared::Borrowed(tools) => tools,
+            Declared::Shared(tools) => tools,
+        }
+    }
+}
+
+impl<'a> From<&'a ToolSet> for Declared<'a> {
+    fn from(tools: &'a ToolSet) -> Declared<'a> {
+        Declared::Borrowed(tools)
+    }
+}
+
+impl From<Arc<ToolSet>> for Declared<'_> {
+    fn from(tools: Arc<ToolSet>) -> Self {
+        Declared::Shared(tools)
+    }
+}
+
+impl From<&Arc<ToolSet>> for Declared<'_> {
+    fn from(tools: &Arc<ToolSet>) -> Self {
+        Declared::Shared(Arc::clone(tools))
+    }
+}
+
+impl From<ToolSet> for Declared<'_> {
+    fn from(tools: ToolSet) -> Self {
+        Declared::Shared(Arc::new(tools))
+    }
+}
 
 /// The tools that a model may call, in the order of their declaration.
 ///
@@ -33,7 +81,9 @@ pub const MAX_BYTES: usize = 4 << 20;
 pub struct ToolSet {
     tools: Vec<Tool>,
     by_name: HashMap<String, usize>,
+    hosted: Vec<Value>,
     call_guide: OnceLock<SchemaGuide>,
+    names: OnceLock<NameIndex>,
 }
 
 impl ToolSet {
@@ -42,7 +92,7 @@ impl ToolSet {
         ToolSet::default()
     }
 
-    /// Compiles the definitions in `text`, a JSON list: see [`ToolSet::from_value`].
+    /// Compiles the definitions in `text`, JSON: see [`ToolSet::from_value`].
     ///
     /// # Errors
     /// When `text` is not JSON or longer than [`MAX_BYTES`], and those of [`ToolSet::from_value`].
@@ -55,32 +105,49 @@ impl ToolSet {
             column: error.column(),
             why: without_place(&error.to_string()).to_owned(),
         })?;
-        ToolSet::from_value(&value)
+        ToolSet::from_value(value)
     }
 
-    /// Compiles a list of definitions, each as OpenAI's `{"type": "function", "function": {"name", "description",
-    /// "parameters"}}` or bare, `{"name", "description", "parameters"}`; the schema may also be called `input_schema`
-    /// or `inputSchema`. A tool without schema takes no arguments. [`Schema::compile`] says which schemas are understood.
+    /// Compiles definitions in any of the forms that they go over the wire in, one or a list, of one form or several:
+    ///
+    /// | of | one tool |
+    /// |---|---|
+    /// | OpenAI, chat completions | `{"type": "function", "function": {"name", "description", "parameters"}}` |
+    /// | OpenAI, responses | `{"type": "function", "name", "description", "parameters"}` |
+    /// | Anthropic | `{"name", "description", "input_schema"}` |
+    /// | MCP | `{"name", "description", "inputSchema"}` |
+    /// | Gemini | `{"functionDeclarations": [{"name", "description", "parameters"}]}`, types in any case |
+    ///
+    /// A list may stand in `{"tools": […]}`, as in a request and in MCP's result of `tools/list`, and that in
+    /// `{"result": …}`. A tool without schema takes no arguments. [`Schema::compile`] says which schemas are understood.
+    /// What a server runs itself, `{"type": "web_search"}`, is left out, and [told](ToolSet::hosted).
+    ///
+    /// Takes a [`Value`], one of `serde_json`, or a reference to either.
     ///
     /// # Errors
-    /// When `definitions` is not a list, holds more than [`MAX_TOOLS`] tools or [`MAX_BYTES`] bytes, or when one tool
-    /// is wrong; the error says which one.
-    pub fn from_value(definitions: &Value) -> Result<ToolSet, ToolSetError> {
-        let Value::Array(definitions) = definitions else { return Err(ToolSetError::NotAList) };
+    /// When `definitions` have none of these forms, are more than [`MAX_TOOLS`] tools or [`MAX_BYTES`] bytes, or when one
+    /// tool is wrong; the error says which one.
+    pub fn from_value(definitions: impl Into<Value>) -> Result<ToolSet, ToolSetError> {
+        let definitions = definitions.into();
+        let definitions = listed(&definitions).ok_or(ToolSetError::NoTools)?;
         if MAX_TOOLS < definitions.len() {
             return Err(ToolSetError::TooMany(definitions.len()));
         }
         let mut tool_set = ToolSet::empty();
         let mut bytes = 0;
-        for (i, definition) in definitions.iter().enumerate() {
+        for (i, definition) in definitions.into_iter().enumerate() {
             let wrong = |problem| ToolSetError::Tool { number: i + 1, name: name_of(definition), problem };
             // The definition wraps its schema in at most three values.
             bytes += measure(definition, MAX_NODES + 100).map_err(|e| wrong(ToolProblem::Schema(e)))?;
             if MAX_BYTES < bytes {
                 return Err(ToolSetError::TooLong);
             }
+            if is_hosted(definition) {
+                tool_set.hosted.push(definition.clone());
+                continue;
+            }
             let tool = Tool::compile(definition).map_err(wrong)?;
-            if tool_set.by_name.insert(tool.name.clone(), i).is_some() {
+            if tool_set.by_name.insert(tool.name.clone(), tool_set.tools.len()).is_some() {
                 return Err(wrong(ToolProblem::Duplicate));
             }
             tool_set.tools.push(tool);
@@ -93,6 +160,16 @@ impl ToolSet {
         self.by_name.get(name).and_then(|&i| self.tools.get(i))
     }
 
+    /// The tool of this number in the order of declaration.
+    pub(crate) fn at(&self, number: usize) -> Option<&Tool> {
+        self.tools.get(number)
+    }
+
+    /// What is known of the names; found out at the first use.
+    pub(crate) fn names(&self) -> &NameIndex {
+        self.names.get_or_init(|| NameIndex::of(&self.tools))
+    }
+
     /// The tools, in the order of their declaration.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Tool> {
         self.tools.iter()
@@ -101,6 +178,12 @@ impl ToolSet {
     /// How many tools there are.
     pub fn len(&self) -> usize {
         self.tools.len()
+    }
+
+    /// The definitions of tools that a server runs itself, as they were given: `{"type": "web_search"}`,
+    /// `{"googleSearch": {}}`, `{"type": "bash_20250124", "name": "bash"}`. Their calls are not ours to read.
+    pub fn hosted(&self) -> &[Value] {
+        &self.hosted
     }
 
     /// Are there no tools?
@@ -186,8 +269,7 @@ impl Tool {
             Some(Value::String(description)) => description.clone(),
             Some(_) => return Err(ToolProblem::DescriptionNotAString),
         };
-        let parameters =
-            ["parameters", "input_schema", "inputSchema"].iter().find_map(|key| function.get(*key));
+        let parameters = SCHEMA.iter().find_map(|key| function.get(key));
         let schema = match parameters {
             None | Some(Value::Null) => {
                 Schema::compile(&json!({"type": "object", "properties": {}, "additionalProperties": false}))
@@ -242,8 +324,8 @@ pub enum ToolSetError {
         /// What is wrong there.
         why: String,
     },
-    /// The definitions are not a JSON list.
-    NotAList,
+    /// These are definitions in none of the forms that [`ToolSet::from_value`] knows.
+    NoTools,
     /// There are more than [`MAX_TOOLS`] tools: how many.
     TooMany(usize),
     /// The definitions are longer than [`MAX_BYTES`].
@@ -289,7 +371,10 @@ impl fmt::Display for ToolSetError {
             ToolSetError::NotJson { line, column, why } => {
                 write!(f, "the tool definitions are not JSON: {why} at line {line}, column {column}")
             }
-            ToolSetError::NotAList => f.write_str("the tool definitions are not a JSON list"),
+            ToolSetError::NoTools => f.write_str(
+                "these are no tool definitions: give one or a list of them, as OpenAI ({\"type\": \"function\", …}), \
+                 Anthropic (input_schema), MCP (inputSchema) or Gemini (functionDeclarations) have them, or {\"tools\": […]}",
+            ),
             ToolSetError::TooMany(n) => {
                 write!(f, "{n} tools are too many, at most {MAX_TOOLS} can be declared")
             }
@@ -325,11 +410,52 @@ impl fmt::Display for ToolProblem {
 /// The schema of the arguments as a definition gives it, under any of its keys.
 pub(crate) fn parameters(definition: &Value) -> Option<&Value> {
     let function = definition.get("function").unwrap_or(definition);
-    ["parameters", "input_schema", "inputSchema"].iter().find_map(|key| function.get(key))
+    SCHEMA.iter().find_map(|key| function.get(key))
+}
+
+/// The keys of a schema of arguments.
+const SCHEMA: [&str; 5] =
+    ["parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"];
+/// The keys of Gemini's lists of tools.
+const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
+
+/// The definitions in `value`, whatever stands around them; `None` where it holds none.
+pub(crate) fn listed(value: &Value) -> Option<Vec<&Value>> {
+    match value {
+        Value::Array(list) => Some(list.iter().flat_map(declared).collect()),
+        Value::Object(members) => match (members.get("result"), members.get("tools")) {
+            (Some(result @ Value::Object(_)), None) => listed(result),
+            (None, Some(tools @ Value::Array(_))) => listed(tools),
+            _ => {
+                let is_tool = ["name", "type", "function"].iter().chain(&DECLARATIONS);
+                is_tool.into_iter().any(|key| members.contains_key(key)).then(|| declared(value))
+            }
+        },
+        _ => None,
+    }
+}
+
+/// Gemini declares several functions in what is one tool.
+fn declared(tool: &Value) -> Vec<&Value> {
+    let declarations = DECLARATIONS.iter().find_map(|key| tool.get(key)?.as_array());
+    declarations.map_or_else(|| vec![tool], |declarations| declarations.iter().collect())
+}
+
+/// Does a server run the tool itself? Then its type is its name, or its only member is, and nobody says what it takes.
+fn is_hosted(definition: &Value) -> bool {
+    let Value::Object(members) = definition else { return false };
+    if members.contains_key("function") || SCHEMA.iter().any(|key| members.contains_key(key)) {
+        return false;
+    }
+    match members.get("type").and_then(Value::as_str) {
+        // A schema in the place of a definition has a type, too.
+        Some(word) => word != "function" && standard_type(word).is_none(),
+        None => members.len() == 1 && members.values().all(Value::is_object),
+    }
 }
 
 /// The name in a definition that may otherwise be wrong, cut to a length that an error can show.
-fn name_of(definition: &Value) -> Option<String> {
+pub(crate) fn name_of(definition: &Value) -> Option<String> {
     let function = definition.get("function").unwrap_or(definition);
     function.get("name").and_then(Value::as_str).map(|name| name.chars().take(80).collect())
 }
@@ -411,10 +537,66 @@ mod tests {
     }
 
     #[test]
+    fn definitions_of_all_makers_are_read() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+        let upper = json!({"type": "OBJECT", "properties": {"a": {"type": "STRING"}}});
+        let chat = json!({"type": "function", "function": {"name": "f", "parameters": schema}});
+        let responses = json!({"type": "function", "name": "f", "parameters": schema, "strict": true});
+        let anthropic = json!({"name": "f", "input_schema": schema});
+        let custom = json!({"type": "custom", "name": "f", "input_schema": schema});
+        let mcp = json!({"name": "f", "title": "F", "inputSchema": schema, "annotations": {}});
+        let gemini = json!({"functionDeclarations": [{"name": "f", "parameters": upper}]});
+        let snake = json!({"function_declarations": [{"name": "f", "parameters": upper}]});
+        let newer = json!({"functionDeclarations": [{"name": "f", "parametersJsonSchema": schema}]});
+        for tool in [chat, responses, anthropic, custom, mcp, gemini, snake, newer] {
+            for whole in [
+                tool.clone(),
+                json!([tool]),
+                json!({"tools": [tool]}),
+                json!({"model": "m", "messages": [], "tools": [tool]}),
+                json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": [tool], "nextCursor": null}}),
+            ] {
+                let tool_set = ToolSet::from_value(&whole).unwrap();
+                let read = tool_set.get("f").unwrap();
+                assert_eq!(read.parameters().collect::<Vec<_>>(), ["a"], "{whole}");
+                assert_eq!((tool_set.len(), tool_set.hosted().len()), (1, 0), "{whole}");
+                assert_eq!(ToolSet::from_json(&whole.to_string()).unwrap().len(), 1);
+            }
+        }
+        let foreign = serde_json::json!([{"name": "f", "input_schema": {"type": "object"}}]);
+        assert_eq!(ToolSet::from_value(&foreign).unwrap().len(), 1);
+        assert_eq!(ToolSet::from_value(foreign).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_a_server_runs_is_left_out_and_told() {
+        let hosted = [
+            json!({"type": "web_search"}),
+            json!({"type": "mcp", "server_label": "deepwiki", "server_url": "https://example.com"}),
+            json!({"type": "bash_20250124", "name": "bash"}),
+            json!({"type": "custom", "name": "shell", "description": "Any text"}),
+            json!({"googleSearch": {}}),
+        ];
+        for tool in &hosted {
+            let tool_set = ToolSet::from_value(json!([tool, {"name": "f"}, {"name": "g"}])).unwrap();
+            assert_eq!(tool_set.hosted(), std::slice::from_ref(tool));
+            assert_eq!(tool_set.iter().map(Tool::name).collect::<Vec<_>>(), ["f", "g"]);
+            assert_eq!(tool_set.get("g").unwrap().name(), "g");
+        }
+        assert_eq!(ToolSet::from_value(json!({"type": "web_search"})).unwrap().hosted().len(), 1);
+    }
+
+    #[test]
     fn errors_name_the_tool() {
         let message = |definitions: Value| ToolSet::from_value(&definitions).unwrap_err().to_string();
         let cases = [
-            (json!({}), "the tool definitions are not a JSON list"),
+            (json!({}), "these are no tool definitions: give one or a list of them, as OpenAI"),
+            (json!("get_weather"), "these are no tool definitions"),
+            (json!({"tools": "get_weather"}), "these are no tool definitions"),
+            (json!({"result": {"content": []}}), "these are no tool definitions"),
+            (json!([{"nme": "a"}]), "tool 1: it has no name"),
+            (json!([{"type": "function"}]), "tool 1: it has no name"),
+            (json!([{"type": "object", "properties": {}}]), "tool 1: it has no name"),
             (json!([1]), "tool 1: the definition is not an object"),
             (json!([{"name": "a"}, {"description": "b"}]), "tool 2: it has no name"),
             (json!([{"name": " "}]), "tool 1 (` `): its name is empty"),
@@ -422,10 +604,6 @@ mod tests {
             (json!([{"name": "a"}, {"name": "a"}]), "tool 2 (`a`): another tool has the same name"),
             (json!([{"name": "a", "parameters": []}]), "tool 1 (`a`): its parameters are not an object"),
             (json!([{"name": "a", "description": 1}]), "tool 1 (`a`): its description is not a string"),
-            (
-                json!([{"name": "a", "parameters": {"$ref": "http://example.com/a"}}]),
-                "tool 1 (`a`): a reference leads out of the schema, and nothing is fetched:",
-            ),
         ];
         for (definitions, expected) in cases {
             let found = message(definitions);
@@ -434,6 +612,17 @@ mod tests {
         assert_eq!(
             ToolSet::from_json("[{]").unwrap_err().to_string(),
             "the tool definitions are not JSON: key must be a string at line 1, column 3"
+        );
+    }
+
+    #[cfg(feature = "full-schemas")]
+    #[test]
+    fn an_error_of_a_schema_names_the_tool() {
+        let foreign = json!([{"name": "a", "parameters": {"$ref": "http://example.com/a"}}]);
+        let error = ToolSet::from_value(foreign).unwrap_err().to_string();
+        assert!(
+            error.starts_with("tool 1 (`a`): a reference leads out of the schema, and nothing is fetched:"),
+            "{error}"
         );
     }
 

@@ -2,9 +2,10 @@
 //! markup nor changes what is read, in every dialect.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use callwright::json;
 use callwright::prompt::{self, PromptDialect};
+use callwright::value::Value;
 use callwright::{Context, Dialects, ToolSet, parse};
-use serde_json::{Value, json};
 
 const SAID: [&str; 28] = [
     "It is <b>bold</b>.",

@@ -2,9 +2,10 @@
 //! goes out is missing, and none has taken in another.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use callwright::json;
 use callwright::prompt::{self, PromptDialect};
+use callwright::value::Value;
 use callwright::{Context, Dialects, ToolSet, parse};
-use serde_json::{Value, json};
 
 /// What the calls hold. Each piece stands in the text as it is, and nowhere else.
 const PIECES: [&str; 8] = ["alpha", "31337", "beta", "true", "True", "gamma", "4711", "delta"];

@@ -4,11 +4,12 @@
 mod gbnf;
 
 use callwright::constrain::{Constraint, grammar, schema};
+use callwright::json;
 use callwright::prompt::{PromptDialect, calls};
+use callwright::value::Value;
 use callwright::{Context, Dialect, Dialects, Schema, ToolChoice, ToolSet, parse};
 use callwright_json::strict;
 use gbnf::Grammar;
-use serde_json::{Value, json};
 
 /// The dialects that a grammar can hold a model to.
 fn with_grammar() -> Vec<PromptDialect> {
@@ -152,6 +153,7 @@ fn fits(schema: &Value, text: &str) -> bool {
     Schema::compile(schema).unwrap().check(tree.root(text)).is_empty()
 }
 
+#[cfg(feature = "full-schemas")]
 #[test]
 fn the_schema_admits_right_calls_only() {
     for (parameters, right, wrong) in cases() {
@@ -250,6 +252,7 @@ fn an_opener_may_begin_again_inside_itself() {
     }
 }
 
+#[cfg(feature = "full-schemas")]
 #[test]
 fn prose_is_an_answer_in_json() {
     let tools = tools(&cases()[0].0);

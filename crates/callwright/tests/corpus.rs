@@ -130,6 +130,6 @@ fn list(case: &toml::Value, key: &str) -> Vec<String> {
 /// `f {"a": 1}` → `f {"a":1}`, as the tests of a repair's spelling are elsewhere.
 fn compact(call: &str) -> String {
     let (name, arguments) = call.split_once(' ').unwrap();
-    let value: serde_json::Value = serde_json::from_str(arguments).unwrap();
+    let value: callwright::value::Value = serde_json::from_str(arguments).unwrap();
     format!("{name} {value}")
 }

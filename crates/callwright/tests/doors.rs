@@ -146,3 +146,27 @@ fn a_call_is_rendered_in_the_standard_form() {
         prompt::call(&"tool_code".parse().unwrap(), &tools, "get_weather", r#"{"city": "Paris", "days": 3}"#);
     assert_eq!(python, "```tool_code\nget_weather(city=\"Paris\", days=3)\n```");
 }
+
+/// A scanner over shared tools goes to another thread, or into a stream that is handed out.
+#[test]
+fn a_scanner_of_shared_tools_goes_anywhere() {
+    fn goes_anywhere<T: Send + 'static>(scanner: T) -> T {
+        scanner
+    }
+    let text = "Sure: <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
+    let reader = {
+        let tools = std::sync::Arc::new(ToolSet::from_json(r#"[{"name": "f", "parameters": {}}]"#).unwrap());
+        let mut scanner = goes_anywhere(Scanner::new(&tools, &Context::default()));
+        std::thread::spawn(move || {
+            let mut events = Vec::new();
+            for piece in text.split_inclusive(' ') {
+                scanner.feed(Delta::Text(piece), &mut events);
+            }
+            scanner.finish(&mut events)
+        })
+    };
+    let outcome = reader.join().unwrap();
+    assert_eq!(outcome.calls().map(|call| call.arguments.as_str()).collect::<Vec<_>>(), [r#"{"a": 1}"#]);
+    let owned = ToolSet::from_json("[]").unwrap();
+    assert_eq!(goes_anywhere(Scanner::new(owned, &Context::default())).finish(&mut Vec::new()).text, "");
+}

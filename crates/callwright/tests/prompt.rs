@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use callwright::constrain::{self, Constraint};
+use callwright::json;
 use callwright::prompt::{self, PromptDialect, Speaking, render_messages};
+use callwright::value::Value;
 use callwright::{Dialects, ToolChoice, ToolSet};
-use serde_json::{Value, json};
 
 fn named(dialect: &str) -> PromptDialect {
     dialect.parse().unwrap()

@@ -37,9 +37,9 @@ fn refusal(block: &str, reason: Reason) -> Refusal {
     }
 }
 
-fn report(verdicts: Vec<Verdict>, text: &str, native: &[NativeCall<'_>]) -> serde_json::Value {
+fn report(verdicts: Vec<Verdict>, text: &str, native: &[NativeCall<'_>]) -> callwright::value::Value {
     let outcome = Outcome { verdicts, text: "Hi".into(), reasoning: "Hm".into() };
-    serde_json::to_value(Report::of(&outcome, text, native)).unwrap()
+    callwright::value::Value::of(&Report::of(&outcome, text, native)).unwrap()
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn repairs_of_native_calls_are_places_in_their_arguments() {
     let report = report(vec![Verdict::Accepted(native), Verdict::Accepted(written)], "Wxyz{}", &natives);
     assert_eq!(report["calls"][0]["repairs"][1]["before"], "abc");
     assert_eq!(report["calls"][1]["repairs"][0]["before"], "Wxyz");
-    assert_eq!(report["repairs"], serde_json::json!({"add-closer": 1, "drop-prose": 2}));
+    assert_eq!(report["repairs"], callwright::json!({"add-closer": 1, "drop-prose": 2}));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_refused_call() {
     let report = report(vec![Verdict::Refused(refused)], "", &[]);
     assert_eq!(
         report,
-        serde_json::json!({
+        callwright::json!({
             "version": 1, "calls": [], "text": "Hi", "reasoning": "Hm", "repairs": {},
             "refusals": [{
                 "number": 2, "id": "c2", "name": "f", "dialect": "json_fence", "span": [4, 9],
@@ -101,14 +101,14 @@ fn a_refused_call() {
 fn each_reason_shows_what_it_knows() {
     let why = |reason| report(vec![Verdict::Refused(refusal("{}", reason))], "", &[])["refusals"][0].clone();
     let unknown = why(Reason::UnknownTool { nearest: vec!["g".into()], declared: vec!["g".into()] });
-    assert_eq!((&unknown["code"], &unknown["nearest"]), (&"unknown-tool".into(), &serde_json::json!(["g"])));
+    assert_eq!((&unknown["code"], &unknown["nearest"]), (&"unknown-tool".into(), &callwright::json!(["g"])));
     let ambiguous = why(Reason::Ambiguous { readings: vec!["1".into(), "2".into()] });
-    assert_eq!(ambiguous["readings"], serde_json::json!(["1", "2"]));
+    assert_eq!(ambiguous["readings"], callwright::json!(["1", "2"]));
     let violation = Violation { pointer: "/a".into(), keyword: "type", message: "a must be a string".into() };
     let invalid = why(Reason::Invalid(vec![violation]));
     assert_eq!(
         invalid["violations"],
-        serde_json::json!([{"pointer": "/a", "keyword": "type", "message": "a must be a string"}])
+        callwright::json!([{"pointer": "/a", "keyword": "type", "message": "a must be a string"}])
     );
 }
 
@@ -120,16 +120,16 @@ fn healed_and_unhealed_texts() {
         coercions: Vec::new(),
     };
     assert_eq!(
-        serde_json::to_value(HealReport::of(&Ok(healed), "{\"a\":1")).unwrap(),
-        serde_json::json!({
+        callwright::value::Value::of(&HealReport::of(&Ok(healed), "{\"a\":1")).unwrap(),
+        callwright::json!({
             "version": 1, "output_text": "{\"a\":1}", "class": "R2", "coercions": [],
             "repairs": [{"kind": "add-closer", "class": "R2", "at": [6, 6], "before": "", "put": "}"}],
         })
     );
     let readings = Err(Reason::Ambiguous { readings: vec!["1".into(), "2".into()] });
     assert_eq!(
-        serde_json::to_value(HealReport::of(&readings, "1 2")).unwrap(),
-        serde_json::json!({
+        callwright::value::Value::of(&HealReport::of(&readings, "1 2")).unwrap(),
+        callwright::json!({
             "version": 1, "error": "The call can be read in 2 ways", "code": "ambiguous", "position": null,
             "hints": ["Send the call again as strict JSON, the way you mean it"], "fix": null,
             "diagnostics": [], "readings": ["1", "2"], "violations": [],

@@ -227,7 +227,7 @@ fn expanded(file: &str, template: &toml::Value, dialects: &[Dialect]) -> Vec<Cas
             let content = inner.fill(&text);
             let whole = dialect.write.replace("{content}", &dialect.escaped(&content));
             let mut case = Case::of(file, template, &whole, &format!("{} {other}", dialect.name));
-            let arguments = serde_json::json!({"path": "notes.md", "content": content});
+            let arguments = callwright::json!({"path": "notes.md", "content": content});
             case.calls = vec![format!("write_file {arguments}")];
             case.may_refuse = dialect.escapes == "raw";
             cases.push(case);
@@ -261,13 +261,13 @@ impl Dialect {
 }
 
 fn in_json(text: &str) -> String {
-    let string = serde_json::Value::from(text).to_string();
+    let string = callwright::value::Value::from(text).to_string();
     string[1..string.len() - 1].to_owned()
 }
 
 fn calls(outcome: &Outcome) -> Vec<String> {
     let compact = |call: &callwright::Acceptance| {
-        let arguments: serde_json::Value = serde_json::from_str(&call.arguments).unwrap();
+        let arguments: callwright::value::Value = serde_json::from_str(&call.arguments).unwrap();
         format!("{} {arguments}", call.name)
     };
     outcome.calls().map(compact).collect()
@@ -275,7 +275,7 @@ fn calls(outcome: &Outcome) -> Vec<String> {
 
 fn compact(call: &str) -> String {
     let (name, arguments) = call.split_once(' ').unwrap();
-    let arguments: serde_json::Value = serde_json::from_str(arguments).unwrap();
+    let arguments: callwright::value::Value = serde_json::from_str(arguments).unwrap();
     format!("{name} {arguments}")
 }
 

@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 
+use callwright::json;
 use callwright::prompt::{self, PromptDialect, Speaking, neutralise, render_messages, restore};
+use callwright::value::{Map, Value};
 use callwright::{Context, Delta, Dialect, Dialects, Event, Scanner, ToolChoice, ToolSet, parse};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use serde_json::{Map, Value, json};
 
 /// Texts that try to leave their place: the marks of the dialects and of templates, and what JSON, Python and Markdown
 /// end things with.
@@ -161,7 +162,7 @@ fn call() -> impl Strategy<Value = (String, Value, Value)> {
             // What is not required may be left out.
             schema["required"] = json!([]);
             let last = members.keys().next_back().cloned();
-            last.and_then(|last| members.shift_remove(&last));
+            last.and_then(|last| members.remove(&last));
         }
         if is_open && let Some(members) = arguments.as_object_mut() {
             members.insert("undeclared".to_owned(), json!("in </parameter> it"));
@@ -191,7 +192,7 @@ fn is_placeholder(key: &str, value: &Value) -> bool {
 
 fn tool_set(calls: &[(String, Value, Value)]) -> Option<ToolSet> {
     let definitions = calls.iter().map(|(name, schema, _)| json!({"name": name, "parameters": schema}));
-    ToolSet::from_value(&definitions.collect()).ok()
+    ToolSet::from_value(definitions.collect::<Vec<_>>()).ok()
 }
 
 /// Runs a property over the same random texts every time.

@@ -7,9 +7,10 @@
 
 mod common;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright::{CallDelta, Context, Delta, Event, NativeCall, Scanner, ToolSet, Verdict, parse};
 use common::{Random, tool_set};
-use serde_json::{Value, json};
 
 const CALLS: usize = 1_000;
 

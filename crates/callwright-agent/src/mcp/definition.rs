@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use callwright::ToolSet;
+use callwright::json;
+use callwright::value::{Map, Value};
 use rmcp::model;
-use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use super::written::opened;
 use crate::shown::{is_visible, shown};
 
 /// The longest name that a server may give.
@@ -47,7 +49,7 @@ impl Definition {
         let definition = Definition {
             name: tool.name.to_string(),
             description: description.to_owned(),
-            schema: Value::Object(tool.input_schema.as_ref().clone()),
+            schema: opened(&tool.input_schema),
         };
         if MAX_SCHEMA < definition.schema.to_string().len() {
             return Err(format!("its schema is longer than {} KiB", MAX_SCHEMA >> 10));
@@ -115,7 +117,7 @@ impl Definition {
 fn beside_parameters(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Value::Object(members) = &mut schema {
-        members.shift_remove("properties");
+        members.remove("properties");
     }
     schema
 }
@@ -205,17 +207,20 @@ fn hidden_name(schema: &Value, depth: usize) -> Option<String> {
     }
 }
 
-fn inside(named: &Map<String, Value>, depth: usize) -> Option<String> {
+fn inside(named: &Map, depth: usize) -> Option<String> {
     named.values().find_map(|schema| hidden_name(schema, depth + 1))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::written::sealed;
     use super::*;
     use std::sync::Arc;
 
     fn definition(description: &str, schema: &str) -> Result<Definition, String> {
-        let schema: Map<String, Value> = serde_json::from_str(schema).unwrap();
+        let message = format!(r#"{{"result":{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}}}"#);
+        let message: serde_json::Value = serde_json::from_str(&sealed(&message)).unwrap();
+        let schema = message["result"]["tools"][0]["inputSchema"].as_object().unwrap().clone();
         Definition::of(&model::Tool::new("t", description.to_owned(), Arc::new(schema)))
     }
 

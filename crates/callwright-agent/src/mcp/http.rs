@@ -28,6 +28,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
+use super::written::sealed;
+
 /// The longest answer that is no stream.
 const MAX_ANSWER: usize = 8 << 20;
 /// The longest event of a stream.
@@ -163,7 +165,7 @@ impl StreamableHttpClient for Http {
             Some(EVENTS) => Ok(StreamableHttpPostResponse::Sse(events(response), own)),
             Some(_) => {
                 let body = whole(response, MAX_ANSWER).await?;
-                match serde_json::from_slice(&body) {
+                match serde_json::from_str(&sealed(&String::from_utf8_lossy(&body))) {
                     Ok(answer) => Ok(StreamableHttpPostResponse::Json(answer, own)),
                     Err(_) if !is_question => Ok(StreamableHttpPostResponse::Accepted),
                     Err(error) => Err(error.into()),
@@ -262,7 +264,7 @@ impl Stream for Events {
                     let Some(data) = event.data else { continue };
                     let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
                     let name = (!event.name.is_empty()).then(|| text(&event.name));
-                    let data = Some(text(&data));
+                    let data = Some(sealed(&text(&data)).into_owned());
                     return Poll::Ready(Some(Ok(Sse { event: name, data, id: None, retry: None })));
                 }
                 Ok(None) => {}

@@ -17,6 +17,7 @@ mod stdio;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod written;
 
 use std::collections::BTreeMap;
 use std::fmt;

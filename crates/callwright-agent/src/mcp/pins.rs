@@ -6,8 +6,8 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use callwright::value::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::definition::Definition;
 
@@ -148,7 +148,7 @@ fn read(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use callwright::json;
 
     fn definition(description: &str) -> Definition {
         Definition { name: "t".into(), description: description.into(), schema: json!({"type": "object"}) }

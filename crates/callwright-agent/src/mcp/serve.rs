@@ -5,6 +5,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::written::plain;
+use callwright::json;
+use callwright::value::Value;
 use callwright::{Context, HealReport, Position, Report, Schema, ToolSet};
 use callwright_json::strict;
 use rmcp::model::{
@@ -14,7 +17,6 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde::Serialize;
-use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 const REPAIR: &str = "repair_tool_call";
@@ -48,7 +50,8 @@ impl Desk {
     fn new() -> Result<Desk, callwright::ToolSetError> {
         let tools = vec![repair_tool_call(), diagnose()];
         let definitions = tools.iter().map(|tool| {
-            json!({"name": tool.name, "description": tool.description, "parameters": &*tool.input_schema})
+            let parameters = Value::from(&serde_json::Value::Object(tool.input_schema.as_ref().clone()));
+            json!({"name": tool.name, "description": tool.description, "parameters": parameters})
         });
         let compiled = Arc::new(ToolSet::from_value(&Value::Array(definitions.collect()))?);
         Ok(Desk { tools, compiled })
@@ -82,11 +85,19 @@ impl ServerHandler for Desk {
         let answer = tokio::task::spawn_blocking(move || answer(&compiled, &request)).await;
         let answer = answer.unwrap_or_else(|_| Err(Wrong("the tool broke down".to_owned())));
         let answer = match answer {
-            Ok(answer) => CallToolResult::structured(answer),
+            Ok(answer) => structured(&answer),
             Err(Wrong(why)) => CallToolResult::error(vec![ContentBlock::text(why)]),
         };
         Ok(answer.into())
     }
+}
+
+/// The answer as text, and as a value for who reads that, if the library does not change it.
+fn structured(answer: &Value) -> CallToolResult {
+    let plain = answer.as_object().and_then(|answer| plain(answer).ok());
+    let mut result = CallToolResult::success(vec![ContentBlock::text(answer.to_string())]);
+    result.structured_content = plain.map(serde_json::Value::Object);
+    result
 }
 
 /// The question cannot be answered, and why: for the model that asked it.
@@ -99,10 +110,10 @@ impl Wrong {
 }
 
 fn answer(compiled: &ToolSet, request: &CallToolRequestParams) -> Result<Value, Wrong> {
-    let arguments = request.arguments.clone().unwrap_or_default();
+    let arguments = Value::from(serde_json::Value::Object(request.arguments.clone().unwrap_or_default()));
     let tool = compiled.get(&request.name);
     let tool = tool.ok_or_else(|| Wrong(format!("there are two tools, {REPAIR} and {DIAGNOSE}")))?;
-    let text = Value::Object(arguments.clone()).to_string();
+    let text = arguments.to_string();
     let tree = strict(&text).map_err(|at| Wrong(format!("no JSON at byte {at}")))?;
     if let Some(violation) = tool.schema().check(tree.root(&text)).into_iter().next() {
         return Err(Wrong(violation.message));
@@ -181,9 +192,7 @@ impl Question<'_> {
 }
 
 fn value(report: &impl Serialize) -> Result<Value, Wrong> {
-    // By its text: numbers keep their digits.
-    let text = serde_json::to_string(report).map_err(|error| Wrong(error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| Wrong(error.to_string()))
+    Value::of(report).map_err(|error| Wrong(error.to_string()))
 }
 
 fn repair_tool_call() -> Tool {
@@ -238,5 +247,8 @@ fn harmless() -> ToolAnnotations {
 }
 
 fn schema(schema: Value) -> Arc<JsonObject> {
-    Arc::new(schema.as_object().cloned().unwrap_or_default())
+    match serde_json::to_value(schema) {
+        Ok(serde_json::Value::Object(schema)) => Arc::new(schema),
+        _ => Arc::default(),
+    }
 }

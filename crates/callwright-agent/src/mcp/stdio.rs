@@ -13,6 +13,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use super::config::Reach;
+use super::written::sealed;
 
 /// The longest line that a server may write: one message.
 const MAX_LINE: usize = 8 << 20;
@@ -50,7 +51,7 @@ pub(super) fn start(reach: &Reach) -> io::Result<(Lines<ChildStdout>, ChildStdin
     };
     let trouble = Arc::new(Trouble::default());
     let listening = tokio::spawn(listen(stderr, trouble.clone()));
-    let lines = Lines { inner: stdout, length: 0, trouble: trouble.clone() };
+    let lines = Lines { inner: stdout, line: Vec::new(), whole: Vec::new(), trouble: trouble.clone() };
     Ok((lines, stdin, Program { child, trouble, listening }))
 }
 
@@ -133,12 +134,15 @@ async fn listen(mut stderr: ChildStderr, trouble: Arc<Trouble>) {
     }
 }
 
-/// What a program writes, as long as its lines are not too long. A longer one is the end: whoever reads on would keep
-/// all of it.
+/// What a program writes, line by line, as long as no line is too long: a longer one is the end, as whoever reads on would
+/// keep all of it.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     inner: R,
-    length: usize,
+    /// The line that is being read.
+    line: Vec<u8>,
+    /// Whole lines that nobody has taken yet.
+    whole: Vec<u8>,
     trouble: Arc<Trouble>,
 }
 
@@ -148,18 +152,34 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
-        let mut longest = 0;
-        for byte in &buf.filled()[before..] {
-            self.length = if *byte == b'\n' { 0 } else { self.length + 1 };
-            longest = longest.max(self.length);
+        while self.whole.is_empty() {
+            let mut piece = [0; 8 << 10];
+            let mut read = ReadBuf::new(&mut piece);
+            ready!(Pin::new(&mut self.inner).poll_read(cx, &mut read))?;
+            if read.filled().is_empty() {
+                // The end, behind a last line that nothing ends.
+                self.whole = std::mem::take(&mut self.line);
+                break;
+            }
+            for part in read.filled().split_inclusive(|byte| *byte == b'\n') {
+                self.line.extend_from_slice(part);
+                if MAX_LINE < self.line.len() {
+                    *self.trouble.line_too_long.lock().unwrap_or_else(PoisonError::into_inner) = true;
+                    return Poll::Ready(Err(io::Error::other("the line is too long")));
+                }
+                if self.line.ends_with(b"\n") {
+                    let line = std::mem::take(&mut self.line);
+                    match std::str::from_utf8(&line) {
+                        Ok(text) => self.whole.extend_from_slice(sealed(text).as_bytes()),
+                        Err(_) => self.whole.extend_from_slice(&line),
+                    }
+                }
+            }
         }
-        if MAX_LINE < longest {
-            *self.trouble.line_too_long.lock().unwrap_or_else(PoisonError::into_inner) = true;
-            buf.set_filled(before);
-            return Poll::Ready(Err(io::Error::other("the line is too long")));
-        }
+        let taken = self.whole.len().min(buf.remaining());
+        let rest = self.whole.split_off(taken);
+        buf.put_slice(&self.whole);
+        self.whole = rest;
         Poll::Ready(Ok(()))
     }
 }

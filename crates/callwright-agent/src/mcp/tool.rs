@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callwright::value::Value;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::Value;
 
 use super::server::Server;
+use super::written::{opened, plain};
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
@@ -33,13 +34,17 @@ impl Tool for McpTool {
 
     fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> Calling<'a> {
         Box::pin(async move {
+            let sent = match plain(arguments.object()) {
+                Ok(sent) => sent,
+                Err(why) => return ToolError::new(why).into(),
+            };
             tokio::select! {
                 biased;
                 // What is dropped then tells the server that nobody waits any more.
                 () = context.cancellation.cancelled() => {
                     ToolError::new("the server was told to stop; whether it had done it is not known").into()
                 }
-                result = self.server.call(&self.tool, arguments.object().clone()) => match result {
+                result = self.server.call(&self.tool, sent) => match result {
                     Ok(result) => result_of(result),
                     Err(error) => error.into(),
                 },
@@ -56,7 +61,11 @@ fn result_of(result: CallToolResult) -> ToolResult {
         let why = if text.is_empty() { "the tool failed, and does not say why".to_owned() } else { text };
         return ToolError::new(why).into();
     }
-    match result.structured_content {
+    let structured = result.structured_content.map(|value| match &value {
+        serde_json::Value::Object(object) => opened(object),
+        other => Value::from(other),
+    });
+    match structured {
         // Servers say the same once more as text, for clients that do not know better.
         Some(Value::Object(object)) if has_text_only && is_same(&text, &object) => ToolResult::Object(object),
         Some(value) if result.content.is_empty() => ToolResult::of(value),
@@ -64,7 +73,7 @@ fn result_of(result: CallToolResult) -> ToolResult {
     }
 }
 
-fn is_same(text: &str, object: &serde_json::Map<String, Value>) -> bool {
+fn is_same(text: &str, object: &callwright::value::Map) -> bool {
     text.is_empty()
         || serde_json::from_str::<Value>(text).is_ok_and(|value| value.as_object() == Some(object))
 }
@@ -91,10 +100,10 @@ fn described(block: &ContentBlock) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use callwright::json;
 
     fn result(value: Value) -> ToolResult {
-        result_of(serde_json::from_value(value).unwrap())
+        result_of(value.to().unwrap())
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use callwright::value::{Map, Value};
 use callwright_relay::Client;
 use callwright_store::StoreError;
-use serde_json::{Map, Value};
 
 use super::approver::{Approver, Unattended};
 use super::driver::Runner;
@@ -57,7 +57,7 @@ pub struct RunnerBuilder {
     /// The model; the client's default where there is none.
     pub model: Option<String>,
     /// Further members of each request: `temperature`, `max_tokens`.
-    pub request: Map<String, Value>,
+    pub request: Map,
     /// What the user permits.
     pub rights: Rights,
     /// Who is asked where that does not say it. Nobody, unless set.

@@ -4,9 +4,10 @@
 //! out together. Once something is left out it stays so: a server that keeps what it has read finds the same beginning
 //! again, and is only told of another one when the bound is reached anew.
 
+use callwright::json;
 use callwright::lint::tokens;
+use callwright::value::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// How many turns stay whole.
 const LAST_TURNS: usize = 2;

@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
+use callwright::json;
+use callwright::value::{Map, Value};
 use callwright_relay::{Answer, Asking, ChatError, Piece};
-use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
 use super::approver::Approval;
@@ -91,7 +92,7 @@ impl Runner {
         if self.machine.working_on().is_some() {
             return Ok(false);
         }
-        let settings = json!(self.machine.settings());
+        let settings = Value::of(self.machine.settings()).unwrap_or_default();
         if let Some(journal) = &mut self.with.journal {
             let first = (!self.is_written).then_some((&settings, &self.with.facts));
             journal.said(text, first).await?;
@@ -441,7 +442,9 @@ impl Runner {
 
     async fn write_settings(&self) -> Result<(), RunError> {
         let Some(journal) = &self.with.journal else { return Ok(()) };
-        Ok(journal.settings(&json!(self.machine.settings()), &self.with.facts).await?)
+        Ok(journal
+            .settings(&Value::of(self.machine.settings()).unwrap_or_default(), &self.with.facts)
+            .await?)
     }
 
     pub(super) fn tell(&self, event: Event) {

@@ -3,13 +3,14 @@
 //! Each thing that the machine is fed with is a node, so that the same machine can be had again from the session. A call
 //! has an intent before it begins, and an effect and a result in one piece after it has ended.
 
+use callwright::json;
+use callwright::value::Value;
 use callwright::{Acceptance, Outcome, Policy, Verdict};
 use callwright_relay::{Answer, Attempt, End as TurnEnd, TurnRecord, Why, mistakes};
 use callwright_store::{
     Answer as KeptAnswer, Became, Call as KeptCall, Fault, NewNode, NewTurn, NodeKind, SessionRef, Store,
     StoreError, Turn,
 };
-use serde_json::{Value, json};
 
 use super::stop::{Account, Ended};
 use super::turn::{Call, ModelTurn, Part};
@@ -76,7 +77,7 @@ impl Journal {
         let mut nodes: Vec<NewNode> =
             (1..).zip(&answer.record.attempts).map(|(number, attempt)| model_turn(number, attempt)).collect();
         if let Some(last) = nodes.last_mut() {
-            last.payload[FED] = json!({"answered": turn});
+            last.payload[FED] = json!({"answered": Value::of(turn).unwrap_or_default()});
         }
         if !answer.reasoning.is_empty() {
             nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": answer.reasoning})));
@@ -146,7 +147,7 @@ impl Journal {
     ) -> Result<(), StoreError> {
         let (name, id) = (Some(call.name.clone()), Some(call.id.clone()));
         let content = result.content();
-        let payload = json!({"text": content, FED: {"finished": form(result), "spent": spent}});
+        let payload = json!({"text": content, FED: {"finished": form(result), "spent": Value::of(&spent).unwrap_or_default()}});
         let done =
             NewNode { name: name.clone(), call: id.clone(), ..NewNode::new(NodeKind::ToolResult, payload) };
         let mut nodes = Vec::with_capacity(2);

@@ -1,8 +1,8 @@
 //! The machine: what happened goes in, what is to happen next comes out. No clock, no file, no socket.
 
 use callwright::Policy;
+use callwright::value::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::breaker::Breaker;
 use super::compaction::Compaction;

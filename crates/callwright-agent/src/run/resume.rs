@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use callwright::value::Value;
 use callwright_store::{Node, NodeKind, Session};
-use serde_json::Value;
 
 use super::journal::FED;
 use super::machine::{Machine, Settings};
@@ -108,13 +108,13 @@ fn feed(machine: &mut Machine, node: &Node, fed: &Value) -> Result<(), ResumeErr
 
 /// A result that reads as it did.
 fn result(form: &str, content: &str) -> ToolResult {
-    let object = || serde_json::from_str::<serde_json::Map<String, Value>>(content).ok();
+    let object = || serde_json::from_str::<callwright::value::Map>(content).ok();
     match form {
         "error" => {
             let mut more = object().unwrap_or_default();
             let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
-            let message = text(more.shift_remove("error")).unwrap_or_else(|| content.to_owned());
-            let path = text(more.shift_remove("path"));
+            let message = text(more.remove("error")).unwrap_or_else(|| content.to_owned());
+            let path = text(more.remove("path"));
             ToolResult::Error(ToolError { message, path, more })
         }
         "object" => object().map_or_else(|| ToolResult::Text(content.to_owned()), ToolResult::Object),
@@ -123,7 +123,7 @@ fn result(form: &str, content: &str) -> ToolResult {
 }
 
 fn read<T: serde::de::DeserializeOwned>(node: &Node, value: &Value) -> Result<T, ResumeError> {
-    T::deserialize(value).map_err(|error| ResumeError::Unreadable(node.number, error.to_string()))
+    value.to().map_err(|error| ResumeError::Unreadable(node.number, error.to_string()))
 }
 
 #[cfg(test)]
@@ -135,7 +135,7 @@ mod tests {
         let error = ToolError::at("a.txt", "no such file").with("also", vec!["x"]);
         for before in [
             ToolResult::Text("{\"a\": 1}".into()),
-            ToolResult::of(serde_json::json!({"written": "a", "bytes": 3})),
+            ToolResult::of(callwright::json!({"written": "a", "bytes": 3})),
             error.into(),
             ToolError::new("no").into(),
         ] {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use super::machine::{Machine, Phase};
 use super::stop::{End, Ended, Limit};
@@ -157,7 +158,7 @@ impl Machine {
 impl Wrong {
     /// The arguments as servers take them in a history: the text of an object.
     fn sendable(&self) -> String {
-        match serde_json::from_str::<serde_json::Map<String, Value>>(&self.block) {
+        match serde_json::from_str::<callwright::value::Map>(&self.block) {
             Ok(_) => self.block.clone(),
             Err(_) => json!({"unreadable_arguments": self.block}).to_string(),
         }

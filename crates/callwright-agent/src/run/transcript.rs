@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use callwright::json;
+use callwright::value::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// The messages of a run, in the form of the OpenAI API. Only whole turns are in it, so that it can be sent at any time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -106,7 +107,7 @@ impl fmt::Display for Flaw {
 ///
 /// ```
 /// use callwright_agent::run::{Flaw, flaws};
-/// use serde_json::json;
+/// use callwright::json;
 ///
 /// let call = json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
 /// let asked = json!({"role": "user", "content": "Call f."});
@@ -141,7 +142,7 @@ pub fn flaws(messages: &[Value]) -> Vec<Flaw> {
                 flaws.push(Flaw::SameId(id.to_owned()));
             }
             let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
-            if serde_json::from_str::<serde_json::Map<String, Value>>(arguments).is_err() {
+            if serde_json::from_str::<callwright::value::Map>(arguments).is_err() {
                 flaws.push(Flaw::Arguments(id.to_owned()));
             }
             waiting.push(id);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use callwright::json;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::machine::Next;
 use super::turn::{Call, ModelTurn};

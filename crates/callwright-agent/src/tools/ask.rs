@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use super::{define, object};
 use crate::arguments::Arguments;

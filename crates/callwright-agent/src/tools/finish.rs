@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use super::{Host, define, object};
 use crate::arguments::Arguments;

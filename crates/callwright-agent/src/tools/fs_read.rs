@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader};
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use super::{Work, define, go_on, object};
 use crate::arguments::Arguments;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use super::{Work, define, go_on, note_undo, object};
 use crate::arguments::Arguments;

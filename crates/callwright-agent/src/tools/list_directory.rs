@@ -1,6 +1,7 @@
 //! `listDirectory`: what is in one directory.
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use super::{Work, define, go_on, object};
 use crate::arguments::Arguments;

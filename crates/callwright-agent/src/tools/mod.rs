@@ -17,7 +17,8 @@ mod walk;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use crate::arguments::Arguments;
 use crate::changes::{ChangeError, Changes};
@@ -115,7 +116,7 @@ fn define(name: &str, description: &str, properties: Value, required: &[&str]) -
     }})
 }
 
-fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -146,7 +147,7 @@ fn go_on(context: &CallContext) -> Result<(), ToolError> {
 }
 
 /// Said with a change that cannot be undone.
-fn note_undo(result: &mut Map<String, Value>, can_be_undone: bool) {
+fn note_undo(result: &mut Map, can_be_undone: bool) {
     if !can_be_undone {
         let note = "not possible: the file that stood there was too large to be kept";
         result.insert("undo".to_owned(), json!(note));

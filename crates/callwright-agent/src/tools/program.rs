@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use crate::arguments::Arguments;
 use crate::command::{Commands, End};
@@ -109,7 +110,7 @@ impl fmt::Debug for Program {
 }
 
 /// `word` with the values of the arguments that it names: `{code}` → `print(1)`. Other braces stay.
-fn filled(word: &str, arguments: &Map<String, Value>) -> String {
+fn filled(word: &str, arguments: &Map) -> String {
     let mut out = String::with_capacity(word.len());
     let mut rest = word;
     while let Some((before, behind)) = rest.split_once('{') {

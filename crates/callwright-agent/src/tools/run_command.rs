@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use super::{define, object};
 use crate::arguments::Arguments;
@@ -153,7 +154,7 @@ impl RunCommand {
     }
 }
 
-fn result(mut members: Map<String, Value>, end: &End, running: &Running) -> Result<ToolResult, ToolError> {
+fn result(mut members: Map, end: &End, running: &Running) -> Result<ToolResult, ToolError> {
     match end {
         End::Exited(code) => members.insert("exit_code".to_owned(), json!(code)),
         End::Killed(signal) => members.insert("signal".to_owned(), json!(signal)),

@@ -1,7 +1,8 @@
 //! `fileSearch`: files by name.
 
+use callwright::json;
+use callwright::value::Value;
 use globset::{GlobBuilder, GlobMatcher};
-use serde_json::{Value, json};
 
 use super::walk::{Next, walk};
 use super::{Work, define, go_on, object};

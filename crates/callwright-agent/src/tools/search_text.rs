@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use callwright::json;
+use callwright::value::Value;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
-use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::search_files::Pattern;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 
 use super::{EditError, Work, define, go_on, note_undo, object};
 use crate::arguments::Arguments;

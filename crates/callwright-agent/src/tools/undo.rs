@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use callwright::json;
+use callwright::value::{Map, Value};
 
 use super::{Work, define, go_on, object};
 use crate::arguments::Arguments;
@@ -61,7 +62,7 @@ impl Work for Undo {
 }
 
 /// `{"change": 2, "path": "a.txt", "before": "5 bytes", "after": "nothing"}`
-fn described(change: &Change) -> Map<String, Value> {
+fn described(change: &Change) -> Map {
     let state = |state: &State| match state {
         State::Nothing => "nothing".to_owned(),
         State::File { bytes, .. } => format!("{bytes} bytes"),

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_agent::run::{
     Approval, Approver, Approving, Event, Journal, Outcome, Runner, RunnerBuilder, Settings, Step, Watch,
 };
@@ -15,7 +17,6 @@ use callwright_relay::Client;
 use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, UpstreamConfig};
 use callwright_replay::{Replay, Script};
 use callwright_store::{Store, StoreConfig};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A model whose server takes tools, and one whose server does not.
@@ -212,7 +213,7 @@ impl Bench {
         kind: Kind,
         work: fn(&Arguments) -> Result<String, ToolError>,
     ) -> Arc<dyn Tool> {
-        let properties: serde_json::Map<String, Value> =
+        let properties: callwright::value::Map =
             parameters.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
         let schema = json!({"type": "object", "properties": properties, "required": parameters});
         let ran = self.ran.clone();

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callwright::json;
 use callwright_agent::run::{
     Cancel, End, Event, Outcome, Resumed, RunError, Runner, RunnerBuilder, Watch, flaws,
 };
 use callwright_agent::{Arguments, CallContext, FunctionTool, Kind, ToolResult, Toolbox};
-use serde_json::json;
 
 use crate::bench::{Bench, Wishes};
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright::{Context, NativeCall, parse};
 use callwright_agent::run::{Machine, ModelTurn, Next, Settings};
 use callwright_agent::{Arguments, FunctionTool, Kind, Tool, Toolbox, tools};
 use callwright_relay::{Answer, TurnRecord};
-use serde_json::{Value, json};
 
 /// 50 calls that write: tool and arguments, as a model would write them.
 fn calls() -> Vec<(&'static str, String)> {

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use callwright::Policy;
+use callwright::value::Value;
 use callwright_agent::Rights;
 use callwright_agent::run::{Approval, Event, Machine, Outcome, Resumed, Settings, Stop, flaws};
 use callwright_replay::Script;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::bench::{Bench, NATIVE, PROMPT, Wishes};
 
@@ -97,7 +97,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 async fn check(case: &Case) -> Result<(), String> {
-    let script = serde_json::json!({"answers": case.answer});
+    let script = callwright::json!({"answers": case.answer});
     let bench = Bench::of(Script::from_json(&script.to_string()).map_err(|error| error.to_string())?);
     let policy = case.policy.as_deref().map_or(Policy::Auto, |name| Policy::named(name).unwrap());
     let wishes = Wishes {

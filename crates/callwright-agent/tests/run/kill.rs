@@ -12,11 +12,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use callwright::json;
 use callwright_agent::run::{Event, Journal, Outcome, Resumed, RunnerBuilder, Watch, flaws};
 use callwright_agent::{Arguments, FunctionTool, Kind, Rights, Tool, Toolbox, Workspace};
 use callwright_replay::{Replay, Script};
 use callwright_store::{NodeKind, Session, Store, StoreConfig};
-use serde_json::json;
 use tempfile::TempDir;
 
 use crate::bench::{NATIVE, client};
@@ -201,7 +201,7 @@ fn holds(session: &Session, effects: &BTreeMap<String, usize>, round: usize) {
         let intent =
             session.nodes.iter().find(|n| n.kind == NodeKind::Intent && n.call.as_deref() == Some(id));
         let arguments = intent.unwrap().payload["arguments"].as_str().unwrap();
-        let arguments: serde_json::Value = serde_json::from_str(arguments).unwrap();
+        let arguments: callwright::value::Value = serde_json::from_str(arguments).unwrap();
         let name = node.name.as_deref().unwrap();
         told.insert(
             format!("{name} {}", arguments["text"].as_str().unwrap()),

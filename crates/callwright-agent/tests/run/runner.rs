@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use callwright::json;
 use callwright_agent::run::{Approval, End, Event, Outcome, Resumed, RunnerBuilder, Settings, flaws};
 use callwright_agent::{Arguments, FunctionTool, Kind, Rights, Toolbox};
-use serde_json::json;
 use tokio::sync::Barrier;
 
 use crate::bench::{Bench, Wishes, allowed};

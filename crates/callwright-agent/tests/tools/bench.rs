@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use callwright::value::Value;
 use callwright_agent::tools::{Answer, Host, Question, built_in};
 use callwright_agent::{CallContext, Changes, Commands, Launcher, ToolResult, Toolbox, Workspace};
-use serde_json::Value;
 use tempfile::TempDir;
 
 /// The user of a test: says one thing, and remembers what it was told.

@@ -6,8 +6,9 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_agent::{Decision, Kind, Repaired, Rights, Why, confinement};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::bench::{Bench, User};

@@ -1,9 +1,10 @@
 //! What a model sees of the built-in tools.
 
 use callwright::ToolSet;
+use callwright::json;
 use callwright::lint::{Severity, lint};
+use callwright::value::Value;
 use callwright_agent::tools::definitions;
-use serde_json::{Value, json};
 
 use crate::bench::Bench;
 

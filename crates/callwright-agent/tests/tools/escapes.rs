@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use serde_json::{Value, json};
+use callwright::json;
+use callwright::value::Value;
 use tempfile::TempDir;
 
 use crate::bench::{Bench, User};

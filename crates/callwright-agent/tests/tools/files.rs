@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Arc;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_agent::{Changes, Workspace};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::bench::{Bench, User};

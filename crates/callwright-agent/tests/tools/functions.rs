@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callwright::json;
 use callwright_agent::{
     CallContext, Effect, FunctionTool, Json, Kind, Tool, ToolResult, Toolbox, Workspace, World, tool, tools,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tempfile::TempDir;
 
 /// Get the current weather for a location.
@@ -50,13 +50,17 @@ async fn draw_line(
     colour: Option<Colour>,
     title: Option<String>,
     tags: BTreeMap<String, u32>,
-) -> Result<Json<serde_json::Value>, String> {
+) -> Result<Json<callwright::value::Value>, String> {
     if points.len() < 2 {
         return Err(format!("{} points are no line", points.len()));
     }
     Ok(Json(
-        json!({"call": context.call_id, "points": points, "colour": colour, "title": title, "tags": tags}),
+        json!({"call": context.call_id, "points": of(&points), "colour": of(&colour), "title": title, "tags": of(&tags)}),
     ))
+}
+
+fn of(value: &impl serde::Serialize) -> callwright::value::Value {
+    callwright::value::Value::of(value).unwrap()
 }
 
 /// Nobody says what this does.

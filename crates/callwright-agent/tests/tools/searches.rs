@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use serde_json::json;
+use callwright::json;
 
 use crate::bench::Bench;
 

@@ -213,6 +213,6 @@ fn calls_in_reasoning(name: &str) -> Result<CallsInReasoning, &'static str> {
 }
 
 fn tool_choice(word: &str) -> Result<ToolChoice, std::convert::Infallible> {
-    let known = ToolChoice::from_value(&serde_json::Value::from(word));
+    let known = ToolChoice::from_value(&callwright::value::Value::from(word));
     Ok(known.unwrap_or_else(|| ToolChoice::Named(word.to_owned())))
 }

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::io;
 
+use callwright::value::{Map, Value};
 use callwright_agent::shown;
 use serde::Serialize;
 use serde_json::ser::Formatter;
-use serde_json::{Map, Value};
 
 /// How wide the frame is, its corner aside.
 const WIDTH: usize = 70;
@@ -30,7 +30,7 @@ const MAX_LINES: usize = 400;
 /// ╰────
 /// ```
 pub(crate) fn boxed(tool: &str, arguments: &str, result: &str) -> String {
-    let object: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
+    let object: Map = serde_json::from_str(arguments).unwrap_or_default();
     let frame = "─".repeat(WIDTH);
     let mut out = format!("{}\n╭{frame}\n", headline(tool, arguments));
     let mut is_first = true;
@@ -71,7 +71,7 @@ pub(crate) fn boxed(tool: &str, arguments: &str, result: &str) -> String {
 
 /// A call in one line, as Python would write it: `▸ fsWrite(path='a.py', content='x = 1')`.
 pub(crate) fn headline(tool: &str, arguments: &str) -> String {
-    let object: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
+    let object: Map = serde_json::from_str(arguments).unwrap_or_default();
     let arguments: Vec<String> =
         object.iter().map(|(name, value)| format!("{name}={}", python(value))).collect();
     let line = format!("▸ {}({})", shown(tool), shown(&arguments.join(", ")));

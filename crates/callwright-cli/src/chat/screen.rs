@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use callwright::value::Value;
 use callwright_agent::run::{Approval, Approver, Approving, Cancel, End, Event, Watch};
 use callwright_agent::tools::{Answer, Host, Question};
 use callwright_agent::{ApprovalRequest, Workspace, shown};
 use callwright_store::Secrets;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::Value;
 
 use super::boxed::{boxed, headline};
 use super::diff::diff;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use callwright::json;
 use callwright_agent::mcp::{Notice, Tell};
 use callwright_agent::run::{Resumed, Runner};
 use callwright_agent::{Toolbox, Workspace};
 use callwright_store::{Secrets, Store};
-use serde_json::json;
 
 use super::lines::Lines;
 use super::paint::{Paint, Style};
@@ -96,7 +96,8 @@ impl Session {
         builder.settings.notes = settings.notes;
         let kept_model = kept.and_then(|facts| facts["model"].as_str()).map(str::to_owned);
         builder.model = Some(agent.model(args.model.clone().or(kept_model)).await?);
-        builder.facts = json!({"workspace": agent.workspace.root(), "model": builder.model});
+        builder.facts =
+            json!({"workspace": agent.workspace.root().to_string_lossy(), "model": builder.model});
         builder.watch = screen.clone();
         let mut runner = match resumed {
             Some(resumed) => builder.resume(resumed),

@@ -5,12 +5,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use bytes::Bytes;
 use callwright::Policy;
+use callwright::json;
+use callwright::value::Value;
 use callwright_gateway::{Gateway, GatewayConfig, ServerConfig, Signals, Stop};
 use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, UpstreamConfig};
 use callwright_relay::upstream::Upstreams;
 use callwright_replay::{Answer, Replay, Script};
 use http::HeaderMap;
-use serde_json::{Value, json};
 
 use super::{Demo, Example, definitions};
 use crate::harmless::harmless;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use annotate_snippets::{AnnotationKind, Level};
+use callwright::value::Value;
 use callwright_json::{RepairKind, Span};
 use callwright_store::{Node, NodeKind, Session, rfc3339};
-use serde_json::Value;
 
 use super::excerpt::{self, Mark};
 use super::{Pen, SHOWN, indent, words};

@@ -72,7 +72,7 @@ fn list(config: &Config, env: Env<'_>) -> Result<(), Failure> {
 pub(crate) struct Look {
     pub(crate) tools: Vec<Looked>,
     /// Of the tools that can be used.
-    pub(crate) definitions: Vec<serde_json::Value>,
+    pub(crate) definitions: Vec<callwright::value::Value>,
     pub(crate) notices: Vec<Notice>,
 }
 

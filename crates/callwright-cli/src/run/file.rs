@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callwright::Policy;
+use callwright::value::{Map, Value};
 use callwright_agent::run::{Budget, Settings, Stop};
 use callwright_agent::tools::Program;
 use callwright_agent::{Commands, Kind, Tool};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::input;
@@ -81,7 +81,7 @@ pub(crate) struct RunFile {
     /// What a million tokens cost.
     price: Option<Price>,
     /// Further members of each request: `temperature`.
-    pub(crate) request: Map<String, Value>,
+    pub(crate) request: Map,
     /// Programs as tools.
     tool: Vec<Declared>,
 }
@@ -273,7 +273,7 @@ fn text_of(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use callwright::json;
 
     #[test]
     fn the_input_goes_into_the_task() {

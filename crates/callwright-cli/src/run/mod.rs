@@ -7,11 +7,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_agent::Toolbox;
 use callwright_agent::run::{Cancel, End, Outcome, Resumed, RunError, Runner, Watch};
 use callwright_gateway::Secrets;
 use callwright_store::Store;
-use serde_json::{Value, json};
 
 use crate::agent::{Agent, each_interrupt, new_session, store};
 use crate::args::{OutputForm, RunArgs};
@@ -85,7 +86,7 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     builder.prices = file.prices();
     builder.request = file.request.clone();
     builder.watch = watch(args, builder.model.as_deref(), in_color);
-    builder.facts = json!({"file": file, "workspace": agent.workspace.root(), "model": builder.model});
+    builder.facts = json!({"file": Value::of(&file).unwrap_or_default(), "workspace": agent.workspace.root().to_string_lossy(), "model": builder.model});
     let mut runner = match resumed {
         Some(resumed) => {
             let settings = builder.settings.clone();
@@ -140,7 +141,7 @@ fn asked(args: &RunArgs, kept: Option<&Value>) -> Result<(RunFile, Option<String
     let input = args.input.as_deref().map(value).transpose()?;
     let kept_file = || -> RunFile {
         let file = kept.and_then(|kept| kept.get("file"));
-        file.and_then(|file| serde_json::from_value(file.clone()).ok()).unwrap_or_default()
+        file.and_then(|file| file.to().ok()).unwrap_or_default()
     };
     let what = args.what.as_deref().map(What::of).transpose()?;
     let file = match &what {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use serde_json::Value;
+use callwright::value::Value;
 
 /// What a run came to.
 pub(crate) struct Ran {

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use callwright::value::Value;
 
 use super::callwright;
 

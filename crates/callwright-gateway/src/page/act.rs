@@ -1,8 +1,8 @@
 //! What an agent did, as its journal tells it: what it was about to do, whether it did, what came of it.
 
+use callwright::value::Value;
 use callwright_store::{Node, NodeKind};
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::layout::duration;
 use super::report::{pretty, pretty_text, text};

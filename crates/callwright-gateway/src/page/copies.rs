@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use callwright::value::Value;
 use callwright_store::rfc3339;
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::node::Opened;
 use super::report::{list, number, pretty, span, text};
@@ -184,7 +184,7 @@ fn native_case(choice: &Value, native: &Value, n: u64, request: &str, from: &str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use callwright::json;
 
     const HOSTILE: &str = "a\"b\\c\n\t\r\u{7f}\u{0}\u{202e}é🙂'''";
 

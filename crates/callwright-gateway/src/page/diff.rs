@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use callwright::value::Value;
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::report::{list, number, pretty, span, text};
 use super::spans::{Marks, is_native, marked, mended};

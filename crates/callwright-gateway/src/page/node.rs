@@ -1,8 +1,8 @@
 //! One node: for a model's turn the text with what was done to it, and everything around it, tab by tab.
 
+use callwright::value::Value;
 use callwright_store::{Filter, Node, NodeKind, Session};
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::act::act;
 use super::copies;

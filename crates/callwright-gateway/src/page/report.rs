@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use callwright::value::Value;
 
 /// A member that is a text.
 pub(crate) fn text<'v>(value: &'v Value, member: &str) -> &'v str {

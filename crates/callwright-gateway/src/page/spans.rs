@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
+use callwright::value::Value;
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::report::{list, span, text};
 use super::visible::visible;
@@ -204,8 +204,8 @@ pub(crate) fn mended(raw: &str, marks: &Marks, within: Range<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use callwright::json;
     use proptest::prelude::*;
-    use serde_json::json;
 
     #[test]
     fn a_repair_stands_in_its_place() {

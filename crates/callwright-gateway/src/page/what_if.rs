@@ -1,10 +1,10 @@
 //! What if: a text that is kept, read again under another policy, finish reason or dialect. No model is asked.
 
 use callwright::Policy;
+use callwright::value::Value;
 use callwright_relay::Again;
 use callwright_store::Filter;
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::links;
 use super::node::{Opened, answer};

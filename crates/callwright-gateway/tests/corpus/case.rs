@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use callwright::json;
+use callwright::value::{Map, Value};
 use callwright_replay::{Form, Pieces, Script};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
 
 /// One case.
 #[derive(Clone, Deserialize)]
@@ -20,13 +21,13 @@ pub(crate) struct Case {
     _from: String,
     /// What the request has besides a model, one message and all tools.
     #[serde(default)]
-    request: Map<String, Value>,
+    request: Map,
     /// How its model is configured; `auto` where the gateway is to find out.
     #[serde(default)]
     pub(crate) mode: ModelMode,
     /// What the upstream's script says besides its answers.
     #[serde(default)]
-    server: Map<String, Value>,
+    server: Map,
     /// The upstream's answers, as a script of `callwright replay` has them.
     answer: Vec<Value>,
     /// The request's headers.

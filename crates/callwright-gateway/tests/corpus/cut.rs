@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_replay::{Answer, Cut, Form, Goodbye, Pieces, Replay, Script};
-use serde_json::{Value, json};
 
 use crate::case::tools;
 use crate::client::{self, Got};

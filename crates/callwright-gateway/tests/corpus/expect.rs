@@ -1,7 +1,7 @@
 //! Holds what a client has seen, and what its upstream was asked, against a case.
 
+use callwright::value::{Map, Value};
 use callwright_replay::Recorded;
-use serde_json::{Map, Value};
 
 use crate::case::{Asked, Call, Case};
 use crate::client::Got;
@@ -113,7 +113,7 @@ impl Asked {
             let messages = body["messages"].as_array().into_iter().flatten();
             for call in messages.flat_map(|message| message["tool_calls"].as_array().into_iter().flatten()) {
                 let arguments = call["function"]["arguments"].as_str().unwrap_or("");
-                if serde_json::from_str::<Map<String, Value>>(arguments).is_err() {
+                if serde_json::from_str::<Map>(arguments).is_err() {
                     breaches.push(format!("the upstream got arguments {arguments}"));
                 }
             }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use callwright::json;
 use callwright_replay::{Ending, Replay, Script};
-use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

@@ -11,9 +11,9 @@ mod strict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use callwright::value::Value;
 use callwright::{Context, NativeCall, ToolSet, parse};
 use callwright_replay::Replay;
-use serde_json::Value;
 
 use crate::case::{Case, Way, tools};
 use crate::served::Served;

@@ -3,9 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright_gateway::{Gateway, GatewayConfig, ServerConfig, Signals, Stop};
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig, UpstreamConfig};
-use serde_json::{Value, json};
 
 use crate::case::ModelMode;
 
@@ -58,5 +59,5 @@ fn configured(mode: ModelMode) -> Option<Mode> {
 }
 
 fn from<T: serde::de::DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(value).unwrap()
+    value.to().unwrap()
 }

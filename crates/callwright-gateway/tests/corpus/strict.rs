@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use callwright::json;
+use callwright::value::{Map, Value};
 use callwright::{Context, NativeCall, Policy, ToolSet, Verdict, parse};
-use serde_json::{Map, Value, json};
 
 use crate::client::Got;
 
@@ -163,7 +164,7 @@ impl Rules<'_> {
             // What broke off has no finish, and a call that it left is none.
             for (index, choice) in &joined.choices {
                 self.hold(choice.finishes == 0, || format!("choice {index} ends, and fails"));
-                let whole = |call: &&Map<String, Value>| is_object_text(&call["function"]["arguments"]);
+                let whole = |call: &&Map| is_object_text(&call["function"]["arguments"]);
                 let last = choice.calls.last().filter(whole);
                 self.hold(last.is_none(), || format!("a whole call, and a failure: {last:?}"));
             }
@@ -282,7 +283,7 @@ impl Rules<'_> {
 /// What a stream adds up to.
 #[derive(Default)]
 struct Joined {
-    top: Map<String, Value>,
+    top: Map,
     choices: BTreeMap<u64, JoinedChoice>,
     /// The tokens were told.
     counted: bool,
@@ -290,9 +291,9 @@ struct Joined {
 
 #[derive(Default)]
 struct JoinedChoice {
-    message: Map<String, Value>,
-    calls: Vec<Map<String, Value>>,
-    rest: Map<String, Value>,
+    message: Map,
+    calls: Vec<Map>,
+    rest: Map,
     roles: usize,
     finishes: usize,
 }
@@ -322,7 +323,7 @@ impl Joined {
 }
 
 /// Texts and lists grow, objects grow by their members, anything else is the last one said.
-fn add(to: &mut Map<String, Value>, key: &str, value: &Value) {
+fn add(to: &mut Map, key: &str, value: &Value) {
     match (to.get_mut(key), value) {
         (Some(Value::String(so_far)), Value::String(more)) => so_far.push_str(more),
         (Some(Value::Array(so_far)), Value::Array(more)) => so_far.extend(more.iter().cloned()),
@@ -337,7 +338,7 @@ fn add(to: &mut Map<String, Value>, key: &str, value: &Value) {
 }
 
 fn is_object_text(arguments: &Value) -> bool {
-    arguments.as_str().is_some_and(|text| serde_json::from_str::<Map<String, Value>>(text).is_ok())
+    arguments.as_str().is_some_and(|text| serde_json::from_str::<Map>(text).is_ok())
 }
 
 /// Is it a declared tool with arguments that fit, as they stand?

@@ -9,10 +9,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use callwright::value::Value;
 use callwright_gateway::{Gateway, GatewayConfig, ServerConfig, Signals, StartError, Stop};
 use callwright_relay::config::{RelayConfig, UpstreamConfig};
 use callwright_replay::{Replay, Script};
-use serde_json::Value;
 
 /// A gateway that runs until it is dropped.
 pub(crate) struct Running {

@@ -8,9 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use callwright::json;
+use callwright::value::Value;
 use http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::known::{Answered, Told};
 use super::template::LONGEST as LONGEST_TEMPLATE;
@@ -168,10 +169,10 @@ async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<Told>, Si
         model_name: Value,
         model_info: Listed,
     }
-    let Some(mut info) = value(upstream.ask_server("/model/info", None).await).await? else {
+    let Some(info) = value(upstream.ask_server("/model/info", None).await).await? else {
         return Ok(None);
     };
-    let infos = serde_json::from_value::<Vec<Info>>(info["data"].take()).unwrap_or_default();
+    let infos = info["data"].to::<Vec<Info>>().unwrap_or_default();
     let found = infos.iter().find(|info| info.model_name == model);
     Ok(found.map(|info| info.model_info.tells("/model/info")))
 }

@@ -3,8 +3,8 @@
 //!
 //! There is no common code for this: each server says it in words of its own, and they are listed here.
 
+use callwright::value::Value;
 use http::StatusCode;
-use serde_json::Value;
 
 /// What an upstream refused, and its words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use callwright::json;
 use callwright_store::{
     Became, Call, Fault, Location, NewNode, NewTurn, NodeKind, SessionRef, Store, StoreConfig, Turn,
 };
-use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 /// A new folder.

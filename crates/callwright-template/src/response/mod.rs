@@ -12,8 +12,8 @@ mod written;
 
 use std::fmt;
 
+use callwright::value::Value;
 use callwright::{Block, Context, Dialect, Dialects};
-use serde_json::Value;
 
 use crate::findings::{Proved, Unknown};
 use crate::proof::prove_written;

@@ -1,7 +1,7 @@
 //! `response_template`: regions of an answer, each with what opens and closes it, and what its content is.
 
 use callwright::Block;
-use serde_json::Value;
+use callwright::value::Value;
 
 use super::pattern::{self, Piece};
 use super::written::{Body, Calls, GROUP_KEY, GROUP_NAME, GROUP_VALUE};

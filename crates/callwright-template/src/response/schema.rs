@@ -1,6 +1,6 @@
 //! `response_schema`: a JSON Schema whose nodes say by expressions which part of an answer they are.
 
-use serde_json::Value;
+use callwright::value::Value;
 
 use super::pattern::{self, Piece};
 use super::region::argument;

@@ -1,6 +1,6 @@
 //! Calls as the expressions describe them: their form, and texts that have it.
 
-use serde_json::Value;
+use callwright::value::Value;
 
 use super::pattern::Piece;
 use crate::form::{Form, ID, KEY, NAME, Payload};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use callwright::prompt::{Arguments, Calls};
-use serde_json::Value;
+use callwright::value::Value;
 
 use crate::form::{Form, ID, KEY, NAME, Payload, Samples, VALUE};
 use crate::token::tokens;

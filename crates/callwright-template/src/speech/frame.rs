@@ -1,6 +1,6 @@
 //! The marks of turns: what stands around words that are about no tools.
 
-use serde_json::json;
+use callwright::json;
 
 use crate::probe::{ASKED, Probe, RULED, SAID};
 use crate::template::{BOS, EOS};

@@ -1,7 +1,8 @@
 //! Results as the template writes them, without the marks of their turn.
 
+use callwright::json;
 use callwright::prompt::Results;
-use serde_json::{Value, json};
+use callwright::value::Value;
 
 use super::frame::Frame;
 use crate::form::{ID, NAME};

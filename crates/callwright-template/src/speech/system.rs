@@ -1,8 +1,9 @@
 //! The tools as the template tells of them, and the words around.
 
 use callwright::Dialect;
+use callwright::json;
 use callwright::prompt::{Definition, Listing};
-use serde_json::{Value, json};
+use callwright::value::Value;
 
 use super::frame::Frame;
 use crate::infer::{KEYS, NAMES, tools};

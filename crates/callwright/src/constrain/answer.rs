@@ -3,7 +3,7 @@
 
 use crate::engine::Context;
 use crate::scan::{Delta, Event, Scanner};
-use crate::tools::ToolSet;
+use crate::tools::{Declared, ToolSet};
 use crate::verdict::Outcome;
 
 /// The keys that prose stands under: the one that models are held to, and the one that others choose.
@@ -50,7 +50,7 @@ enum Match {
 
 impl<'a> Answer<'a> {
     /// For answers to a request that declares `tools`.
-    pub fn new(tools: &'a ToolSet, context: &Context<'_>) -> Answer<'a> {
+    pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Answer<'a> {
         let state = if context.starts_in_reasoning { State::Through } else { State::Before };
         Answer { scanner: Scanner::new(tools, context), state, held: String::new(), said: String::new() }
     }
@@ -232,7 +232,7 @@ fn unicode_escape(text: &str) -> Option<(char, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json;
 
     fn tools() -> ToolSet {
         ToolSet::from_value(&json!([{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]))

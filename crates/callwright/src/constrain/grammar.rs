@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
 use super::schema::{MAX_CALLS, call_parts};
@@ -141,7 +141,7 @@ fn call(template: &str, name: &str, arguments: &str) -> Option<String> {
 
 struct Grammar<'s> {
     /// What references point into.
-    definitions: &'s Map<String, Value>,
+    definitions: &'s Map,
     rules: Vec<(String, String)>,
     /// The rules of references.
     referred: HashMap<String, String>,
@@ -238,7 +238,7 @@ impl Grammar<'_> {
         }
     }
 
-    fn typed(&mut self, kind: &str, schema: &Map<String, Value>, depth: usize) -> String {
+    fn typed(&mut self, kind: &str, schema: &Map, depth: usize) -> String {
         match kind {
             "object" => self.object(schema, depth),
             "array" => self.array(schema, depth),
@@ -269,7 +269,7 @@ impl Grammar<'_> {
     }
 
     /// Members in the order of their declaration, those that are not required left out or not.
-    fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> String {
+    fn object(&mut self, schema: &Map, depth: usize) -> String {
         let required: Vec<&str> = schema
             .get("required")
             .and_then(Value::as_array)
@@ -320,7 +320,7 @@ impl Grammar<'_> {
         self.named(format!("\"{{\" {} \"}}\"", choice_of(ways)))
     }
 
-    fn array(&mut self, schema: &Map<String, Value>, depth: usize) -> String {
+    fn array(&mut self, schema: &Map, depth: usize) -> String {
         let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let first: Vec<String> = first.iter().map(|element| self.expression(element, depth + 1)).collect();
         let others = match schema.get("items") {
@@ -371,7 +371,7 @@ const COMMON: [(&str, &str); 9] = [
     ("boolean", "\"true\" | \"false\""),
 ];
 
-fn string(schema: &Map<String, Value>) -> String {
+fn string(schema: &Map) -> String {
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
     match (bound("minLength").unwrap_or(0), bound("maxLength")) {
         (0, None) => "string".to_owned(),

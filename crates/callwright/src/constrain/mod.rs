@@ -8,7 +8,8 @@ mod schema;
 mod grammar;
 mod answer;
 
-use serde_json::{Value, json};
+use crate::json;
+use crate::value::Value;
 
 use crate::choice::ToolChoice;
 use crate::prompt::PromptDialect;

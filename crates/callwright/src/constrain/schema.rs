@@ -5,7 +5,8 @@
 //! {"no_tool_helps": "…"}                                prose, where no call is demanded
 //! ```
 
-use serde_json::{Map, Value, json};
+use crate::json;
+use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
 use crate::choice::ToolChoice;
@@ -53,7 +54,7 @@ fn object(key: &str, member: Value) -> Value {
 }
 
 /// Each tool's name and the schema of its arguments, and the definitions that these refer to as `#/$defs/…`.
-pub(super) fn call_parts<'t>(tools: &[&'t Tool]) -> (Vec<(&'t str, Value)>, Map<String, Value>) {
+pub(super) fn call_parts<'t>(tools: &[&'t Tool]) -> (Vec<(&'t str, Value)>, Map) {
     let mut definitions = Map::new();
     let parts = tools.iter().map(|tool| (tool.name(), arguments(tool, &mut definitions))).collect();
     (parts, definitions)
@@ -71,7 +72,7 @@ fn call(name: &str, arguments: Value) -> Value {
 
 /// The schema of the tool's arguments as it can stand inside another. One that refers to its own parts goes into
 /// `definitions`, and its references with it.
-fn arguments(tool: &Tool, definitions: &mut Map<String, Value>) -> Value {
+fn arguments(tool: &Tool, definitions: &mut Map) -> Value {
     let own = tool.schema().value();
     if !own.is_object() || !is_portable(own) {
         return json!({"type": "object"});
@@ -112,7 +113,7 @@ fn arguments(tool: &Tool, definitions: &mut Map<String, Value>) -> Value {
 }
 
 /// Takes out what only describes, and what servers refuse or cannot hold a model to.
-fn widen(schema: &mut Map<String, Value>) {
+fn widen(schema: &mut Map) {
     // Whose names are matched cannot be closed once the patterns are gone.
     if schema.contains_key("patternProperties") {
         schema.insert("additionalProperties".to_owned(), json!(true));
@@ -212,7 +213,7 @@ fn resolves(root: &Value, base: &str) -> bool {
 }
 
 /// The schemas directly inside `schema`, to be changed.
-fn schemas_in(schema: &mut Map<String, Value>) -> Vec<&mut Value> {
+fn schemas_in(schema: &mut Map) -> Vec<&mut Value> {
     let mut found = Vec::new();
     for (keyword, held) in schema.iter_mut() {
         match (holds(keyword).0, held) {

@@ -176,7 +176,7 @@ impl Frame {
         }
         for (word, values) in members {
             let separator = if json.is_empty() { "{" } else { ", " };
-            let key = serde_json::Value::from(word);
+            let key = crate::value::Value::from(word);
             let written = match values.as_slice() {
                 [only] => write!(json, "{separator}{key}: {only}"),
                 several => write!(json, "{separator}{key}: [{}]", several.join(", ")),

@@ -340,7 +340,7 @@ fn push_with_quoted_keys(json: &mut String, piece: &str, is_behind_string: bool)
         let (key, behind) = behind.split_at(len);
         let name = key.trim();
         match behind.starts_with(':') && is_member && name.contains(char::is_whitespace) {
-            true => json.push_str(&serde_json::Value::from(name).to_string()),
+            true => json.push_str(&crate::value::Value::from(name).to_string()),
             false => json.push_str(key),
         }
         before = key.trim_end().chars().next_back().unwrap_or(',');

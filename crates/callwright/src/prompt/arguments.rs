@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use crate::value::{Map, Value};
 
 use super::literal::{is_identifier, python};
 use super::marks::{in_json, neutralise};
@@ -36,7 +36,7 @@ pub(super) fn written(grammar: &Arguments, given: Given<'_>) -> Option<String> {
         (Arguments::Python(_), Given::Form(form)) => Some(joined(form, "=", ", ")),
         (Arguments::Relaxed(_), Given::Form(form)) => Some(format!("{{{}}}", joined(form, ":", ","))),
         (grammar, Given::Json(text)) => {
-            let members: Map<String, Value> = serde_json::from_str(text).ok()?;
+            let members: Map = serde_json::from_str(text).ok()?;
             match grammar {
                 Arguments::Json => Some(json(given)),
                 Arguments::Tags(template) => all(&members, |key, value| tag(template, key, value)),
@@ -57,7 +57,7 @@ pub(super) fn written(grammar: &Arguments, given: Given<'_>) -> Option<String> {
 /// take one away there. `None` where that is no other way to write them.
 pub(super) fn with_breaks(grammar: &Arguments, given: Given<'_>) -> Option<String> {
     let (Arguments::Tags(template), Given::Json(text)) = (grammar, given) else { return None };
-    let members: Map<String, Value> = serde_json::from_str(text).ok()?;
+    let members: Map = serde_json::from_str(text).ok()?;
     let is_edged = |value: &Value| {
         value.as_str().is_some_and(|text| text.starts_with(['\n', '\r']) || text.ends_with('\n'))
     };
@@ -86,7 +86,7 @@ fn joined(form: &[(String, &'static str)], sign: &str, between: &str) -> String 
     form.iter().map(|(key, dots)| format!("{key}{sign}{dots}")).collect::<Vec<_>>().join(between)
 }
 
-fn all(members: &Map<String, Value>, write: impl Fn(&str, &Value) -> Option<String>) -> Option<String> {
+fn all(members: &Map, write: impl Fn(&str, &Value) -> Option<String>) -> Option<String> {
     members.iter().map(|(key, value)| write(key, value)).collect()
 }
 
@@ -146,7 +146,7 @@ fn element(mark: &str, key: &str, value: &Value, level: usize) -> Option<String>
 }
 
 /// `a=1, b="x"`, or `**{"a-b": 1}` where a key is no name of Python.
-fn keywords(members: &Map<String, Value>, quote: char) -> String {
+fn keywords(members: &Map, quote: char) -> String {
     if !members.keys().all(|key| is_identifier(key)) {
         return format!("**{}", python(&Value::Object(members.clone()), quote));
     }
@@ -155,7 +155,7 @@ fn keywords(members: &Map<String, Value>, quote: char) -> String {
 }
 
 /// `{a:<|"|>x<|"|>,b:1}`; a string in which a mark stands is one of JSON.
-fn relaxed(members: &Map<String, Value>, mark: &str) -> String {
+fn relaxed(members: &Map, mark: &str) -> String {
     let member = |(key, value): (&String, &Value)| {
         let key =
             if is_identifier(key) { key.clone() } else { in_json(&Value::from(key.as_str()).to_string()) };

@@ -7,8 +7,8 @@
 
 use std::borrow::Cow;
 
+use crate::value::Value;
 use callwright_json::strict;
-use serde_json::Value;
 
 use super::PromptDialect;
 use super::arguments::{Given, json, with_breaks, written};

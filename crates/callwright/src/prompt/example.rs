@@ -1,7 +1,8 @@
 //! Worked examples: calls made from the caller's own tools, for a prompt to show, and how an echo of one is known.
 
+use crate::json;
+use crate::value::Value;
 use callwright_json::strict;
-use serde_json::{Value, json};
 
 use crate::tools::Tool;
 use crate::verdict::Violation;

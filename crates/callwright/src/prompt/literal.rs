@@ -1,6 +1,6 @@
 //! Values as literals of Python.
 
-use serde_json::Value;
+use crate::value::Value;
 
 use super::marks::in_python;
 
@@ -66,7 +66,7 @@ pub(super) fn is_identifier(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json;
 
     #[test]
     fn python_reads_the_same_values() {

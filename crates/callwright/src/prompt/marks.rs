@@ -329,7 +329,7 @@ mod tests {
             assert!(!parted.contains(mark), "{parted}");
             assert_eq!(parted.len(), mark.len() + 1, "{parted}");
             assert_eq!(restore(&parted), *mark);
-            let json = in_json(&serde_json::Value::from(format!("\n{mark}")).to_string());
+            let json = in_json(&crate::value::Value::from(format!("\n{mark}")).to_string());
             let is_tag = mark.starts_with(['<', '[']);
             assert!(!is_tag || !json.contains(mark), "{json}");
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), format!("\n{mark}"));

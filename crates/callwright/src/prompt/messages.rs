@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value, json};
+use crate::json;
+use crate::value::{Map, Value};
 
 use super::example::Examples;
 use super::results::{label, result as result_text};
@@ -85,7 +86,7 @@ struct Turns<'a> {
 
 impl Turns<'_> {
     /// A system message, the rest of which is `message`.
-    fn system(&mut self, content: Option<Value>, mut message: Map<String, Value>) {
+    fn system(&mut self, content: Option<Value>, mut message: Map) {
         let Some(content) = content else { return };
         let is_first = self.done.is_empty() && self.preface.is_empty();
         if !self.speaking.system_role || self.speaking.alternate && !is_first {
@@ -126,7 +127,7 @@ impl Turns<'_> {
         self.push(message);
     }
 
-    fn push(&mut self, mut message: Map<String, Value>) {
+    fn push(&mut self, mut message: Map) {
         if message.get("role").is_some_and(|role| role == "user") && !self.preface.is_empty() {
             let said = message.get("content").cloned().unwrap_or(Value::Null);
             let content = std::mem::take(&mut self.preface).into_iter().chain([said]).reduce(joined);
@@ -182,9 +183,9 @@ fn is_system(message: &Value) -> bool {
 fn assistant<'m>(
     dialect: &PromptDialect,
     tool_set: &ToolSet,
-    message: &'m Map<String, Value>,
+    message: &'m Map,
     made: &mut HashMap<&'m str, Made<'m>>,
-) -> Map<String, Value> {
+) -> Map {
     let mut rendered = message.clone();
     let native = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut written: Vec<(String, String)> = Vec::new();
@@ -200,8 +201,8 @@ fn assistant<'m>(
     if let Some(function @ Value::Object(_)) = message.get("function_call") {
         written.push(name_and_arguments(function));
     }
-    rendered.shift_remove("tool_calls");
-    rendered.shift_remove("function_call");
+    rendered.remove("tool_calls");
+    rendered.remove("function_call");
     if !written.is_empty() {
         let said = message.get("content").cloned().unwrap_or(Value::Null);
         let calls = Value::from(calls(dialect, tool_set, &written));
@@ -223,11 +224,7 @@ fn name_and_arguments(function: &Value) -> (String, String) {
 }
 
 /// A result: its text in the dialect, and what is not text as it is.
-fn result(
-    dialect: &PromptDialect,
-    message: &Map<String, Value>,
-    made: &HashMap<&str, Made<'_>>,
-) -> ToolResult {
+fn result(dialect: &PromptDialect, message: &Map, made: &HashMap<&str, Made<'_>>) -> ToolResult {
     let call = message.get("tool_call_id").and_then(Value::as_str).and_then(|id| made.get(id));
     let named = || message.get("name").and_then(Value::as_str).unwrap_or("the tool");
     let name = call.map_or_else(named, |call| call.name);

@@ -28,7 +28,7 @@ pub use crate::dialect::{Arguments, Calls, Definition, Listing, Results, Speech}
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use crate::value::Value;
 
 use self::arguments::Given;
 use self::calls::Made;
@@ -196,7 +196,7 @@ pub fn tool_result(dialect: &PromptDialect, name: &str, result: &str) -> String 
 mod tests {
     use super::*;
     use crate::Dialects;
-    use serde_json::json;
+    use crate::json;
 
     fn tag() -> PromptDialect {
         "function-tag".parse().unwrap()

@@ -158,10 +158,10 @@ mod tests {
             assert_eq!(marks.part(text.into()), parted);
             assert_eq!(marks.join(parted.into()), text);
         }
-        let json = serde_json::json!({"a": "[[call f]] \\ \"⟦do", "b": [[1]]}).to_string();
+        let json = crate::json!({"a": "[[call f]] \\ \"⟦do", "b": [[1]]}).to_string();
         let escaped = marks.in_json(json.clone());
         assert!(!escaped.contains("[[call") && !escaped.contains("⟦do"), "{escaped}");
-        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let value = |text: &str| serde_json::from_str::<crate::value::Value>(text).unwrap();
         assert_eq!(value(&escaped), value(&json));
     }
 

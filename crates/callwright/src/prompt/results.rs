@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use crate::value::Value;
 
 use super::PromptDialect;
 use super::calls::naming;

@@ -479,7 +479,7 @@ impl Case<'_, '_> {
         let place = value::place_of(guide, guide.root(), key);
         let arguments = |text: &str| {
             let json = value::json_of(text, Typing::Schema, guide, place, Trim::None);
-            format!("{{{}: {json}}}", serde_json::Value::from(key))
+            format!("{{{}: {json}}}", crate::value::Value::from(key))
         };
         match plain::said(text, end.ending == Ending::Closed, tool.name(), guide.names(guide.root())) {
             Said::One(text) => Ok(arguments(text)),

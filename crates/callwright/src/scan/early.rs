@@ -21,15 +21,14 @@ use crate::keys;
 use crate::name::Prefix;
 use crate::payload::tagged::Walk;
 use crate::policy::Policy;
-use crate::tools::Tool;
 use crate::verdict::{Reason, Verdict};
 
 /// A call in the text whose verdict is not there yet.
 #[derive(Debug)]
-pub(super) struct Early<'t> {
+pub(super) struct Early {
     payload: Payload,
-    /// The tool, once its name is there.
-    tool: Option<&'t Tool>,
+    /// The declared name of the tool, once a name is there.
+    tool: Option<Box<str>>,
     is_started: bool,
 }
 
@@ -42,9 +41,9 @@ enum Payload {
     Spelt(Span, LiveSpelt),
 }
 
-impl<'t> Early<'t> {
+impl Early {
     /// For the payload of `lead`; `None` where nothing of it may go out.
-    pub(super) fn of(lead: &Lead) -> Option<Early<'t>> {
+    pub(super) fn of(lead: &Lead) -> Option<Early> {
         // Its name is told by what is declared, which the verdict says.
         if lead.server.is_some() {
             return None;
@@ -106,7 +105,7 @@ impl Payload {
 
 impl<'a> Scanner<'a> {
     /// Begins to let the payload of `lead` out, where that may be done.
-    pub(super) fn early(&self, lead: &Lead) -> Option<Early<'a>> {
+    pub(super) fn early(&self, lead: &Lead) -> Option<Early> {
         if self.is_live && !self.is_shown(lead) && !self.may_be_cited(lead) { Early::of(lead) } else { None }
     }
 
@@ -137,12 +136,13 @@ impl<'a> Scanner<'a> {
     fn may_go_out(
         &self,
         lead: &Lead,
-        early: &mut Early<'a>,
+        early: &mut Early,
         text: &str,
         walk: Option<&Walk>,
         out: &mut Vec<Event>,
     ) -> bool {
-        let tool = match early.tool {
+        let known = early.tool.as_ref().and_then(|name| self.names.tools().get(name));
+        let tool = match known {
             Some(tool) => tool,
             None => {
                 let written = match early.payload.name(text) {
@@ -158,7 +158,7 @@ impl<'a> Scanner<'a> {
                 {
                     return false;
                 }
-                early.tool = Some(tool);
+                early.tool = Some(tool.name().into());
                 tool
             }
         };
@@ -190,7 +190,7 @@ impl<'a> Scanner<'a> {
         let (is_as_sent, end) = match &judged {
             Judged::Calls(verdicts, end) => match verdicts.as_slice() {
                 [Verdict::Accepted(call)] => {
-                    (call.name == tool.name() && call.arguments.starts_with(sent), Some(*end))
+                    (call.name == *tool && call.arguments.starts_with(sent), Some(*end))
                 }
                 [Verdict::Refused(_)] => (true, Some(*end)),
                 _ => (false, Some(*end)),
@@ -204,7 +204,7 @@ impl<'a> Scanner<'a> {
         let end = end.unwrap_or(self.text.len()).min(self.text.len());
         let case: Case<'_, '_> = self.case(lead, self.text.len());
         let reason = Reason::Unreadable(Vec::new());
-        Judged::Calls(vec![case.refuse(Some(tool.name().to_owned()), reason, lead.item.at(), end)], end)
+        Judged::Calls(vec![case.refuse(Some(tool.into()), reason, lead.item.at(), end)], end)
     }
 }
 

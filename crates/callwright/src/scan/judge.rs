@@ -180,7 +180,7 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// Arguments without a name belong to the one tool that takes them.
-    fn arguments_alone<'v>(&self, value: Value<'v>) -> Option<Shaped<'v, 't>> {
+    fn arguments_alone<'v>(&self, value: Value<'v>) -> Option<Shaped<'v, 'a>> {
         if value.kind() != Kind::Object || value.members().next().is_none() {
             return None;
         }

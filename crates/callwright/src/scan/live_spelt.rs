@@ -443,7 +443,7 @@ impl Spelling {
     fn escaped(&self, piece: &str) -> String {
         match self {
             Spelling::Marks(_) => {
-                let json = serde_json::Value::from(piece).to_string();
+                let json = crate::value::Value::from(piece).to_string();
                 json.get(1..json.len() - 1).unwrap_or("").to_owned()
             }
             Spelling::Call => {

@@ -60,7 +60,7 @@ use crate::engine::{Context, is_cut};
 use crate::guard::Tildes;
 use crate::name::Names;
 use crate::policy::{Admission, CallsInReasoning};
-use crate::tools::ToolSet;
+use crate::tools::Declared;
 use crate::verdict::{Outcome, Verdict};
 
 /// A piece of an answer.
@@ -150,7 +150,7 @@ pub struct Scanner<'a> {
     /// What is certain may go out before a verdict.
     is_live: bool,
     /// The call in the text that is being read, as far as that.
-    early: Option<Early<'a>>,
+    early: Option<Early>,
     outcome: Outcome,
     /// Bytes of payload read so far.
     spent: usize,
@@ -216,8 +216,9 @@ enum Flow {
 }
 
 impl<'a> Scanner<'a> {
-    /// For answers to a request that declares `tools`.
-    pub fn new(tools: &'a ToolSet, context: &Context<'_>) -> Scanner<'a> {
+    /// For an answer to a request that declares `tools`, which are borrowed or shared: of `Arc<ToolSet>`, it is a
+    /// `Scanner<'static>`, and may go to another thread or into a stream.
+    pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
         let mut scanner = Scanner {
             names: Names::new(tools),
             cut: context.finish_reason.is_some_and(is_cut),

@@ -371,8 +371,8 @@ mod tests {
             );
         }
         let python = verdicts(&[(None, "", "f", "f(a='x')")], false);
-        let value: serde_json::Value = serde_json::from_str(&python[0]).unwrap();
-        assert_eq!(value, serde_json::json!({"a": "x"}));
+        let value: crate::value::Value = serde_json::from_str(&python[0]).unwrap();
+        assert_eq!(value, crate::json!({"a": "x"}));
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Schema {
     /// ```
     /// use callwright::Schema;
     ///
-    /// let schema = Schema::compile(&serde_json::json!({"properties": {"limit": {"type": "integer"}}}))?;
+    /// let schema = Schema::compile(&crate::json!({"properties": {"limit": {"type": "integer"}}}))?;
     /// let text = r#"{"limit": "5"}"#;
     /// let coerced = schema.coerce(text, &callwright_json::strict(text).unwrap()).unwrap();
     /// assert_eq!(coerced.text, r#"{"limit": 5}"#);
@@ -247,10 +247,10 @@ fn holds(outer: Value<'_>, inner: Value<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json;
     use proptest::prelude::*;
-    use serde_json::json;
 
-    fn coerce(schema: &serde_json::Value, text: &str) -> Option<String> {
+    fn coerce(schema: &crate::value::Value, text: &str) -> Option<String> {
         let schema = Schema::compile(schema).unwrap();
         let coerced = schema.coerce(text, &strict(text).unwrap())?;
         assert!(schema.check(coerced.tree.root(&coerced.text)).is_empty(), "{text}");
@@ -258,7 +258,7 @@ mod tests {
         Some(coerced.text)
     }
 
-    fn schema() -> serde_json::Value {
+    fn schema() -> crate::value::Value {
         json!({"type": "object", "properties": {
             "n": {"type": "integer"}, "x": {"type": "number"}, "b": {"type": "boolean"}, "s": {"type": "string"},
             "o": {"type": ["integer", "null"]}, "list": {"type": "array", "items": {"type": "integer"}},
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(coerce(&schema, r#"{"a": "11"}"#), None);
     }
 
-    fn any_value() -> impl Strategy<Value = serde_json::Value> {
+    fn any_value() -> impl Strategy<Value = crate::value::Value> {
         let leaf = prop_oneof![
             Just(json!(null)),
             any::<bool>().prop_map(|b| json!(b)),
@@ -361,7 +361,8 @@ mod tests {
             let names = prop_oneof!["n", "x", "b", "s", "o", "list", "names", "d", "must"];
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(|items| json!(items)),
-                prop::collection::hash_map(names, inner, 0..8).prop_map(|members| json!(members)),
+                prop::collection::hash_map(names, inner, 0..8)
+                    .prop_map(|members| members.into_iter().collect()),
             ]
         })
     }

@@ -7,11 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::value::{Map, Value};
 use callwright_json::{Kinds, MAX_SLOTS, strict};
-use serde_json::{Map, Value};
 
 use super::guide::{ANY, Entry, NEVER, Rule, SchemaGuide};
 use super::keywords::{Draft, local_pointer};
+use super::number::compare;
 use super::references::has_inner_id;
 
 /// The most places of one guide; whatever comes after them is left open.
@@ -355,6 +356,7 @@ impl<'s> Compiler<'s, '_> {
             strings,
             longest: longest_string,
             rules,
+            is_disjoint,
             is_exact,
         }
     }
@@ -463,7 +465,7 @@ fn key(alternative: &Alternative<'_>) -> (Vec<*const Value>, bool) {
     (keys, alternative.is_loose)
 }
 
-fn list<'s>(schema: &'s Map<String, Value>, keyword: &str) -> Option<&'s [Value]> {
+fn list<'s>(schema: &'s Map, keyword: &str) -> Option<&'s [Value]> {
     schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice)
 }
 
@@ -575,7 +577,8 @@ fn strings_of(schema: &Value, draft: Draft) -> Option<Vec<&str>> {
     Some(values.into_iter().filter_map(Value::as_str).collect())
 }
 
-enum Ruling {
+/// What a keyword is to the tables.
+pub(super) enum Ruling {
     /// The keyword is this rule for values of these types.
     Rule(Kinds, Rule),
     /// The keyword says nothing, or the other columns of the table say it exactly.
@@ -584,13 +587,14 @@ enum Ruling {
     Beyond,
 }
 
-fn rule(keyword: &str, value: &Value) -> Ruling {
+/// The rule that `keyword` makes with this value.
+pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
     let count = |about: Kinds, rule: fn(u64) -> Rule| match value.as_u64() {
         Some(n) => Ruling::Rule(about, rule(n)),
         None => Ruling::Beyond,
     };
     let bound = |rule: fn(Box<str>) -> Rule| match value {
-        Value::Number(n) => Ruling::Rule(Kinds::NUMBER, rule(n.to_string().into())),
+        Value::Number(n) => Ruling::Rule(Kinds::NUMBER, rule(n.as_str().into())),
         _ => Ruling::Beyond,
     };
     match keyword {
@@ -604,6 +608,12 @@ fn rule(keyword: &str, value: &Value) -> Ruling {
         "maximum" => bound(Rule::Maximum),
         "exclusiveMinimum" => bound(Rule::ExclusiveMinimum),
         "exclusiveMaximum" => bound(Rule::ExclusiveMaximum),
+        "multipleOf" => match value {
+            Value::Number(n) if compare(n.as_str(), "0").is_gt() => {
+                Ruling::Rule(Kinds::NUMBER, Rule::MultipleOf(n.as_str().into()))
+            }
+            _ => Ruling::Beyond,
+        },
         "uniqueItems" => match value {
             Value::Bool(true) => Ruling::Rule(Kinds::ARRAY, Rule::UniqueItems),
             _ => Ruling::Tables,
@@ -626,7 +636,6 @@ fn rule(keyword: &str, value: &Value) -> Ruling {
         },
         "pattern"
         | "patternProperties"
-        | "multipleOf"
         | "contains"
         | "minContains"
         | "maxContains"

@@ -40,6 +40,8 @@ pub(super) struct Entry {
     pub(super) longest: usize,
     /// What else a value must fulfil, each for the types it is about.
     pub(super) rules: Box<[(Kinds, Rule)]>,
+    /// Is there one form only for each type? Else what is said of rules and members holds for one of several.
+    pub(super) is_disjoint: bool,
     /// Do these tables decide exactly what may stand here (the members' and elements' own places apart)?
     pub(super) is_exact: bool,
 }
@@ -64,6 +66,8 @@ pub(super) enum Rule {
     ExclusiveMinimum(Box<str>),
     Maximum(Box<str>),
     ExclusiveMaximum(Box<str>),
+    /// A divisor, greater than zero, as decimal text.
+    MultipleOf(Box<str>),
 }
 
 impl Entry {
@@ -80,6 +84,7 @@ impl Entry {
             strings: None,
             longest: 0,
             rules: Box::default(),
+            is_disjoint: true,
             is_exact: true,
         }
     }

@@ -1,6 +1,6 @@
 //! What each JSON Schema keyword holds: the one table that all walks over a schema share.
 
-use serde_json::{Map, Value};
+use crate::value::{Map, Value};
 
 /// The drafts of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ pub(crate) fn holds(keyword: &str) -> (Holds, bool) {
 }
 
 /// The schemas directly inside `schema`; each with `true` where it speaks about the same value.
-pub(crate) fn inside(schema: &Map<String, Value>) -> impl Iterator<Item = (bool, &Value)> {
+pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (bool, &Value)> {
     schema.iter().flat_map(|(keyword, held)| {
         let (holds, same_value) = holds(keyword);
         let single = match (holds, held) {
@@ -106,7 +106,7 @@ pub(crate) fn local_pointer(reference: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json;
 
     #[test]
     fn references_into_the_document_are_pointers() {

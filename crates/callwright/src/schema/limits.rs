@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use crate::value::Value;
 
 use super::SchemaError;
 use super::references::children;
@@ -90,11 +90,11 @@ pub(crate) fn expand(root: &Value) -> Expanded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json;
 
     #[test]
     fn doubling_definitions_are_counted_not_expanded() {
-        let mut defs = serde_json::Map::new();
+        let mut defs = crate::value::Map::new();
         for n in 0..24 {
             let next = format!("#/$defs/d{}", n + 1);
             defs.insert(format!("d{n}"), json!({"properties": {"a": {"$ref": next}, "b": {"$ref": next}}}));

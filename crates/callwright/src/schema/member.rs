@@ -12,7 +12,7 @@ impl Schema {
     /// Only then do the answers below stand whatever follows.
     pub(crate) fn judges_members_alone(&self) -> bool {
         let root = self.guide.entry(Place(self.guide.root));
-        self.validator.is_none() && root.rules.iter().all(|(about, _)| !about.meets(Kinds::OBJECT))
+        self.is_exact && root.rules.iter().all(|(about, _)| !about.meets(Kinds::OBJECT))
     }
 
     /// Does `value`, which stands at `place`, fit as it is?

@@ -14,11 +14,12 @@ mod message;
 mod normal;
 mod number;
 mod references;
+#[cfg(feature = "full-schemas")]
+mod validator;
 
 use std::fmt;
 
-use jsonschema::{PatternOptions, ValidationOptions, Validator};
-use serde_json::Value;
+use crate::value::Value;
 
 pub use coerce::Coerced;
 pub(crate) use compile::{Document, compile as compile_documents};
@@ -29,18 +30,20 @@ pub(crate) use limits::measure;
 pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
 pub(crate) use normal::standard_type;
 pub(crate) use references::has_inner_id;
-
-/// The size, in bytes, that one compiled `pattern` may take.
-const MAX_PATTERN_SIZE: usize = 1 << 18;
-/// The steps back that a `pattern` with look-around may take on one string.
-const MAX_BACKTRACKING: usize = 20_000;
+#[cfg(feature = "full-schemas")]
+use validator::Validator;
 
 /// A compiled JSON Schema.
 #[derive(Debug)]
 pub struct Schema {
     value: Value,
     guide: SchemaGuide,
+    /// Is its language one of the drafts?
+    is_known: bool,
+    /// Do the tables say all of it?
+    is_exact: bool,
     /// The judge of all that the tables cannot say; `None` where they say all.
+    #[cfg(feature = "full-schemas")]
     validator: Option<Validator>,
     broken_references: Vec<String>,
 }
@@ -56,7 +59,7 @@ impl Schema {
     ///
     /// # Errors
     /// When `schema` is neither object nor boolean, exceeds [`MAX_DEPTH`], [`MAX_NODES`] or [`MAX_EXPANDED`], refers to
-    /// another document, or is not valid in its draft.
+    /// another document, or is not valid in its draft. The last two are seen with the feature `full-schemas` only.
     pub fn compile(schema: &Value) -> Result<Schema, SchemaError> {
         Schema::compile_with(schema, &[])
     }
@@ -79,20 +82,40 @@ impl Schema {
             // Only they referred to some.
             normal::without_unused(&mut value);
         }
-        if let Some(id) = references::shared_id(&value) {
+        #[cfg(feature = "full-schemas")]
+        if let Some(id) = validator::shared_id(&value) {
             return Err(SchemaError::Invalid(format!("two parts of it are called `{}`", id.escape_debug())));
         }
-        let expanded = limits::expand(&value);
         let (guide, is_exact) = compile_documents(&[Document::new(&value)]);
         // The tables know the vocabulary of the drafts only, not that of another language.
         let is_known =
             value.get("$schema").and_then(Value::as_str).is_none_or(|uri| Draft::named(uri).is_some());
-        let validator = match is_exact && is_known {
-            true => None,
-            false if expanded.is_bounded() => Some(build_validator(&value, resources)?),
-            false => return Err(SchemaError::TooLarge),
-        };
-        Ok(Schema { value, guide, validator, broken_references })
+        let is_exact = is_exact && is_known;
+        if !is_exact && !limits::expand(&value).is_bounded() {
+            return Err(SchemaError::TooLarge);
+        }
+        #[cfg(feature = "full-schemas")]
+        let validator = if is_exact { None } else { Some(Validator::new(&value, resources)?) };
+        Ok(Schema {
+            value,
+            guide,
+            is_known,
+            is_exact,
+            #[cfg(feature = "full-schemas")]
+            validator,
+            broken_references,
+        })
+    }
+
+    /// Is all that the schema demands held against values?
+    ///
+    /// With the feature `full-schemas`, always. Without it, not where the schema says `pattern`, `patternProperties`,
+    /// `propertyNames`, `contains`, `not`, `if`, `dependentRequired`, `dependentSchemas`, `dependencies`,
+    /// `unevaluatedItems`, `unevaluatedProperties` or `$dynamicRef`, refers to another document, leaves a choice between
+    /// forms of one type (`anyOf` of two objects), puts several schemas together (`allOf`), is of draft 4, or is too large
+    /// for tables: such a part lets through what only those would keep out. Nothing that fits is ever kept out.
+    pub fn is_fully_checked(&self) -> bool {
+        self.is_exact || cfg!(feature = "full-schemas")
     }
 
     /// What readers ask while they read a value for this schema.
@@ -117,39 +140,8 @@ fn drop_unknown_language(value: &mut Value, resources: &[(String, Value)]) {
     let Some(uri) = schema.get("$schema").and_then(Value::as_str) else { return };
     let is_known = Draft::named(uri).is_some() || resources.iter().any(|(known, _)| known == uri);
     if !is_known {
-        schema.shift_remove("$schema");
+        schema.remove("$schema");
     }
-}
-
-fn build_validator(value: &Value, resources: &[(String, Value)]) -> Result<Validator, SchemaError> {
-    let mut registry = jsonschema::Registry::new();
-    for (uri, resource) in resources {
-        registry = registry.add(uri, resource).map_err(|error| SchemaError::Reference(error.to_string()))?;
-    }
-    let registry = registry.prepare().map_err(|error| SchemaError::Reference(error.to_string()))?;
-    let options = || jsonschema::options().should_validate_formats(false).with_registry(&registry);
-    let linear = PatternOptions::regex().size_limit(MAX_PATTERN_SIZE).dfa_size_limit(MAX_PATTERN_SIZE);
-    build(options().with_pattern_options(linear), value).or_else(|error| match error {
-        // Look-around and back references need the other engine, which is kept on a short leash.
-        SchemaError::Invalid(_) => {
-            let leashed = PatternOptions::fancy_regex()
-                .backtrack_limit(MAX_BACKTRACKING)
-                .size_limit(MAX_PATTERN_SIZE)
-                .dfa_size_limit(MAX_PATTERN_SIZE);
-            build(options().with_pattern_options(leashed), value)
-        }
-        error => Err(error),
-    })
-}
-
-fn build(options: ValidationOptions<'_>, value: &Value) -> Result<Validator, SchemaError> {
-    options.build(value).map_err(|error| match error.kind() {
-        jsonschema::error::ValidationErrorKind::Referencing(error) => {
-            SchemaError::Reference(error.to_string())
-        }
-        _ if error.instance_path().is_empty() => SchemaError::Invalid(error.masked().to_string()),
-        _ => SchemaError::Invalid(format!("{} at {}", error.masked(), error.instance_path())),
-    })
 }
 
 /// Why a schema cannot be compiled.
@@ -192,8 +184,8 @@ impl std::error::Error for SchemaError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json;
     use callwright_json::{Guide, Kinds, Member, Place};
-    use serde_json::json;
 
     fn schema(value: Value) -> Schema {
         Schema::compile(&value).unwrap()
@@ -224,7 +216,7 @@ mod tests {
         assert_eq!(guide.kinds(mode), Kinds::STRING);
         assert!(guide.admits(mode, "w") && !guide.admits(mode, "x"));
         assert_eq!(guide.kinds(declared(&schema, root, "n")), Kinds::NUMBER.or(Kinds::NULL));
-        assert!(schema.validator.is_none());
+        assert!(schema.is_exact);
     }
 
     #[test]
@@ -258,12 +250,12 @@ mod tests {
         assert_eq!(guide.kinds(guide.element(pair, 0)), Kinds::STRING);
         assert_eq!(guide.kinds(guide.element(pair, 1)), Kinds::NUMBER);
         // Two objects may both fit, so only the validator can tell.
-        assert!(schema.validator.is_some());
+        assert!(!schema.is_exact);
     }
 
     #[test]
     fn doubling_definitions_cost_little() {
-        let mut defs = serde_json::Map::new();
+        let mut defs = crate::value::Map::new();
         for n in 0..24 {
             let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
             defs.insert(
@@ -275,7 +267,7 @@ mod tests {
         let bomb = json!({"$ref": "#/$defs/d0", "$defs": defs.clone()});
         assert_eq!(Schema::compile(&bomb).unwrap_err(), SchemaError::TooLarge);
         for n in 0..24 {
-            defs[&format!("d{n}")].as_object_mut().unwrap().shift_remove("allOf");
+            defs.get_mut(&format!("d{n}")).and_then(Value::as_object_mut).unwrap().remove("allOf");
         }
         let compiled = schema(json!({"$ref": "#/$defs/d0", "$defs": defs}));
         assert!(compiled.guide().entries.len() < 50);
@@ -290,6 +282,7 @@ mod tests {
         assert_eq!(Schema::compile(&choices).unwrap_err(), SchemaError::TooLarge);
     }
 
+    #[cfg(feature = "full-schemas")]
     #[test]
     fn nothing_is_fetched() {
         for uri in ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "other.json#/a"] {
@@ -299,6 +292,7 @@ mod tests {
     }
 
     /// The validator panics where two parts of a schema have one identity and one of them a name that both refer to.
+    #[cfg(feature = "full-schemas")]
     #[test]
     fn an_identity_that_two_parts_have_is_refused() {
         for id in ["http://example.com/a", "http://example.com/b/../a", "HTTP://example.com:80/%61"] {
@@ -308,6 +302,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "full-schemas")]
     #[test]
     fn patterns_are_bounded() {
         let large = json!({"pattern": "((a{1000}){1000}){1000}"});

@@ -22,7 +22,8 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value, json};
+use crate::json;
+use crate::value::{Map, Value};
 
 use super::keywords::{Draft, Holds, holds, local_pointer};
 
@@ -37,9 +38,8 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
         repair_items(schema, draft);
         schema.retain(|keyword, value| fits_keyword(keyword, value));
         if let Some(Value::Array(names)) = schema.get_mut("required") {
-            names.retain(Value::is_string);
             let mut seen = HashSet::new();
-            names.retain(|name| seen.insert(name.clone()));
+            names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
         }
         // Draft 4 does not allow an empty list, and it says nothing.
         schema
@@ -140,7 +140,7 @@ pub(crate) fn standard_type(word: &str) -> Option<&'static str> {
     })
 }
 
-fn repair_types(schema: &mut Map<String, Value>) {
+fn repair_types(schema: &mut Map) {
     let types = match schema.get("type") {
         None => return,
         Some(Value::String(word)) => standard_type(word).map(Value::from),
@@ -156,14 +156,14 @@ fn repair_types(schema: &mut Map<String, Value>) {
     };
     match types {
         Some(types) => drop(schema.insert("type".into(), types)),
-        None => drop(schema.shift_remove("type")),
+        None => drop(schema.remove("type")),
     }
 }
 
 /// `{"type": "string", "nullable": true}`, `{"$ref": "#/$defs/a", "nullable": true}`
-fn repair_nullable(schema: &mut Map<String, Value>) {
+fn repair_nullable(schema: &mut Map) {
     match schema.get("nullable") {
-        Some(Value::Bool(is_nullable)) if *is_nullable => drop(schema.shift_remove("nullable")),
+        Some(Value::Bool(is_nullable)) if *is_nullable => drop(schema.remove("nullable")),
         _ => return,
     }
     match schema.get_mut("type") {
@@ -175,7 +175,7 @@ fn repair_nullable(schema: &mut Map<String, Value>) {
         Some(_) => {}
         None => {
             for form in ["allOf", "$ref", "anyOf", "oneOf"] {
-                if let Some(inner) = schema.shift_remove(form) {
+                if let Some(inner) = schema.remove(form) {
                     let either = json!({"anyOf": [{form: inner}, {"type": "null"}]});
                     // Several of them hold together.
                     match schema.entry("allOf").or_insert_with(|| json!([])) {
@@ -188,24 +188,24 @@ fn repair_nullable(schema: &mut Map<String, Value>) {
     }
 }
 
-fn repair_bounds(schema: &mut Map<String, Value>, draft: Draft) {
+fn repair_bounds(schema: &mut Map, draft: Draft) {
     if draft == Draft::D4 {
         return;
     }
     for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         let Some(&Value::Bool(is_exclusive)) = schema.get(exclusive) else { continue };
-        schema.shift_remove(exclusive);
-        if is_exclusive && let Some(bound) = schema.shift_remove(inclusive) {
+        schema.remove(exclusive);
+        if is_exclusive && let Some(bound) = schema.remove(inclusive) {
             schema.insert(exclusive.into(), bound);
         }
     }
 }
 
-fn repair_items(schema: &mut Map<String, Value>, draft: Draft) {
+fn repair_items(schema: &mut Map, draft: Draft) {
     if draft == Draft::D2020 && schema.get("items").is_some_and(Value::is_array) {
-        let items = schema.shift_remove("items").unwrap_or_default();
+        let items = schema.remove("items").unwrap_or_default();
         schema.entry("prefixItems").or_insert(items);
-        if let Some(rest) = schema.shift_remove("additionalItems") {
+        if let Some(rest) = schema.remove("additionalItems") {
             schema.insert("items".into(), rest);
         }
     }

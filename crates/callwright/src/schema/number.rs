@@ -25,6 +25,29 @@ pub(super) fn compare(a: &str, b: &str) -> Ordering {
     }
 }
 
+/// Is the JSON number `raw` a whole multiple of `divisor`, which is greater than zero?
+pub(super) fn is_multiple_of(raw: &str, divisor: &str) -> bool {
+    let (number, divisor) = (Decimal::new(raw), Decimal::new(divisor));
+    if number.digits.is_empty() {
+        return true;
+    }
+    let length = |decimal: &Decimal| i64::try_from(decimal.digits.len()).unwrap_or(i64::MAX);
+    // Both as whole numbers without zeros at the end, times a power of ten.
+    let power = |decimal: &Decimal| decimal.point.saturating_sub(length(decimal));
+    let zeros = power(&number).saturating_sub(power(&divisor));
+    if zeros < 0 {
+        // The divisor's zeros would have to be in digits that end in none.
+        return false;
+    }
+    // A divisor with more than 36 digits before its zeros is not reckoned with: nobody means one.
+    let Some(modulus) = divisor.digits.parse::<u128>().ok().filter(|m| *m < 1 << 120) else { return true };
+    let times_ten = |rest: u128| rest * 10 % modulus;
+    let rest =
+        number.digits.bytes().fold(0, |rest, digit| (times_ten(rest) + u128::from(digit - b'0')) % modulus);
+    // Of a modulus below 2^120, the factors two and five are gone after that many tens.
+    (0..zeros.min(120)).fold(rest, |rest, _| times_ten(rest)) == 0
+}
+
 /// `0.digits` times ten to the power of `point`; no digits for zero.
 struct Decimal {
     is_negative: bool,
@@ -94,6 +117,34 @@ mod tests {
         }
         assert_eq!(compare("1.50", "15e-1"), Ordering::Equal);
         assert_eq!(compare("-0", "0.0e7"), Ordering::Equal);
+    }
+
+    #[test]
+    fn multiples_are_known_in_any_spelling() {
+        for (number, divisor) in [
+            ("0", "7"),
+            ("-0.0", "0.1"),
+            ("21", "7"),
+            ("0.3", "0.1"),
+            ("-4.5", "1.5"),
+            ("0.0075", "0.0001"),
+            ("1e400", "5e-3"),
+            ("1e99999999999", "1024"),
+            ("123456789012345678901234567890", "10"),
+            ("1230", "1.23e1"),
+        ] {
+            assert!(is_multiple_of(number, divisor), "{number} {divisor}");
+        }
+        for (number, divisor) in [
+            ("35", "10"),
+            ("0.00751", "0.0001"),
+            ("123456789012345678901234567891", "10"),
+            ("1e400", "7"),
+            ("1e308", "0.123456789"),
+            ("12.3", "123"),
+        ] {
+            assert!(!is_multiple_of(number, divisor), "{number} {divisor}");
+        }
     }
 
     #[test]

@@ -2,10 +2,8 @@
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use jsonschema::{Uri, uri};
-use serde_json::Value;
+use crate::value::Value;
 
 use super::keywords::{inside, local_pointer};
 
@@ -35,7 +33,7 @@ fn leave_out(value: &mut Value, broken: &HashSet<*const Value>, left_out: &mut V
         _ => {}
     }
     if broken.contains(&std::ptr::from_ref(value))
-        && let Some(Value::String(reference)) = value.as_object_mut().and_then(|s| s.shift_remove("$ref"))
+        && let Some(Value::String(reference)) = value.as_object_mut().and_then(|s| s.remove("$ref"))
     {
         left_out.push(reference);
     }
@@ -69,29 +67,8 @@ fn with_own_id(root: &Value) -> Vec<&Value> {
     found
 }
 
-/// An identity that two parts of the document have, however each spells it, as one of them does: what refers to it names
-/// neither.
-pub(crate) fn shared_id(root: &Value) -> Option<&str> {
-    let mut seen: HashSet<Uri<String>> = HashSet::new();
-    let mut todo = vec![(root, Arc::new(uri::from_str("").ok()?))];
-    while let Some((value, base)) = todo.pop() {
-        let Value::Object(schema) = value else { continue };
-        let id = identity(value);
-        // What is no address is the validator's to refuse.
-        let own = id.and_then(|id| uri::resolve_against(&base.borrow(), id.trim_end_matches('#')).ok());
-        if own.as_ref().is_some_and(|own| !seen.insert(own.clone())) {
-            return id;
-        }
-        // A name alone, as the older drafts have it, is no base.
-        let own = own.filter(|_| id.is_some_and(|id| !id.starts_with('#')));
-        let base = own.map_or(base, Arc::new);
-        todo.extend(inside(schema).map(|(_, child)| (child, Arc::clone(&base))));
-    }
-    None
-}
-
 /// The identity that `schema` gives itself.
-fn identity(schema: &Value) -> Option<&str> {
+pub(super) fn identity(schema: &Value) -> Option<&str> {
     schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)
 }
 
@@ -185,7 +162,7 @@ fn within(value: &Value) -> Vec<&Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json;
 
     fn mended(mut schema: Value) -> (Value, Vec<String>) {
         let left_out = without_broken(&mut schema);
@@ -210,27 +187,6 @@ mod tests {
             json!({"items": {"$id": "inner", "$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}}),
         ] {
             assert_eq!(mended(whole.clone()), (whole, vec![]));
-        }
-    }
-
-    #[test]
-    fn an_identity_belongs_to_one_part() {
-        for (twice, id) in [
-            (json!({"items": {"$id": "a"}, "not": {"$id": "./b/../a"}}), "a"),
-            (json!({"$id": "http://x.y/a/b", "items": {"$id": "c"}, "not": {"$id": "/a/c#"}}), "c"),
-            (
-                json!({"items": {"$id": "http://x.y/%7Ea"}, "not": {"$id": "HTTP://X.y:80/~a"}}),
-                "http://x.y/%7Ea",
-            ),
-            (json!({"$id": "u", "items": {"$id": "#a"}, "not": {"$id": "#a"}}), "#a"),
-        ] {
-            assert_eq!(shared_id(&twice), Some(id), "{twice}");
-        }
-        for once in [
-            json!({"$id": "#a", "items": {"$id": "b", "not": {"$id": "#a"}}}),
-            json!({"items": {"$id": "b"}, "not": {"$id": "c", "items": {"$id": "d/b"}}}),
-        ] {
-            assert_eq!(shared_id(&once), None, "{once}");
         }
     }
 

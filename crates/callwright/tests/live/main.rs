@@ -67,7 +67,7 @@ const PIECES: &[&str] = &[
 fn call(random: &mut Random, breaks: usize) -> (&'static str, String) {
     let mut string = |most: usize| {
         let words: String = (0..random.below(most)).map(|_| *random.pick(WORDS)).collect();
-        serde_json::Value::from(words).to_string()
+        callwright::value::Value::from(words).to_string()
     };
     let (path, content, input) = (string(3), string(30), string(8));
     let mut members = match random.below(3) {
@@ -481,7 +481,7 @@ fn of_a_long_text_in_tags_nothing_waits_but_the_end() {
         let whole = format!("{head}{}{close}", argument("content", content));
         let cut = whole.find("\n}").unwrap();
         let expected = |content: &str| {
-            let quoted = serde_json::Value::from(content).to_string();
+            let quoted = callwright::value::Value::from(content).to_string();
             format!("{{\"path\": \"a.rs\", \"content\": {}", quoted.trim_end_matches('"'))
         };
         let (sent, outcome) = run_text(&tools, &[&whole[..cut]], true);

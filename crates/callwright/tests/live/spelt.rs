@@ -89,7 +89,7 @@ fn of_a_long_text_nothing_waits_but_the_end() {
         let (sent, outcome) = run_text(&tools, &[&whole], true);
         assert_eq!(outcome.calls().count(), 1, "{whole}: {outcome:?}");
         let arguments = &outcome.calls().next().unwrap().arguments;
-        let value: serde_json::Value = serde_json::from_str(arguments).unwrap();
+        let value: callwright::value::Value = serde_json::from_str(arguments).unwrap();
         assert_eq!(value["content"], content);
         assert_eq!(arguments.strip_suffix("\"}"), Some(&*sent[0].2), "{whole}");
     }

@@ -10,17 +10,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use callwright::json;
+use callwright::value::Value;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig as Info, Tool as Defined,
 };
 use rmcp::service::{RequestContext, serve_server_with_ct};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, Dial};
 use super::server::Server;
+use super::written::plain;
 use super::*;
 use crate::{CallContext, ToolResult, Toolbox, Workspace};
 
@@ -111,7 +113,7 @@ impl ServerHandler for Scripted {
                 let _ = context.peer.notify_tool_list_changed().await;
                 text("turned".into())
             }
-            _ => text(Value::Object(request.arguments.unwrap_or_default()).to_string()),
+            _ => text(serde_json::Value::Object(request.arguments.unwrap_or_default()).to_string()),
         }
         .into())
     }
@@ -121,7 +123,7 @@ impl ServerHandler for Scripted {
 fn defined(name: &str, description: &str) -> Defined {
     let schema = json!({"type": "object", "required": ["text"], "properties": {
         "text": {"type": "string"}, "times": {"type": "integer"}}});
-    Defined::new(name.to_owned(), description.to_owned(), schema.as_object().unwrap().clone())
+    Defined::new(name.to_owned(), description.to_owned(), plain(schema.as_object().unwrap()).unwrap())
 }
 
 fn config(text: &str) -> ServerConfig {

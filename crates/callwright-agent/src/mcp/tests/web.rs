@@ -93,7 +93,7 @@ async fn connect(url: &str, folder: &Path) -> (Servers, Vec<String>) {
         is_named: true,
     };
     let told = Told::default();
-    let configs = BTreeMap::from([("web".to_owned(), serde_json::from_value(settings).unwrap())]);
+    let configs = BTreeMap::from([("web".to_owned(), settings.to().unwrap())]);
     let servers = Servers::connect(&configs, &surroundings, told.tell()).await.unwrap();
     (servers, told.lines())
 }

@@ -5,7 +5,7 @@
 //! <|"|>,type:<|"|>STRING<|"|>}},required:[<|"|>city<|"|>],type:<|"|>OBJECT<|"|>}}
 //! ```
 
-use serde_json::Value;
+use crate::value::Value;
 
 use super::super::marks::neutralise;
 use super::{MAX_DEPTH, description_of, members, name_in_code, resolve};
@@ -80,7 +80,7 @@ fn string(text: &str, mark: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::json;
 
     use super::*;
     use crate::tools::ToolSet;

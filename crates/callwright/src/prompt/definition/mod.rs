@@ -8,7 +8,8 @@ mod xml;
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use crate::json;
+use crate::value::Value;
 
 use super::marks::{in_json, neutralise, one_line};
 use super::own_marks::OwnMarks;

@@ -1,6 +1,6 @@
 //! A tool as a function of Python: its signature, and a docstring that describes it and its parameters.
 
-use serde_json::Value;
+use crate::value::Value;
 
 use super::super::literal::{is_identifier, python};
 use super::super::marks::{neutralise, one_line};

@@ -6,7 +6,7 @@
 //!   unit ("celsius" | "fahrenheit", optional)
 //! ```
 
-use serde_json::{Number, Value};
+use crate::value::{Number, Value};
 
 use super::super::marks::in_json;
 use super::{MAX_DEPTH, choices, clean, description_of, listed_values, members, resolve};
@@ -96,7 +96,7 @@ fn described(head: String, description: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::json;
 
     use super::*;
 

@@ -9,7 +9,7 @@
 //! }) => any;
 //! ```
 
-use serde_json::Value;
+use crate::value::Value;
 
 use super::super::marks::in_json;
 use super::{MAX_DEPTH, choices, clean, description_of, listed_values, members, name_in_code, resolve};
@@ -89,7 +89,7 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::json;
 
     use super::*;
     use crate::tools::ToolSet;

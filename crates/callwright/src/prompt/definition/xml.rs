@@ -15,7 +15,7 @@
 //! </function>
 //! ```
 
-use serde_json::Value;
+use crate::value::Value;
 
 use super::super::marks::in_json;
 use super::{clean, description_of, members, resolve};
@@ -69,7 +69,7 @@ fn in_element(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::json;
 
     use super::*;
     use crate::tools::ToolSet;

@@ -1,0 +1,521 @@
+//! The judge of what tables cannot say: another crate's validator, which looks at values as they were read.
+//!
+//! It would know numbers as doubles. What a schema says of numbers is therefore not its part: the keyword gets another name,
+//! under which our own rule stands, so that thirty digits and `1e400` are compared by value also inside of `not` and `oneOf`.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use callwright_json::{Kind, Kinds, Value as View, quote, strict};
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
+use jsonschema::{JsonType, Keyword, PatternOptions, ValidationError, ValidationOptions};
+use serde_json::Value as Lossy;
+
+use super::SchemaError;
+use super::check::{bits, keeps};
+use super::compile::{Ruling, rule};
+use super::guide::Rule;
+use super::keywords::{Draft, Holds, holds};
+use super::message::{demand, missing_message, must, one_of, show, subject, types, unknown_message};
+use super::number::{compare, is_whole};
+use crate::value::Value;
+use crate::verdict::Violation;
+
+/// The size, in bytes, that one compiled `pattern` may take.
+const MAX_PATTERN_SIZE: usize = 1 << 18;
+/// The steps back that a `pattern` with look-around may take on one string.
+const MAX_BACKTRACKING: usize = 20_000;
+
+/// What stands before the name of a keyword that is ours to judge.
+const OURS: &str = "callwright:";
+/// The keywords that speak of numbers, or may.
+const OF_NUMBERS: [&str; 7] =
+    ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "enum", "const"];
+
+type Options<'r> = ValidationOptions<'r, std::sync::Arc<dyn jsonschema::Retrieve>, Written>;
+
+/// A compiled schema that decides on all that JSON Schema can say.
+#[derive(Debug)]
+pub(super) struct Validator(jsonschema::Validator<Written>);
+
+impl Validator {
+    /// Compiles `schema`, which may refer to `resources`, each with its URI.
+    ///
+    /// # Errors
+    /// When it is not valid in its draft, or refers to what is not there.
+    pub(super) fn new(schema: &Value, resources: &[(String, Value)]) -> Result<Validator, SchemaError> {
+        let resources: Vec<(&str, Lossy)> =
+            resources.iter().map(|(uri, resource)| (uri.as_str(), ours(resource))).collect();
+        let mut registry = jsonschema::Registry::new();
+        for (uri, resource) in &resources {
+            registry =
+                registry.add(*uri, resource).map_err(|error| SchemaError::Reference(error.to_string()))?;
+        }
+        let registry = registry.prepare().map_err(|error| SchemaError::Reference(error.to_string()))?;
+        let options = || {
+            let options: Options<'_> = jsonschema::options_for::<Written>().should_validate_formats(false);
+            OF_NUMBERS.iter().fold(options.with_registry(&registry), |options, keyword| {
+                options.with_keyword(format!("{OURS}{keyword}"), |_, text, _| {
+                    Ok(Box::new(Ours::of(keyword, text)))
+                })
+            })
+        };
+        let schema = ours(schema);
+        let linear = PatternOptions::regex().size_limit(MAX_PATTERN_SIZE).dfa_size_limit(MAX_PATTERN_SIZE);
+        build(options().with_pattern_options(linear), &schema).or_else(|error| match error {
+            // Look-around and back references need the other engine, which is kept on a short leash.
+            SchemaError::Invalid(_) => {
+                let leashed = PatternOptions::fancy_regex()
+                    .backtrack_limit(MAX_BACKTRACKING)
+                    .size_limit(MAX_PATTERN_SIZE)
+                    .dfa_size_limit(MAX_PATTERN_SIZE);
+                build(options().with_pattern_options(leashed), &schema)
+            }
+            error => Err(error),
+        })
+    }
+
+    /// The ways in which `value` does not fit, at most `most` of them.
+    pub(super) fn violations(&self, value: View<'_>, most: usize) -> Vec<Violation> {
+        let node = Part::Value(value);
+        if self.0.is_valid(node) {
+            return Vec::new();
+        }
+        self.0.iter_errors(node).take(most).map(|error| violation(value, &error)).collect()
+    }
+}
+
+fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, SchemaError> {
+    options.build(schema).map(Validator).map_err(|error| match error.kind() {
+        ValidationErrorKind::Referencing(error) => SchemaError::Reference(error.to_string()),
+        _ if error.instance_path().is_empty() => SchemaError::Invalid(error.masked().to_string()),
+        _ => SchemaError::Invalid(format!("{} at {}", error.masked(), error.instance_path())),
+    })
+}
+
+/// The schema as the validator takes it, with our names for what speaks of numbers.
+fn ours(schema: &Value) -> Lossy {
+    // In a language of one's own, a keyword may mean nothing.
+    let named = schema.get("$schema").and_then(Value::as_str);
+    match named.is_none_or(|uri| Draft::named(uri).is_some()) {
+        true => renamed(schema, Draft::of(schema)),
+        false => lossy(schema),
+    }
+}
+
+fn renamed(schema: &Value, draft: Draft) -> Lossy {
+    let members = match schema {
+        Value::Object(members) => members,
+        Value::Array(elements) => return elements.iter().map(|element| renamed(element, draft)).collect(),
+        other => return lossy(other),
+    };
+    let is_true = |keyword: &str| members.get(keyword).and_then(Value::as_bool) == Some(true);
+    let mut out = serde_json::Map::new();
+    for (keyword, held) in members {
+        let name = match (keyword.as_str(), held) {
+            // In draft 4, a second keyword makes a bound exclusive.
+            ("minimum", Value::Number(_)) if is_true("exclusiveMinimum") => Some("exclusiveMinimum"),
+            ("maximum", Value::Number(_)) if is_true("exclusiveMaximum") => Some("exclusiveMaximum"),
+            ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => continue,
+            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => {
+                Some(keyword.as_str())
+            }
+            // What is no divisor is refused by the schema of schemas.
+            ("multipleOf", Value::Number(divisor)) if compare(divisor.as_str(), "0").is_gt() => {
+                Some("multipleOf")
+            }
+            ("enum", Value::Array(_)) => Some("enum"),
+            ("const", _) if draft != Draft::D4 => Some("const"),
+            _ => None,
+        };
+        match (name, holds(keyword).0, held) {
+            (Some(name), _, held) => {
+                out.insert(format!("{OURS}{name}"), Lossy::String(held.to_string()));
+            }
+            // Its members are names, and no keywords.
+            (None, Holds::Map, Value::Object(named)) => {
+                let named = named.iter().map(|(name, schema)| (name.clone(), renamed(schema, draft)));
+                out.insert(keyword.clone(), Lossy::Object(named.collect()));
+            }
+            // A reference may lead to a schema under any keyword.
+            (None, _, held) => drop(out.insert(keyword.clone(), renamed(held, draft))),
+        }
+    }
+    Lossy::Object(out)
+}
+
+/// The value with doubles for what 64 bits cannot hold; `null` where there is none.
+fn lossy(value: &Value) -> Lossy {
+    match value {
+        Value::Null => Lossy::Null,
+        Value::Bool(is) => Lossy::Bool(*is),
+        Value::Number(number) => lossy_number(number.as_str()).map_or(Lossy::Null, Lossy::Number),
+        Value::String(text) => Lossy::String(text.clone()),
+        Value::Array(elements) => elements.iter().map(lossy).collect(),
+        Value::Object(members) => {
+            Lossy::Object(members.iter().map(|(key, member)| (key.clone(), lossy(member))).collect())
+        }
+    }
+}
+
+fn lossy_number(text: &str) -> Option<serde_json::Number> {
+    let whole = text.parse::<i64>().map(Into::into).or_else(|_| text.parse::<u64>().map(Into::into));
+    whole.ok().or_else(|| serde_json::Number::from_f64(text.parse().ok()?))
+}
+
+/// One of our rules, for the values that it is about.
+struct Ours(Option<(Kinds, Rule)>);
+
+impl Ours {
+    fn of(keyword: &str, text: &Lossy) -> Ours {
+        let value: Option<Value> = text.as_str().and_then(|text| text.parse().ok());
+        Ours(value.and_then(|value| match rule(keyword, &value) {
+            Ruling::Rule(about, rule) => Some((about, rule)),
+            Ruling::Tables | Ruling::Beyond => None,
+        }))
+    }
+}
+
+impl<'i> Keyword<'i, Written> for Ours {
+    fn validate(&self, part: Part<'i>) -> Result<(), ValidationError<'i>> {
+        match &self.0 {
+            Some((_, rule)) if !self.is_valid(part) => Err(ValidationError::custom(demand(rule).1)),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_valid(&self, part: Part<'i>) -> bool {
+        let Some((about, rule)) = &self.0 else { return true };
+        let holds = |value: View<'_>| !about.meets(bits(value.kind())) || keeps(value, rule);
+        match part {
+            Part::Value(value) => holds(value),
+            Part::Name(name) => {
+                let text = quote(name);
+                strict(&text).is_ok_and(|tree| holds(tree.root(&text)))
+            }
+        }
+    }
+}
+
+/// Values as they were read, with the text of their numbers.
+struct Written;
+
+/// A value, or the name of a member where a schema is about names.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Value(View<'a>),
+    Name(&'a str),
+}
+
+#[derive(Clone, Copy)]
+struct Members<'a>(View<'a>);
+
+#[derive(Clone, Copy)]
+struct Elements<'a>(View<'a>);
+
+struct Digits<'a>(&'a str);
+
+impl Json for Written {
+    type Node<'a> = Part<'a>;
+    type PreparedKey = String;
+    type StringBuffer = ();
+
+    // Members are found one after the other, so that one pass over them is never slower.
+    const KEYS_PER_LOOKUP: usize = 64;
+
+    fn prepare_key(key: &str) -> String {
+        key.to_owned()
+    }
+
+    fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(Part<'_>) -> T) -> T {
+        f(Part::Name(string))
+    }
+}
+
+impl<'a> Part<'a> {
+    fn value(self) -> Option<View<'a>> {
+        match self {
+            Part::Value(value) => Some(value),
+            Part::Name(_) => None,
+        }
+    }
+
+    fn of_kind(self, kind: Kind) -> Option<View<'a>> {
+        self.value().filter(|value| value.kind() == kind)
+    }
+}
+
+impl<'a> Node<'a, Written> for Part<'a> {
+    type Object = Members<'a>;
+    type Array = Elements<'a>;
+    type Number = Digits<'a>;
+
+    fn as_object(&self) -> Option<Members<'a>> {
+        self.of_kind(Kind::Object).map(Members)
+    }
+
+    fn as_array(&self) -> Option<Elements<'a>> {
+        self.of_kind(Kind::Array).map(Elements)
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        match self {
+            Part::Value(value) => value.as_str(),
+            Part::Name(name) => Some(Cow::Borrowed(name)),
+        }
+    }
+
+    fn as_number(&self) -> Option<Digits<'a>> {
+        self.of_kind(Kind::Number).map(|number| Digits(number.raw()))
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        self.value()?.as_bool()
+    }
+
+    fn is_null(&self) -> bool {
+        self.of_kind(Kind::Null).is_some()
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self.value().map_or(Kind::String, View::kind) {
+            Kind::Null => JsonType::Null,
+            Kind::Bool => JsonType::Boolean,
+            Kind::Number => JsonType::Number,
+            Kind::String => JsonType::String,
+            Kind::Array => JsonType::Array,
+            Kind::Object => JsonType::Object,
+        }
+    }
+
+    fn to_value(&self) -> Cow<'a, Lossy> {
+        Cow::Owned(match self {
+            Part::Value(value) => value.raw().parse::<Value>().map_or(Lossy::Null, |value| lossy(&value)),
+            Part::Name(name) => Lossy::from(*name),
+        })
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        // No two values begin at one byte.
+        let text = match self {
+            Part::Value(value) => value.raw(),
+            Part::Name(name) => name,
+        };
+        Some(NodeIdentity::new(text.as_ptr().addr()))
+    }
+}
+
+impl<'a> Object<'a, Written> for Members<'a> {
+    type Node = Part<'a>;
+    type MemberName = Cow<'a, str>;
+    type MembersIter = Box<dyn Iterator<Item = (Cow<'a, str>, Part<'a>)> + 'a>;
+
+    fn len(&self) -> usize {
+        self.0.members().count()
+    }
+
+    fn get(&self, key: &String) -> Option<Part<'a>> {
+        self.0.get(key).map(Part::Value)
+    }
+
+    fn members(&self) -> Self::MembersIter {
+        let members = self.0.members();
+        Box::new(members.map(|(key, member)| (key.as_str().unwrap_or_default(), Part::Value(member))))
+    }
+}
+
+impl<'a> Array<'a, Written> for Elements<'a> {
+    type Node = Part<'a>;
+    type ElementsIter = Box<dyn Iterator<Item = Part<'a>> + 'a>;
+
+    fn len(&self) -> usize {
+        self.0.elements().count()
+    }
+
+    fn elements(&self) -> Self::ElementsIter {
+        Box::new(self.0.elements().map(Part::Value))
+    }
+
+    fn is_unique(&self) -> bool {
+        let mut seen = HashSet::new();
+        self.0.elements().all(|element| seen.insert(element.canonical()))
+    }
+}
+
+impl JsonNumber for Digits<'_> {
+    fn as_u64(&self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+
+    fn as_i64(&self) -> Option<i64> {
+        self.0.parse().ok()
+    }
+
+    fn as_f64(&self) -> Option<f64> {
+        self.0.parse().ok()
+    }
+
+    fn as_str(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.0)
+    }
+
+    fn to_number(&self) -> Cow<'_, serde_json::Number> {
+        Cow::Owned(lossy_number(self.0).unwrap_or_else(|| 0.into()))
+    }
+
+    fn is_integer(&self) -> bool {
+        is_whole(self.0)
+    }
+}
+
+/// The violation for an error about `root`.
+fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
+    let pointer = error.instance_path().as_str().to_owned();
+    let subject = subject(root, &pointer);
+    let must = |demand: &str| must(&subject, demand);
+    let by_rule = |rule: &Rule| {
+        let (keyword, demand) = demand(rule);
+        (keyword, must(&demand))
+    };
+    let (keyword, message) = match error.kind() {
+        ValidationErrorKind::Type { kind } => ("type", must(&format!("be {}", types(kinds(kind))))),
+        ValidationErrorKind::Required { property } => {
+            ("required", missing_message(&pointer, property.as_str().into_iter()))
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            ("additionalProperties", unknown_message(&pointer, &unexpected.join(", "), &[]))
+        }
+        ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            ("unevaluatedProperties", unknown_message(&pointer, &unexpected.join(", "), &[]))
+        }
+        ValidationErrorKind::Custom { keyword, message } => {
+            let keyword = keyword.strip_prefix(OURS).unwrap_or(keyword);
+            let known = OF_NUMBERS.into_iter().find(|known| *known == keyword);
+            (known.unwrap_or("schema"), must(message))
+        }
+        ValidationErrorKind::Enum { options } => {
+            let options: Vec<String> =
+                options.as_array().into_iter().flatten().map(ToString::to_string).collect();
+            ("enum", must(&format!("be {}", one_of(options.iter().map(String::as_str)))))
+        }
+        ValidationErrorKind::Constant { expected_value } => {
+            ("const", must(&format!("be {}", show(&expected_value.to_string()))))
+        }
+        ValidationErrorKind::Pattern { pattern } => {
+            ("pattern", must(&format!("match the pattern {}", show(pattern))))
+        }
+        ValidationErrorKind::BacktrackLimitExceeded { .. }
+        | ValidationErrorKind::RegexEngineFailure { .. } => {
+            ("pattern", must("match a pattern that is too costly to try on it"))
+        }
+        ValidationErrorKind::Minimum { limit } => by_rule(&Rule::Minimum(limit.to_string().into())),
+        ValidationErrorKind::Maximum { limit } => by_rule(&Rule::Maximum(limit.to_string().into())),
+        ValidationErrorKind::ExclusiveMinimum { limit } => {
+            by_rule(&Rule::ExclusiveMinimum(limit.to_string().into()))
+        }
+        ValidationErrorKind::ExclusiveMaximum { limit } => {
+            by_rule(&Rule::ExclusiveMaximum(limit.to_string().into()))
+        }
+        ValidationErrorKind::MultipleOf { multiple_of } => {
+            by_rule(&Rule::MultipleOf(multiple_of.to_string().into()))
+        }
+        ValidationErrorKind::MinLength { limit } => by_rule(&Rule::MinLength(*limit)),
+        ValidationErrorKind::MaxLength { limit } => by_rule(&Rule::MaxLength(*limit)),
+        ValidationErrorKind::MinItems { limit } => by_rule(&Rule::MinItems(*limit)),
+        ValidationErrorKind::MaxItems { limit } => by_rule(&Rule::MaxItems(*limit)),
+        ValidationErrorKind::MinProperties { limit } => by_rule(&Rule::MinProperties(*limit)),
+        ValidationErrorKind::MaxProperties { limit } => by_rule(&Rule::MaxProperties(*limit)),
+        ValidationErrorKind::UniqueItems => by_rule(&Rule::UniqueItems),
+        ValidationErrorKind::AdditionalItems { limit } => {
+            ("items", must(&format!("have at most {limit} elements")))
+        }
+        ValidationErrorKind::UnevaluatedItems { .. } => ("unevaluatedItems", must("have fewer elements")),
+        ValidationErrorKind::Contains => ("contains", must("contain an element that its schema asks for")),
+        ValidationErrorKind::AnyOf { .. } => ("anyOf", must("fit one of the forms that its schema allows")),
+        ValidationErrorKind::OneOfNotValid { .. } => {
+            ("oneOf", must("fit one of the forms that its schema allows"))
+        }
+        ValidationErrorKind::OneOfMultipleValid { .. } => {
+            ("oneOf", must("fit only one of the forms that its schema allows"))
+        }
+        ValidationErrorKind::Not { .. } => ("not", must("not have the form that its schema forbids")),
+        ValidationErrorKind::FalseSchema => ("not", format!("{subject} must not be given")),
+        ValidationErrorKind::PropertyNames { .. } => {
+            ("propertyNames", format!("{subject} has a key that its schema forbids"))
+        }
+        ValidationErrorKind::Format { .. }
+        | ValidationErrorKind::ContentEncoding { .. }
+        | ValidationErrorKind::ContentMediaType { .. }
+        | ValidationErrorKind::FromUtf8 { .. }
+        | ValidationErrorKind::Referencing(_) => ("schema", error.masked_with(&subject).to_string()),
+    };
+    Violation { pointer, keyword, message }
+}
+
+fn kinds(kind: &TypeKind) -> Kinds {
+    let one = |kind: JsonType| match kind {
+        JsonType::Null => Kinds::NULL,
+        JsonType::Boolean => Kinds::BOOL,
+        JsonType::Integer => Kinds::INTEGER,
+        JsonType::Number => Kinds::NUMBER,
+        JsonType::String => Kinds::STRING,
+        JsonType::Array => Kinds::ARRAY,
+        JsonType::Object => Kinds::OBJECT,
+    };
+    match kind {
+        TypeKind::Single(kind) => one(*kind),
+        TypeKind::Multiple(kinds) => kinds.iter().fold(Kinds(0), |all, kind| all.or(one(kind))),
+    }
+}
+
+/// An identity that two parts of the document have, however each spells it, as one of them does: what refers to it names
+/// neither.
+pub(super) fn shared_id(root: &Value) -> Option<&str> {
+    use jsonschema::{Uri, uri};
+    use std::sync::Arc;
+
+    let mut seen: HashSet<Uri<String>> = HashSet::new();
+    let mut todo = vec![(root, Arc::new(uri::from_str("").ok()?))];
+    while let Some((value, base)) = todo.pop() {
+        let Value::Object(schema) = value else { continue };
+        let id = super::references::identity(value);
+        // What is no address is the validator's to refuse.
+        let own = id.and_then(|id| uri::resolve_against(&base.borrow(), id.trim_end_matches('#')).ok());
+        if own.as_ref().is_some_and(|own| !seen.insert(own.clone())) {
+            return id;
+        }
+        // A name alone, as the older drafts have it, is no base.
+        let own = own.filter(|_| id.is_some_and(|id| !id.starts_with('#')));
+        let base = own.map_or(base, Arc::new);
+        todo.extend(super::keywords::inside(schema).map(|(_, child)| (child, Arc::clone(&base))));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn an_identity_belongs_to_one_part() {
+        for (twice, id) in [
+            (json!({"items": {"$id": "a"}, "not": {"$id": "./b/../a"}}), "a"),
+            (json!({"$id": "http://x.y/a/b", "items": {"$id": "c"}, "not": {"$id": "/a/c#"}}), "c"),
+            (
+                json!({"items": {"$id": "http://x.y/%7Ea"}, "not": {"$id": "HTTP://X.y:80/~a"}}),
+                "http://x.y/%7Ea",
+            ),
+            (json!({"$id": "u", "items": {"$id": "#a"}, "not": {"$id": "#a"}}), "#a"),
+        ] {
+            assert_eq!(shared_id(&twice), Some(id), "{twice}");
+        }
+        for once in [
+            json!({"$id": "#a", "items": {"$id": "b", "not": {"$id": "#a"}}}),
+            json!({"items": {"$id": "b"}, "not": {"$id": "c", "items": {"$id": "d/b"}}}),
+        ] {
+            assert_eq!(shared_id(&once), None, "{once}");
+        }
+    }
+}
