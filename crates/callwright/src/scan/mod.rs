@@ -114,6 +114,25 @@ pub enum LiveCall {
 }
 
 /// Reads one answer as it arrives.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use callwright::{Context, Delta, Event, Scanner, ToolSet, Verdict};
+///
+/// let tools = Arc::new(ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?);
+/// // Of shared tools, it is `Send + 'static`: it may go into a task, or into a stream that is handed out.
+/// let mut scanner = Scanner::new(&tools, &Context::default());
+/// let mut events = Vec::new();
+/// for piece in ["Well. <tool_", "call>{\"name\": \"f\", \"argum", "ents\": {}}</tool_call>"] {
+///     scanner.feed(Delta::Text(piece), &mut events);
+/// }
+/// let outcome = scanner.finish(&mut events);
+/// assert!(matches!(&events[0], Event::Text(text) if text.starts_with("Well.")));
+/// assert!(events.iter().any(|event| matches!(event, Event::Call(Verdict::Accepted(call)) if call.name == "f")));
+/// assert_eq!(outcome.calls().count(), 1);
+/// # Ok::<(), callwright::ToolSetError>(())
+/// ```
 pub struct Scanner<'a> {
     names: Names<'a>,
     cut: bool,
