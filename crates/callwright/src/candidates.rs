@@ -63,7 +63,7 @@ fn read(text: &str, names: &BTreeSet<String>, context: &Context<'_>) -> Outcome 
     let names = names.iter().filter(|name| !name.trim().is_empty()).take(MAX_TOOLS);
     let tools: Value = names.map(|name| json!({"name": name, "parameters": {"type": "object"}})).collect();
     // Such definitions compile whatever the names are.
-    ToolSet::from_value(tools).map(|tools| parse(&tools, text, &[], context)).unwrap_or_default()
+    ToolSet::from_value(&tools).map(|tools| parse(&tools, text, &[], context)).unwrap_or_default()
 }
 
 /// The values of keys that name a tool, and the words in front of a bracket at the beginning of a line, of a list, or of one

@@ -65,6 +65,7 @@ use crate::verdict::{Outcome, Verdict};
 
 /// A piece of an answer.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Delta<'a> {
     /// Text.
     Text(&'a str),
@@ -76,6 +77,7 @@ pub enum Delta<'a> {
 
 /// What became certain.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Event {
     /// Prose: what the model says.
     Text(String),
@@ -105,6 +107,7 @@ pub enum Event {
 
 /// Which call of an answer went out before its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LiveCall {
     /// A native one, counted from 0 in the order in which they came up. Their verdicts come in this order, behind those
     /// of all calls in the text.
