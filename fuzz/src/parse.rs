@@ -41,7 +41,7 @@ pub fn check(data: &[u8]) {
 
 /// What went out before a verdict is the beginning of what was accepted; of a refused call it is no whole value.
 fn check_live(text: &str, context: &Context<'_>) {
-    let mut scanner = Scanner::new(&TOOLS, context);
+    let mut scanner = Scanner::new(&*TOOLS, context);
     let mut events = Vec::new();
     for (at, c) in text.char_indices() {
         scanner.feed(Delta::Text(&text[at..at + c.len_utf8()]), &mut events);
@@ -74,7 +74,7 @@ fn check_live(text: &str, context: &Context<'_>) {
 
 /// Feeds `text` in pieces, of which the `n`th has `size(n)` characters.
 fn in_pieces(text: &str, context: &Context<'_>, size: impl Fn(usize) -> usize) -> Vec<String> {
-    let mut scanner = Scanner::new(&TOOLS, context);
+    let mut scanner = Scanner::new(&*TOOLS, context);
     let mut events = Vec::new();
     let mut chars = text.chars();
     for n in 0.. {

@@ -90,6 +90,7 @@ pub(crate) fn described(dialect: &Dialect) -> String {
         NameAt::Opener => "the name in the opener",
         NameAt::Tag => "the name as the tag",
         NameAt::Header => "the name in front",
+        _ => "the name elsewhere",
     };
     let grammar = match dialect.arguments {
         Grammar::Json => "JSON",
@@ -97,6 +98,7 @@ pub(crate) fn described(dialect: &Dialect) -> String {
         Grammar::Tags => "tags",
         Grammar::Elements => "elements",
         Grammar::Relaxed => "relaxed objects",
+        _ => "another grammar",
     };
     let mut line = format!("{}: {grammar}, {name_at}", names.join(", "));
     for more in [&dialect.about, &dialect.models.join(" ").into()] {

@@ -1,4 +1,6 @@
-//! Reads JSON as language models write it: every reading, each with the edits that make it strict.
+#![doc = include_str!("../README.md")]
+//!
+//! ---
 //!
 //! [`read`] is the door. A strict text is recognised in one scan and never rebuilt. A broken one is read in
 //! all the ways that a tolerant grammar and the caller's [`Guide`] (its schema) admit; each repair has a cost,

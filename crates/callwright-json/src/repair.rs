@@ -25,7 +25,8 @@ impl Repair {
 
 /// How much a repair takes for granted. A call has the class of its worst repair.
 ///
-/// Ambiguous, lossy and hostile readings have no class here: they never become a value.
+/// Ambiguous, lossy and hostile readings have no class here: they never become a value. Exhaustive on purpose: whoever
+/// decides what may run decides about each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// R0: nothing was changed.

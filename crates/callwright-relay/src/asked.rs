@@ -289,7 +289,7 @@ fn say(events: &mut Vec<Event>, pieces: Told<'_>) {
         match event {
             Event::Text(text) => pieces(Piece::Text(&text)),
             Event::Reasoning(text) => pieces(Piece::Reasoning(&text)),
-            Event::CallStarted { .. } | Event::CallArguments { .. } | Event::Call(_) => {}
+            _ => {}
         }
     }
 }

@@ -140,6 +140,8 @@ impl Sink {
                 Event::CallStarted { .. } => {}
                 Event::CallArguments { call, piece } => self.live_piece(*call, piece, template, out),
                 Event::Call(verdict) => self.judged(verdict, template, out),
+                // What a later engine tells besides is not a client's.
+                _ => {}
             }
         }
     }

@@ -225,7 +225,7 @@ pub(crate) fn healed_content(turn: &Turn, text: &str, finish_reason: Option<&str
     if turn.policy == Policy::Strict || text.trim().is_empty() {
         return None;
     }
-    let schema = turn.ask.content_schema().and_then(|text| serde_json::from_str(text).ok());
+    let schema = turn.ask.content_schema().and_then(|text| text.parse::<callwright::value::Value>().ok());
     let schema = schema.and_then(|schema| Schema::compile(&schema).ok());
     let healed = heal(text, schema.as_ref(), finish_reason).ok()?;
     (healed.text != text).then_some(healed.text)

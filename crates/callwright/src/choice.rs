@@ -6,6 +6,7 @@ use crate::tools::{Tool, ToolSet};
 
 /// Which tools the model may call, and whether it must.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ToolChoice {
     /// It may call any of them, or answer in words.
     #[default]

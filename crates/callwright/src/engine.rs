@@ -7,6 +7,17 @@ use crate::tools::ToolSet;
 use crate::verdict::Outcome;
 
 /// What the caller knows about an answer besides its text.
+///
+/// ```
+/// use callwright::{Context, ToolSet, parse};
+///
+/// let tools = ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?;
+/// let context = Context { finish_reason: Some("length"), ..Context::default() };
+/// // The answer was cut off: what is missing is not made up.
+/// let outcome = parse(&tools, r#"<tool_call>{"name": "f", "arguments": {"a": [1"#, &[], &context);
+/// assert_eq!(outcome.refusals().next().map(|refusal| refusal.reason.code()), Some("truncated"));
+/// # Ok::<(), callwright::ToolSetError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Context<'a> {
     /// The upstream's `finish_reason`; `stop` is assumed where there is none.
@@ -43,6 +54,20 @@ pub struct NativeCall<'a> {
 }
 
 /// Finds the calls in one whole answer: in `native` calls first, then in `text`.
+///
+/// ```
+/// use callwright::{Context, NativeCall, ToolSet, parse};
+///
+/// let tools = ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?;
+/// let outcome = parse(&tools, "Yes.\n<tool_call>{'name': 'f', 'arguments': {'a': 1}}</tool_call>", &[], &Context::default());
+/// assert_eq!(outcome.text, "Yes.");
+/// assert_eq!(outcome.calls().next().unwrap().arguments, r#"{"a": 1}"#);
+/// // A server that knows tools gave the call apart, with a bracket too many.
+/// let native = [NativeCall { id: Some("1"), name: "f", arguments: r#"{"a": 1}}"# }];
+/// let outcome = parse(&tools, "", &native, &Context::default());
+/// assert_eq!(outcome.calls().next().unwrap().arguments, r#"{"a": 1}"#);
+/// # Ok::<(), callwright::ToolSetError>(())
+/// ```
 pub fn parse(tools: &ToolSet, text: &str, native: &[NativeCall<'_>], context: &Context<'_>) -> Outcome {
     let mut events = Vec::new();
     let mut scanner = Scanner::new(tools, context);

@@ -1,6 +1,9 @@
-//! Finds the tool calls in whatever a model wrote: each one right, or refused with a reason.
+#![doc = include_str!("../README.md")]
 //!
-//! The modules stand in reading order.
+//! ---
+//!
+//! The way in is [`parse`], [`Scanner`] or [`heal`]; the way out an [`Outcome`] of [`Verdict`]s, each of them a call that is
+//! right or a refusal with its [`Reason`]. Spans are bytes of the text. The modules stand in reading order.
 
 pub mod value;
 mod tools;
@@ -23,10 +26,12 @@ mod feedback;
 mod report;
 mod heal;
 mod engine;
+mod candidates;
 pub mod lint;
 pub mod prompt;
 pub mod constrain;
 
+pub use candidates::{Candidate, candidates};
 pub use choice::ToolChoice;
 pub use dialect::{
     Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Text,

@@ -105,7 +105,7 @@ pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
 /// use callwright::json;
 /// use callwright::lint::{Severity, lint_definitions};
 ///
-/// let found = lint_definitions(json!([{"name": "read", "parameters": {"properties": {"a": {"type": "strnig"}}}}]))?;
+/// let found = lint_definitions(&json!([{"name": "read", "parameters": {"properties": {"a": {"type": "strnig"}}}}]))?;
 /// let error = found.iter().find(|finding| finding.severity == Severity::Error).unwrap();
 /// assert_eq!((error.rule, error.pointer.as_str()), ("no-type", "/properties/a"));
 /// # Ok::<(), callwright::ToolSetError>(())
@@ -113,8 +113,11 @@ pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
 ///
 /// # Errors
 /// When `definitions` have none of those forms, or are too many.
-pub fn lint_definitions(definitions: impl Into<Value>) -> Result<Vec<Finding>, ToolSetError> {
-    let definitions = definitions.into();
+pub fn lint_definitions<V: ?Sized>(definitions: &V) -> Result<Vec<Finding>, ToolSetError>
+where
+    for<'v> Value: From<&'v V>,
+{
+    let definitions = Value::from(definitions);
     let definitions = tools::listed(&definitions).ok_or(ToolSetError::NoTools)?;
     if MAX_TOOLS < definitions.len() {
         return Err(ToolSetError::TooMany(definitions.len()));
@@ -123,7 +126,7 @@ pub fn lint_definitions(definitions: impl Into<Value>) -> Result<Vec<Finding>, T
     let mut names: HashSet<String> = HashSet::new();
     let mut findings = Vec::new();
     for (number, definition) in (1..).zip(definitions) {
-        let problem = match ToolSet::from_value(Value::Array(vec![definition.clone()])) {
+        let problem = match ToolSet::from_value::<Value>(&Value::Array(vec![definition.clone()])) {
             Ok(tool_set) => {
                 let Some(tool) = tool_set.iter().next() else { continue };
                 findings.extend(of_tool(tool, has_choice));
@@ -495,21 +498,21 @@ mod tests {
                 "no-type",
             ),
         ] {
-            let found = lint_definitions(json!([good(), wrong, {"type": "web_search"}])).unwrap();
+            let found = lint_definitions(&json!([good(), wrong, {"type": "web_search"}])).unwrap();
             let found: Vec<_> = found.iter().map(|f| (f.severity, f.tool.as_str(), f.rule)).collect();
             assert_eq!(found, [(Severity::Error, tool, rule)], "{wrong}");
         }
-        assert_eq!(lint_definitions(json!({})).unwrap_err(), ToolSetError::NoTools);
+        assert_eq!(lint_definitions(&json!({})).unwrap_err(), ToolSetError::NoTools);
     }
 
     #[cfg(feature = "full-schemas")]
     #[test]
     fn what_the_validator_refuses_is_an_error() {
         let reference = json!({"name": "b", "parameters": {"$ref": "https://example.com/a"}});
-        assert_eq!(lint_definitions(reference).unwrap()[0].rule, "foreign-reference");
+        assert_eq!(lint_definitions(&reference).unwrap()[0].rule, "foreign-reference");
         let tool =
             json!({"name": "b", "parameters": {"properties": {"a": {"type": "string", "pattern": "("}}}});
-        let found = lint_definitions(tool).unwrap();
+        let found = lint_definitions(&tool).unwrap();
         assert_eq!(
             found.iter().map(|f| (f.severity, f.rule)).collect::<Vec<_>>(),
             [(Severity::Error, "schema-not-valid")]
@@ -519,7 +522,7 @@ mod tests {
     #[test]
     fn names_that_some_servers_take_are_a_warning() {
         for name in ["a.b", "server/tool", &"x".repeat(65)] {
-            let found = lint_definitions(json!({"name": name, "description": "Read when asked"})).unwrap();
+            let found = lint_definitions(&json!({"name": name, "description": "Read when asked"})).unwrap();
             assert_eq!((found[0].severity, found[0].rule), (Severity::Warning, "name-not-portable"));
         }
     }

@@ -281,10 +281,11 @@ fn index(tools: &ToolSet, part: impl Fn(&str) -> Option<&str>) -> HashMap<String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Value;
 
     fn resolved(declared: &[&str], written: &str, prefix: Prefix) -> Option<String> {
         let tools: Vec<_> = declared.iter().map(|name| crate::json!({"name": name})).collect();
-        let tool_set = ToolSet::from_value(tools).unwrap();
+        let tool_set = ToolSet::from_value(&Value::from(tools)).unwrap();
         let names = Names::new(&tool_set);
         names.resolve(written, prefix).map(|tool| tool.name().to_owned())
     }
@@ -322,7 +323,7 @@ mod tests {
             (&["weather"], None),
         ] {
             let tools: Vec<_> = declared.iter().map(|name| crate::json!({"name": name})).collect();
-            let tool_set = ToolSet::from_value(tools).unwrap();
+            let tool_set = ToolSet::from_value(&Value::from(tools)).unwrap();
             let found = Names::new(&tool_set).resolve_of("weather", "get").map(|tool| tool.name().to_owned());
             assert_eq!(found.as_deref(), expected, "{declared:?}");
         }

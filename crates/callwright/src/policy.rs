@@ -72,6 +72,7 @@ impl Policy {
 /// # Ok::<(), callwright::ToolSetError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CallsInReasoning {
     /// It is a thought.
     Ignore,

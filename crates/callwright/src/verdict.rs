@@ -1,10 +1,13 @@
 //! What became of each call that a model tried to make: accepted, or refused with a reason.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use callwright_json::{Class, Diagnostic, Repair, Span, class_of};
+use serde::de::DeserializeOwned;
 
 use crate::dialect::NATIVE;
+use crate::value::Value;
 
 /// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
 #[derive(Clone, Debug)]
@@ -53,6 +56,38 @@ pub struct Acceptance {
 }
 
 impl Acceptance {
+    /// The arguments as a value of a type of one's own; the text itself is the field of this name.
+    ///
+    /// ```
+    /// use callwright::{Context, ToolSet, parse};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Weather {
+    ///     city: String,
+    /// }
+    ///
+    /// let tools = ToolSet::from_json(r#"[{"name": "get_weather", "parameters": {"type": "object"}}]"#)?;
+    /// let outcome = parse(&tools, r#"{"name": "get_weather", "arguments": {"city": "Paris"}}"#, &[], &Context::default());
+    /// for call in outcome.calls() {
+    ///     assert_eq!(call.arguments::<Weather>()?.city, "Paris");
+    ///     assert_eq!(call.arguments, r#"{"city": "Paris"}"#);
+    /// }
+    /// # assert_eq!(outcome.calls().count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When they are no `T`: the schema allows what the type does not.
+    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.arguments)
+    }
+
+    /// The arguments as JSON, members and numbers as they are written.
+    pub fn to_value(&self) -> Value {
+        // INVARIANT: what is accepted is strict JSON, and no string in it holds half a surrogate pair.
+        self.arguments.parse().unwrap_or_default()
+    }
+
     /// The arguments without whitespace between tokens, otherwise as they stand: `{"a": 1}` → `{"a":1}`.
     pub fn compact_arguments(&self) -> String {
         let mut out = String::with_capacity(self.arguments.len());
@@ -150,6 +185,51 @@ impl Reason {
             Reason::Ambiguous { .. } => "ambiguous",
             Reason::Shape(_) => "shape",
             Reason::Invalid(_) => "invalid",
+        }
+    }
+}
+
+/// One lower-case sentence for people and logs. What to tell a model is [`Refusal::feedback`].
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::UnknownTool { nearest, .. } => {
+                f.write_str("no tool of this name is declared")?;
+                match nearest.first() {
+                    Some(nearest) => write!(f, "; the nearest is `{}`", nearest.escape_debug()),
+                    None => Ok(()),
+                }
+            }
+            Reason::Unreadable(_) => f.write_str("it cannot be read in exactly one way"),
+            Reason::Truncated(_) => f.write_str("it ends before it is complete"),
+            Reason::OpenEnd(_) => f.write_str("it was mended at its end, where more could have stood"),
+            Reason::Ambiguous { readings } => {
+                write!(f, "it can be read in {} ways that are equally likely", readings.len())
+            }
+            Reason::Shape(error) => error.fmt(f),
+            Reason::Invalid(violations) => {
+                let messages = violations.iter().map(|violation| violation.message.as_str());
+                f.write_str(&messages.collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Reason {}
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShapeError::NoName => f.write_str("no key names the tool"),
+            ShapeError::ArgumentsNotObject(kind) => write!(f, "the arguments are of type {kind}, not object"),
+            ShapeError::Expression => f.write_str("an expression stands where a value is needed"),
+            ShapeError::InCode => f.write_str("it stands in a block of code, which nobody runs"),
+            ShapeError::BesideArguments(name) => {
+                write!(f, "the argument `{}` stands beside the others", name.escape_debug())
+            }
+            ShapeError::Twice(key) => {
+                write!(f, "the key `{}` stands twice with different values", key.escape_debug())
+            }
         }
     }
 }

@@ -166,7 +166,7 @@ fn account(text: &str, events: &[Event]) -> Result<(), String> {
                 }
                 at = end;
             }
-            Event::CallStarted { .. } | Event::CallArguments { .. } => {}
+            _ => {}
         }
     }
     while at < text.len() {

@@ -165,7 +165,7 @@ fn feed(tool_set: &ToolSet, pieces: &[&str], native: bool) -> Outline {
             Event::Text(_) => "text",
             Event::Reasoning(_) => "reasoning",
             Event::Call(_) => "call",
-            Event::CallStarted { .. } | Event::CallArguments { .. } => "live",
+            _ => "live",
         })
         .collect();
     assert_eq!(order.iter().filter(|kind| **kind == "call").count(), outcome.verdicts.len());

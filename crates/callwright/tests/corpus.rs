@@ -23,6 +23,10 @@ fn every_case_through_every_door() {
         let dialects = own_dialects(&table);
         for case in table["case"].as_array().unwrap() {
             n_cases += 1;
+            // Which of several forms a value fits, only the validator tells.
+            if case.get("needs").is_some() && cfg!(not(feature = "full-schemas")) {
+                continue;
+            }
             let name = format!("{} {}", path.file_stem().unwrap().display(), case["name"].as_str().unwrap());
             wrong.extend(check(case, &dialects).into_iter().map(|why| format!("{name}: {why}")));
         }

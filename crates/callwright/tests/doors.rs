@@ -170,3 +170,33 @@ fn a_scanner_of_shared_tools_goes_anywhere() {
     let owned = ToolSet::from_json("[]").unwrap();
     assert_eq!(goes_anywhere(Scanner::new(owned, &Context::default())).finish(&mut Vec::new()).text, "");
 }
+
+/// What is no reading is an error like any other.
+#[test]
+fn a_reason_is_an_error() {
+    fn healed(text: &str) -> Result<String, Box<dyn std::error::Error>> {
+        Ok(callwright::heal(text, None, None)?.text)
+    }
+    assert_eq!(healed("{'a': 1}").unwrap(), r#"{"a": 1}"#);
+    let error = healed("1 2").unwrap_err().to_string();
+    assert_eq!(error, "it cannot be read in exactly one way");
+    let schema = callwright::Schema::compile(&callwright::json!({"required": ["a"]})).unwrap();
+    let reason = callwright::heal("{}", Some(&schema), None).unwrap_err();
+    assert_eq!(reason.to_string(), "missing required: a");
+}
+
+#[test]
+fn arguments_are_had_as_text_as_a_value_and_as_a_type() {
+    let tools = ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#).unwrap();
+    let text = r#"{"name": "f", "arguments": {"b": 1e400, "a":  0.10}}"#;
+    let outcome = parse(&tools, text, &[], &Context::default());
+    let call = outcome.calls().next().unwrap();
+    assert_eq!(call.arguments, r#"{"b": 1e400, "a":  0.10}"#);
+    assert_eq!(call.to_value().to_string(), r#"{"b":1e400,"a":0.10}"#);
+    #[derive(Debug, serde::Deserialize)]
+    struct Own {
+        a: f64,
+    }
+    assert_eq!(call.arguments::<Own>().unwrap().a, 0.1);
+    assert!(call.arguments::<Vec<u8>>().is_err());
+}

@@ -192,7 +192,7 @@ fn is_placeholder(key: &str, value: &Value) -> bool {
 
 fn tool_set(calls: &[(String, Value, Value)]) -> Option<ToolSet> {
     let definitions = calls.iter().map(|(name, schema, _)| json!({"name": name, "parameters": schema}));
-    ToolSet::from_value(definitions.collect::<Vec<_>>()).ok()
+    ToolSet::from_value(&definitions.collect::<Value>()).ok()
 }
 
 /// Runs a property over the same random texts every time.

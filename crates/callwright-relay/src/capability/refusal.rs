@@ -147,7 +147,7 @@ fn messages(body: &[u8]) -> String {
                     continue;
                 }
                 let told = ["raw", "metadata", "detail", "message", "error"];
-                open.extend(told.iter().filter_map(|key| fields.get(*key)));
+                open.extend(told.iter().filter_map(|key| fields.get(key)));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }

@@ -216,8 +216,7 @@ impl Grammar<'_> {
         }
         // An object of several schemas has the members of all of them: those of one, and any others.
         let declares = schema.contains_key("properties");
-        let choices =
-            ["anyOf", "oneOf"].iter().find_map(|k| schema.get(*k)?.as_array()).filter(|_| !declares);
+        let choices = ["anyOf", "oneOf"].iter().find_map(|k| schema.get(k)?.as_array()).filter(|_| !declares);
         if let Some(choices) = choices {
             let choices = choices.iter().map(|choice| self.expression(choice, depth + 1)).collect();
             return choice_of(choices);

@@ -25,6 +25,7 @@ pub(crate) const PROSE_KEY: &str = "no_tool_helps";
 
 /// What a server can hold an answer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Constraint {
     /// A JSON schema: `response_format: {"type": "json_schema", …}`. The whole answer is JSON then.
     Schema,

@@ -97,7 +97,7 @@ fn arguments(tool: &Tool, definitions: &mut Map) -> Value {
     }
     // Arguments are always an object; not every schema says so.
     if let Value::Object(root) = &mut schema
-        && ["type", "$ref", "anyOf", "oneOf", "allOf"].iter().all(|keyword| !root.contains_key(*keyword))
+        && ["type", "$ref", "anyOf", "oneOf", "allOf"].iter().all(|keyword| !root.contains_key(keyword))
     {
         root.insert("type".to_owned(), json!("object"));
     }
@@ -171,7 +171,7 @@ fn combines(root: &Value) -> bool {
     let mut todo = vec![root];
     while let Some(schema) = todo.pop() {
         let Value::Object(schema) = schema else { continue };
-        let has = |keyword: &&str| schema.contains_key(*keyword);
+        let has = |keyword: &&str| schema.contains_key(keyword);
         let applies = ["$ref", "anyOf", "oneOf"].iter().any(has);
         if schema.contains_key("allOf") || applies && schema.contains_key("properties") {
             return true;

@@ -153,6 +153,7 @@ pub struct Block {
 /// Where the tool's name stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum NameAt {
     /// In the payload: `{"name": "f", …}`, `f(…)`.
     #[default]
@@ -171,6 +172,7 @@ pub enum NameAt {
 /// What the arguments are written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Grammar {
     /// JSON.
     #[default]
@@ -198,6 +200,7 @@ impl Grammar {
 /// How an argument that is raw text gets its type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Typing {
     /// By the tool's schema.
     #[default]
@@ -211,6 +214,7 @@ pub enum Typing {
 /// Which white space at the ends of an argument is the markup's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Trim {
     /// None: the text is the value to the byte.
     #[default]
@@ -233,6 +237,7 @@ impl Trim {
 /// How sure an opener makes it that a call follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Anchor {
     /// Nothing is sure before the payload names a declared tool. It may stand at the start of a line, or inside other
     /// markup.

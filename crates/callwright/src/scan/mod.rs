@@ -65,6 +65,7 @@ use crate::verdict::{Outcome, Verdict};
 
 /// A piece of an answer.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Delta<'a> {
     /// Text.
     Text(&'a str),
@@ -76,6 +77,7 @@ pub enum Delta<'a> {
 
 /// What became certain.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Event {
     /// Prose: what the model says.
     Text(String),
@@ -105,6 +107,7 @@ pub enum Event {
 
 /// Which call of an answer went out before its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LiveCall {
     /// A native one, counted from 0 in the order in which they came up. Their verdicts come in this order, behind those
     /// of all calls in the text.
@@ -114,6 +117,25 @@ pub enum LiveCall {
 }
 
 /// Reads one answer as it arrives.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use callwright::{Context, Delta, Event, Scanner, ToolSet, Verdict};
+///
+/// let tools = Arc::new(ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?);
+/// // Of shared tools, it is `Send + 'static`: it may go into a task, or into a stream that is handed out.
+/// let mut scanner = Scanner::new(&tools, &Context::default());
+/// let mut events = Vec::new();
+/// for piece in ["Well. <tool_", "call>{\"name\": \"f\", \"argum", "ents\": {}}</tool_call>"] {
+///     scanner.feed(Delta::Text(piece), &mut events);
+/// }
+/// let outcome = scanner.finish(&mut events);
+/// assert!(matches!(&events[0], Event::Text(text) if text.starts_with("Well.")));
+/// assert!(events.iter().any(|event| matches!(event, Event::Call(Verdict::Accepted(call)) if call.name == "f")));
+/// assert_eq!(outcome.calls().count(), 1);
+/// # Ok::<(), callwright::ToolSetError>(())
+/// ```
 pub struct Scanner<'a> {
     names: Names<'a>,
     cut: bool,

@@ -46,7 +46,7 @@ impl Schema {
     /// ```
     /// use callwright::Schema;
     ///
-    /// let schema = Schema::compile(&crate::json!({"properties": {"limit": {"type": "integer"}}}))?;
+    /// let schema = Schema::compile(&callwright::json!({"properties": {"limit": {"type": "integer"}}}))?;
     /// let text = r#"{"limit": "5"}"#;
     /// let coerced = schema.coerce(text, &callwright_json::strict(text).unwrap()).unwrap();
     /// assert_eq!(coerced.text, r#"{"limit": 5}"#);

@@ -60,7 +60,10 @@ impl Schema {
     /// # Errors
     /// When `schema` is neither object nor boolean, exceeds [`MAX_DEPTH`], [`MAX_NODES`] or [`MAX_EXPANDED`], refers to
     /// another document, or is not valid in its draft. The last two are seen with the feature `full-schemas` only.
-    pub fn compile(schema: &Value) -> Result<Schema, SchemaError> {
+    pub fn compile<V: ?Sized>(schema: &V) -> Result<Schema, SchemaError>
+    where
+        for<'v> Value: From<&'v V>,
+    {
         Schema::compile_with(schema, &[])
     }
 
@@ -68,13 +71,17 @@ impl Schema {
     ///
     /// # Errors
     /// Those of [`Schema::compile`]; also when one of `resources` has no valid URI.
-    pub fn compile_with(schema: &Value, resources: &[(String, Value)]) -> Result<Schema, SchemaError> {
-        measure(schema, MAX_NODES)?;
-        if !schema.is_object() && !schema.is_boolean() {
+    pub fn compile_with<V: ?Sized>(schema: &V, resources: &[(String, Value)]) -> Result<Schema, SchemaError>
+    where
+        for<'v> Value: From<&'v V>,
+    {
+        let mut value = Value::from(schema);
+        measure(&value, MAX_NODES)?;
+        if !value.is_object() && !value.is_boolean() {
             return Err(SchemaError::NotASchema);
         }
-        let mut value = schema.clone();
-        normal::normalise(&mut value, Draft::of(schema));
+        let draft = Draft::of(&value);
+        normal::normalise(&mut value, draft);
         normal::without_unused(&mut value);
         drop_unknown_language(&mut value, resources);
         let broken_references = references::without_broken(&mut value);

@@ -82,7 +82,7 @@ impl Value {
     /// What the JSON pointer `pointer` names: `""` the whole, `/a/0` the first element of the member `a`.
     pub fn pointer(&self, pointer: &str) -> Option<&Value> {
         steps(pointer)?.try_fold(self, |value, step| match value {
-            Value::Object(members) => members.get(&*step),
+            Value::Object(members) => members.get(&step),
             Value::Array(elements) => elements.get(place(&step)?),
             _ => None,
         })
@@ -91,7 +91,7 @@ impl Value {
     /// Like [`Value::pointer`], to be changed.
     pub fn pointer_mut(&mut self, pointer: &str) -> Option<&mut Value> {
         steps(pointer)?.try_fold(self, |value, step| match value {
-            Value::Object(members) => members.get_mut(&*step),
+            Value::Object(members) => members.get_mut(&step),
             Value::Array(elements) => elements.get_mut(place(&step)?),
             _ => None,
         })

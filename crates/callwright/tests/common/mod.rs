@@ -52,7 +52,7 @@ impl Outline {
                 Event::Text(text) => outline.text.push_str(text),
                 Event::Reasoning(text) => outline.reasoning.push_str(text),
                 Event::Call(call) => outline.verdicts.push(verdict(call)),
-                Event::CallStarted { .. } | Event::CallArguments { .. } => {}
+                _ => {}
             }
         }
         outline

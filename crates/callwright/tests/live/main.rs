@@ -357,10 +357,10 @@ fn calls_keep_their_index_and_their_name() {
         let line = |event: &Event| match event {
             Event::CallStarted { call: LiveCall::Native(n), name, .. } => format!("{n} {name}"),
             Event::CallArguments { call: LiveCall::Native(n), piece } => format!("{n} +{}", piece.len()),
-            Event::CallStarted { .. } | Event::CallArguments { .. } => "text call".to_owned(),
             Event::Call(Verdict::Accepted(call)) => call.name.clone(),
             Event::Call(Verdict::Refused(refusal)) => format!("! {}", refusal.reason.code()),
             Event::Text(_) | Event::Reasoning(_) => "text".to_owned(),
+            _ => "text call".to_owned(),
         };
         events.iter().map(line).collect::<Vec<_>>()
     };

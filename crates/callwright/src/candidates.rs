@@ -1,0 +1,163 @@
+//! What looks like a call where nobody says which tools there are: to be shown, never to be run.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use callwright_json::Span;
+
+use crate::engine::{Context, parse};
+use crate::json;
+use crate::keys;
+use crate::name::{MAX_NAME, is_name_byte, leading_name};
+use crate::tools::{MAX_TOOLS, ToolSet};
+use crate::value::Value;
+use crate::verdict::{Outcome, Reason, Verdict};
+
+/// How often the text is read again for names that came up the last time.
+const MAX_ROUNDS: usize = 3;
+
+/// Something that looks like a call. Nobody has declared its tool, and its arguments were held against nothing.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The name, as far as one can be read.
+    pub name: Option<String>,
+    /// The arguments as strict JSON; what the model wrote, where they cannot be read.
+    pub arguments: String,
+    /// The name of the dialect that it is written in.
+    pub dialect: Cow<'static, str>,
+    /// Where it stands, in bytes of the text, markup included.
+    pub span: Span,
+    /// What would keep it from being a call whatever is declared.
+    pub problem: Option<Reason>,
+}
+
+/// What looks like calls in `text`, in its order.
+///
+/// Whatever could be a name is taken for one, so that this sees calls in examples and code, too. With tools at hand, use
+/// [`parse`], which knows better.
+///
+/// ```
+/// use callwright::{Context, candidates};
+///
+/// let found = candidates("Sure: <tool_call>{'name': 'f', 'arguments': {'a': 1}}</tool_call>", &Context::default());
+/// assert_eq!(found[0].name.as_deref(), Some("f"));
+/// assert_eq!(found[0].arguments, r#"{"a": 1}"#);
+/// ```
+pub fn candidates(text: &str, context: &Context<'_>) -> Vec<Candidate> {
+    let mut names = written_names(text);
+    let mut outcome = read(text, &names, context);
+    for _ in 1..MAX_ROUNDS {
+        let before = names.len();
+        names.extend(outcome.refusals().filter_map(|refusal| refusal.name.clone()));
+        if names.len() == before {
+            break;
+        }
+        outcome = read(text, &names, context);
+    }
+    outcome.verdicts.into_iter().map(candidate).collect()
+}
+
+/// Reads the text as if tools of these names took anything.
+fn read(text: &str, names: &BTreeSet<String>, context: &Context<'_>) -> Outcome {
+    let names = names.iter().filter(|name| !name.trim().is_empty()).take(MAX_TOOLS);
+    let tools: Value = names.map(|name| json!({"name": name, "parameters": {"type": "object"}})).collect();
+    // Such definitions compile whatever the names are.
+    ToolSet::from_value(&tools).map(|tools| parse(&tools, text, &[], context)).unwrap_or_default()
+}
+
+/// The values of keys that name a tool, and the words in front of a bracket at the beginning of a line, of a list, or of one
+/// of its elements.
+fn written_names(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for key in keys::NAME {
+        for (at, _) in text.match_indices(key) {
+            let behind = text.get(at + key.len()..).unwrap_or_default();
+            let value = behind.trim_start_matches(is_noise);
+            // Between a key and its value stands a colon, `"name": "f"`, or an equals sign.
+            let between = behind.get(..behind.len() - value.len()).unwrap_or_default();
+            if between.contains([':', '=']) {
+                names.insert(leading_name(value).to_owned());
+            }
+        }
+    }
+    for (bracket, _) in text.match_indices('(') {
+        let head = text.get(..bracket).unwrap_or_default();
+        let length = head.bytes().rev().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
+        let Some((before, name)) = head.split_at_checked(bracket - length) else { continue };
+        let before = before.trim_end_matches([' ', '\t']);
+        // Not the word of a sentence: `see f(x)`.
+        if before.is_empty() || before.ends_with(['\n', '[', ',', '`', '>', '|', ']']) {
+            names.insert(name.to_owned());
+        }
+    }
+    names
+        .retain(|name| name.len() < MAX_NAME && name.bytes().any(|byte| is_name_byte(byte) && byte != b'\\'));
+    names
+}
+
+fn is_noise(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ':' | '=' | '\\')
+}
+
+fn candidate(verdict: Verdict) -> Candidate {
+    match verdict {
+        Verdict::Accepted(call) => Candidate {
+            name: Some(call.name),
+            arguments: call.arguments,
+            dialect: call.dialect,
+            span: call.span,
+            problem: None,
+        },
+        Verdict::Refused(refusal) => Candidate {
+            name: refusal.name,
+            arguments: refusal.block,
+            dialect: refusal.dialect,
+            span: refusal.span,
+            problem: Some(refusal.reason),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_shown_in_all_forms_without_tools() {
+        for (text, names) in [
+            (
+                "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>",
+                vec!["get_weather"],
+            ),
+            (r#"{"name": "f", "arguments": {"a": 1}}"#, vec!["f"]),
+            ("```json\n{\"tool\": \"f\", \"parameters\": {\"a\": 1,}}\n```", vec!["f"]),
+            (
+                r#"[TOOL_CALLS][{"name": "a", "arguments": {}}, {"name": "b", "arguments": {}}]"#,
+                vec!["a", "b"],
+            ),
+            ("[f(a=1), g(b='x')]", vec!["f", "g"]),
+            ("<function=f>{\"a\": 1}</function>", vec!["f"]),
+            ("<tool_call><function=f><parameter=a>1</parameter></function></tool_call>", vec!["f"]),
+            ("{'name': 'f', 'arguments': {'a': 1}}", vec!["f"]),
+            ("It is warm in Paris (21 degrees).", vec![]),
+            (r#"{"city": "Paris"}"#, vec![]),
+            ("", vec![]),
+        ] {
+            let found = candidates(text, &Context::default());
+            assert_eq!(found.iter().filter_map(|c| c.name.as_deref()).collect::<Vec<_>>(), names, "{text}");
+            for candidate in found {
+                assert!(text.get(candidate.span.range()).is_some_and(|shown| !shown.is_empty()), "{text}");
+                assert!(!candidate.dialect.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_shown_with_its_problem() {
+        let text = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": ";
+        let found = candidates(text, &Context { finish_reason: Some("length"), ..Context::default() });
+        assert_eq!(found.len(), 1);
+        assert!(matches!(found[0].problem, Some(Reason::Truncated(_))), "{:?}", found[0]);
+    }
+}
