@@ -1,5 +1,7 @@
 //! Connections, and the tables in them. The same statements serve SQLite and Postgres, but for searching.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -56,11 +58,16 @@ impl Database {
         Ok(AnyConnectOptions::from_str(&self.url)?.disable_statement_logging())
     }
 
-    /// A connection that may write, with all tables in place.
-    pub(crate) async fn writer(&self) -> Result<AnyConnection, sqlx::Error> {
+    /// A connection as it comes.
+    pub(crate) async fn connect(&self) -> Result<AnyConnection, sqlx::Error> {
         let connecting = self.options()?;
         let connected = tokio::time::timeout(PATIENCE, connecting.connect()).await;
-        let mut connection = connected.map_err(|_| sqlx::Error::PoolTimedOut)??;
+        connected.map_err(|_| sqlx::Error::PoolTimedOut)?
+    }
+
+    /// A connection that may write.
+    pub(crate) async fn writer(&self) -> Result<AnyConnection, sqlx::Error> {
+        let mut connection = self.connect().await?;
         if self.kind == Kind::Sqlite {
             let begun = Instant::now();
             // SQLite waits for nobody where it makes a file one with a log: whoever else opens it is in the way.
@@ -167,10 +174,15 @@ fn encoded(path: &str) -> String {
 }
 
 /// Only its owner may look into it: it holds what was said.
-fn make_dir(dir: &Path) -> std::io::Result<()> {
+pub(crate) fn make_dir(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).mode(0o700);
     builder.create(dir)
+}
+
+/// Makes files that only their owner may read or write.
+pub(crate) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
 }

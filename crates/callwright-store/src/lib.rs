@@ -52,6 +52,7 @@ mod fixes;
 mod statistics;
 mod dump;
 mod retention;
+mod hold;
 mod clock;
 
 pub use body::Body;
@@ -59,6 +60,7 @@ pub use clock::{now, rfc3339};
 pub use config::{Location, LocationError, Masking, Retention, StoreConfig};
 pub use dump::{DUMP_VERSION, Dump, DumpError};
 pub use fixes::FixRate;
+pub use hold::{Hold, Holder};
 pub use list::{Filter, Page};
 pub use node::{Answer, NODE_VERSION, NewNode, Node, NodeKind};
 pub use secrets::{Hiding, Secrets};

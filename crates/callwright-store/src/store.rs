@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::config::{Location, Retention, StoreConfig};
 use crate::database::Database;
+use crate::hold::Holder;
 use crate::node::NewNode;
 use crate::session::Change;
 use crate::turn::{NewTurn, Record};
@@ -64,6 +65,8 @@ pub enum StoreError {
     Database(sqlx::Error),
     /// It was written by a later version, or is damaged.
     Unreadable(String),
+    /// Somebody else goes on with the session of this name.
+    Held(String, Holder),
     /// It has been closed.
     Closed,
 }
@@ -271,6 +274,12 @@ impl fmt::Display for StoreError {
             StoreError::Open(location, why) => write!(f, "the store {location} cannot be opened: {why}"),
             StoreError::Database(error) => write!(f, "the store cannot be used: {error}"),
             StoreError::Unreadable(why) => write!(f, "the store holds what cannot be read: {why}"),
+            StoreError::Held(session, holder) => {
+                write!(
+                    f,
+                    "the session {session} is under way: {holder} holds it, and two must not go on with one"
+                )
+            }
             StoreError::Closed => f.write_str("the store is closed"),
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callwright_agent::mcp::{Servers, Surroundings, Tell};
-use callwright_agent::run::{Approver, Journal, RunnerBuilder, Unattended};
+use callwright_agent::run::{Approver, Journal, Resumed, RunnerBuilder, Unattended};
 use callwright_agent::tools::{Host, built_in};
 use callwright_agent::{Changes, Commands, Launcher, Rights, Tool, Toolbox, Workspace};
 use callwright_gateway::Secrets;
@@ -34,8 +34,8 @@ pub(crate) struct Agent {
     servers: Servers,
     pub(crate) client: Client,
     pub(crate) rights: Rights,
-    /// Where runs are written down; none where the store is off.
-    pub(crate) store: Option<Store>,
+    /// Where the run is written down; nowhere where the store is off.
+    pub(crate) journal: Option<Journal>,
     person: Option<Person>,
     /// The built-in upstream, where that was chosen.
     _chosen: Option<discover::Chosen>,
@@ -65,7 +65,7 @@ impl Agent {
         mut config: Config,
         workspace: &Path,
         session: &str,
-        store: Option<Store>,
+        journal: Option<Journal>,
         person: Option<Person>,
     ) -> Result<Agent, Failure> {
         let env = |name: &str| std::env::var(name).ok();
@@ -104,7 +104,7 @@ impl Agent {
             servers: Servers::default(),
             client,
             rights,
-            store,
+            journal,
             person,
             _chosen: chosen,
         })
@@ -134,7 +134,7 @@ impl Agent {
     }
 
     /// A run with these tools, everything else as it is configured.
-    pub(crate) fn builder(&self, toolbox: Toolbox, session: &str) -> RunnerBuilder {
+    pub(crate) fn builder(&self, toolbox: Toolbox) -> RunnerBuilder {
         let approver: Arc<dyn Approver> = match &self.person {
             Some(person) => person.approver.clone(),
             None => Arc::new(Unattended),
@@ -143,7 +143,7 @@ impl Agent {
             rights: self.rights.clone(),
             approver,
             model: self.config.settings.default_model.clone(),
-            journal: self.store.clone().map(|store| Journal::new(store, session)),
+            journal: self.journal.clone(),
             ..RunnerBuilder::new(self.client.clone(), Arc::new(toolbox), self.workspace.clone())
         }
     }
@@ -179,6 +179,32 @@ pub(crate) fn store(config: &Config) -> Result<Option<Store>, Failure> {
             writeln!(io::stderr(), "callwright: {error}; this run is not kept, and cannot be resumed")?;
             Ok(None)
         }
+    }
+}
+
+/// The journal of a session, which nobody else goes on with from here on; and the run that it holds where `goes_on`.
+///
+/// # Errors
+/// Somebody else is at it; where `goes_on`, there is nothing to go on with, and else there is something already.
+pub(crate) async fn journal(
+    store: Option<&Store>,
+    session: &str,
+    goes_on: bool,
+) -> Result<(Option<Journal>, Option<Resumed>), Failure> {
+    let Some(store) = store else {
+        let none = || Failure::Config(String::from("nothing is kept: the store is off"));
+        return if goes_on { Err(none()) } else { Ok((None, None)) };
+    };
+    let journal = Journal::open(store.clone(), session).await.map_err(Failure::Store)?;
+    match journal.resumed().await.map_err(Failure::Store)? {
+        Some(Ok(resumed)) if goes_on => Ok((Some(journal), Some(resumed))),
+        Some(Err(error)) if goes_on => Err(Failure::Config(error.to_string())),
+        Some(_) => {
+            let why = format!("there is a session {session} already: --resume {session} goes on with it");
+            Err(Failure::Config(why))
+        }
+        None if goes_on => Err(Failure::NoSession(session.to_owned())),
+        None => Ok((Some(journal), None)),
     }
 }
 
