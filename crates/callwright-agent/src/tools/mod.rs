@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments::Arguments;
 use crate::changes::{ChangeError, Changes};
 use crate::command::Commands;
+use crate::rights::Why;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
 pub use ask::{Answer, AskUser, Host, Question};
@@ -38,7 +39,7 @@ pub fn built_in(
     vec![
         Blocking::tool(fs_write::FsWrite(changes.clone())),
         Blocking::tool(fs_append::FsAppend(changes.clone())),
-        Blocking::tool(fs_read::FsRead),
+        Blocking::tool(fs_read::FsRead(changes.workspace().clone())),
         Blocking::tool(str_replace::StrReplace(changes.clone())),
         Blocking::tool(list_directory::ListDirectory),
         Blocking::tool(search_files::FileSearch),
@@ -73,6 +74,10 @@ pub fn definitions() -> Vec<Value> {
 trait Work: Send + Sync + 'static {
     fn definition(&self) -> Value;
     fn kind(&self) -> Kind;
+    /// As [`Tool::needs_approval`].
+    fn needs_approval(&self, _arguments: &Arguments) -> Option<Why> {
+        None
+    }
     fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError>;
 }
 
@@ -92,6 +97,10 @@ impl<W: Work> Tool for Blocking<W> {
 
     fn kind(&self) -> Kind {
         self.0.kind()
+    }
+
+    fn needs_approval(&self, arguments: &Arguments) -> Option<Why> {
+        self.0.needs_approval(arguments)
     }
 
     fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> Calling<'a> {

@@ -13,7 +13,7 @@ use callwright_agent::tools::{Host, built_in};
 use callwright_agent::{Changes, Commands, Launcher, Rights, Tool, Toolbox, Workspace};
 use callwright_gateway::Secrets;
 use callwright_relay::Client;
-use callwright_store::Store;
+use callwright_store::{Location, Store};
 
 use crate::args::AgentArgs;
 use crate::config::Config;
@@ -83,7 +83,16 @@ impl Agent {
         let program = std::env::current_exe().map_err(record)?;
         let launcher = Launcher::new(program, &[crate::KEEPER]);
         let commands = Commands::new(launcher, workspace.root(), &folder.join("tmp"), std::env::vars_os());
-        let commands = commands.map_err(record)?;
+        let store = journal.as_ref().and_then(|journal| match journal.store().location() {
+            Location::File(path) => Some(path.clone()),
+            Location::Postgres(_) => None,
+        });
+        let runs = folder.parent().map(Path::to_owned);
+        let kept = config.state_folder(&env).into_iter().chain(runs).chain(store);
+        let commands = commands.map_err(record)?.with_hidden(kept);
+        if let Some(unheld) = commands.unheld() {
+            writeln!(io::stderr(), "callwright: this system does not hold all walls: {unheld}")?;
+        }
         let commands = Arc::new(if args.network { commands.with_network() } else { commands });
         // Whoever can see what is asked can answer it.
         let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
