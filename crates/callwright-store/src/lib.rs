@@ -43,6 +43,7 @@ mod parts;
 mod sums;
 mod insert;
 mod reindex;
+mod rescue;
 mod writer;
 mod store;
 mod read;

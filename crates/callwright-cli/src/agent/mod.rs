@@ -182,7 +182,12 @@ pub(crate) fn store(config: &Config) -> Result<Option<Store>, Failure> {
     keys.for_each(|key| secrets.keep(&key));
     let Some(keep) = config.keep(&env, &secrets)? else { return Ok(None) };
     match Store::open(keep.store) {
-        Ok(store) => Ok(Some(store)),
+        Ok(store) => {
+            for notice in store.notices() {
+                writeln!(io::stderr(), "callwright: {notice}")?;
+            }
+            Ok(Some(store))
+        }
         Err(error) if keep.is_needed => Err(Failure::Store(error)),
         Err(error) => {
             writeln!(io::stderr(), "callwright: {error}; this run is not kept, and cannot be resumed")?;
