@@ -78,7 +78,7 @@ fn variable<'e>(environment: &'e [(OsString, OsString)], name: &str) -> Option<&
 /// types. Of what is `hidden` nothing, and of `toolchains` all but the files that are for their owner alone.
 pub(super) fn readable(hidden: &[PathBuf], toolchains: &[PathBuf]) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    for entry in entries(Path::new("/")).filter(|entry| !entry.is_symlink()) {
+    for entry in entries(Path::new("/")) {
         match entry.to_str() {
             Some("/dev") => {}
             // Not files, but what the system says of itself.
@@ -111,8 +111,7 @@ fn is_open(path: &Path, depth: usize, hidden: &[PathBuf], paths: &mut Vec<PathBu
     }
     let mut parts = Vec::new();
     let mut is_whole = true;
-    // A link gives nothing: what it leads to has rules of its own.
-    for entry in entries(path).filter(|entry| !entry.is_symlink()) {
+    for entry in entries(path) {
         if is_open(&entry, depth.saturating_sub(1), hidden, &mut parts) {
             parts.push(entry);
         } else {
@@ -130,6 +129,9 @@ fn is_public(metadata: &Metadata) -> bool {
     metadata.mode() & needed == needed
 }
 
+/// What stands in a folder. A link gives nothing: what it leads to has rules of its own.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_link = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+    entries.filter(move |entry| !is_link(entry)).map(|entry| entry.path())
 }
