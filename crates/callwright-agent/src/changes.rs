@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +15,20 @@ use cap_std::fs::{Permissions, PermissionsExt};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::workspace::{FileError, Found, Place, Workspace};
+use crate::configuration;
+use crate::rights::Why;
+use crate::tool::CallContext;
+use crate::workspace::{FileError, Found, Place, Workspace, has_other_names};
 
 /// How many bytes are kept where nothing else is said.
 const KEPT: u64 = 256 << 20;
 /// The longest record of changes that is read back.
 const MAX_RECORD: u64 = 64 << 20;
+
+/// Makes a folder, and what is missing above it, for its owner alone.
+pub(crate) fn private_dir(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
 
 /// The changes of one run, and what stood there before.
 ///
@@ -96,7 +105,7 @@ impl State {
         match found {
             Found::Nothing => State::Nothing,
             Found::Link(target) => State::Link(target.clone()),
-            Found::File { bytes, permissions } => State::file(bytes, permissions.mode()),
+            Found::File { bytes, permissions, .. } => State::file(bytes, permissions.mode()),
         }
     }
 
@@ -110,6 +119,28 @@ impl State {
             (State::File { hash, .. }, State::File { hash: other, .. }) => hash == other,
             _ => self == other,
         }
+    }
+}
+
+/// On whose behalf a change is made.
+#[derive(Clone, Copy, Debug)]
+pub struct By<'c> {
+    /// The id of the call.
+    pub call: &'c str,
+    /// Somebody approved this very call: it may change what programs obey.
+    pub approved: bool,
+}
+
+impl<'c> From<&'c str> for By<'c> {
+    /// A call that nobody approved.
+    fn from(call: &'c str) -> By<'c> {
+        By { call, approved: false }
+    }
+}
+
+impl<'c> From<&'c CallContext> for By<'c> {
+    fn from(context: &'c CallContext) -> By<'c> {
+        By { call: &context.call_id, approved: context.approved }
     }
 }
 
@@ -130,7 +161,7 @@ impl Changes {
     /// # Errors
     /// When the folder cannot be used, or lies in the workspace, where a tool could reach it.
     pub fn open(folder: &Path, workspace: Arc<Workspace>) -> io::Result<Changes> {
-        fs::create_dir_all(folder.join("objects"))?;
+        private_dir(&folder.join("objects"))?;
         let folder = folder.canonicalize()?;
         if folder.starts_with(workspace.root()) {
             return Err(io::Error::new(
@@ -169,36 +200,65 @@ impl Changes {
         self.log().changes.clone()
     }
 
+    /// Why a person has to approve a change of the file at `path`, whatever is permitted; `reads` where what stands there
+    /// goes into what will stand there.
+    pub(crate) fn needs_approval(&self, path: &str, reads: bool) -> Option<Why> {
+        let resolved = self.workspace.resolved(path).ok()?;
+        if configuration::holds(self.workspace.dir(), &resolved) {
+            return Some(Why::Configures);
+        }
+        let file = reads.then(|| self.workspace.open_file(path).ok())??;
+        has_other_names(&file).then_some(Why::Linked)
+    }
+
     /// Makes `bytes` the content of the file at `path`, and the directories above it.
     ///
     /// # Errors
-    /// When it cannot be written; nothing is changed then.
-    pub fn write(&self, call: &str, path: &str, bytes: &[u8]) -> Result<Changed, ChangeError> {
-        self.edit(call, path, true, |_| Ok::<_, ChangeError>(bytes.to_vec()))
+    /// When it cannot be written, or only with an approval; nothing is changed then.
+    pub fn write<'c>(&self, by: impl Into<By<'c>>, path: &str, bytes: &[u8]) -> Result<Changed, ChangeError> {
+        self.put(by.into(), path, true, false, |_| Ok::<_, ChangeError>(bytes.to_vec()))
     }
 
     /// Gives the file at `path` the content that `edit` makes of its present one; there is none for a file that does
     /// not exist. No other change of this run comes between.
     ///
     /// # Errors
-    /// When it cannot be read or written, and those of `edit`; nothing is changed then.
-    pub fn edit<E: From<ChangeError>>(
+    /// When it cannot be read or written, or only with an approval, and those of `edit`; nothing is changed then.
+    pub fn edit<'c, E: From<ChangeError>>(
         &self,
-        call: &str,
+        by: impl Into<By<'c>>,
         path: &str,
         make_folders: bool,
         edit: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, E>,
     ) -> Result<Changed, E> {
+        self.put(by.into(), path, make_folders, true, edit)
+    }
+
+    fn put<E: From<ChangeError>>(
+        &self,
+        by: By<'_>,
+        path: &str,
+        make_folders: bool,
+        reads: bool,
+        edit: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, E>,
+    ) -> Result<Changed, E> {
         let mut log = self.log();
+        let resolved = self.workspace.resolved(path).map_err(ChangeError::from)?;
+        self.admit(by, &resolved)?;
         let place = self.workspace.place(path, make_folders).map_err(ChangeError::from)?;
+        // A link may have been turned since.
+        self.admit(by, place.path())?;
         let found = place.found().map_err(ChangeError::from)?;
         let (bytes, mode) = match &found {
             Found::Nothing => (edit(None)?, 0o666),
-            Found::File { bytes, permissions } => (edit(Some(bytes))?, permissions.mode()),
+            Found::File { names: 2.., .. } if reads && !by.approved => {
+                return Err(ChangeError::from(FileError::Linked).into());
+            }
+            Found::File { bytes, permissions, .. } => (edit(Some(bytes))?, permissions.mode()),
             Found::Link(_) => return Err(ChangeError::from(FileError::NotAFile("a symbolic link")).into()),
         };
         let after = State::file(&bytes, mode);
-        let (number, can_be_undone) = self.begin(&mut log, call, &place, &found, after, None)?;
+        let (number, can_be_undone) = self.begin(&mut log, by.call, &place, &found, after, None)?;
         place.replace(&bytes, None).map_err(ChangeError::from)?;
         Ok(Changed { number, bytes: bytes.len() as u64, can_be_undone })
     }
@@ -206,17 +266,24 @@ impl Changes {
     /// Takes away the file, or the symbolic link, at `path`.
     ///
     /// # Errors
-    /// When there is none; nothing is changed then.
-    pub fn delete(&self, call: &str, path: &str) -> Result<Changed, ChangeError> {
+    /// When there is none, or only with an approval; nothing is changed then.
+    pub fn delete<'c>(&self, by: impl Into<By<'c>>, path: &str) -> Result<Changed, ChangeError> {
+        let by = by.into();
         let mut log = self.log();
         let place = self.workspace.entry(path)?;
+        self.admit(by, place.path())?;
         let found = place.found()?;
         if matches!(found, Found::Nothing) {
             return Err(FileError::Missing.into());
         }
-        let (number, can_be_undone) = self.begin(&mut log, call, &place, &found, State::Nothing, None)?;
+        let (number, can_be_undone) = self.begin(&mut log, by.call, &place, &found, State::Nothing, None)?;
         place.remove()?;
         Ok(Changed { number, bytes: 0, can_be_undone })
+    }
+
+    fn admit(&self, by: By<'_>, path: &Path) -> Result<(), ChangeError> {
+        let is_admitted = by.approved || !configuration::holds(self.workspace.dir(), path);
+        if is_admitted { Ok(()) } else { Err(ChangeError::Configuration) }
     }
 
     /// Brings back what stood before change `number`, or before the last change that still stands. Later changes of
@@ -362,6 +429,8 @@ fn hash(bytes: &[u8]) -> String {
 pub enum ChangeError {
     /// The file cannot be reached.
     File(FileError),
+    /// Programs obey what stands there, and nobody approved that it is changed.
+    Configuration,
     /// What stood there cannot be kept.
     Keeping(io::Error),
     /// Nothing was changed yet, or all is undone.
@@ -380,6 +449,9 @@ impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ChangeError::File(error) => error.fmt(f),
+            ChangeError::Configuration => {
+                write!(f, "not changed: {}; only the user can allow it", Why::Configures)
+            }
             ChangeError::Keeping(error) => write!(f, "what stood there before cannot be kept: {error}"),
             ChangeError::Nothing => f.write_str("there is no change that could be undone"),
             ChangeError::Unknown(number) => write!(f, "there is no change {number}"),

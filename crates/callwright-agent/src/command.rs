@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
@@ -19,7 +18,9 @@ use tokio::net::unix::pipe::Receiver as Pipe;
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
-use crate::sandbox::{Launcher, Told, Walls, confinement};
+use crate::changes::private_dir;
+use crate::configuration;
+use crate::sandbox::{Launcher, Told, Walls, confinement, home, toolchains};
 
 /// The longest command, in bytes: the system takes no argument of more than 128 KiB.
 const MAX_COMMAND: usize = 64 << 10;
@@ -80,6 +81,13 @@ pub struct Commands {
     environment: Vec<(OsString, OsString)>,
     network: bool,
     processes: usize,
+    home: Option<PathBuf>,
+    hidden: Vec<PathBuf>,
+    toolchains: Vec<PathBuf>,
+    /// What in the workspace is configuration of programs that the user runs, as it was when it was first asked for.
+    protected: OnceLock<Vec<PathBuf>>,
+    /// What the walls of this system do not hold, as it was when it was first asked for.
+    unheld: OnceLock<Option<String>>,
     running: Mutex<BTreeMap<u64, Arc<Running>>>,
 }
 
@@ -95,13 +103,15 @@ impl Commands {
         temporary: &Path,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> io::Result<Commands> {
-        fs::create_dir_all(temporary)?;
+        private_dir(temporary)?;
         let temporary = temporary.canonicalize()?;
         let mut environment: Vec<_> = environment.into_iter().filter(|(name, _)| is_harmless(name)).collect();
         environment.push(("TMPDIR".into(), temporary.clone().into()));
         environment.push(("TERM".into(), "dumb".into()));
-        let running = Mutex::new(BTreeMap::new());
-        let folder = folder.to_owned();
+        let folder = folder.canonicalize()?;
+        // Whoever works in all of the home has it for a workspace.
+        let home = home(&environment).filter(|home| !home.starts_with(&folder));
+        let toolchains = toolchains(&environment, home.as_deref(), &folder);
         Ok(Commands {
             launcher,
             folder,
@@ -109,8 +119,53 @@ impl Commands {
             environment,
             network: false,
             processes: PROCESSES,
-            running,
+            hidden: home.iter().cloned().collect(),
+            home,
+            toolchains,
+            protected: OnceLock::new(),
+            unheld: OnceLock::new(),
+            running: Mutex::new(BTreeMap::new()),
         })
+    }
+
+    /// The same, and commands may not read these, also where anybody may: what is kept of other runs.
+    pub fn with_hidden(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Commands {
+        self.hidden.extend(paths.into_iter().filter_map(|path| path.canonicalize().ok()));
+        self
+    }
+
+    /// What the walls of this system do not hold, and why; nothing where they hold all of it. Tried once, with a command
+    /// that does nothing.
+    pub fn unheld(&self) -> Option<&str> {
+        let try_out = || {
+            confinement().ok()?;
+            let walls = Walls { mounted: true, ..self.walls(Vec::new()) };
+            let why = match tried(&self.launcher, &self.folder, &walls) {
+                Ok(Told::Exited(0)) => return None,
+                Ok(Told::Failed(why)) => why,
+                Ok(told) => format!("{told:?}"),
+                Err(error) => error.to_string(),
+            };
+            Some(format!(
+                "commands can change modes, owners and times of your files outside of the workspace, and .git and \
+                 callwright.toml in it: {why}"
+            ))
+        };
+        self.unheld.get_or_init(try_out).as_deref()
+    }
+
+    fn walls(&self, protected: Vec<PathBuf>) -> Walls {
+        Walls {
+            writable: vec![self.folder.clone(), self.temporary.clone()],
+            protected,
+            readable: self.toolchains.clone(),
+            hidden: self.hidden.clone(),
+            home: self.home.clone(),
+            mounted: false,
+            network: self.network,
+            processes: self.processes,
+            confined: true,
+        }
     }
 
     /// The same, and commands may reach the network.
@@ -146,12 +201,8 @@ impl Commands {
             Err(_) if unconfined => false,
             Err(why) => return Err(CommandError::Unconfined(why)),
         };
-        let walls = Walls {
-            writable: vec![self.folder.clone(), self.temporary.clone()],
-            network: self.network,
-            processes: self.processes,
-            confined,
-        };
+        let protected = self.protected.get_or_init(|| configuration::beneath(&self.folder)).clone();
+        let walls = Walls { mounted: self.unheld().is_none(), confined, ..self.walls(protected) };
         let (ours, theirs) = StdStream::pair()?;
         let (output, writer) = io::pipe()?;
         let mut keeper = Command::new(self.launcher.program());
@@ -283,6 +334,27 @@ impl Running {
     fn let_go(&self) {
         self.leash.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
+}
+
+/// What comes of a command that does nothing, behind these walls.
+fn tried(launcher: &Launcher, folder: &Path, walls: &Walls) -> io::Result<Told> {
+    let (mut ours, theirs) = StdStream::pair()?;
+    let mut keeper = std::process::Command::new(launcher.program());
+    keeper
+        .args(launcher.arguments())
+        .arg(serde_json::to_string(walls)?)
+        .arg(":")
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .env_clear()
+        .current_dir(folder);
+    let mut child = keeper.spawn()?;
+    drop(keeper);
+    let mut told = String::new();
+    ours.read_to_string(&mut told)?;
+    child.wait()?;
+    Ok(serde_json::from_str(&told)?)
 }
 
 /// Reads what a keeper's command writes, until the keeper has told its end and is gone.

@@ -11,6 +11,7 @@ mod rights;
 mod shown;
 mod approval;
 mod workspace;
+mod configuration;
 mod changes;
 mod sandbox;
 mod command;
@@ -20,7 +21,7 @@ pub mod run;
 
 pub use approval::{ApprovalRequest, Approvals, Fingerprint};
 pub use arguments::Arguments;
-pub use changes::{Change, ChangeError, Changed, Changes, State};
+pub use changes::{By, Change, ChangeError, Changed, Changes, State};
 pub use command::{CommandError, Commands, End, Running};
 pub use function::{FunctionTool, IntoResult, Json, macros};
 pub use rights::{Decision, Repaired, Rights, Rule, Why, rule};

@@ -154,6 +154,10 @@ pub enum Why {
     Mended,
     /// The system cannot confine it.
     Unconfined,
+    /// It changes what programs of the user obey, now or later.
+    Configures,
+    /// It reads a file of several names, of which some may stand outside of the workspace.
+    Linked,
     /// The user denies this tool.
     Denied,
     /// It is not the model's own call.
@@ -168,6 +172,8 @@ impl fmt::Display for Why {
             Why::Destroys => "it can change anything",
             Why::Mended => "the model did not write it like this: it was mended",
             Why::Unconfined => "this system cannot confine it",
+            Why::Configures => "it changes a hidden file, a repository or callwright.toml, which programs obey without being asked",
+            Why::Linked => "it reads a file of several names (hard links), some of which may stand outside of the workspace",
             Why::Denied => "the tool is denied by the configuration",
             Why::Hostile => "it is not the model's own call",
         })

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Arguments;
+use crate::rights::Why;
 use crate::workspace::Workspace;
 
 /// Something that a model can have done.
@@ -36,9 +37,9 @@ pub trait Tool: Send + Sync {
         Some(Duration::from_secs(30))
     }
 
-    /// Must a person approve such a call, whatever is permitted: because this system cannot confine it?
-    fn needs_approval(&self, _arguments: &Arguments) -> bool {
-        false
+    /// Must a person approve such a call, whatever is permitted, and why?
+    fn needs_approval(&self, _arguments: &Arguments) -> Option<Why> {
+        None
     }
 
     /// Does the run end with a call of it?

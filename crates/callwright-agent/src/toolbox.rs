@@ -94,11 +94,12 @@ impl Toolbox {
         let decision = rights.decide(name, self.kind_of(name, arguments), repaired);
         let needs_approval = match (self.get(name), Arguments::read(arguments)) {
             (Some(tool), Ok(arguments)) => tool.needs_approval(&arguments),
-            _ => false,
+            _ => None,
         };
-        match decision {
-            Decision::Run if needs_approval => Decision::Ask(Why::Unconfined),
-            Decision::Run | Decision::Ask(_) | Decision::Feedback | Decision::Refuse(_) => decision,
+        match (decision, needs_approval) {
+            // What holds whatever is permitted says more than that something is not permitted.
+            (Decision::Run | Decision::Ask(Why::Writes | Why::Destroys), Some(why)) => Decision::Ask(why),
+            (Decision::Run | Decision::Ask(_) | Decision::Feedback | Decision::Refuse(_), _) => decision,
         }
     }
 

@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt, Permissions};
+use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use rustix::fs::OFlags;
 
 /// The longest path that is looked at, in bytes: what Linux takes.
@@ -71,6 +71,28 @@ impl Workspace {
     /// Those of [`Workspace::open_file`]; also when the file is too large.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         read_whole(self.open_file(path)?)
+    }
+
+    /// Where `path` leads, without links, as far as it exists; beyond that as it is written.
+    pub(crate) fn resolved(&self, path: &str) -> Result<PathBuf, FileError> {
+        let relative = self.relative(path)?;
+        let mut missing = Vec::new();
+        let mut known = relative.as_path();
+        let mut resolved = loop {
+            let Some(last) = known.components().next_back() else { break PathBuf::new() };
+            if let Ok(found) = self.dir.canonicalize(known) {
+                break plain(&found);
+            }
+            missing.push(last);
+            known = known.parent().unwrap_or(Path::new(""));
+        };
+        for component in missing.into_iter().rev() {
+            match component {
+                Component::ParentDir => drop(resolved.pop()),
+                component => resolved.push(component),
+            }
+        }
+        Ok(resolved)
     }
 
     /// Opens the directory at `path`.
@@ -219,7 +241,7 @@ impl Place {
         }
         regular(&metadata)?;
         let bytes = read_whole(open_regular(&self.parent, Path::new(&self.name))?)?;
-        Ok(Found::File { bytes, permissions: metadata.permissions() })
+        Ok(Found::File { bytes, permissions: metadata.permissions(), names: metadata.nlink() })
     }
 
     /// Puts `bytes` there as a whole: another reader sees the old file or the new one. `permissions` are the new
@@ -272,7 +294,12 @@ impl Place {
 #[derive(Debug)]
 pub(crate) enum Found {
     Nothing,
-    File { bytes: Vec<u8>, permissions: Permissions },
+    File {
+        bytes: Vec<u8>,
+        permissions: Permissions,
+        /// How many names it has, here or elsewhere.
+        names: u64,
+    },
     Link(PathBuf),
 }
 
@@ -292,6 +319,8 @@ pub enum FileError {
     NotADirectory,
     /// It has more than [`MAX_FILE`] bytes.
     TooLarge,
+    /// It has several names, some of which may stand outside, and nobody approved that.
+    Linked,
     /// The system refuses, and says this.
     System(String),
 }
@@ -307,6 +336,9 @@ impl fmt::Display for FileError {
             FileError::NotAFile(what) => write!(f, "not a regular file, but {what}"),
             FileError::NotADirectory => f.write_str("not a directory"),
             FileError::TooLarge => write!(f, "larger than {} MiB", MAX_FILE >> 20),
+            FileError::Linked => f.write_str(
+                "it has several names (hard links), some of which may stand outside of the workspace: only the user can allow it",
+            ),
             FileError::System(why) => f.write_str(why),
         }
     }
@@ -355,6 +387,11 @@ pub(crate) fn open_regular(dir: &Dir, path: &Path) -> Result<File, FileError> {
     };
     regular(&file.metadata()?)?;
     Ok(file.into_std())
+}
+
+/// Has it other names, which may stand anywhere?
+pub(crate) fn has_other_names(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| 1 < std::os::unix::fs::MetadataExt::nlink(&metadata))
 }
 
 fn regular(metadata: &Metadata) -> Result<(), FileError> {

@@ -48,6 +48,8 @@ impl Failure {
             // The reader has gone: `callwright … | head` has all that it wanted.
             Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Refused => 1,
+            // As where there is a session of the name already: something else has to be asked for.
+            Failure::Store(StoreError::Held(..)) => 8,
             Failure::Read(..)
             | Failure::Record(..)
             | Failure::Listen(..)

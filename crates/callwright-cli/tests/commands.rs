@@ -253,7 +253,8 @@ fn the_binary_keeps_a_command_behind_walls() {
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let walls = r#"{"writable": [], "network": false, "processes": 99, "confined": true}"#;
+    let walls = r#"{"writable": [], "protected": [], "readable": [], "hidden": [], "home": null, "mounted": false,
+        "network": false, "processes": 99, "confined": true}"#;
     let mut keeper = callwright(&["__sandbox", walls, "echo in; echo out > /proc/self/cwd/made || exit 7"]);
     let child = keeper.stdin(OwnedFd::from(theirs)).spawn().unwrap();
     drop(keeper);

@@ -429,3 +429,50 @@ fn without_a_model_the_upstream_tells() {
         ran.err
     );
 }
+
+/// A second process is not let onto a run that is under way, and what may run once runs once.
+#[test]
+fn two_processes_do_not_go_on_with_one_run() {
+    let file = r#"
+task = "Pay."
+[[tool]]
+name = "pay"
+description = "Pays."
+command = ["sh", "-c", "echo PAID >> paid; while [ ! -e go ]; do sleep 0.01; done"]
+kind = "write"
+timeout_s = 600
+[tool.parameters]
+type = "object"
+"#;
+    let place = Place::new(
+        "twice",
+        r#"
+        [[answer]]
+        tool_calls = [{ id = "1", name = "pay", arguments = '{}' }]
+        [[answer]]
+        when = { last_role = "tool" }
+        text = "Paid."
+        "#,
+    );
+    std::fs::write(place.path("pay.toml"), file).unwrap();
+    let pay = place.path("pay.toml");
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| place.run(&[&pay, "--model", "native", "--yes", "--session", "p"]));
+        while !Path::new(&place.path("w/paid")).exists() {
+            std::thread::yield_now();
+        }
+        for second in [["--resume", "p"], ["--session", "p"]] {
+            let task = if second[0] == "--session" { vec![pay.as_str()] } else { Vec::new() };
+            let second = place.run(&[&task[..], &second, &["--model", "native", "--yes"]].concat());
+            assert_eq!(second.code, 8, "{}", second.err);
+            assert!(second.err.contains("the session p is under way: the process "), "{}", second.err);
+            assert!(second.err.contains(", since 20"), "{}", second.err);
+        }
+        std::fs::write(place.path("w/go"), "").unwrap();
+        let first = first.join().unwrap();
+        assert_eq!(first.code, 0, "{}", first.err);
+    });
+    assert_eq!(place.file("paid"), "PAID\n");
+    // It is let go with the process.
+    assert_eq!(place.run(&["--resume", "p", "--model", "native"]).code, 0);
+}

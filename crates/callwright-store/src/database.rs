@@ -1,6 +1,8 @@
 //! Connections, and the tables in them. The same statements serve SQLite and Postgres, but for searching.
 
-use std::path::Path;
+use std::fs::OpenOptions;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -23,6 +25,8 @@ pub(crate) enum Kind {
 pub(crate) struct Database {
     pub(crate) kind: Kind,
     url: String,
+    /// Where the file stands, if it is one.
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// How long a connection may be waited for.
@@ -33,20 +37,23 @@ const RETRY: Duration = Duration::from_millis(20);
 const READERS: u32 = 4;
 
 impl Database {
-    /// Makes the folder of a file that is not there yet.
-    pub(crate) fn at(location: &Location) -> Result<Database, StoreError> {
+    /// Makes a file that is not there yet, and its folder, for their owner alone: they hold what was said. What was there
+    /// before stays as it is; what is to be known of it is added to `notices`.
+    pub(crate) fn at(location: &Location, notices: &mut Vec<String>) -> Result<Database, StoreError> {
         sqlx::any::install_default_drivers();
         match location {
-            Location::Postgres(url) => Ok(Database { kind: Kind::Postgres, url: url.clone() }),
+            Location::Postgres(url) => Ok(Database { kind: Kind::Postgres, url: url.clone(), file: None }),
             Location::File(path) => {
                 let path = std::path::absolute(path).map_err(StoreError::io(location))?;
                 if let Some(dir) = path.parent() {
                     make_dir(dir).map_err(StoreError::io(location))?;
                 }
+                make_file(&path, notices).map_err(StoreError::io(location))?;
                 let name = path
                     .to_str()
                     .ok_or_else(|| StoreError::open(location, String::from("its path is no Unicode text")))?;
-                Ok(Database { kind: Kind::Sqlite, url: format!("sqlite://{}?mode=rwc", encoded(name)) })
+                let url = format!("sqlite://{}?mode=rwc", encoded(name));
+                Ok(Database { kind: Kind::Sqlite, url, file: Some(path) })
             }
         }
     }
@@ -56,23 +63,41 @@ impl Database {
         Ok(AnyConnectOptions::from_str(&self.url)?.disable_statement_logging())
     }
 
-    /// A connection that may write, with all tables in place.
-    pub(crate) async fn writer(&self) -> Result<AnyConnection, sqlx::Error> {
+    /// A connection as it comes.
+    pub(crate) async fn connect(&self) -> Result<AnyConnection, sqlx::Error> {
         let connecting = self.options()?;
         let connected = tokio::time::timeout(PATIENCE, connecting.connect()).await;
-        let mut connection = connected.map_err(|_| sqlx::Error::PoolTimedOut)??;
-        if self.kind == Kind::Sqlite {
-            let begun = Instant::now();
-            // SQLite waits for nobody where it makes a file one with a log: whoever else opens it is in the way.
-            while let Err(error) = connection.execute(SQLITE_FILE).await {
-                if !is_locked(&error) || PATIENCE < begun.elapsed() {
-                    return Err(error);
-                }
-                tokio::time::sleep(RETRY).await;
+        connected.map_err(|_| sqlx::Error::PoolTimedOut)?
+    }
+
+    /// A connection that may write.
+    pub(crate) async fn writer(&self) -> Result<AnyConnection, sqlx::Error> {
+        let mut connection = self.connect().await?;
+        let set = match self.kind {
+            Kind::Sqlite => Self::set(&mut connection).await,
+            Kind::Postgres => Ok(()),
+        };
+        match set {
+            Ok(()) => Ok(connection),
+            Err(error) => {
+                // It closes a file by itself, but some time later.
+                let _ = connection.close().await;
+                Err(error)
             }
-            connection.execute(SQLITE_WRITER).await?;
         }
-        Ok(connection)
+    }
+
+    async fn set(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+        let begun = Instant::now();
+        // SQLite waits for nobody where it makes a file one with a log: whoever else opens it is in the way.
+        while let Err(error) = connection.execute(SQLITE_FILE).await {
+            if !is_locked(&error) || PATIENCE < begun.elapsed() {
+                return Err(error);
+            }
+            tokio::time::sleep(RETRY).await;
+        }
+        connection.execute(SQLITE_WRITER).await?;
+        Ok(())
     }
 
     /// Makes the tables, or brings them up to date.
@@ -167,10 +192,36 @@ fn encoded(path: &str) -> String {
 }
 
 /// Only its owner may look into it: it holds what was said.
-fn make_dir(dir: &Path) -> std::io::Result<()> {
+pub(crate) fn make_dir(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).mode(0o700);
     builder.create(dir)
+}
+
+/// Makes the file where it is missing. SQLite gives what it puts beside it the same permissions.
+pub(crate) fn make_file(path: &Path, notices: &mut Vec<String>) -> std::io::Result<()> {
+    match private_file().write(true).create_new(true).open(path) {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let metadata = std::fs::metadata(path)?;
+    if metadata.is_file() && metadata.mode() & 0o077 != 0 {
+        let mode = metadata.mode() & 0o777;
+        notices.push(format!(
+            "{} can be read by others (mode {mode:03o}): it holds what was said; chmod 600 keeps it to yourself",
+            path.display()
+        ));
+    }
+    if metadata.is_file() && metadata.len() == 0 {
+        notices.push(format!("{} is empty: a new store begins in it", path.display()));
+    }
+    Ok(())
+}
+
+/// Makes files that only their owner may read or write.
+pub(crate) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
 }

@@ -21,6 +21,8 @@ use crate::writer::Written;
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) sums: Sums,
+    /// How many bytes of texts were written.
+    pub(crate) bytes: u64,
     /// The keys of profiles.
     profiles: HashMap<[String; 4], i64>,
 }
@@ -83,6 +85,7 @@ impl Ready {
             .bind(key)
             .execute(&mut *to)
             .await?;
+        batch.bytes += bytes as u64;
         let numbers = ids.iter().map(|(number, _)| *number).collect();
         let turn = turn.map(|placed| placed.id);
         let change = Change { session: name.clone(), what: "added", turn, nodes: n_nodes };

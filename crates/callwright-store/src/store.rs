@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::config::{Location, Retention, StoreConfig};
 use crate::database::Database;
+use crate::hold::Holder;
 use crate::node::NewNode;
 use crate::session::Change;
 use crate::turn::{NewTurn, Record};
@@ -31,6 +32,7 @@ pub struct Store(Arc<Inner>);
 
 struct Inner {
     location: Location,
+    notices: Vec<String>,
     pub(crate) retention: Retention,
     database: Database,
     readers: AnyPool,
@@ -64,6 +66,8 @@ pub enum StoreError {
     Database(sqlx::Error),
     /// It was written by a later version, or is damaged.
     Unreadable(String),
+    /// Somebody else goes on with the session of this name.
+    Held(String, Holder),
     /// It has been closed.
     Closed,
 }
@@ -75,7 +79,8 @@ impl Store {
     /// A place that cannot be reached or written, or holds something else.
     pub fn open(config: StoreConfig) -> Result<Store, StoreError> {
         let location = config.location.clone();
-        let database = Database::at(&location)?;
+        let mut notices = Vec::new();
+        let database = Database::at(&location, &mut notices)?;
         let waiting = Arc::new(Waiting {
             bytes: AtomicUsize::new(0),
             dropped: AtomicU64::new(0),
@@ -93,7 +98,7 @@ impl Store {
             Builder::new_current_thread().enable_all().build().map_err(StoreError::io(&location))?;
         let handle = runtime.handle().clone();
         let work = async move {
-            let mut writer = match Writer::open(to.clone(), masking, told, dropped).await {
+            let mut writer = match Writer::open(to.clone(), masking, told, dropped, &mut notices).await {
                 Ok(writer) => writer,
                 Err(error) => return drop(opened.send(Err(error))),
             };
@@ -101,8 +106,11 @@ impl Store {
                 Ok(readers) => readers,
                 Err(error) => return drop(opened.send(Err(error))),
             };
+            for notice in &notices {
+                tracing::warn!("[store] {notice}");
+            }
             // Whoever opens it waits for this.
-            let _ = opened.send(Ok(readers.clone()));
+            let _ = opened.send(Ok((readers.clone(), notices)));
             writer.run(taken, jobs_taken, stopped, retention).await;
             // The file is left alone from here on, unless a question takes too long.
             let _ = tokio::time::timeout(PATIENCE, readers.close()).await;
@@ -117,16 +125,33 @@ impl Store {
             })
             .map_err(StoreError::io(&location))?;
         let failed = |error: sqlx::Error| StoreError::open(&location, error.to_string());
-        let readers = is_open.recv().map_err(|_| StoreError::Closed)?.map_err(failed)?;
+        let (readers, notices) = is_open.recv().map_err(|_| StoreError::Closed)?.map_err(failed)?;
         let ends = std::sync::Mutex::new(Some(Ends { stop, thread }));
-        let inner =
-            Inner { location, retention, database, readers, handle, ends, records, jobs, waiting, changes };
+        let inner = Inner {
+            location,
+            notices,
+            retention,
+            database,
+            readers,
+            handle,
+            ends,
+            records,
+            jobs,
+            waiting,
+            changes,
+        };
         Ok(Store(Arc::new(inner)))
     }
 
     /// Where it is.
     pub fn location(&self) -> &Location {
         &self.0.location
+    }
+
+    /// What was found when it was opened and is to be known, each in a sentence: it was damaged, others can read it. The log
+    /// says it as well.
+    pub fn notices(&self) -> &[String] {
+        &self.0.notices
     }
 
     /// How much is kept.
@@ -271,6 +296,12 @@ impl fmt::Display for StoreError {
             StoreError::Open(location, why) => write!(f, "the store {location} cannot be opened: {why}"),
             StoreError::Database(error) => write!(f, "the store cannot be used: {error}"),
             StoreError::Unreadable(why) => write!(f, "the store holds what cannot be read: {why}"),
+            StoreError::Held(session, holder) => {
+                write!(
+                    f,
+                    "the session {session} is under way: {holder} holds it, and two must not go on with one"
+                )
+            }
             StoreError::Closed => f.write_str("the store is closed"),
         }
     }

@@ -9,14 +9,16 @@ use std::time::Duration;
 
 use sqlx::{AnyConnection, Connection};
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::config::{Masking, Retention};
-use crate::database::{Database, Kind};
+use crate::database::{Database, make_file};
 use crate::insert::Batch;
 use crate::mask::Mask;
 use crate::node::NewNode;
 use crate::ready::Ready;
 use crate::reindex;
+use crate::rescue::{self, Salvaged};
 use crate::retention;
 use crate::session::Change;
 use crate::store::{StoreError, Waiting};
@@ -28,6 +30,10 @@ const GATHER: Duration = Duration::from_millis(25);
 const BATCH: usize = 512;
 /// How often it is looked whether there is too much.
 const SWEEP: Duration = Duration::from_secs(600);
+/// It is looked as well whenever so large a share of what may be kept was written, so that this is never much more.
+const SHARE: u64 = 8;
+/// How long the log says nothing more of what is lost.
+const QUIET: Duration = Duration::from_secs(60);
 /// How long after the start for the first time.
 const FIRST_SWEEP: Duration = Duration::from_secs(20);
 
@@ -68,6 +74,19 @@ pub(crate) struct Writer {
     waiting: Arc<Waiting>,
     /// Are there nodes of a former version that are not searched yet?
     is_reindexing: bool,
+    /// How many bytes were written since it was looked whether there is too much.
+    unswept: u64,
+    losses: Losses,
+}
+
+/// What was lost, and how much of that the log has said.
+#[derive(Default)]
+struct Losses {
+    /// So many.
+    said: u64,
+    at: Option<Instant>,
+    /// Why the last one was, where that was not that there were too many.
+    why: Option<String>,
 }
 
 impl Writer {
@@ -76,9 +95,9 @@ impl Writer {
         masking: Masking,
         changes: broadcast::Sender<Change>,
         waiting: Arc<Waiting>,
+        notices: &mut Vec<String>,
     ) -> Result<Writer, sqlx::Error> {
-        let mut connection = database.writer().await?;
-        database.migrate(&mut connection).await?;
+        let mut connection = opened(&database, notices).await?;
         let is_reindexing = reindex::is_open(&mut connection).await?;
         if is_reindexing {
             tracing::info!(
@@ -86,7 +105,8 @@ impl Writer {
             );
         }
         let (connection, mask) = (Some(connection), Mask::new(masking));
-        Ok(Writer { database, connection, mask, changes, waiting, is_reindexing })
+        let (unswept, losses) = (0, Losses::default());
+        Ok(Writer { database, connection, mask, changes, waiting, is_reindexing, unswept, losses })
     }
 
     /// Writes until it is stopped, and then what still waits.
@@ -99,6 +119,7 @@ impl Writer {
     ) {
         let begin = tokio::time::Instant::now() + FIRST_SWEEP;
         let mut sweep = tokio::time::interval_at(begin, SWEEP);
+        let mut minute = tokio::time::interval(QUIET);
         let mut is_open = true;
         while is_open {
             let (mut taken, mut asked) = (Vec::new(), Vec::new());
@@ -116,6 +137,7 @@ impl Writer {
                         () = tokio::time::sleep(GATHER) => {}
                     }
                 }
+                _ = minute.tick() => {}
                 _ = sweep.tick() => asked.push(Job::Sweep(retention, oneshot::channel().0)),
                 // Whenever there is nothing else to do.
                 () = std::future::ready(()), if self.is_reindexing => self.reindex().await,
@@ -135,7 +157,25 @@ impl Writer {
                 taken.push(record);
             }
             self.take(taken, asked).await;
+            if 0 < retention.bytes && retention.bytes / SHARE <= self.unswept {
+                // What it says is in the log, and the next bytes try again.
+                let _ = self.sweep(retention).await;
+            }
+            self.tell_of_losses(!is_open);
         }
+    }
+
+    /// Says in the log how much was lost, at most once a minute: where nothing can be written any more, that is every turn.
+    fn tell_of_losses(&mut self, at_once: bool) {
+        let dropped = self.waiting.dropped.load(Ordering::Relaxed);
+        let turns = dropped - self.losses.said;
+        let is_quiet = self.losses.at.is_some_and(|at| at.elapsed() < QUIET);
+        if turns == 0 || (is_quiet && !at_once) {
+            return;
+        }
+        let why = self.losses.why.take().unwrap_or_else(|| String::from("more came than can be written"));
+        tracing::warn!(turns, error = why, "[store] turns were not written");
+        (self.losses.said, self.losses.at) = (dropped, Some(Instant::now()));
     }
 
     /// Lets the database go.
@@ -224,12 +264,12 @@ impl Writer {
         let _ = self.changes.send(change);
     }
 
-    fn refuse(&self, done: Option<Done<Written>>, error: sqlx::Error) {
+    fn refuse(&mut self, done: Option<Done<Written>>, error: sqlx::Error) {
         match done {
             Some(done) => drop(done.send(Err(error.into()))),
             None => {
                 self.waiting.dropped.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(%error, "[store] a turn was not written");
+                self.losses.why = Some(error.to_string());
             }
         }
     }
@@ -246,17 +286,19 @@ impl Writer {
             }
             batch.sums.write(&mut transaction).await?;
             transaction.commit().await?;
-            Ok(written)
+            Ok((written, batch.bytes))
         };
         let committed = committed.await;
-        self.let_go_if_broken(&committed);
-        committed
+        self.let_go_if_failed(&committed);
+        let (written, bytes) = committed?;
+        self.unswept += bytes;
+        Ok(written)
     }
 
     async fn delete(&mut self, session: &str) -> Result<bool, StoreError> {
         let database = self.database.clone();
         let deleted = retention::delete(&database, self.connection().await?, session).await;
-        self.let_go_if_broken(&deleted);
+        self.let_go_if_failed(&deleted);
         let is_deleted = deleted?;
         if is_deleted {
             let change = Change { session: session.to_owned(), what: "deleted", turn: None, nodes: 0 };
@@ -266,9 +308,10 @@ impl Writer {
     }
 
     async fn sweep(&mut self, retention: Retention) -> Result<u64, StoreError> {
+        self.unswept = 0;
         let database = self.database.clone();
         let swept = retention::sweep(&database, self.connection().await?, retention).await;
-        self.let_go_if_broken(&swept);
+        self.let_go_if_failed(&swept);
         match &swept {
             Ok(0) => {}
             Ok(sessions) => tracing::info!(sessions, "[store] what is old was deleted"),
@@ -281,7 +324,7 @@ impl Writer {
     async fn reindex(&mut self) {
         let database = self.database.clone();
         let done = async { reindex::step(&database, self.connection().await?).await }.await;
-        self.let_go_if_broken(&done);
+        self.let_go_if_failed(&done);
         self.is_reindexing = done.unwrap_or_else(|error| {
             // The next start tries again.
             tracing::warn!(%error, "[store] what an earlier version wrote cannot be searched");
@@ -296,19 +339,59 @@ impl Writer {
         self.connection.as_mut().ok_or(sqlx::Error::WorkerCrashed)
     }
 
-    /// A disk that failed once is not believed again before everything was read anew.
-    fn let_go_if_broken<T>(&mut self, done: &Result<T, sqlx::Error>) {
-        let is_broken = match done {
-            Ok(_) => false,
-            Err(sqlx::Error::Database(error)) => {
-                // SQLite's SQLITE_IOERR and its kinds; Postgres' classes of codes have letters and five digits.
-                let code = error.code().and_then(|code| code.parse::<u32>().ok());
-                self.database.kind == Kind::Sqlite && code.is_some_and(|code| code & 0xff == 10)
-            }
-            Err(_) => true,
-        };
-        if is_broken {
-            self.connection = None;
+    /// A disk that failed once is not believed again before everything was read anew. And where a transaction fails, SQLite
+    /// may have rolled it back by itself or not: a new connection has none, and the next one begins in any case.
+    fn let_go_if_failed<T>(&mut self, done: &Result<T, sqlx::Error>) {
+        let Err(error) = done else { return };
+        self.connection = None;
+        if let Some(file) = self.database.file.as_deref().filter(|_| rescue::is_damage(error))
+            && !rescue::is_marked(file)
+        {
+            let marked =
+                rescue::mark(file).map_or_else(|error| error.to_string(), |()| String::from("marked"));
+            tracing::warn!(%error, marked, "[store] it is damaged: the next start sets it aside, and keeps what can be read");
+        }
+    }
+}
+
+/// A connection that may write, with all tables in place; what is damaged is set aside.
+async fn opened(database: &Database, notices: &mut Vec<String>) -> Result<AnyConnection, sqlx::Error> {
+    let Some(file) = &database.file else { return ready(database).await };
+    if let Some(log) = rescue::set_log_aside(file)? {
+        notices.push(format!("the log of {} was none: it stands in {} now", file.display(), log.display()));
+    }
+    let why = if rescue::is_marked(file) {
+        String::from("this was found when it was last used")
+    } else {
+        match ready(database).await {
+            Err(error) if rescue::is_damage(&error) => error.to_string(),
+            opened => return opened,
+        }
+    };
+    let Some(aside) = rescue::set_aside(file)? else {
+        // It is none of ours, or somebody else has just done it.
+        return ready(database).await;
+    };
+    make_file(file, &mut Vec::new())?;
+    let connection = ready(database).await?;
+    let Salvaged { kept, lost } = rescue::salvage(database, &aside).await?;
+    notices.push(format!(
+        "{} was damaged ({why}): it stands in {} now; {kept} of its sessions could be read and go on in a new store, {lost} \
+         could not",
+        file.display(),
+        aside.display()
+    ));
+    Ok(connection)
+}
+
+async fn ready(database: &Database) -> Result<AnyConnection, sqlx::Error> {
+    let mut connection = database.writer().await?;
+    match database.migrate(&mut connection).await {
+        Ok(()) => Ok(connection),
+        Err(error) => {
+            // The file is to be let go of before anything is done about it.
+            let _ = connection.close().await;
+            Err(error)
         }
     }
 }

@@ -3,6 +3,10 @@
 //! Two errors are equal when the tool and what is wrong are the same: other arguments with the same error are the same
 //! error. An error is forgotten when its tool does its work; what a tool itself had to say is forgotten as soon as a
 //! turn passes without it.
+//!
+//! A call that succeeds can go round as well: the same call with the same result, turn after turn, says nothing new. The
+//! model is told so before the run ends. What changes its result, as a job that is asked whether it is done, is something
+//! new.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +22,12 @@ pub struct Breaker {
     /// Errors of tools in the turn that is running.
     #[serde(default)]
     now: BTreeSet<String>,
+    /// What the last turn came to, where all its calls succeeded: a sum of calls and results.
+    #[serde(default)]
+    came_to: Option<u64>,
+    /// In how many turns without a gap it came to that.
+    #[serde(default)]
+    repeats: u32,
 }
 
 impl Breaker {
@@ -63,6 +73,18 @@ impl Breaker {
         self.tools.values().copied().max().unwrap_or_default()
     }
 
+    /// A turn came to this: a sum of its calls and their results, where all of them succeeded. Returns in how many turns
+    /// without a gap it was the same.
+    pub fn came_to(&mut self, sum: Option<u64>) -> u32 {
+        self.repeats = match sum {
+            Some(_) if sum == self.came_to => self.repeats + 1,
+            Some(_) => 1,
+            None => 0,
+        };
+        self.came_to = sum;
+        self.repeats
+    }
+
     /// Forgets everything: the user has spoken.
     pub fn reset(&mut self) {
         *self = Breaker::default();
@@ -89,6 +111,14 @@ mod tests {
         breaker.all_right();
         assert_eq!(breaker.answer(&of(&[" unreadable"])), 1);
         assert!(breaker.is_warned());
+    }
+
+    #[test]
+    fn what_comes_to_the_same_counts_without_a_gap() {
+        let mut breaker = Breaker::default();
+        let sums = [Some(1), Some(1), Some(2), Some(1), Some(1), Some(1), None, Some(1), None, None];
+        let times = [1, 2, 1, 1, 2, 3, 0, 1, 0, 0];
+        assert_eq!(sums.map(|sum| breaker.came_to(sum)), times);
     }
 
     #[test]

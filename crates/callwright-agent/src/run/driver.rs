@@ -292,6 +292,11 @@ impl Runner {
                     self.finished(&call, Machine::unconfirmed(&call), Account::default(), false).await?;
                     continue;
                 }
+                // Nothing is to be done about it from outside, and the work may go on without it.
+                Approval::Nobody if matches!(why, Why::Configures | Why::Linked) => {
+                    self.finished(&call, Machine::unattended(why), Account::default(), false).await?;
+                    continue;
+                }
                 Approval::Nobody => {
                     let name = &call.name;
                     return Ok(Some(format!("⚠️ Nobody is there to approve a call of {name}: {why}.")));

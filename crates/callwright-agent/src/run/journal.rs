@@ -3,23 +3,27 @@
 //! Each thing that the machine is fed with is a node, so that the same machine can be had again from the session. A call
 //! has an intent before it begins, and an effect and a result in one piece after it has ended.
 
+use std::sync::Arc;
+
 use callwright::json;
 use callwright::value::Value;
 use callwright::{Acceptance, Outcome, Policy, Verdict};
 use callwright_relay::{Answer, Attempt, End as TurnEnd, TurnRecord, Why, mistakes};
 use callwright_store::{
-    Answer as KeptAnswer, Became, Call as KeptCall, Fault, NewNode, NewTurn, NodeKind, SessionRef, Store,
-    StoreError, Turn,
+    Answer as KeptAnswer, Became, Call as KeptCall, Fault, Hold, NewNode, NewTurn, NodeKind, SessionRef,
+    Store, StoreError, Turn,
 };
 
+use super::resume::{ResumeError, Resumed};
 use super::stop::{Account, Ended};
 use super::turn::{Call, ModelTurn, Part};
 use crate::tool::ToolResult;
 
-/// The session that keeps a run.
+/// The session that keeps a run. No other process goes on with it while this lives.
 #[derive(Clone, Debug)]
 pub struct Journal {
     store: Store,
+    hold: Arc<Hold>,
     session: String,
     title: String,
 }
@@ -28,9 +32,23 @@ pub struct Journal {
 pub(super) const FED: &str = "run";
 
 impl Journal {
-    /// A journal in the session of this name.
-    pub fn new(store: Store, session: impl Into<String>) -> Journal {
-        Journal { store, session: session.into(), title: String::new() }
+    /// A journal in the session of this name, whether there is one yet or not.
+    ///
+    /// # Errors
+    /// [`StoreError::Held`] where somebody else goes on with that session, also in this process.
+    pub async fn open(store: Store, session: impl Into<String>) -> Result<Journal, StoreError> {
+        let session = session.into();
+        let hold = Arc::new(store.hold(&session).await?);
+        Ok(Journal { store, hold, session, title: String::new() })
+    }
+
+    /// What the session holds of a run; none where there is no session.
+    ///
+    /// # Errors
+    /// The store refuses.
+    pub async fn resumed(&self) -> Result<Option<Result<Resumed, ResumeError>>, StoreError> {
+        let session = self.store.session(&self.session).await?;
+        Ok(session.as_ref().map(Resumed::of))
     }
 
     /// The session's name.
@@ -129,6 +147,8 @@ impl Journal {
 
     /// These calls are about to begin.
     pub(super) async fn intents(&self, calls: &[Call]) -> Result<(), StoreError> {
+        // Where the hold was lost, somebody else may be about to begin the same ones.
+        self.hold.check().await?;
         let intent = |call: &Call| NewNode {
             name: Some(call.name.clone()),
             call: Some(call.id.clone()),

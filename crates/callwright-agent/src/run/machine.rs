@@ -239,6 +239,14 @@ impl Machine {
         ToolError::new(UNCONFIRMED).with("read_as", read_as).into()
     }
 
+    /// The result of a call that only a person can allow, where nobody is there.
+    pub(super) fn unattended(why: Why) -> ToolResult {
+        let text = format!(
+            "not run: {why}; nobody is there to allow it. Go on without it, and say at the end what you would have done"
+        );
+        ToolError::new(text).into()
+    }
+
     /// The result of a call that the user did not allow.
     pub(super) fn denial() -> ToolResult {
         ToolError::new(DENIED).into()

@@ -8,7 +8,7 @@ use callwright::value::Value;
 use super::machine::{Machine, Phase};
 use super::stop::{End, Ended, Limit};
 use super::transcript::Answered;
-use super::turn::{Call, ModelTurn, Part, Wrong};
+use super::turn::{Call, ModelTurn, Part, Wrong, sum};
 use super::working::{Known, Working};
 use crate::tool::Effect;
 
@@ -48,7 +48,12 @@ impl Machine {
             return;
         }
         let Working { answer, calls, breaks } = *working.clone();
+        let repeats = self.breaker.came_to(came_to(&answer, &calls));
         self.write(&answer, &calls);
+        let most = self.settings.stop.breaker.max(1);
+        if repeats == most {
+            self.transcript.user(&repeated(&answer, most));
+        }
         let tool_errors = self.breaker.turn_over();
         let result = |call: &Call| calls.get(&call.id).and_then(|known| known.result.as_ref());
         let worked = |call: &&Call| result(call).is_some_and(|done| !done.is_error);
@@ -76,7 +81,15 @@ impl Machine {
             let limit = self.settings.stop.limit(self.turns, &self.account)?;
             Some(Ended { end: End::Limit(limit), sentence: self.settings.stop.sentence(limit, self.turns) })
         };
-        let ended = ended.or(stopped).or_else(broken).or_else(refused).or_else(limited);
+        let going_round = || {
+            let name = answer.calls().next().map(|call| call.name.as_str()).unwrap_or_default();
+            let sentence = format!(
+                "⚠️ Stopped: the model made the same call of {name} {repeats} times, with the same result, also after it \
+                 was told so."
+            );
+            (most < repeats).then_some(Ended { end: End::Breaker, sentence })
+        };
+        let ended = ended.or(stopped).or_else(broken).or_else(going_round).or_else(refused).or_else(limited);
         match ended {
             Some(ended) => self.phase = Phase::Done(ended),
             None => self.ask_next(),
@@ -153,6 +166,29 @@ impl Machine {
             notes.iter().for_each(|note| self.transcript.system(note));
         }
     }
+}
+
+/// A sum of what an answer called and what that came to; none where something was wrong or failed: that is counted as an error.
+fn came_to(answer: &ModelTurn, calls: &BTreeMap<String, Known>) -> Option<u64> {
+    if answer.wrongs().next().is_some() {
+        return None;
+    }
+    let mut all = Vec::new();
+    for call in answer.calls() {
+        let done = calls.get(&call.id)?.result.as_ref().filter(|done| !done.is_error)?;
+        all.push(json!([call.name.as_str(), call.arguments.as_str(), done.content.as_str()]));
+    }
+    Some(sum(&Value::Array(all).to_string()))
+}
+
+/// What the model is told that goes round.
+fn repeated(answer: &ModelTurn, times: u32) -> String {
+    let names: Vec<&str> = answer.calls().map(|call| call.name.as_str()).collect();
+    format!(
+        "You have made this call {times} times now ({}), with the same arguments and the same result each time, which stands \
+         above. Making it once more changes nothing. Do something else, or say what came of the task.",
+        names.join(", ")
+    )
 }
 
 impl Wrong {

@@ -205,7 +205,7 @@ impl Wrong {
 }
 
 /// The first bytes of a hash.
-fn sum(text: &str) -> u64 {
+pub(super) fn sum(text: &str) -> u64 {
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     hash.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }

@@ -9,6 +9,10 @@
 
 mod keeper;
 #[cfg(target_os = "linux")]
+mod mounts;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has walls"))]
+mod reach;
+#[cfg(target_os = "linux")]
 mod walls;
 
 use std::ffi::OsString;
@@ -18,12 +22,24 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 pub use keeper::keep;
+pub(crate) use reach::{home, toolchains};
 
 /// What a command may do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Walls {
-    /// The directories in which it may write. Everything may be read, except devices and other processes' memory.
+    /// The directories in which it may write.
     pub writable: Vec<PathBuf>,
+    /// What in them it may not change all the same. Held by mounts alone.
+    pub protected: Vec<PathBuf>,
+    /// What it may read besides what anybody may read: toolchains.
+    pub readable: Vec<PathBuf>,
+    /// What it may not read, though anybody may.
+    pub hidden: Vec<PathBuf>,
+    /// The home of the user, of which it sees the writable and the readable alone; none where it lies in the workspace.
+    pub home: Option<PathBuf>,
+    /// Does it get file systems of its own, in which nothing but the writable can be changed in any way? Where the system
+    /// admits none, what is said of files holds for opening them alone: modes, owners, times and attributes are not held.
+    pub mounted: bool,
     /// May it open network sockets?
     pub network: bool,
     /// How many processes it may have at once. With more, everything is ended.
@@ -76,7 +92,7 @@ pub fn confinement() -> Result<(), &'static str> {
 
 #[cfg(target_os = "linux")]
 fn probe() -> Result<(), String> {
-    let walls = Walls { writable: Vec::new(), network: false, processes: usize::MAX, confined: true };
+    let walls = Walls { processes: usize::MAX, confined: true, ..Walls::default() };
     let thread = std::thread::Builder::new().spawn(move || walls::raise(&walls));
     let thread = thread.map_err(|error| error.to_string())?;
     thread.join().unwrap_or_else(|_| Err("the walls could not be tried".to_owned()))

@@ -1,8 +1,7 @@
-//! The walls as the kernel builds them: Landlock for files, seccomp for sockets, no capabilities but those for files.
+//! The walls as the kernel builds them: mounts and Landlock for files, seccomp for sockets, no capabilities but those for
+//! files.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -14,6 +13,7 @@ use seccompiler::{
 };
 
 use super::Walls;
+use super::reach::readable;
 
 /// Without this version a command could still empty files outside, by truncating them.
 const NEEDED: ABI = ABI::V3;
@@ -28,15 +28,19 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 /// # Errors
 /// When the kernel cannot hold them; nothing may be started then.
 pub(super) fn raise(walls: &Walls) -> Result<(), String> {
+    let had = capabilities(None).map_err(|error| format!("its capabilities are unknown: {error}"))?;
+    if walls.mounted {
+        super::mounts::shut(walls).map_err(|error| format!("no file systems of its own: {error}"))?;
+    }
     files(walls).map_err(|error| format!("no Landlock: {error}"))?;
     sockets(walls.network).map_err(|error| format!("no seccomp: {error}"))?;
-    powers().map_err(|error| format!("the capabilities cannot be dropped: {error}"))
+    powers(had).map_err(|error| format!("the capabilities cannot be dropped: {error}"))
 }
 
 /// Root may look into any process, and so at the keys of whoever started it, walls or not. What is kept is about files,
-/// which have walls. A program that is started cannot win the rest back: Landlock forbids new privileges.
-fn powers() -> std::io::Result<()> {
-    let had = capabilities(None)?;
+/// which have walls, and is what was had before there was a user namespace. A program that is started cannot win the rest
+/// back: Landlock forbids new privileges.
+fn powers(had: CapabilitySets) -> std::io::Result<()> {
     let kept =
         CapabilitySet::CHOWN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::FSETID;
     let sets = CapabilitySets {
@@ -60,8 +64,13 @@ fn files(walls: &Walls) -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut ruleset = ruleset
         .create()?
-        .add_rules(path_beneath_rules(readable()?, AccessFs::from_read(WANTED)))?
+        .add_rules(path_beneath_rules(readable(&walls.hidden, &walls.readable), AccessFs::from_read(WANTED)))?
         .add_rules(path_beneath_rules(DEVICES, AccessFs::ReadFile | AccessFs::WriteFile))?;
+    if let Some(home) = walls.home.as_ref().filter(|_| walls.mounted) {
+        // There is nothing in it but what may be read. Programs look for their settings there, and take it well that there
+        // are none.
+        ruleset = ruleset.add_rule(PathBeneath::new(PathFd::new(home)?, AccessFs::ReadDir))?;
+    }
     for folder in &walls.writable {
         ruleset = ruleset.add_rule(PathBeneath::new(PathFd::new(folder)?, AccessFs::from_all(WANTED)))?;
     }
@@ -69,18 +78,6 @@ fn files(walls: &Walls) -> Result<(), Box<dyn std::error::Error>> {
         RulesetStatus::NotEnforced => Err("it is not switched on".into()),
         RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
     }
-}
-
-/// All that stands at the top, but the devices: among them is the terminal at which the user types.
-fn readable() -> std::io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir("/")? {
-        let entry = entry?;
-        if entry.file_name() != "dev" {
-            paths.push(entry.path());
-        }
-    }
-    Ok(paths)
 }
 
 /// Landlock knows TCP only, and names no local sockets: a bus or a container engine behind one does as it is told, for

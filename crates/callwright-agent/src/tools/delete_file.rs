@@ -8,6 +8,7 @@ use callwright::value::Value;
 use super::{Work, define, go_on, note_undo, object};
 use crate::arguments::Arguments;
 use crate::changes::Changes;
+use crate::rights::Why;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 
 pub(super) struct DeleteFile(pub(super) Arc<Changes>);
@@ -26,10 +27,14 @@ impl Work for DeleteFile {
         Kind::DESTRUCTIVE.closed()
     }
 
+    fn needs_approval(&self, arguments: &Arguments) -> Option<Why> {
+        self.0.needs_approval(arguments.string("path").ok()?, false)
+    }
+
     fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
         let path = arguments.string("path")?;
         go_on(context)?;
-        let changed = self.0.delete(&context.call_id, path).map_err(|error| ToolError::at(path, error))?;
+        let changed = self.0.delete(context, path).map_err(|error| ToolError::at(path, error))?;
         let mut result = object([("deleted", json!(path))]);
         note_undo(&mut result, changed.can_be_undone);
         Ok(ToolResult::Object(result))

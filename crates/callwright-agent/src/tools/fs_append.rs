@@ -8,6 +8,7 @@ use callwright::value::Value;
 use super::{EditError, Work, define, go_on, note_undo, object};
 use crate::arguments::Arguments;
 use crate::changes::Changes;
+use crate::rights::Why;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 
 pub(super) struct FsAppend(pub(super) Arc<Changes>);
@@ -30,10 +31,14 @@ impl Work for FsAppend {
         Kind::WRITE
     }
 
+    fn needs_approval(&self, arguments: &Arguments) -> Option<Why> {
+        self.0.needs_approval(arguments.string("path").ok()?, true)
+    }
+
     fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
         let (path, content) = (arguments.string("path")?, arguments.string("content")?);
         go_on(context)?;
-        let grown = self.0.edit(&context.call_id, path, true, |before| {
+        let grown = self.0.edit(context, path, true, |before| {
             Ok::<_, EditError>([before.unwrap_or_default(), content.as_bytes()].concat())
         });
         let changed = grown.map_err(|error| error.at(path))?;

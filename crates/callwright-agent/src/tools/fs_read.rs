@@ -1,18 +1,21 @@
 //! `fsRead`: a text file, or lines of it.
 
 use std::io::{BufRead, BufReader};
+use std::sync::Arc;
 
 use callwright::json;
 use callwright::value::Value;
 
 use super::{Work, define, go_on, object};
 use crate::arguments::Arguments;
+use crate::rights::Why;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
+use crate::workspace::{FileError, Workspace, has_other_names};
 
 /// How many lines are read between two looks at whether to go on.
 const LOOK: u64 = 4096;
 
-pub(super) struct FsRead;
+pub(super) struct FsRead(pub(super) Arc<Workspace>);
 
 pub(super) fn definition() -> Value {
     let properties = json!({
@@ -33,6 +36,11 @@ impl Work for FsRead {
         Kind::READ
     }
 
+    fn needs_approval(&self, arguments: &Arguments) -> Option<Why> {
+        let file = self.0.open_file(arguments.string("path").ok()?).ok()?;
+        has_other_names(&file).then_some(Why::Linked)
+    }
+
     fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
         let path = arguments.string("path")?;
         let first = arguments.optional_number("start_line")?.unwrap_or(1).max(1);
@@ -41,9 +49,12 @@ impl Work for FsRead {
             return Err(ToolError::at(path, format!("end_line {last} is before start_line {first}")));
         }
         let file = context.workspace.open_file(path).map_err(|error| ToolError::at(path, error))?;
+        if has_other_names(&file) && !context.approved {
+            return Err(ToolError::at(path, FileError::Linked));
+        }
         let size = file.metadata().map(|metadata| metadata.len()).unwrap_or_default();
         let mut lines = BufReader::with_capacity(64 << 10, file);
-        let system = |error: std::io::Error| ToolError::at(path, crate::FileError::from(error));
+        let system = |error: std::io::Error| ToolError::at(path, FileError::from(error));
         if let Some(sort) = binary(lines.fill_buf().map_err(system)?) {
             return Err(ToolError::at(path, format!("a binary file ({sort}), not text")).with("bytes", size));
         }

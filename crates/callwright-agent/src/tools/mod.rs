@@ -23,6 +23,7 @@ use callwright::value::{Map, Value};
 use crate::arguments::Arguments;
 use crate::changes::{ChangeError, Changes};
 use crate::command::Commands;
+use crate::rights::Why;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
 pub use ask::{Answer, AskUser, Host, Question};
@@ -39,7 +40,7 @@ pub fn built_in(
     vec![
         Blocking::tool(fs_write::FsWrite(changes.clone())),
         Blocking::tool(fs_append::FsAppend(changes.clone())),
-        Blocking::tool(fs_read::FsRead),
+        Blocking::tool(fs_read::FsRead(changes.workspace().clone())),
         Blocking::tool(str_replace::StrReplace(changes.clone())),
         Blocking::tool(list_directory::ListDirectory),
         Blocking::tool(search_files::FileSearch),
@@ -74,6 +75,10 @@ pub fn definitions() -> Vec<Value> {
 trait Work: Send + Sync + 'static {
     fn definition(&self) -> Value;
     fn kind(&self) -> Kind;
+    /// As [`Tool::needs_approval`].
+    fn needs_approval(&self, _arguments: &Arguments) -> Option<Why> {
+        None
+    }
     fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError>;
 }
 
@@ -93,6 +98,10 @@ impl<W: Work> Tool for Blocking<W> {
 
     fn kind(&self) -> Kind {
         self.0.kind()
+    }
+
+    fn needs_approval(&self, arguments: &Arguments) -> Option<Why> {
+        self.0.needs_approval(arguments)
     }
 
     fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> Calling<'a> {

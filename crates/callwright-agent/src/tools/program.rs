@@ -9,6 +9,7 @@ use callwright::value::{Map, Value};
 
 use crate::arguments::Arguments;
 use crate::command::{Commands, End};
+use crate::rights::Why;
 use crate::sandbox::confinement;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
@@ -94,8 +95,8 @@ impl Tool for Program {
         Some(self.timeout)
     }
 
-    fn needs_approval(&self, _arguments: &Arguments) -> bool {
-        confinement().is_err()
+    fn needs_approval(&self, _arguments: &Arguments) -> Option<Why> {
+        confinement().is_err().then_some(Why::Unconfined)
     }
 
     fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> Calling<'a> {

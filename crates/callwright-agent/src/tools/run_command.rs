@@ -10,6 +10,7 @@ use callwright::value::{Map, Value};
 use super::{define, object};
 use crate::arguments::Arguments;
 use crate::command::{Commands, End, Running};
+use crate::rights::Why;
 use crate::sandbox::confinement;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
@@ -67,8 +68,9 @@ impl Tool for RunCommand {
         Some(Duration::from_secs(seconds.clamp(1, MAX_SECONDS)))
     }
 
-    fn needs_approval(&self, arguments: &Arguments) -> bool {
-        self.kind_of(arguments) != Kind::READ && confinement().is_err()
+    fn needs_approval(&self, arguments: &Arguments) -> Option<Why> {
+        let is_unconfined = self.kind_of(arguments) != Kind::READ && confinement().is_err();
+        is_unconfined.then_some(Why::Unconfined)
     }
 
     fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> Calling<'a> {

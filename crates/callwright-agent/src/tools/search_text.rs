@@ -13,7 +13,7 @@ use super::walk::{Next, walk};
 use super::{Work, define, go_on, object};
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
-use crate::workspace::open_regular;
+use crate::workspace::{has_other_names, open_regular};
 
 /// The longest line that is shown whole, in bytes.
 const LINE: usize = 400;
@@ -67,6 +67,7 @@ impl Work for GrepSearch {
             bytes: 0,
             matches: Vec::new(),
             missing: 0,
+            linked: 0,
         };
         let mut all = true;
         match context.workspace.open_file(path) {
@@ -87,6 +88,10 @@ impl Work for GrepSearch {
         }
         go_on(context)?;
         let mut result = object([("matches", json!(search.matches))]);
+        if 0 < search.linked {
+            let why = "not searched, as they have several names (hard links): read the ones that you need";
+            result.insert("linked".to_owned(), json!(format!("{} files: {why}", search.linked)));
+        }
         match (search.missing, all) {
             (0, true) => {}
             (more, true) => {
@@ -109,10 +114,16 @@ struct Search<'c> {
     bytes: usize,
     matches: Vec<Value>,
     missing: usize,
+    /// Files of several names, which are read one by one, or not at all.
+    linked: usize,
 }
 
 impl Search<'_> {
     fn file(&mut self, path: &Path, file: std::fs::File) {
+        if has_other_names(&file) {
+            self.linked += 1;
+            return;
+        }
         let matcher = self.matcher.clone();
         let mut searcher = self.searcher.clone();
         let mut lines = Lines { search: self, path: path.to_string_lossy().into_owned() };

@@ -9,6 +9,7 @@ use callwright::value::Value;
 use super::{EditError, Work, define, go_on, note_undo, object};
 use crate::arguments::Arguments;
 use crate::changes::Changes;
+use crate::rights::Why;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 
 /// The most places that are named.
@@ -35,6 +36,10 @@ impl Work for StrReplace {
         Kind::WRITE
     }
 
+    fn needs_approval(&self, arguments: &Arguments) -> Option<Why> {
+        self.0.needs_approval(arguments.string("path").ok()?, true)
+    }
+
     fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
         let path = arguments.string("path")?;
         let (old, new) = (arguments.string("old")?, arguments.string("new")?);
@@ -46,7 +51,7 @@ impl Work for StrReplace {
         }
         go_on(context)?;
         let mut line = 0;
-        let changed = self.0.edit(&context.call_id, path, false, |before| {
+        let changed = self.0.edit(context, path, false, |before| {
             let refuse = |why: String| EditError::Tool(ToolError::at(path, why));
             let text = before.ok_or_else(|| refuse("no such file or directory".to_owned()))?;
             let text = std::str::from_utf8(text)

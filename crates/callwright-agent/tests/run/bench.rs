@@ -128,7 +128,7 @@ impl Bench {
     }
 
     /// A run that is to be built, or resumed.
-    pub(crate) fn builder(&self, wishes: Wishes) -> RunnerBuilder {
+    pub(crate) async fn builder(&self, wishes: Wishes) -> RunnerBuilder {
         let workspace = self.workspace();
         let mut tools = self.tools();
         if !wishes.tools.is_empty() {
@@ -142,18 +142,18 @@ impl Bench {
             rights: wishes.rights,
             approver: Arc::new(Says(wishes.approval)),
             watch: self.seen.clone(),
-            journal: Some(Journal::new(self.store.clone(), "s")),
+            journal: Some(Journal::open(self.store.clone(), "s").await.unwrap()),
             ..RunnerBuilder::new(self.client(), toolbox, workspace)
         }
     }
 
-    pub(crate) fn runner(&self, wishes: Wishes) -> Runner {
-        self.builder(wishes).build()
+    pub(crate) async fn runner(&self, wishes: Wishes) -> Runner {
+        self.builder(wishes).await.build()
     }
 
     /// Lets a run begin with these words, to its end.
     pub(crate) async fn run(&self, wishes: Wishes, says: &str) -> (Runner, Outcome) {
-        let mut runner = self.runner(wishes);
+        let mut runner = self.runner(wishes).await;
         assert!(runner.say(says).await.unwrap());
         let outcome = runner.run().await.unwrap();
         (runner, outcome)

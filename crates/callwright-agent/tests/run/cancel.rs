@@ -36,7 +36,7 @@ impl Watch for Presses {
 }
 
 /// A run that is cancelled when `on` happens.
-fn runner(bench: &Bench, times: usize, on: fn(&Event) -> bool) -> Runner {
+async fn runner(bench: &Bench, times: usize, on: fn(&Event) -> bool) -> Runner {
     let schema = json!({"type": "object", "properties": {}});
     let wait = FunctionTool::new(
         "wait",
@@ -52,7 +52,7 @@ fn runner(bench: &Bench, times: usize, on: fn(&Event) -> bool) -> Runner {
     let runner = RunnerBuilder {
         toolbox: Arc::new(toolbox),
         watch: presses.clone(),
-        ..bench.builder(Wishes::default())
+        ..bench.builder(Wishes::default()).await
     }
     .build();
     *presses.cancel.lock().unwrap() = Some(runner.cancel());
@@ -66,7 +66,7 @@ async fn run(runner: &mut Runner) -> Result<Outcome, RunError> {
 #[tokio::test]
 async fn once_ends_the_tools_and_leaves_a_conversation_that_every_server_takes() {
     let bench = Bench::new(TWO_CALLS);
-    let mut runner = runner(&bench, 1, |event| matches!(event, Event::CallStarted { .. }));
+    let mut runner = runner(&bench, 1, |event| matches!(event, Event::CallStarted { .. })).await;
     runner.say("Wait.").await.unwrap();
     let Outcome::Ended(ended) = run(&mut runner).await.unwrap() else { panic!() };
     assert_eq!((ended.end, ended.sentence.as_str()), (End::Cancelled, "⚠️ Cancelled."));
@@ -90,7 +90,7 @@ async fn once_ends_the_tools_and_leaves_a_conversation_that_every_server_takes()
 #[tokio::test]
 async fn while_the_model_is_asked_nothing_is_left_open() {
     let bench = Bench::new("[[answer]]\nfault = { silent = true }\ntext = \"Never.\"");
-    let mut runner = runner(&bench, 1, |event| matches!(event, Event::Asking { .. }));
+    let mut runner = runner(&bench, 1, |event| matches!(event, Event::Asking { .. })).await;
     runner.say("Hello.").await.unwrap();
     let Outcome::Ended(ended) = run(&mut runner).await.unwrap() else { panic!() };
     assert_eq!(ended.end, End::Cancelled);
@@ -100,7 +100,7 @@ async fn while_the_model_is_asked_nothing_is_left_open() {
 #[tokio::test]
 async fn twice_stops_at_once_and_what_ran_is_unknown() {
     let bench = Bench::new(TWO_CALLS);
-    let mut runner = runner(&bench, 2, |event| matches!(event, Event::CallStarted { .. }));
+    let mut runner = runner(&bench, 2, |event| matches!(event, Event::CallStarted { .. })).await;
     runner.say("Wait.").await.unwrap();
     assert!(matches!(run(&mut runner).await, Err(RunError::Stopped)));
     assert_eq!(flaws(runner.machine().messages()), []);

@@ -33,7 +33,7 @@ async fn three_tasks(policy: Policy) -> (Bench, Session) {
     let settings = Settings { policy, ..Settings::default() };
     let wishes =
         Wishes { model: PROMPT.into(), settings, tools: vec!["run_code".into()], ..Wishes::default() };
-    let mut runner = bench.runner(wishes);
+    let mut runner = bench.runner(wishes).await;
     for task in ["One.", "Two.", "Three."] {
         runner.say(task).await.unwrap();
         runner.run().await.unwrap();

@@ -76,7 +76,7 @@ fn child() {
             model: Some(NATIVE.into()),
             rights: Rights { yes: true, ..Rights::default() },
             watch: Arc::new(Lines),
-            journal: Some(Journal::new(store.clone(), session)),
+            journal: Some(Journal::open(store.clone(), session).await.unwrap()),
             ..RunnerBuilder::new(
                 client(url),
                 Arc::new(toolbox.unwrap()),

@@ -2,7 +2,9 @@
 //! conversation can be sent, and there is an end.
 
 use callwright::Policy;
-use callwright_agent::run::{Account, Call, Machine, ModelTurn, Next, Part, Settings, Stop, Wrong, flaws};
+use callwright_agent::run::{
+    Account, Call, End, Ended, Machine, ModelTurn, Next, Part, Settings, Stop, Wrong, flaws,
+};
 use callwright_agent::{Decision, Effect, Repaired, ToolError, ToolResult, Why};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -220,5 +222,85 @@ proptest! {
         prop_assert_eq!(again.messages(), machine.messages());
         let copy: Machine = serde_json::from_str(&serde_json::to_string(&machine).unwrap()).unwrap();
         prop_assert_eq!(&copy, &machine);
+    }
+}
+
+/// An answer of one call.
+fn calls(name: &str, arguments: &str) -> ModelTurn {
+    let call = Call {
+        id: String::new(),
+        name: name.into(),
+        arguments: arguments.into(),
+        repaired: Repaired::Exact,
+        effect: Effect::Write,
+        idempotent: true,
+        ends_run: false,
+        is_text: false,
+        note: None,
+        renamed_from: None,
+        repairs: Vec::new(),
+        sum: 0,
+    };
+    ModelTurn { parts: vec![Part::Call(call)], ..ModelTurn::default() }
+}
+
+/// Lets the model make a call, which comes to this. Returns what the model is told by the user next; an end by its sentence.
+fn turn(machine: &mut Machine, name: &str, arguments: &str, result: &str) -> Result<Option<String>, Ended> {
+    let answer = machine.answered(calls(name, arguments));
+    let id = answer.calls().next().unwrap().id.clone();
+    machine.decided(&id, Decision::Run);
+    machine.finished(&id, &ToolResult::Text(result.into()));
+    assert_eq!(flaws(machine.messages()), []);
+    match machine.next() {
+        Next::Done(ended) => Err(ended),
+        Next::CallModel(question) => {
+            let last = question.messages.last().unwrap();
+            Ok((last["role"] == "user").then(|| last["content"].as_str().unwrap().to_owned()))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn begun() -> Machine {
+    let mut machine = Machine::new(Settings::default());
+    machine.say("Begin.");
+    machine
+}
+
+#[test]
+fn a_model_that_repeats_a_call_which_succeeds_is_told_and_then_stopped() {
+    let mut machine = begun();
+    let write = |machine: &mut Machine| turn(machine, "fsWrite", r#"{"path": "a"}"#, "written");
+    assert_eq!(write(&mut machine), Ok(None));
+    assert_eq!(write(&mut machine), Ok(None));
+    let told = write(&mut machine).unwrap().unwrap();
+    assert!(told.starts_with("You have made this call 3 times now (fsWrite)"), "{told}");
+    let ended = write(&mut machine).unwrap_err();
+    assert_eq!(ended.end, End::Breaker);
+    assert!(ended.sentence.contains("the same call of fsWrite 4 times"), "{}", ended.sentence);
+    // More can be said, and then it begins to count anew.
+    machine.say("Go on.");
+    assert_eq!(write(&mut machine), Ok(None));
+}
+
+#[test]
+fn what_comes_between_or_to_something_else_is_no_repetition() {
+    // Whoever does something else when told goes on.
+    let mut machine = begun();
+    for _ in 0..5 {
+        for told in [false, false, true] {
+            assert_eq!(turn(&mut machine, "fsRead", "{}", "text").unwrap().is_some(), told);
+        }
+        assert_eq!(turn(&mut machine, "fsWrite", "{}", "written"), Ok(None));
+    }
+    // A job that is asked whether it is done.
+    let mut machine = begun();
+    for seconds in 0..20 {
+        assert_eq!(turn(&mut machine, "look", "{}", &format!("running for {seconds} s")), Ok(None));
+    }
+    // Other arguments.
+    let mut machine = begun();
+    for line in 0..20 {
+        assert_eq!(turn(&mut machine, "fsRead", &format!("{{\"start_line\": {line}}}"), "text"), Ok(None));
     }
 }

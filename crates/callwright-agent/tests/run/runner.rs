@@ -46,7 +46,7 @@ async fn each_turn_is_told_when_it_is_over() {
 #[tokio::test]
 async fn money_is_counted_and_ends_a_run() {
     let bench = Bench::new(ECHO_THEN_TEXT);
-    let mut builder = bench.builder(Wishes::default());
+    let mut builder = bench.builder(Wishes::default()).await;
     builder.prices = Some((1.0, 10.0));
     builder.settings.stop.budget.money = Some(0.001);
     let mut runner = builder.build();
@@ -61,7 +61,7 @@ async fn money_is_counted_and_ends_a_run() {
 #[tokio::test]
 async fn a_predicate_of_ones_own_ends_a_run() {
     let bench = Bench::new(ECHO_THEN_TEXT);
-    let mut builder = bench.builder(Wishes::default());
+    let mut builder = bench.builder(Wishes::default()).await;
     builder.stop_when = Some(Arc::new(|_, step| (1 <= step.turn).then(|| "That was enough.".into())));
     let mut runner = builder.build();
     runner.say("Use a tool.").await.unwrap();
@@ -102,9 +102,11 @@ async fn what_only_reads_runs_together_and_what_writes_alone() {
     });
     let tools: Vec<Arc<dyn callwright_agent::Tool>> =
         vec![Arc::new(meet.of_kind(Kind::READ)), Arc::new(alone.of_kind(Kind::WRITE))];
-    let mut runner =
-        RunnerBuilder { toolbox: Arc::new(Toolbox::new(tools).unwrap()), ..bench.builder(Wishes::default()) }
-            .build();
+    let mut runner = RunnerBuilder {
+        toolbox: Arc::new(Toolbox::new(tools).unwrap()),
+        ..bench.builder(Wishes::default()).await
+    }
+    .build();
     runner.say("Meet.").await.unwrap();
     let outcome = tokio::time::timeout(Duration::from_secs(60), runner.run()).await.unwrap().unwrap();
     assert_eq!(ended(outcome).0, End::Answered);
@@ -152,7 +154,7 @@ async fn a_blocked_run_goes_on_where_it_stood() {
     let resumed = Resumed::of(&session).unwrap();
     assert!(resumed.begun.is_empty());
     let wishes = Wishes { rights: allowed(&["wipe"]), ..Wishes::default() };
-    let mut runner = bench.builder(wishes).resume(resumed);
+    let mut runner = bench.builder(wishes).await.resume(resumed);
     assert!(!runner.say("Hurry.").await.unwrap());
     assert_eq!(ended(runner.run().await.unwrap()), (End::Answered, "Gone.".into()));
     assert_eq!(bench.ran(), [r#"echo {"text": "x"}"#, r#"wipe {"what": "all"}"#]);
@@ -214,11 +216,12 @@ async fn a_call_whose_secret_was_not_kept_does_not_run() {
         text = "Then not."
         "#,
     );
-    let (_, outcome) = bench.run(Wishes::default(), "Wipe it.").await;
+    let (runner, outcome) = bench.run(Wishes::default(), "Wipe it.").await;
+    drop(runner);
     assert!(matches!(outcome, Outcome::Blocked(_)));
     let resumed = Resumed::of(&bench.store.session("s").await.unwrap().unwrap()).unwrap();
     let wishes = Wishes { rights: allowed(&["wipe"]), ..Wishes::default() };
-    let mut runner = bench.builder(wishes).resume(resumed);
+    let mut runner = bench.builder(wishes).await.resume(resumed);
     assert_eq!(ended(runner.run().await.unwrap()), (End::Answered, "Then not.".into()));
     assert!(bench.ran().is_empty());
 }

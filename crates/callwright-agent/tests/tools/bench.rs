@@ -1,5 +1,6 @@
 //! A workspace with all built-in tools.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -35,6 +36,7 @@ pub(crate) struct Bench {
     pub(crate) toolbox: Toolbox,
     pub(crate) context: CallContext,
     pub(crate) changes: Arc<Changes>,
+    commands: Arc<Commands>,
     pub(crate) user: Arc<User>,
 }
 
@@ -49,21 +51,36 @@ impl Bench {
         changes: impl FnOnce(Changes) -> Changes,
         commands: impl FnOnce(Commands) -> Commands,
     ) -> Bench {
+        let secret = [("CANARY_API_KEY".into(), "canary-key-8c1f".into())];
+        let environment = std::env::vars_os().chain(secret).collect();
+        Bench::with_environment(folder, user, changes, commands, environment)
+    }
+
+    pub(crate) fn with_environment(
+        folder: TempDir,
+        user: User,
+        changes: impl FnOnce(Changes) -> Changes,
+        commands: impl FnOnce(Commands) -> Commands,
+        environment: Vec<(OsString, OsString)>,
+    ) -> Bench {
         fs::create_dir(folder.path().join("w")).unwrap();
         let workspace = Arc::new(Workspace::open(&folder.path().join("w")).unwrap());
         let kept = folder.path().join("kept");
         let changes = Arc::new(changes(Changes::open(&kept, workspace.clone()).unwrap()));
         let launcher = Launcher::new(env!("CARGO_BIN_EXE_callwright-sandbox"), &[]);
         let temporary = folder.path().join("temporary");
-        let all = std::env::vars_os();
-        let secret = [("CANARY_API_KEY".into(), "canary-key-8c1f".into())];
-        let commands_all =
-            commands(Commands::new(launcher, workspace.root(), &temporary, all.chain(secret)).unwrap());
+        let all = Commands::new(launcher, workspace.root(), &temporary, environment).unwrap();
+        let all = Arc::new(commands(all));
         let user = Arc::new(user);
         let host: Arc<dyn Host> = user.clone();
-        let toolbox = Toolbox::new(built_in(&changes, &Arc::new(commands_all), &host)).unwrap();
+        let toolbox = Toolbox::new(built_in(&changes, &all, &host)).unwrap();
         let context = CallContext::new("call_1", workspace);
-        Bench { folder, toolbox, context, changes, user }
+        Bench { folder, toolbox, context, changes, commands: all, user }
+    }
+
+    /// What the walls do not hold here.
+    pub(crate) fn unheld(&self) -> Option<&str> {
+        self.commands.unheld()
     }
 
     /// Where a file of the workspace stands.

@@ -264,3 +264,170 @@ fn a_command_always_asks_unless_the_user_allowed_it() {
     let wanted = if confinement().is_ok() { Decision::Run } else { Decision::Ask(Why::Unconfined) };
     assert_eq!(decide(&allowed), wanted);
 }
+
+/// A workspace in a home that has keys, toolchains and other projects.
+fn at_home() -> (Bench, std::path::PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    let put = |name: &str, mode: u32| {
+        use std::os::unix::fs::PermissionsExt;
+        let path = home.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("content of {name}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    put(".ssh/id_ed25519", 0o600);
+    put(".aws/credentials", 0o644);
+    put("other/project/notes.txt", 0o644);
+    put(".local/state/callwright/callwright.db", 0o644);
+    put("tool/share/data.txt", 0o644);
+    put("tool/credentials", 0o600);
+    put("tool/bin/tool", 0o755);
+    put("bin/own", 0o755);
+    fs::write(home.join("tool/bin/tool"), "#!/bin/sh\ncat \"$(dirname \"$0\")/../share/data.txt\"\n")
+        .unwrap();
+    fs::write(home.join("bin/own"), "#!/bin/sh\necho own\n").unwrap();
+    let path = format!("{0}/tool/bin:{0}/bin:/usr/local/bin:/usr/bin:/bin", home.display());
+    let bench = Bench::with_environment(
+        folder,
+        User::default(),
+        |changes| changes,
+        |commands| commands,
+        vec![("HOME".into(), home.clone().into()), ("PATH".into(), path.into())],
+    );
+    (bench, home)
+}
+
+/// Of the home a command sees the workspace and what the path leads to.
+#[tokio::test]
+async fn a_command_reads_no_keys() {
+    let (bench, home) = at_home();
+    let home = home.display();
+    let shadow = fs::metadata("/etc/shadow").is_ok().then(|| "cat /etc/shadow".to_owned());
+    for way in [
+        format!("cat {home}/.ssh/id_ed25519"),
+        "cat ~/.ssh/id_ed25519".to_owned(),
+        "cat ../.ssh/id_ed25519".to_owned(),
+        format!("cat {home}/.aws/credentials"),
+        format!("cat {home}/other/project/notes.txt"),
+        format!("cat {home}/.local/state/callwright/callwright.db"),
+        format!("cat {home}/tool/credentials"),
+        format!("ln -s {home}/.ssh ./keys && cat keys/id_ed25519"),
+        format!("cat /proc/self/root{home}/.ssh/id_ed25519"),
+        format!("cp -r {home}/.ssh ./keys2 && cat keys2/id_ed25519"),
+        format!("cat {home}/kept/changes.jsonl"),
+    ]
+    .into_iter()
+    .chain(shadow)
+    {
+        let result = run(&bench, &way).await;
+        assert_ne!(result["exit_code"], json!(0), "{way}: {result}");
+        assert!(!result["output"].as_str().unwrap().contains("content of"), "{way}: {result}");
+    }
+    // What it needs is there.
+    assert_eq!(run(&bench, "tool && own").await["output"], json!("content of tool/share/data.txt\nown\n"));
+    assert_eq!(run(&bench, "touch ~/new").await["exit_code"], json!(1));
+    if bench.unheld().is_none() {
+        let seen = run(&bench, "ls -A ~").await;
+        assert_eq!(seen["output"], json!("bin\ntemporary\ntool\nw\n"), "{seen}");
+    }
+}
+
+/// Where the system has mounts for us, nothing outside can be changed in any way, and no repository inside.
+#[tokio::test]
+async fn nothing_outside_is_changed_nor_any_repository() {
+    let bench = Bench::new();
+    if let Some(why) = bench.unheld() {
+        // It is said, and that is what can be asked for here.
+        assert!(why.starts_with("commands can change modes"), "{why}");
+        return;
+    }
+    use std::os::unix::fs::MetadataExt;
+    let outside = bench.folder.path().canonicalize().unwrap().join("outside");
+    fs::write(&outside, "untouched").unwrap();
+    bench.put(".git/config", "[core]\n");
+    bench.put(".git/hooks/sample", "");
+    bench.put("sub/repository/.git/config", "[core]\n");
+    bench.put("worktree/.git", "gitdir: ../.git\n");
+    bench.put("bare/HEAD", "ref: refs/heads/main\n");
+    bench.put("bare/config", "[core]\n");
+    fs::create_dir_all(bench.path("bare/objects")).unwrap();
+    fs::create_dir_all(bench.path("bare/refs")).unwrap();
+    bench.put("callwright.toml", "# as it was\n");
+    let before = fs::metadata(&outside).unwrap();
+    let at = outside.display();
+    for way in [
+        format!("chmod 777 {at}"),
+        "chmod 777 ../outside".to_owned(),
+        format!("chown 1:1 {at}"),
+        format!("touch -d 2001-01-01 {at}"),
+        format!("python3 -c \"import os; os.setxattr('{at}', 'user.x', b'x')\""),
+        format!("python3 -c \"import os; fd = os.open('{at}', os.O_RDONLY); os.fchmod(fd, 0o777)\""),
+        "chmod 700 ..".to_owned(),
+        "echo x >> .git/config".to_owned(),
+        "echo x > .git/hooks/pre-commit".to_owned(),
+        "mv .git moved".to_owned(),
+        "rm -rf .git".to_owned(),
+        "ln -s /bin/sh .git/hooks/pre-commit".to_owned(),
+        "echo x > evil && mv evil .git/hooks/pre-commit".to_owned(),
+        "chmod +x .git/hooks/sample".to_owned(),
+        "echo x >> sub/repository/.git/config".to_owned(),
+        "echo x > worktree/.git".to_owned(),
+        "echo x > new && mv -f new worktree/.git".to_owned(),
+        "echo x >> bare/config".to_owned(),
+        "echo x >> callwright.toml".to_owned(),
+        "rm -f callwright.toml".to_owned(),
+        "mount -o remount,rw /".to_owned(),
+        "umount .git".to_owned(),
+        "unshare -rm sh -c 'mount -o remount,bind,rw .git && echo x >> .git/config'".to_owned(),
+    ] {
+        let result = run(&bench, &way).await;
+        assert_ne!(result["exit_code"], json!(0), "{way}: {result}");
+    }
+    let after = fs::metadata(&outside).unwrap();
+    let facts = |m: &fs::Metadata| (m.mode(), m.uid(), m.mtime(), m.ctime());
+    assert_eq!(facts(&after), facts(&before));
+    for name in [".git/config", "sub/repository/.git/config", "bare/config"] {
+        assert_eq!(bench.text(name), "[core]\n", "{name}");
+    }
+    assert_eq!(bench.text("callwright.toml"), "# as it was\n");
+    assert_eq!(fs::read_dir(bench.path(".git/hooks")).unwrap().count(), 1);
+    // What builds do goes on.
+    for way in [
+        "echo x > build.sh && chmod +x build.sh && touch -d 2001-01-01 build.sh && mv build.sh sub/ && rm sub/build.sh",
+        "mkdir -p .cache/deep && echo x > .cache/deep/a && ln .cache/deep/a .cache/b && rm -r .cache",
+        "echo x > $TMPDIR/a && chmod 600 $TMPDIR/a && mv $TMPDIR/a ./moved-here",
+    ] {
+        let result = run(&bench, way).await;
+        assert_eq!(result["exit_code"], json!(0), "{way}: {result}");
+    }
+}
+
+/// Behind the walls one can still work: whatever toolchain is here builds in the workspace, without network.
+#[tokio::test]
+async fn toolchains_build_in_the_workspace() {
+    let bench = Bench::new();
+    bench.put("rust/Cargo.toml", "[package]\nname = \"hello\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    bench.put("rust/src/main.rs", "fn main() {\n    println!(\"built\");\n}\n");
+    bench.put(
+        "node/package.json",
+        r#"{"name": "hello", "version": "1.0.0", "scripts": {"build": "node -e 'console.log(\"built\")'"}}"#,
+    );
+    bench.put("python/hello.py", "print('built')\n");
+    bench.put("c/hello.c", "#include <stdio.h>\nint main(void) { puts(\"built\"); }\n");
+    std::process::Command::new("git").args(["init", "-q"]).current_dir(bench.path("")).status().ok();
+    for (program, way) in [
+        ("cargo", "cd rust && cargo run --offline"),
+        ("npm", "cd node && npm run build --offline"),
+        ("python3", "cd python && python3 -m compileall -q . && python3 hello.py"),
+        ("cc", "cd c && cc hello.c && ./a.out"),
+        ("git", "git status && git diff && git ls-files && echo built"),
+    ] {
+        if std::process::Command::new(program).arg("--version").output().is_err() {
+            continue;
+        }
+        let result = run(&bench, way).await;
+        assert_eq!(result["exit_code"], json!(0), "{way}: {result}");
+        assert!(result["output"].as_str().unwrap().contains("built"), "{way}: {result}");
+    }
+}

@@ -10,6 +10,7 @@ use std::thread;
 
 use callwright::json;
 use callwright::value::Value;
+use callwright_agent::{CallContext, Decision, Repaired, Rights, Why};
 use tempfile::TempDir;
 
 use crate::bench::{Bench, User};
@@ -208,7 +209,9 @@ fn links(root: &Path) {
 async fn no_path_leads_outside() {
     // In memory, where there is such a place: thousands of files are synchronised.
     let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
-    let bench = Bench::with(folder, User::default(), |changes| changes, |commands| commands);
+    let mut bench = Bench::with(folder, User::default(), |changes| changes, |commands| commands);
+    // The wall alone is to hold.
+    bench.context.approved = true;
     let root = bench.path("").canonicalize().unwrap();
     lay_out(&root);
     let (stop, turns) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -251,4 +254,105 @@ async fn no_path_leads_outside() {
     assert!(100 < turns.load(Ordering::Relaxed), "nobody raced");
     // It is no proof where every call fails: many of these paths stay inside.
     assert!(500 < done && 1000 < refused, "{done} done, {refused} refused");
+}
+
+/// What runs code later: no tool writes it before somebody has approved this very call, whatever is permitted.
+#[tokio::test]
+async fn what_programs_obey_is_written_with_an_approval_alone() {
+    let bench = Bench::new();
+    let git = |folder: &str| {
+        for part in ["objects/x", "refs/x", "hooks/x"] {
+            bench.put(&format!("{folder}/{part}"), "");
+        }
+        bench.put(&format!("{folder}/HEAD"), "ref: refs/heads/main\n");
+        bench.put(&format!("{folder}/config"), "[core]\n");
+    };
+    git(".git");
+    git("sub/.git");
+    git("bare.git");
+    bench.put("worktree/.git", "gitdir: ../.git/worktrees/a\n");
+    bench.put("callwright.toml", "");
+    bench.put("plain.txt", "[core]\n");
+    symlink(".git", bench.path("link")).unwrap();
+    fs::create_dir(bench.path("made")).unwrap();
+    let all = ["fsWrite", "fsAppend", "strReplace", "deleteFile", "runCommand"].map(str::to_owned);
+    let rights = Rights { yes: true, allow: all.into(), ..Rights::default() };
+    let root = bench.path("").canonicalize().unwrap();
+    let absolute = root.join(".git/config").display().to_string();
+    for path in [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".GIT/config",
+        "./made/../.git/config",
+        "new/../.git/config",
+        "link/config",
+        "link/hooks/pre-commit",
+        "sub/.git/config",
+        "sub/.git/hooks/new/deep",
+        "worktree/.git",
+        "bare.git/config",
+        "bare.git/hooks/pre-commit",
+        "callwright.toml",
+        "sub/Callwright.TOML",
+        ".envrc",
+        ".vscode/tasks.json",
+        ".mcp.json",
+        ".claude/settings.json",
+        ".github/workflows/ci.yml",
+        &absolute,
+    ] {
+        for (tool, arguments) in [
+            ("fsWrite", json!({"path": path, "content": "[core]\nfsmonitor = touch pwned\n"})),
+            ("fsAppend", json!({"path": path, "content": "x"})),
+            ("strReplace", json!({"path": path, "old": "[core]", "new": "x"})),
+            ("deleteFile", json!({"path": path})),
+        ] {
+            let decided = bench.toolbox.decide(tool, &arguments.to_string(), Repaired::Exact, &rights);
+            assert_eq!(decided, Decision::Ask(Why::Configures), "{tool} {path}");
+            // Nor where nobody decided: a link may have been turned since.
+            let result = bench.result(tool, &arguments).await;
+            assert!(result.is_error(), "{tool} {path}: {}", result.content());
+        }
+    }
+    assert_eq!(bench.text(".git/config"), "[core]\n");
+    // What is no configuration is as it was, and an approval is an approval.
+    let write = json!({"path": "plain.txt", "content": "x"}).to_string();
+    assert_eq!(bench.toolbox.decide("fsWrite", &write, Repaired::Exact, &rights), Decision::Run);
+    let approved = CallContext { approved: true, ..bench.context.clone() };
+    let write = json!({"path": ".envrc", "content": "x"}).to_string();
+    assert!(!bench.toolbox.call("fsWrite", &write, &approved).await.is_error());
+    assert_eq!(bench.text(".envrc"), "x");
+}
+
+/// A hard link is no way to read what stands outside.
+#[tokio::test]
+async fn a_file_of_several_names_is_read_with_an_approval_alone() {
+    let bench = Bench::new();
+    let outside = bench.folder.path().join("outside");
+    fs::write(&outside, format!("one {SECRET}\n")).unwrap();
+    fs::hard_link(&outside, bench.path("hard")).unwrap();
+    bench.put("other", "nothing\n");
+    let rights = Rights { yes: true, ..Rights::default() };
+    for (tool, arguments) in [
+        ("fsRead", json!({"path": "hard"})),
+        ("strReplace", json!({"path": "hard", "old": "one", "new": "two"})),
+        ("fsAppend", json!({"path": "hard", "content": "x"})),
+    ] {
+        let decided = bench.toolbox.decide(tool, &arguments.to_string(), Repaired::Exact, &rights);
+        assert_eq!(decided, Decision::Ask(Why::Linked), "{tool}");
+        let result = bench.result(tool, &arguments).await;
+        assert!(result.is_error() && result.content().contains("hard links"), "{tool}: {}", result.content());
+    }
+    for path in [".", "hard"] {
+        let found = bench.call("grepSearch", json!({"pattern": "secret", "path": path})).await;
+        assert_eq!(found["matches"], json!([]), "{path}");
+        assert!(found["linked"].as_str().unwrap().starts_with("1 files"), "{found}");
+    }
+    let approved = CallContext { approved: true, ..bench.context.clone() };
+    let read = bench.toolbox.call("fsRead", r#"{"path": "hard"}"#, &approved).await;
+    assert!(read.content().contains(SECRET));
+    // Whoever writes all of it puts a new file in the place of the name.
+    assert!(!bench.result("fsWrite", &json!({"path": "hard", "content": "mine"})).await.is_error());
+    assert_eq!(bench.text("hard"), "mine");
+    assert!(fs::read_to_string(&outside).unwrap().contains(SECRET));
 }

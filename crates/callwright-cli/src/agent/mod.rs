@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callwright_agent::mcp::{Servers, Surroundings, Tell};
-use callwright_agent::run::{Approver, Journal, RunnerBuilder, Unattended};
+use callwright_agent::run::{Approver, Journal, Resumed, RunnerBuilder, Unattended};
 use callwright_agent::tools::{Host, built_in};
 use callwright_agent::{Changes, Commands, Launcher, Rights, Tool, Toolbox, Workspace};
 use callwright_gateway::Secrets;
 use callwright_relay::Client;
-use callwright_store::Store;
+use callwright_store::{Location, Store};
 
 use crate::args::AgentArgs;
 use crate::config::Config;
@@ -34,8 +34,8 @@ pub(crate) struct Agent {
     servers: Servers,
     pub(crate) client: Client,
     pub(crate) rights: Rights,
-    /// Where runs are written down; none where the store is off.
-    pub(crate) store: Option<Store>,
+    /// Where the run is written down; nowhere where the store is off.
+    pub(crate) journal: Option<Journal>,
     person: Option<Person>,
     /// The built-in upstream, where that was chosen.
     _chosen: Option<discover::Chosen>,
@@ -65,7 +65,7 @@ impl Agent {
         mut config: Config,
         workspace: &Path,
         session: &str,
-        store: Option<Store>,
+        journal: Option<Journal>,
         person: Option<Person>,
     ) -> Result<Agent, Failure> {
         let env = |name: &str| std::env::var(name).ok();
@@ -83,7 +83,16 @@ impl Agent {
         let program = std::env::current_exe().map_err(record)?;
         let launcher = Launcher::new(program, &[crate::KEEPER]);
         let commands = Commands::new(launcher, workspace.root(), &folder.join("tmp"), std::env::vars_os());
-        let commands = commands.map_err(record)?;
+        let store = journal.as_ref().and_then(|journal| match journal.store().location() {
+            Location::File(path) => Some(path.clone()),
+            Location::Postgres(_) => None,
+        });
+        let runs = folder.parent().map(Path::to_owned);
+        let kept = config.state_folder(&env).into_iter().chain(runs).chain(store);
+        let commands = commands.map_err(record)?.with_hidden(kept);
+        if let Some(unheld) = commands.unheld() {
+            writeln!(io::stderr(), "callwright: this system does not hold all walls: {unheld}")?;
+        }
         let commands = Arc::new(if args.network { commands.with_network() } else { commands });
         // Whoever can see what is asked can answer it.
         let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
@@ -104,7 +113,7 @@ impl Agent {
             servers: Servers::default(),
             client,
             rights,
-            store,
+            journal,
             person,
             _chosen: chosen,
         })
@@ -165,7 +174,7 @@ impl Agent {
     }
 
     /// A run with these tools, everything else as it is configured.
-    pub(crate) fn builder(&self, toolbox: Toolbox, session: &str) -> RunnerBuilder {
+    pub(crate) fn builder(&self, toolbox: Toolbox) -> RunnerBuilder {
         let approver: Arc<dyn Approver> = match &self.person {
             Some(person) => person.approver.clone(),
             None => Arc::new(Unattended),
@@ -174,7 +183,7 @@ impl Agent {
             rights: self.rights.clone(),
             approver,
             model: self.config.settings.default_model.clone(),
-            journal: self.store.clone().map(|store| Journal::new(store, session)),
+            journal: self.journal.clone(),
             ..RunnerBuilder::new(self.client.clone(), Arc::new(toolbox), self.workspace.clone())
         }
     }
@@ -204,12 +213,43 @@ pub(crate) fn store(config: &Config) -> Result<Option<Store>, Failure> {
     keys.for_each(|key| secrets.keep(&key));
     let Some(keep) = config.keep(&env, &secrets)? else { return Ok(None) };
     match Store::open(keep.store) {
-        Ok(store) => Ok(Some(store)),
+        Ok(store) => {
+            for notice in store.notices() {
+                writeln!(io::stderr(), "callwright: {notice}")?;
+            }
+            Ok(Some(store))
+        }
         Err(error) if keep.is_needed => Err(Failure::Store(error)),
         Err(error) => {
             writeln!(io::stderr(), "callwright: {error}; this run is not kept, and cannot be resumed")?;
             Ok(None)
         }
+    }
+}
+
+/// The journal of a session, which nobody else goes on with from here on; and the run that it holds where `goes_on`.
+///
+/// # Errors
+/// Somebody else is at it; where `goes_on`, there is nothing to go on with, and else there is something already.
+pub(crate) async fn journal(
+    store: Option<&Store>,
+    session: &str,
+    goes_on: bool,
+) -> Result<(Option<Journal>, Option<Resumed>), Failure> {
+    let Some(store) = store else {
+        let none = || Failure::Config(String::from("nothing is kept: the store is off"));
+        return if goes_on { Err(none()) } else { Ok((None, None)) };
+    };
+    let journal = Journal::open(store.clone(), session).await.map_err(Failure::Store)?;
+    match journal.resumed().await.map_err(Failure::Store)? {
+        Some(Ok(resumed)) if goes_on => Ok((Some(journal), Some(resumed))),
+        Some(Err(error)) if goes_on => Err(Failure::Config(error.to_string())),
+        Some(_) => {
+            let why = format!("there is a session {session} already: --resume {session} goes on with it");
+            Err(Failure::Config(why))
+        }
+        None if goes_on => Err(Failure::NoSession(session.to_owned())),
+        None => Ok((Some(journal), None)),
     }
 }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use callwright::json;
 use callwright_agent::mcp::{Notice, Tell};
-use callwright_agent::run::{Resumed, Runner};
+use callwright_agent::run::Runner;
 use callwright_agent::{Toolbox, Workspace};
 use callwright_store::{Secrets, Store};
 
 use super::lines::Lines;
 use super::paint::{Paint, Style};
 use super::screen::{Screen, Shows};
-use crate::agent::{Agent, Person, new_session, store};
+use crate::agent::{Agent, Person, journal, new_session, store};
 use crate::args::ChatArgs;
 use crate::config::{Config, Env};
 use crate::failure::Failure;
@@ -49,21 +49,11 @@ impl Session {
             config.settings.upstreams.iter().filter_map(|upstream| env(upstream.key_env.as_deref()?));
         keys.for_each(|key| secrets.keep(&key));
         let dumps = config.keep(env, &secrets)?.map(|keep| keep.dumps);
-        let resumed = match &args.resume {
-            Some(id) => Some(resumed(store.as_ref(), id).await?),
-            None => None,
-        };
         let id = match args.resume.clone().or_else(|| args.session.clone()) {
             Some(id) => id,
             None => new_session("chat")?,
         };
-        if args.resume.is_none()
-            && let Some(store) = &store
-            && store.session(&id).await.map_err(Failure::Store)?.is_some()
-        {
-            let why = format!("there is a session {id} already: --resume {id} goes on with it");
-            return Err(Failure::Config(why));
-        }
+        let (journal, resumed) = journal(store.as_ref(), &id, args.resume.is_some()).await?;
 
         let kept = resumed.as_ref().map(|resumed| &resumed.facts);
         let place = kept.and_then(|facts| facts["workspace"].as_str()).map(PathBuf::from);
@@ -77,7 +67,7 @@ impl Session {
         let screen = Arc::new(Screen::new(shows, paint, lines.clone(), seen, secrets));
 
         let person = Some(Person::of(screen.clone()));
-        let mut agent = Agent::open(&args.agent, config, &place, &id, store.clone(), person).await?;
+        let mut agent = Agent::open(&args.agent, config, &place, &id, journal, person).await?;
         let said = screen.clone();
         let tell: Tell = Arc::new(move |notice: Notice| {
             said.say(&said.paint().of(Style::Yellow, &notice.to_string()));
@@ -89,7 +79,7 @@ impl Session {
         let toolbox = toolbox.map_err(|error| Failure::Definitions("the tools".into(), error.to_string()))?;
 
         agent.check_rights(&toolbox)?;
-        let mut builder = agent.builder(toolbox, &id);
+        let mut builder = agent.builder(toolbox);
         let settings = &agent.config.settings;
         builder.settings.system = Some(SYSTEM.to_owned());
         builder.settings.policy = settings.policy;
@@ -123,11 +113,4 @@ impl Session {
             store.close();
         }
     }
-}
-
-async fn resumed(store: Option<&Store>, id: &str) -> Result<Resumed, Failure> {
-    let none = || Failure::Config(String::from("nothing is kept: the store is off"));
-    let session = store.ok_or_else(none)?.session(id).await.map_err(Failure::Store)?;
-    let session = session.ok_or_else(|| Failure::NoSession(id.to_owned()))?;
-    Resumed::of(&session).map_err(|error| Failure::Config(error.to_string()))
 }

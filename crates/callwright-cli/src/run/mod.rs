@@ -10,11 +10,11 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 use callwright_agent::Toolbox;
-use callwright_agent::run::{Cancel, End, Outcome, Resumed, RunError, Runner, Watch};
+use callwright_agent::run::{Cancel, End, Outcome, RunError, Runner, Watch};
 use callwright_gateway::Secrets;
 use callwright_store::Store;
 
-use crate::agent::{Agent, each_interrupt, new_session, store};
+use crate::agent::{Agent, each_interrupt, journal, new_session, store};
 use crate::args::{OutputForm, RunArgs};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -43,25 +43,15 @@ pub(crate) fn run(args: &RunArgs, in_color: bool) -> Result<(), Failure> {
 }
 
 async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bool) -> Result<(), Failure> {
-    let resumed = match &args.resume {
-        Some(id) => Some(resumed(store.as_ref(), id).await?),
-        None => None,
-    };
     let session = match (&args.resume, &args.session) {
         (Some(id), _) | (None, Some(id)) => id.clone(),
         (None, None) => new_session("run")?,
     };
-    if args.resume.is_none()
-        && let Some(store) = &store
-        && store.session(&session).await.map_err(Failure::Store)?.is_some()
-    {
-        let why = format!("there is a session {session} already: --resume {session} goes on with it");
-        return Err(Failure::Config(why));
-    }
+    let (journal, resumed) = journal(store.as_ref(), &session, args.resume.is_some()).await?;
     let kept = resumed.as_ref().map(|resumed| &resumed.facts);
     let (file, task) = asked(args, kept)?;
     let workspace = workspace(args, kept)?;
-    let mut agent = Agent::open(&args.agent, config, &workspace, &session, store, None).await?;
+    let mut agent = Agent::open(&args.agent, config, &workspace, &session, journal, None).await?;
     agent
         .connect(Arc::new(|notice| {
             // Nothing is left to be done where even this cannot be said.
@@ -71,7 +61,7 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     let tools = file.toolbox(&agent.tools, &agent.commands)?;
     let toolbox = Toolbox::new(tools).map_err(|error| Failure::Config(error.to_string()))?;
     agent.check_rights(&toolbox)?;
-    let mut builder = agent.builder(toolbox, &session);
+    let mut builder = agent.builder(toolbox);
     let settings = &agent.config.settings;
     builder.settings = file.settings(settings.policy, settings.notes);
     if args.agent.requests.policy.is_some() {
@@ -107,7 +97,7 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     if args.output == OutputForm::Text {
         let mut err = io::stderr().lock();
         let resume = format!("callwright run --resume {session}");
-        let more = if matches!(code, 0 | 1) || agent.store.is_none() {
+        let more = if matches!(code, 0 | 1) || agent.journal.is_none() {
             String::new()
         } else {
             format!("; {resume}")
@@ -185,13 +175,6 @@ fn watch(args: &RunArgs, model: Option<&str>, in_color: bool) -> Arc<dyn Watch> 
         OutputForm::Json => Arc::new(JsonLines),
         OutputForm::Text => Arc::new(Console::new(io::stdout(), model.unwrap_or("default"), in_color)),
     }
-}
-
-async fn resumed(store: Option<&Store>, id: &str) -> Result<Resumed, Failure> {
-    let none = || Failure::Config(String::from("nothing is kept: the store is off"));
-    let session = store.ok_or_else(none)?.session(id).await.map_err(Failure::Store)?;
-    let session = session.ok_or_else(|| Failure::NoSession(id.to_owned()))?;
-    Resumed::of(&session).map_err(|error| Failure::Config(error.to_string()))
 }
 
 /// Ctrl-C once lets the turn be written down, twice stops at once.

@@ -1,0 +1,167 @@
+//! The file systems as a command sees them: all of it can be read only, but for the directories in which it may write; of the
+//! user's home there is nothing but what it needs.
+//!
+//! Landlock says what may be opened. It does not know modes, owners, times and attributes, and what it grants for a directory
+//! it grants for all beneath it. A mount that can be read only has none of these gaps. It takes a mount namespace: root
+//! has the power to make one, everybody else has it in a user namespace, where the system admits these.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount,
+};
+use rustix::process::{getegid, geteuid};
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+
+use super::Walls;
+
+/// Gives this process file systems of its own, as `walls` has them. It must have one thread.
+///
+/// # Errors
+/// The system does not admit it.
+pub(super) fn shut(walls: &Walls) -> io::Result<()> {
+    let here = std::env::current_dir()?;
+    of_our_own()?;
+    // What is mounted here is for nobody else, and the other way round.
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    if let Some(home) = &walls.home {
+        Hidden::of(home, walls)?.cover()?;
+    }
+    for folder in &walls.writable {
+        mount_bind_recursive(folder, folder)?;
+    }
+    for place in &walls.protected {
+        match mount_bind_recursive(place, place) {
+            // It was there when the run began.
+            Err(Errno::NOENT) => {}
+            done => done?,
+        }
+    }
+    for (point, flags) in mounts()? {
+        let is_in = |folder: &PathBuf| point.starts_with(folder);
+        if walls.writable.iter().any(is_in) && !walls.protected.iter().any(is_in) {
+            continue;
+        }
+        match mount_remount(&point, MountFlags::BIND | MountFlags::RDONLY | flags, c"") {
+            // It lies behind another one, or behind a directory that is closed to us: nobody gets there.
+            Ok(()) | Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // We stand in the directory beneath what was mounted on it.
+    std::env::set_current_dir(here)
+}
+
+/// A namespace for mounts; without the power to make one, in a namespace in which we have it.
+fn of_our_own() -> io::Result<()> {
+    let may_mount = capabilities(None)?.effective.contains(CapabilitySet::SYS_ADMIN);
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let flags = if may_mount { UnshareFlags::NEWNS } else { UnshareFlags::NEWNS | UnshareFlags::NEWUSER };
+    #[expect(deprecated, reason = "it is unsafe for tables of open files, which stay as they are")]
+    rustix::thread::unshare(flags)?;
+    if !may_mount {
+        // Nobody there but ourselves, under the same number.
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    }
+    Ok(())
+}
+
+/// The user's home with nothing in it, and what is put back.
+struct Hidden<'w> {
+    home: &'w Path,
+    /// Opened before the home is covered: their paths then lead nowhere.
+    back: Vec<(PathBuf, File)>,
+}
+
+impl<'w> Hidden<'w> {
+    fn of(home: &'w Path, walls: &Walls) -> io::Result<Hidden<'w>> {
+        let mut paths: Vec<&PathBuf> = walls.writable.iter().chain(&walls.readable).collect();
+        paths.retain(|path| path.starts_with(home));
+        // What lies in another one comes with it.
+        paths.sort();
+        paths.dedup_by(|inner, outer| inner.starts_with(&**outer));
+        let mut back = Vec::new();
+        for path in paths {
+            let flags = OFlags::PATH.bits().cast_signed();
+            match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+                Ok(file) => back.push((path.clone(), file)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Hidden { home, back })
+    }
+
+    fn cover(self) -> io::Result<()> {
+        mount("tmpfs", self.home, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=0755")?;
+        for (path, file) in self.back {
+            if file.metadata()?.is_dir() {
+                fs::create_dir_all(&path)?;
+            } else {
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                File::create(&path)?;
+            }
+            mount_bind_recursive(format!("/proc/self/fd/{}", file.as_raw_fd()), &path)?;
+        }
+        Ok(())
+    }
+}
+
+/// All mounts: where, and with what they may do. The last ones lie above the first ones.
+fn mounts() -> io::Result<Vec<(PathBuf, MountFlags)>> {
+    // `36 35 98:0 /root /mnt\040a rw,nosuid,noatime master:1 - ext3 …`
+    let lines = fs::read_to_string("/proc/self/mountinfo")?;
+    let mount = |line: &str| {
+        let mut fields = line.split(' ').skip(4);
+        let (point, options) = (fields.next()?, fields.next()?);
+        // Whoever may not take these away must say them again.
+        let flags = options.split(',').map(|option| match option {
+            "nosuid" => MountFlags::NOSUID,
+            "nodev" => MountFlags::NODEV,
+            "noexec" => MountFlags::NOEXEC,
+            "noatime" => MountFlags::NOATIME,
+            "nodiratime" => MountFlags::NODIRATIME,
+            "relatime" => MountFlags::RELATIME,
+            _ => MountFlags::empty(),
+        });
+        Some((unescaped(point), flags.fold(MountFlags::empty(), |all, flag| all | flag)))
+    };
+    Ok(lines.lines().filter_map(mount).collect())
+}
+
+/// `/mnt/a\040b` → `/mnt/a b`
+fn unescaped(point: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(point.len());
+    let mut rest = point.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\');
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { behind.get(3..).unwrap_or_default() } else { behind };
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_point_may_have_any_name() {
+        for (written, path) in
+            [("/", "/"), (r"/a\040b\134c", r"/a b\c"), (r"/a\", r"/a\"), (r"/\04", r"/\04")]
+        {
+            assert_eq!(unescaped(written), Path::new(path), "{written}");
+        }
+    }
+}
