@@ -91,7 +91,11 @@ pub(crate) enum Command {
     /// Write what is kept for other programs.
     Export(ExportArgs),
     /// Show what Callwright does, on built-in examples.
-    Demo,
+    Demo {
+        /// Every example.
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 /// What is configured, for every command that asks an upstream. Flags come before the environment, which

@@ -17,6 +17,14 @@ use crate::failure::Failure;
 
 const EXAMPLES: &str = include_str!("../demo/examples.toml");
 
+/// What to do next, each as it can be typed.
+const NEXT: &str = "\
+next steps
+  callwright demo --all          # every example
+  callwright run \"create a Python file that prints hello\" --yes   # an agent, here without a model
+  callwright serve               # the gateway: point a client at http://127.0.0.1:4000/v1, a browser at /
+";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Demo {
@@ -29,6 +37,9 @@ struct Demo {
 #[serde(deny_unknown_fields)]
 struct Example {
     title: String,
+    /// It is shown where not all are asked for.
+    #[serde(default)]
+    brief: bool,
     text: String,
     finish_reason: Option<String>,
     /// The tools whose calls are looked for in the text.
@@ -39,12 +50,21 @@ struct Example {
     schema: Option<String>,
 }
 
-/// Shows all examples. A refusal is what some of them are for: it is no failure here.
-pub(crate) fn run(pen: Pen) -> Result<(), Failure> {
+/// Shows the brief examples, or `all`. A refusal is what some of them are for: it is no failure here.
+pub(crate) fn run(all: bool, pen: Pen) -> Result<(), Failure> {
     let broken = |why: String| Failure::Definitions(PathBuf::from("the built-in examples"), why);
-    let demo: Demo = toml::from_str(EXAMPLES).map_err(|error| broken(error.to_string()))?;
+    let mut demo: Demo = toml::from_str(EXAMPLES).map_err(|error| broken(error.to_string()))?;
+    let n_examples = demo.example.len();
+    demo.example.retain(|example| all || example.brief);
     let wire = Wire::start(&demo).map_err(Failure::Config)?;
     let mut out = io::stdout().lock();
+    let mut heading = String::new();
+    pen.heading(&mut heading, "What Callwright does with what models write");
+    let shown = demo.example.len();
+    writeln!(
+        out,
+        "{heading}{shown} of {n_examples} examples: the text, what is mended or refused, what a client gets.\n"
+    )?;
     for (number, example) in (1..).zip(&demo.example) {
         let mut shown = example.shown(pen, &demo.tools, number).map_err(broken)?;
         let got = wire.ask(example, &demo.tools, number).map_err(Failure::Config)?;
@@ -57,6 +77,7 @@ pub(crate) fn run(pen: Pen) -> Result<(), Failure> {
         shown.push('\n');
         out.write_all(shown.as_bytes())?;
     }
+    out.write_all(NEXT.as_bytes())?;
     Ok(())
 }
 

@@ -73,7 +73,7 @@ fn main() -> ExitCode {
         Command::Mcp(args) => mcp::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Replay(args) => replay::run(args),
-        Command::Demo => demo::run(pen),
+        Command::Demo { all } => demo::run(*all, pen),
         Command::Sessions(args) => kept::sessions(args),
         Command::Statistics(args) => statistics::run(args),
         Command::Show(args) => kept::show(args, pen),

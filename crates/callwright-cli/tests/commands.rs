@@ -340,12 +340,13 @@ fn a_conversation_is_rendered_for_a_server_without_tools() {
 
 #[test]
 fn the_demo_needs_nothing_and_shows_what_it_says() {
-    let ran = run(&["demo"], "");
+    let ran = run(&["demo", "--all"], "");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let (examples_shown, _) = ran.out.split_once("\nnext steps\n").unwrap();
     let is_title =
         |line: &str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<usize>().is_ok());
     let mut examples: Vec<Vec<&str>> = Vec::new();
-    for line in ran.out.lines() {
+    for line in examples_shown.lines().skip_while(|line| !is_title(line)) {
         if is_title(line) {
             examples.push(Vec::new());
         }
@@ -359,6 +360,21 @@ fn the_demo_needs_nothing_and_shows_what_it_says() {
         assert_eq!(shows("note: no call"), no_call, "{example:#?}");
         assert_eq!(shows("mended: ") || shows("valid: "), !refused && !no_call, "{example:#?}");
     }
+}
+
+#[test]
+fn the_demo_is_short_begins_with_a_call_that_is_made_and_says_how_to_go_on() {
+    let ran = run(&["demo"], "");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.lines().count() <= 120, "{}", ran.out.lines().count());
+    assert!(ran.out.starts_with("What Callwright does"), "{}", ran.out);
+    let (first, _) = ran.out.split_once("\n2. ").unwrap();
+    assert!(first.contains("\nmended: ") && first.contains("finish_reason  tool_calls"), "{first}");
+    let (_, next) = ran.out.split_once("\nnext steps\n").unwrap();
+    assert!(
+        next.lines().count() == 3 && next.lines().all(|line| line.starts_with("  callwright ")),
+        "{next}"
+    );
 }
 
 #[test]
