@@ -68,9 +68,12 @@ fn a_script_is_played_and_requests_are_recorded() {
 #[test]
 fn without_a_script_there_is_something_to_see() {
     let upstream = Upstream::start(&[]);
-    let tools = json!([{ "type": "function", "function": { "name": "fsWrite" } }]);
-    let answer = upstream.ask(&json!({ "model": "m", "tools": tools, "messages": [] }));
-    assert!(answer.contains(r#"{\"path\": \"test.py\", \"content\": \"hello\""#), "{answer}");
+    let schema =
+        json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+    let tools = json!([{ "type": "function", "function": { "name": "fsWrite", "parameters": schema } }]);
+    let said = json!([{ "role": "user", "content": "Write notes.md." }]);
+    let answer = upstream.ask(&json!({ "model": "m", "tools": tools, "messages": said }));
+    assert!(answer.contains(r#"{\"path\":\"notes.md\",}"#), "{answer}");
     assert!(upstream.ask(&json!({})).contains("built-in upstream"));
 }
 
