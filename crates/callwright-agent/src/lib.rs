@@ -24,7 +24,7 @@ pub use arguments::Arguments;
 pub use changes::{By, Change, ChangeError, Changed, Changes, State};
 pub use command::{CommandError, Commands, End, Running};
 pub use function::{FunctionTool, IntoResult, Json, macros};
-pub use rights::{Decision, Repaired, Rights, Rule, Why, rule};
+pub use rights::{Beside, Decision, Repaired, Rights, Rule, Why, rule};
 pub use sandbox::{Launcher, Walls, confinement, keep};
 pub use shown::shown;
 pub use tool::{CallContext, Calling, Effect, Kind, Limits, Tool, ToolError, ToolResult, World};

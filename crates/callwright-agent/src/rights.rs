@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use callwright::{Acceptance, Reason, Refusal};
+use callwright::{Acceptance, BesideProse, Reason, Refusal};
 use callwright_json::{Class, Repair, RepairKind};
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,29 @@ impl From<&Refusal> for Repaired {
     }
 }
 
+/// How a call stands to what the model says beside it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Beside {
+    /// Apart: alone, above or below the words, or made natively.
+    #[default]
+    Apart,
+    /// Behind words on its own line.
+    Line,
+    /// Between words, or in the middle of a sentence: it may be shown rather than made.
+    Within,
+}
+
+impl From<&Acceptance> for Beside {
+    fn from(call: &Acceptance) -> Beside {
+        match call.beside_prose {
+            None | Some(BesideProse::Above | BesideProse::Below) => Beside::Apart,
+            Some(BesideProse::Line) => Beside::Line,
+            Some(BesideProse::Between | BesideProse::Sentence) => Beside::Within,
+        }
+    }
+}
+
 /// What the table says of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
@@ -158,10 +181,37 @@ pub enum Why {
     Configures,
     /// It reads a file of several names, of which some may stand outside of the workspace.
     Linked,
+    /// It stands within what the model says, and may be shown rather than meant.
+    Beside,
     /// The user denies this tool.
     Denied,
     /// It is not the model's own call.
     Hostile,
+}
+
+impl Decision {
+    /// The same for a call that stands like this: what may be shown rather than meant is not run without a question,
+    /// whatever is permitted.
+    ///
+    /// ```
+    /// use callwright_agent::{Beside, Decision, Effect, Why};
+    ///
+    /// assert_eq!(Decision::Run.beside(Beside::Line, Effect::Read), Decision::Run);
+    /// assert_eq!(Decision::Run.beside(Beside::Line, Effect::Write), Decision::Ask(Why::Beside));
+    /// ```
+    pub fn beside(self, beside: Beside, effect: Effect) -> Decision {
+        let asks = match beside {
+            Beside::Apart => false,
+            Beside::Line => effect != Effect::Read,
+            Beside::Within => true,
+        };
+        match self {
+            Decision::Run | Decision::Ask(Why::Leaks | Why::Writes | Why::Destroys) if asks => {
+                Decision::Ask(Why::Beside)
+            }
+            Decision::Run | Decision::Ask(_) | Decision::Feedback | Decision::Refuse(_) => self,
+        }
+    }
 }
 
 impl fmt::Display for Why {
@@ -174,6 +224,7 @@ impl fmt::Display for Why {
             Why::Unconfined => "this system cannot confine it",
             Why::Configures => "it changes a hidden file, a repository or callwright.toml, which programs obey without being asked",
             Why::Linked => "it reads a file of several names (hard links), some of which may stand outside of the workspace",
+            Why::Beside => "it stands within what the model says, and may be shown rather than meant",
             Why::Denied => "the tool is denied by the configuration",
             Why::Hostile => "it is not the model's own call",
         })

@@ -220,6 +220,6 @@ impl Patient {
 }
 
 fn finding(found: &callwright::lint::Finding) -> Finding {
-    let mark = if found.severity == Severity::Warning { Mark::Bad } else { Mark::Unknown };
+    let mark = if Severity::Warning <= found.severity { Mark::Bad } else { Mark::Unknown };
     Finding::new(mark, found.to_string())
 }

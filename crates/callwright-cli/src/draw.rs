@@ -10,7 +10,9 @@ mod words;
 use std::fmt::Write;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer};
-use callwright::{Acceptance, Coercion, Feedback, Healed, Outcome, Reason, Refusal, Trouble, Verdict};
+use callwright::{
+    Acceptance, Candidate, Coercion, Feedback, Healed, Outcome, Reason, Refusal, Trouble, Verdict,
+};
 use callwright_json::{Class, Repair, Span, class_of};
 
 use crate::door;
@@ -50,6 +52,33 @@ impl Pen {
             out.push('\n');
             self.heading(&mut out, "text");
             indent(&mut out, outcome.text.trim());
+        }
+        out
+    }
+
+    /// What looks like calls, where no tools are declared.
+    pub(crate) fn candidates(self, found: &[Candidate]) -> String {
+        let mut out = String::new();
+        let title = match found.len() {
+            0 => String::from("nothing looks like a call"),
+            1 => String::from(
+                "1 candidate: no tools are declared, so it is no call; --tools FILE declares them",
+            ),
+            n => format!(
+                "{n} candidates: no tools are declared, so none is a call; --tools FILE declares them"
+            ),
+        };
+        self.line(&mut out, Level::NOTE, &title, Vec::new());
+        for (number, candidate) in (1..).zip(found) {
+            let name = candidate.name.as_deref().unwrap_or("no name");
+            let Span { start, end } = candidate.span;
+            let problem = candidate.problem.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            out.push('\n');
+            self.heading(
+                &mut out,
+                &format!("{number}. {name} ({}, bytes {start}..{end}){problem}", candidate.dialect),
+            );
+            indent(&mut out, &pretty(&candidate.arguments));
         }
         out
     }
@@ -217,6 +246,7 @@ mod tests {
                 repairs,
                 renamed_from: None,
                 coercions: Vec::new(),
+                beside_prose: None,
                 open_end: false,
             })],
             ..Outcome::default()

@@ -11,17 +11,18 @@ use crate::compiled::Compiled;
 use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::jsonl::{self, Answer};
-use crate::view::{Parsed, json};
+use crate::view::{Candidates, Parsed, json};
 use crate::{dialects, door, input, output};
 
 pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
-    let tools = args.tools.as_deref().map(door::tools_of).transpose()?.unwrap_or_else(ToolSet::empty);
+    let declared = args.tools.as_deref().map(door::tools_of).transpose()?;
     let known = dialects::of(args.config.as_deref())?;
     let dialects = match &args.dialect {
         Some(name) => known.only(name).ok_or_else(|| dialects::unknown(name))?,
         None => known,
     };
     if args.lines.jsonl {
+        let tools = declared.unwrap_or_else(ToolSet::empty);
         let lines = Lines { tools, dialects, compiled: Compiled::new(door::tool_set), args };
         let mut from = input::lines(&args.file)?;
         return jsonl::run(&mut *from, &mut io::stdout(), &args.lines, &|line| lines.answer(line));
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
         calls_in_reasoning: args.calls_in_reasoning,
         ..Context::default()
     };
+    let Some(tools) = declared else { return shown(args, &text, &context, pen) };
     let outcome = door::parse(&tools, &text, &[], &context, args.chunks);
     let drawn = || pen.outcome(&text, &outcome, &args.file.display().to_string());
     // At a terminal the drawing has all of it.
@@ -43,6 +45,15 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
     let result = is_for_programs.then(|| json(&Report::of(&outcome, &text, &[])));
     output::write(args.json, result.as_deref(), drawn)?;
     if outcome.refusals().next().is_none() { Ok(()) } else { Err(Failure::Refused) }
+}
+
+/// What looks like calls, where no tools are declared: nothing is a call then.
+fn shown(args: &ParseArgs, text: &str, context: &Context<'_>, pen: Pen) -> Result<(), Failure> {
+    let found = callwright::candidates(text, context);
+    let drawn = || pen.candidates(&found);
+    let is_for_programs = args.json || !io::stdout().is_terminal();
+    let result = is_for_programs.then(|| json(&Candidates::of(&found)));
+    output::write(args.json, result.as_deref(), drawn)
 }
 
 struct Lines<'a> {

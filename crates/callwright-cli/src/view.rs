@@ -1,6 +1,8 @@
 //! The lines that programs read: the engine's reports, with what a line adds to them.
 
-use callwright::{CallReport, HealReport, Outcome, RefusalReport, Report};
+use callwright::{
+    CallRepairReport, CallReport, Candidate, HealReport, Outcome, Reason, RefusalReport, Report,
+};
 use serde::Serialize;
 use serde::ser::{Error, Serializer};
 use serde_json::value::RawValue;
@@ -40,7 +42,7 @@ pub(crate) struct Parsed<'a> {
     text: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     reasoning: &'a str,
-    repairs: Vec<CallRepair<'a>>,
+    repairs: &'a [CallRepairReport<'a>],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refusals: Vec<Refused<'a>>,
     us: f64,
@@ -51,9 +53,6 @@ impl<'a> Parsed<'a> {
     pub(crate) fn of(id: &'a str, outcome: &Outcome, report: &'a Report<'a>, us: f64) -> Parsed<'a> {
         // An answer of nothing but refusals is an error; beside a call they are news.
         let refused = report.refusals.first().filter(|_| report.calls.is_empty());
-        let repairs = report.calls.iter().flat_map(|call| {
-            call.repairs.iter().map(|r| CallRepair { call: call.number, kind: r.kind, at: r.at, put: r.put })
-        });
         let told = outcome.refusals().map(|refusal| door::told(&refusal.feedback()));
         Parsed {
             id: Raw(id),
@@ -61,7 +60,7 @@ impl<'a> Parsed<'a> {
             calls: &report.calls,
             text: report.text,
             reasoning: report.reasoning,
-            repairs: repairs.collect(),
+            repairs: &report.repairs,
             refusals: report
                 .refusals
                 .iter()
@@ -73,21 +72,42 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// A repair, and the number of its call.
-#[derive(Serialize)]
-struct CallRepair<'a> {
-    call: usize,
-    kind: &'static str,
-    at: [u32; 2],
-    put: &'a str,
-}
-
 #[derive(Serialize)]
 struct Refused<'a> {
     #[serde(flatten)]
     report: &'a RefusalReport<'a>,
     /// What the model should be told, in the channel that it used.
     feedback: String,
+}
+
+/// What looks like calls.
+#[derive(Serialize)]
+pub(crate) struct Candidates<'a> {
+    candidates: Vec<Listed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: Option<&'a str>,
+    /// JSON text where it can be read, else what the model wrote.
+    arguments: &'a str,
+    dialect: &'a str,
+    span: [u32; 2],
+    /// The stable name of what would keep it from being a call whatever is declared.
+    problem: Option<&'static str>,
+}
+
+impl<'a> Candidates<'a> {
+    pub(crate) fn of(found: &'a [Candidate]) -> Candidates<'a> {
+        let listed = |candidate: &'a Candidate| Listed {
+            name: candidate.name.as_deref(),
+            arguments: &candidate.arguments,
+            dialect: &candidate.dialect,
+            span: [candidate.span.start, candidate.span.end],
+            problem: candidate.problem.as_ref().map(Reason::code),
+        };
+        Candidates { candidates: found.iter().map(listed).collect() }
+    }
 }
 
 /// The answer to a line of `heal`.

@@ -99,6 +99,48 @@ fn what_cannot_be_healed_says_why() {
 }
 
 #[test]
+fn parse_without_tools_shows_what_looks_like_calls() {
+    let ran = run(&["parse"], CALL);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("1 candidate: no tools are declared"), "{}", ran.err);
+    let found = &ran.json()["candidates"][0];
+    assert_eq!((&found["name"], &found["span"]), (&json!("search_recipes"), &json!([0, CALL.len()])));
+    assert!(ran.json().get("calls").is_none(), "none of them is a call: {}", ran.out);
+    let ran = run(&["parse", "--json"], "No call here.");
+    assert_eq!((ran.code, ran.json()["candidates"].clone()), (0, json!([])));
+}
+
+/// The same names hold the same things, whole or line by line.
+#[test]
+fn one_text_and_many_lines_are_told_alike() {
+    let tools = file("alike.json", TOOLS);
+    let text = "<function>{\"name\": \"search_recipes\", \"parameters\": {\"query\": \"a\",}}</function>\n\
+                <function>{\"name\": \"run_code\", \"parameters\": {\"code\": {}}}</function>";
+    let one = run(&["parse", "--json", "--tools", &tools], text).json();
+    let line = json!({"id": 1, "text": text}).to_string();
+    let many = run(&["parse", "--jsonl", "--tools", &tools], line).json();
+    for member in ["calls", "repairs", "text"] {
+        assert_eq!(one[member], many[member], "{member}");
+    }
+    assert_eq!(one["repairs"][0]["kind"], "drop-comma");
+    assert_eq!(one["refusals"][0]["code"], many["refusals"][0]["code"]);
+    let one = run(&["heal", "--json"], "{\"a\": 1,}").json();
+    let many = run(&["heal", "--jsonl"], json!({"id": 1, "input": "{\"a\": 1,}"}).to_string()).json();
+    assert_eq!((&one["repairs"], &one["output_text"]), (&many["repairs"], &many["output_text"]));
+}
+
+#[test]
+fn lint_fails_on_errors_and_on_warnings_where_that_is_asked_for() {
+    let warned = file("warned.json", r#"[{"name": "f", "parameters": {"type": "object"}}]"#);
+    assert_eq!(run(&["lint", &warned], "").code, 0);
+    assert_eq!(run(&["lint", "--strict", &warned], "").code, 1);
+    let wrong = r#"{"tools": [{"name": "f", "description": "Finds a file by its name.",
+        "input_schema": {"type": "object", "properties": {"a": {"type": "strnig"}}}}]}"#;
+    let ran = run(&["lint", &file("wrong.json", wrong), "--cost"], "");
+    assert!(ran.code == 1 && ran.out.contains("error: f/properties/a: "), "{}", ran.out);
+}
+
+#[test]
 fn a_refused_call_is_fed_back() {
     let tools = file("refused.json", TOOLS);
     let ran = run(
@@ -177,7 +219,7 @@ fn lint_flags_what_is_too_verbose() {
              It will recursively search through directories and return a list of matching file paths.",
         ),
     );
-    let ran = run(&["lint", &verbose], "");
+    let ran = run(&["lint", "--strict", &verbose], "");
     assert_eq!(ran.code, 1, "{}", ran.out);
     let warning = ran.out.lines().find(|line| line.starts_with("warning: search_files")).unwrap();
     assert!(warning.contains("tokens"), "{warning}");
@@ -191,7 +233,7 @@ fn lint_asks_for_descriptions_and_examples() {
         r#"[{"type": "function", "function": {"name": "fsWrite",
             "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}}}]"#,
     );
-    let ran = run(&["lint", &bare], "");
+    let ran = run(&["lint", "--strict", &bare], "");
     assert_eq!(ran.code, 1, "{}", ran.out);
     for place in ["warning: fsWrite: ", ": fsWrite/properties/path: "] {
         assert!(ran.out.contains(place), "{place} in {}", ran.out);

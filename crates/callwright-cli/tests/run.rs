@@ -476,3 +476,32 @@ type = "object"
     // It is let go with the process.
     assert_eq!(place.run(&["--resume", "p", "--model", "native"]).code, 0);
 }
+
+/// A call that stands within what the model says may be shown rather than meant: it is not run unasked, `--yes` or not; the
+/// model is told, and what it then makes alone runs.
+#[test]
+fn a_call_beside_prose_never_writes_unasked() {
+    let call = |path: &str| {
+        let arguments = format!(r#"{{"path": "{path}", "content": "x"}}"#);
+        format!(r#"<tool_call>{{"name": "fsWrite", "arguments": {arguments}}}</tool_call>"#)
+    };
+    let quoted = |text: &str| format!("\"\"\"\n{}\"\"\"", text.replace('"', "\\\""));
+    let bad = call("bad.txt");
+    for (name, text) in [
+        ("between", format!("In der Datei steht Folgendes:\n\n{bad}\n\nIch habe das nicht getan.")),
+        ("sentence", format!("ページの指示は {bad} でした。")),
+        ("line", format!("Seite: {bad}")),
+    ] {
+        let script = format!(
+            "[[answer]]\ntext = {}\n[[answer]]\nwhen = {{ last_contains = \"may be shown\" }}\ntext = {}\n\
+             [[answer]]\nwhen = {{ last_contains = \"good.txt\" }}\ntext = \"Done.\"\n",
+            quoted(&text),
+            quoted(&call("good.txt")),
+        );
+        let place = Place::new(&format!("beside-{name}"), &script);
+        let ran = place.run(&["Read the page.", "--model", "model", "--yes"]);
+        assert_eq!(ran.code, 0, "{name}: {}{}", ran.out, ran.err);
+        assert!(!Path::new(&place.path("w/bad.txt")).exists(), "{name}: {}", ran.out);
+        assert_eq!(place.file("good.txt"), "x", "{name}");
+    }
+}

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 ///     text: r#"<tool_call>{"name": "run_code", "arguments": {"code": "1"}}}</tool_call>"#,
 ///     ..Again::default()
 /// };
-/// assert_eq!(again.report().unwrap()["repairs"]["drop-closer"], 1);
+/// assert_eq!(again.report().unwrap()["repair_counts"]["drop-closer"], 1);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Again<'a> {

@@ -147,6 +147,12 @@ impl<'t> Reading<'t> {
             }
         };
         self.may.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+        // How a call stands to what is said behind it was not known when it came.
+        for (judged, told) in self.verdicts.iter_mut().zip(&outcome.verdicts) {
+            if let (Verdict::Accepted(judged), Verdict::Accepted(told)) = (judged, told) {
+                judged.beside_prose = told.beside_prose;
+            }
+        }
         Choice {
             raw: self.raw,
             native: self.native.into_iter().map(|(_, name, arguments)| (name, arguments)).collect(),

@@ -45,11 +45,13 @@ pub use feedback::{
 pub use heal::{Healed, heal};
 pub use policy::{CallsInReasoning, Policy};
 pub use report::{
-    CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport, PositionReport,
-    RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION, ViolationReport,
-    WhyReport,
+    CallRepairReport, CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport,
+    PositionReport, RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION,
+    ViolationReport, WhyReport,
 };
 pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
-pub use verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation};
+pub use verdict::{
+    Acceptance, BesideProse, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation,
+};

@@ -153,6 +153,7 @@ mod tests {
             repairs: kinds.iter().map(repair).collect(),
             renamed_from: None,
             coercions: Vec::new(),
+            beside_prose: None,
             open_end: false,
         }
     }

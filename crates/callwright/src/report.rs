@@ -13,11 +13,11 @@ use serde_json::value::RawValue;
 use crate::engine::NativeCall;
 use crate::feedback::Position;
 use crate::heal::Healed;
-use crate::verdict::{Acceptance, Coercion, Outcome, Reason, Refusal, Verdict};
+use crate::verdict::{Acceptance, BesideProse, Coercion, Outcome, Reason, Refusal, Verdict};
 
 /// The version of the form of reports. Fields may be added within a version; a field that goes, or changes its
 /// meaning, makes a new one.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What became of one answer of a model.
 #[derive(Debug, Serialize)]
@@ -32,8 +32,20 @@ pub struct Report<'a> {
     pub text: &'a str,
     /// What it thought, where that is marked as such.
     pub reasoning: &'a str,
+    /// What was mended in all calls, in their order.
+    pub repairs: Vec<CallRepairReport<'a>>,
     /// How often each kind of repair was needed.
-    pub repairs: BTreeMap<&'static str, usize>,
+    pub repair_counts: BTreeMap<&'static str, usize>,
+}
+
+/// A repair, and the call that it is one of.
+#[derive(Debug, Serialize)]
+pub struct CallRepairReport<'a> {
+    /// The call's [number](CallReport::number).
+    pub call: usize,
+    /// The repair.
+    #[serde(flatten)]
+    pub repair: RepairReport<'a>,
 }
 
 /// An accepted call.
@@ -59,6 +71,8 @@ pub struct CallReport<'a> {
     pub coercions: Vec<CoercionReport<'a>>,
     /// The name as the model wrote it, where that was another one.
     pub renamed_from: Option<&'a str>,
+    /// How it stands to the words beside it: [`BesideProse::name`](crate::BesideProse::name).
+    pub beside_prose: Option<&'static str>,
     /// The answer ends before the call does, and more could have followed: [`Acceptance::open_end`].
     pub open_end: bool,
 }
@@ -179,20 +193,24 @@ impl<'a> Report<'a> {
     pub fn of(outcome: &'a Outcome, text: &'a str, native: &[NativeCall<'a>]) -> Report<'a> {
         let mut calls = Vec::new();
         let mut refusals = Vec::new();
-        let mut repairs = BTreeMap::new();
+        let (mut repairs, mut repair_counts) = (Vec::new(), BTreeMap::new());
         for (at, verdict) in outcome.verdicts.iter().enumerate() {
             match verdict {
                 Verdict::Accepted(call) => {
                     // Native calls come first, each with a text of its own.
                     let source = native.get(at).map_or(text, |native| native.arguments);
-                    count(&mut repairs, &call.repairs);
+                    count(&mut repair_counts, &call.repairs);
+                    repairs.extend(call.repairs.iter().map(|repair| CallRepairReport {
+                        call: at + 1,
+                        repair: RepairReport::of(repair, source),
+                    }));
                     calls.push(CallReport::of(call, at + 1, source));
                 }
                 Verdict::Refused(refusal) => refusals.push(RefusalReport::of(refusal)),
             }
         }
         let (text, reasoning) = (outcome.text.as_str(), outcome.reasoning.as_str());
-        Report { version: VERSION, calls, refusals, text, reasoning, repairs }
+        Report { version: VERSION, calls, refusals, text, reasoning, repairs, repair_counts }
     }
 }
 
@@ -209,6 +227,7 @@ impl<'a> CallReport<'a> {
             repairs: call.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
             coercions: call.coercions.iter().map(CoercionReport::of).collect(),
             renamed_from: call.renamed_from.as_deref(),
+            beside_prose: call.beside_prose.map(BesideProse::name),
             open_end: call.open_end,
         }
     }

@@ -49,10 +49,42 @@ pub struct Acceptance {
     pub renamed_from: Option<String>,
     /// Values that were given the type that the schema asks for.
     pub coercions: Vec<Coercion>,
+    /// How it stands to what the model says beside its calls; `None` where it says nothing, and of a native call. In an
+    /// [event](crate::Event::Call) it is not known yet what comes behind it.
+    pub beside_prose: Option<BesideProse>,
     /// The answer ends before the call does, and the tool's schema lets more stand there: `{"city": "Paris"` of a tool
     /// that also takes `days`. Whether the model forgot the bracket or was cut, the text cannot tell: where a call
     /// that lacks something costs more than a question, ask before it runs.
     pub open_end: bool,
+}
+
+/// How a call in the text stands to the words beside it, from the surest sign that it is meant to the weakest. What is said
+/// between its words, or in the middle of a sentence, may be shown rather than made: who may run it should ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BesideProse {
+    /// Words stand before it, in earlier lines.
+    Above,
+    /// Words stand behind it.
+    Below,
+    /// Words stand before it on its own line, and end with a sign: `I look it up: ⟨call⟩`.
+    Line,
+    /// Words stand before it and behind it.
+    Between,
+    /// It stands where a word of a sentence does: `I will not run ⟨call⟩`.
+    Sentence,
+}
+
+impl BesideProse {
+    /// Its name: `above`, `below`, `line`, `between`, `sentence`.
+    pub fn name(self) -> &'static str {
+        match self {
+            BesideProse::Above => "above",
+            BesideProse::Below => "below",
+            BesideProse::Line => "line",
+            BesideProse::Between => "between",
+            BesideProse::Sentence => "sentence",
+        }
+    }
 }
 
 impl Acceptance {

@@ -36,6 +36,7 @@ fn call() -> Acceptance {
         repairs: Vec::new(),
         renamed_from: None,
         coercions: Vec::new(),
+        beside_prose: None,
         open_end: false,
     }
 }

@@ -21,6 +21,7 @@ fn call(arguments: &str) -> Acceptance {
         repairs: Vec::new(),
         renamed_from: None,
         coercions: Vec::new(),
+        beside_prose: None,
         open_end: false,
     }
 }
@@ -52,13 +53,16 @@ fn a_healed_call() {
     let report = serde_json::to_string(&Report::of(&outcome, "{\"n\":1}}}", &[])).unwrap();
     assert_eq!(
         report,
-        "{\"version\":1,\"calls\":[{\"number\":1,\"id\":null,\"name\":\"f\",\
+        "{\"version\":2,\"calls\":[{\"number\":1,\"id\":null,\"name\":\"f\",\
          \"arguments\":{\"n\": 1.50, \"m\": 5},\
          \"dialect\":\"json_bare\",\"class\":\"R2\",\"span\":[0,9],\"repairs\":[\
          {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[7,8],\"before\":\"}\",\"put\":\"\"},\
          {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[8,9],\"before\":\"}\",\"put\":\"\"}],\
          \"coercions\":[{\"pointer\":\"/m\",\"from\":\"\\\"5\\\"\",\"to\":\"5\"}],\"renamed_from\":\"F\",\"open_end\":false}],\
-         \"refusals\":[],\"text\":\"\",\"reasoning\":\"\",\"repairs\":{\"drop-closer\":2}}"
+         \"refusals\":[],\"text\":\"\",\"reasoning\":\"\",\"repairs\":[\
+         {\"call\":1,\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[7,8],\"before\":\"}\",\"put\":\"\"},\
+         {\"call\":1,\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[8,9],\"before\":\"}\",\"put\":\"\"}],\
+         \"repair_counts\":{\"drop-closer\":2}}"
     );
 }
 
@@ -72,7 +76,10 @@ fn repairs_of_native_calls_are_places_in_their_arguments() {
     let report = report(vec![Verdict::Accepted(native), Verdict::Accepted(written)], "Wxyz{}", &natives);
     assert_eq!(report["calls"][0]["repairs"][1]["before"], "abc");
     assert_eq!(report["calls"][1]["repairs"][0]["before"], "Wxyz");
-    assert_eq!(report["repairs"], callwright::json!({"add-closer": 1, "drop-prose": 2}));
+    assert_eq!(report["repair_counts"], callwright::json!({"add-closer": 1, "drop-prose": 2}));
+    let calls: Vec<u64> =
+        report["repairs"].as_array().unwrap().iter().filter_map(|repair| repair["call"].as_u64()).collect();
+    assert_eq!(calls, [1, 1, 2]);
 }
 
 #[test]
@@ -83,7 +90,7 @@ fn a_refused_call() {
     assert_eq!(
         report,
         callwright::json!({
-            "version": 1, "calls": [], "text": "Hi", "reasoning": "Hm", "repairs": {},
+            "version": 2, "calls": [], "text": "Hi", "reasoning": "Hm", "repairs": [], "repair_counts": {},
             "refusals": [{
                 "number": 2, "id": "c2", "name": "f", "dialect": "json_fence", "span": [4, 9],
                 "block": "{\n \"a\":1}}", "code": "unreadable", "message": "Extra data",
@@ -122,7 +129,7 @@ fn healed_and_unhealed_texts() {
     assert_eq!(
         callwright::value::Value::of(&HealReport::of(&Ok(healed), "{\"a\":1")).unwrap(),
         callwright::json!({
-            "version": 1, "output_text": "{\"a\":1}", "class": "R2", "coercions": [],
+            "version": 2, "output_text": "{\"a\":1}", "class": "R2", "coercions": [],
             "repairs": [{"kind": "add-closer", "class": "R2", "at": [6, 6], "before": "", "put": "}"}],
         })
     );
@@ -130,7 +137,7 @@ fn healed_and_unhealed_texts() {
     assert_eq!(
         callwright::value::Value::of(&HealReport::of(&readings, "1 2")).unwrap(),
         callwright::json!({
-            "version": 1, "error": "The call can be read in 2 ways", "code": "ambiguous", "position": null,
+            "version": 2, "error": "The call can be read in 2 ways", "code": "ambiguous", "position": null,
             "hints": ["Send the call again as strict JSON, the way you mean it"], "fix": null,
             "diagnostics": [], "readings": ["1", "2"], "violations": [],
         })

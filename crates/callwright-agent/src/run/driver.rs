@@ -256,6 +256,7 @@ impl Runner {
         for call in self.machine.undecided() {
             let decision =
                 self.with.toolbox.decide(&call.name, &call.arguments, call.repaired, &self.with.rights);
+            let decision = decision.beside(call.beside, call.effect);
             if let Some(result) = Machine::refusal(decision) {
                 self.finished(&call, result, Account::default(), false).await?;
             } else {
@@ -293,7 +294,7 @@ impl Runner {
                     continue;
                 }
                 // Nothing is to be done about it from outside, and the work may go on without it.
-                Approval::Nobody if matches!(why, Why::Configures | Why::Linked) => {
+                Approval::Nobody if matches!(why, Why::Configures | Why::Linked | Why::Beside) => {
                     self.finished(&call, Machine::unattended(why), Account::default(), false).await?;
                     continue;
                 }

@@ -241,6 +241,13 @@ impl Machine {
 
     /// The result of a call that only a person can allow, where nobody is there.
     pub(super) fn unattended(why: Why) -> ToolResult {
+        if why == Why::Beside {
+            // The model can say what it meant by saying it apart.
+            let text = format!(
+                "not run: {why}. If you mean it, make the call again, alone, with no words around it"
+            );
+            return ToolError::new(text).into();
+        }
         let text = format!(
             "not run: {why}; nobody is there to allow it. Go on without it, and say at the end what you would have done"
         );

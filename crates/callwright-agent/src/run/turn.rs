@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::stop::Account;
 use crate::arguments::Arguments;
-use crate::rights::Repaired;
+use crate::rights::{Beside, Repaired};
 use crate::tool::{Effect, Kind};
 use crate::toolbox::Toolbox;
 
@@ -54,6 +54,9 @@ pub struct Call {
     pub arguments: String,
     /// What was done to it before it could be read.
     pub repaired: Repaired,
+    /// How it stands to what the model says beside it.
+    #[serde(default)]
+    pub beside: Beside,
     /// How much it may change.
     pub effect: Effect,
     /// Twice is as once.
@@ -167,6 +170,7 @@ impl Call {
             name: call.name.clone(),
             arguments: call.arguments.clone(),
             repaired: Repaired::from(call),
+            beside: Beside::from(call),
             effect: kind.effect,
             idempotent: kind.idempotent,
             ends_run: tool.is_some_and(|tool| tool.ends_run()),

@@ -5,7 +5,7 @@ use callwright::Policy;
 use callwright_agent::run::{
     Account, Call, End, Ended, Machine, ModelTurn, Next, Part, Settings, Stop, Wrong, flaws,
 };
-use callwright_agent::{Decision, Effect, Repaired, ToolError, ToolResult, Why};
+use callwright_agent::{Beside, Decision, Effect, Repaired, ToolError, ToolResult, Why};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
@@ -31,6 +31,7 @@ fn call() -> impl Strategy<Value = Part> {
                 name,
                 arguments: "{}".into(),
                 repaired: Repaired::Exact,
+                beside: Beside::Apart,
                 effect,
                 idempotent: false,
                 ends_run,
@@ -232,6 +233,7 @@ fn calls(name: &str, arguments: &str) -> ModelTurn {
         name: name.into(),
         arguments: arguments.into(),
         repaired: Repaired::Exact,
+        beside: Beside::Apart,
         effect: Effect::Write,
         idempotent: true,
         ends_run: false,

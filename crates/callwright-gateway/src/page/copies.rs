@@ -104,7 +104,8 @@ fn tools(request: &str) -> String {
 
 /// `a-name` of what comes to pass.
 fn name_of(report: &Value) -> String {
-    let repairs = report.get("repairs").and_then(Value::as_object);
+    // Reports of the first version had them under another name.
+    let repairs = report.get("repair_counts").or(report.get("repairs")).and_then(Value::as_object);
     let first = repairs.and_then(|repairs| repairs.keys().next().cloned());
     let refusal = list(report, "refusals").next().map(|refusal| text(refusal, "code").to_owned());
     refusal.or(first).unwrap_or_else(|| String::from("as-it-came"))
@@ -195,7 +196,7 @@ mod tests {
         let choice = json!({"raw": HOSTILE, "report": {
             "calls": [{"number": 1, "name": "f", "dialect": "hermes", "arguments": {"a": HOSTILE}}],
             "refusals": [{"number": 2, "dialect": "hermes", "code": "truncated"}],
-            "text": "says", "reasoning": "", "repairs": {},
+            "text": "says", "reasoning": "", "repairs": [], "repair_counts": {},
         }});
         let case: toml::Table = text_case(&choice, &request, "recorded: m").parse().unwrap();
         let case = &case["case"][0];

@@ -2,6 +2,7 @@
 
 use callwright_json::strict_end;
 
+use super::beside::OnLine;
 use super::body::{Body, End};
 use super::expression;
 use super::extent::{Extent, Progress};
@@ -357,6 +358,9 @@ impl<'a> Scanner<'a> {
                 // Of marks that are never closed, the last ones count.
                 self.glue.drain(..self.glue.len().saturating_sub(MAX_GLUE));
                 self.inside = Some((lead.dialect, end));
+                if self.pending.is_empty() {
+                    self.on_line = OnLine::behind(self.text.get(self.anew..lead.start).unwrap_or(""));
+                }
                 self.pending.extend(verdicts);
                 self.at = end;
                 self.called = end;

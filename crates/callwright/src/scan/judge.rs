@@ -383,6 +383,7 @@ impl<'a, 't> Case<'a, 't> {
                     repairs,
                     renamed_from: (written != tool.name()).then(|| written.to_owned()),
                     coercions,
+                    beside_prose: None,
                     open_end,
                 };
                 Some(self.admitted(call, at, end))

@@ -6,6 +6,7 @@
 
 mod ahead;
 mod bare;
+mod beside;
 mod blocks;
 mod body;
 mod cited;
@@ -47,6 +48,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
 
+use self::beside::{Beside, OnLine};
 use self::body::Body;
 use self::early::Early;
 use self::extent::Extent;
@@ -184,6 +186,10 @@ pub struct Scanner<'a> {
     block: usize,
     /// Prose stood behind the last call.
     apart: bool,
+    /// Where the calls stand.
+    beside: Beside,
+    /// What stands on the line of the first pending call.
+    on_line: OnLine,
     /// The accepted calls.
     made: Made,
     /// How often the markup around calls was closed altogether.
@@ -269,6 +275,8 @@ impl<'a> Scanner<'a> {
             reach: usize::MAX,
             block: 0,
             apart: false,
+            beside: Beside::default(),
+            on_line: OnLine::default(),
             made: Made::default(),
             group: 0,
             called: 0,
@@ -317,6 +325,7 @@ impl<'a> Scanner<'a> {
             let space = std::mem::take(&mut self.space.pending);
             self.say(space, "", out);
         }
+        self.beside.tell(&self.outcome.text, &mut self.outcome.verdicts);
         self.outcome
     }
 

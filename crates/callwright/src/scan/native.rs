@@ -170,6 +170,7 @@ impl Draft {
                         repairs,
                         renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
                         coercions: fit.coercions,
+                        beside_prose: None,
                         open_end,
                     };
                     // What went out is not taken back, whatever else the text turned out to be.

@@ -95,6 +95,7 @@ impl Scanner<'_> {
                 continue;
             }
             self.remember(&verdict);
+            self.beside.note(self.outcome.verdicts.len(), self.outcome.text.len(), self.on_line);
             self.judged(verdict, out);
         }
         self.group += usize::from(self.glue.is_empty());
