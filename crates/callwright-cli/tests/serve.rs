@@ -226,6 +226,20 @@ fn the_log_tells_how_tools_reach_a_model() {
     assert!(lines.iter().any(|line| line["mode"] == "prompt"), "{log:#?}");
 }
 
+/// A type that there is not checks nothing: the log says so, once for the tools, however often they are sent.
+#[test]
+fn the_log_tells_once_of_a_type_that_there_is_not() {
+    let upstream = replay("[[answer]]\ntext = \"Hi.\"\nrepeat = true\n");
+    let serving = Serving::start(&["--upstream", &upstream.base_url()], &[]);
+    let mut request = chat("gpt-4o", "Hi.");
+    request["tools"][0]["function"]["parameters"]["properties"]["code"]["type"] = json!("strnig");
+    serving.chat(&request);
+    serving.chat(&request);
+    let (log, _) = serving.end();
+    let told = log.iter().filter(|line| line.contains("strnig")).count();
+    assert_eq!(told, 1, "{log:#?}");
+}
+
 /// The upstream's key and a client's, in all forms in which they might get out.
 fn forms(key: &str) -> Vec<String> {
     let base64 = |bytes: &[u8]| -> String {

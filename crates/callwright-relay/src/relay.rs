@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use callwright::lint::{Severity, lint};
 use callwright::{Policy, ToolSet};
 use callwright_json::{Kind, quote};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -263,6 +264,10 @@ impl ToolSets {
         }
         let tool_set = ToolSet::from_json(tools)
             .map_err(|error| WireError::bad_request(Some("tools"), "invalid_tools", error.to_string()))?;
+        // Once for each set, as long as it is kept: nothing else shows a type such as `strnig`, which no value is held to.
+        for finding in lint(&tool_set).iter().filter(|finding| finding.severity == Severity::Error) {
+            tracing::warn!(tool = finding.tool, finding = %finding, "[tools] a definition says something else than it seems to");
+        }
         let tool_set = Arc::new(tool_set);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < self.most {

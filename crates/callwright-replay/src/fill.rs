@@ -97,7 +97,7 @@ impl Source<'_> {
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut keys: Vec<&str> = required.collect();
         // A value that is given is wanted, demanded or not.
-        let given = self.with.keys().filter(|key| properties.contains_key(*key));
+        let given = self.with.keys().filter(|key| properties.contains_key(key));
         let enough = size(schema, "minProperties");
         let more = properties.keys().filter(|key| !properties[*key]["type"].is_null());
         for key in given.map(String::as_str) {

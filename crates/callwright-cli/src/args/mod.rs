@@ -82,7 +82,7 @@ fn help_template(command: &clap::Command) -> String {
             template.push_str(&format!("  {name:10}  {}\n", about.cloned().unwrap_or_default()));
         }
     }
-    template + "\nOptions:\n{options}\n\nHelp of a command: callwright COMMAND --help\n\n{after-help}\n"
+    template + "\nOptions:\n{options}\n\nHelp of a command: callwright COMMAND --help{after-help}\n"
 }
 
 #[derive(Debug, Subcommand)]
