@@ -93,12 +93,13 @@ impl Lines<'_> {
             Some(Ok(tools)) => tools,
             Some(Err(why)) => return Err(format!("cannot use `tools`: {why}")),
         };
+        let native_mode = flag(case, "native")?;
         let native = native_calls(case)?;
         let native: Vec<NativeCall<'_>> = native.iter().map(Native::borrowed).collect();
         let context = Context {
             finish_reason: finish_reason.as_deref(),
             starts_in_reasoning: start.as_deref() == Some("reasoning"),
-            native: given(case, "tool_calls").is_some(),
+            native: native_mode.unwrap_or_else(|| given(case, "tool_calls").is_some()),
             dialects: self.dialects.clone(),
             policy: self.args.policy,
             calls_in_reasoning: self.args.calls_in_reasoning,
@@ -150,6 +151,14 @@ pub(crate) fn native_calls<'a>(case: Value<'a>) -> Result<Vec<Native<'a>>, Strin
 /// The member `key`, where it is there and not null.
 pub(crate) fn given<'a>(of: Value<'a>, key: &str) -> Option<Value<'a>> {
     of.get(key).filter(|value| value.kind() != Kind::Null)
+}
+
+/// The flag `key`, where it is there and not null.
+fn flag(of: Value<'_>, key: &str) -> Result<Option<bool>, String> {
+    match given(of, key) {
+        None => Ok(None),
+        Some(value) => value.as_bool().map(Some).ok_or_else(|| format!("`{key}` must be true or false")),
+    }
 }
 
 /// The string `key`, where it is there and not null.

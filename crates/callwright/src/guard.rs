@@ -1,11 +1,11 @@
 //! Guards: what looks like a call but is none: placeholders, examples, turns that the model made up.
 
-use callwright_json::{Kind, Value};
+use callwright_json::Value;
 
 use crate::dialect::marks::{Fit, fit};
 use crate::dialect::{self, RESULTS, TURNS};
 use crate::shape::is_type_word;
-use crate::verdict::Violation;
+use crate::tools::Tool;
 
 /// Words that announce an example when they stand right before it.
 const EXAMPLE_WORDS: &[&str] = &[
@@ -166,67 +166,22 @@ const YOURS: [&str; 3] = ["your_", "<your", "[your"];
 const NO_NAME: [char; 7] = ['/', '=', '"', '|', '!', '[', '<'];
 /// Texts that are placeholders by themselves.
 const WORDS: &[&str] = &["...", "…", "missing", "placeholder", "tbd", "unknown_value"];
-/// The length of the longest word that is a placeholder by itself: `unknown_value`.
-const LONGEST_WORD: usize = 13;
-/// How far a text in angle brackets is looked at to tell markup from a name.
-const MAX_PLACEHOLDER: usize = 256;
 
-/// The first argument that only stands for one: `your_city`, `<city>`, `city="city"`, `weight=float`.
-pub(crate) fn placeholder(arguments: Value<'_>) -> Option<Violation> {
-    arguments.members().find_map(|(key, value)| member_placeholder(&key.as_str()?, value))
-}
-
-/// Does the argument `key` only stand for one?
-pub(crate) fn member_placeholder(key: &str, value: Value<'_>) -> Option<Violation> {
-    if value.kind() != Kind::String || is_plain_text(key, value.raw()) {
-        return None;
-    }
-    let text = value.as_str()?;
-    is_placeholder(key, text.trim()).then(|| Violation {
-        pointer: format!("/{}", key.replace('~', "~0").replace('/', "~1")),
-        keyword: "placeholder",
-        message: format!("{key} must be a real value, not the placeholder {text:?}"),
+/// Does an argument only stand for one: `your_city`, `<city>`, `city="city"`, `weight=float`? Not where the schema says
+/// more of the value than its type: an `enum` may hold any word.
+pub(crate) fn has_placeholder(tool: &Tool, arguments: Value<'_>) -> bool {
+    arguments.members().any(|(key, value)| {
+        let (Some(key), Some(text)) = (key.as_str(), value.as_str()) else { return false };
+        is_placeholder(&key, text.trim()) && !is_described(tool, &key)
     })
 }
 
-/// Could a string that begins like `raw`, its JSON text so far, still become a placeholder for `key`?
-///
-/// Once the answer is no, it stays no for all that may follow.
-pub(crate) fn may_be_placeholder(key: &str, raw: &str) -> bool {
-    let mut rest = raw;
-    while let Some(shorter) = [" ", "\\n", "\\t", "\\r"].iter().find_map(|blank| rest.strip_prefix(blank)) {
-        rest = shorter;
-    }
-    let head = &rest.as_bytes()[..rest.len().min(MAX_PLACEHOLDER)];
-    match head.first() {
-        Some(b'<') => !head.iter().skip(1).any(|byte| NO_NAME.contains(&char::from(*byte))),
-        _ if YOURS.iter().any(|yours| dialect::starts_with_any_case(head, yours)) => true,
-        _ => rest.len() <= LONGEST_WORD.max(key.len()),
-    }
-}
-
-/// Is the string `raw` too long for a placeholder, and not one of those that may have any length? Seen by its ends,
-/// without a look at all of it; `false` where that does not tell.
-fn is_plain_text(key: &str, raw: &str) -> bool {
-    /// The most bytes that an escape has for each byte that it stands for.
-    const MAX_ESCAPE: usize = 6;
-    let mut inside = raw.get(1..raw.len().saturating_sub(1)).unwrap_or("");
-    while let Some(shorter) = [" ", "\\n", "\\t", "\\r"].iter().find_map(|blank| inside.strip_suffix(blank)) {
-        inside = shorter;
-    }
-    let bytes = inside.as_bytes();
-    let is_letter = |byte: &u8| byte.is_ascii_graphic() && *byte != b'\\';
-    // The last letter may be an escape's: `\f`, `\u0020`.
-    let ends_plainly = match bytes {
-        [.., b'\\', _] | [] => false,
-        [.., last] => {
-            let tail = bytes.get(bytes.len().saturating_sub(MAX_ESCAPE)..).unwrap_or(bytes);
-            is_letter(last) && !tail.windows(2).any(|pair| pair == b"\\u")
-        }
-    };
-    let starts_plainly =
-        bytes.first().is_some_and(|byte| is_letter(byte) && !matches!(byte, b'<' | b'[' | b'y' | b'Y'));
-    starts_plainly && MAX_ESCAPE * LONGEST_WORD.max(key.len()) < bytes.len() && ends_plainly
+/// Does the schema name values for `key`, or a form of them?
+fn is_described(tool: &Tool, key: &str) -> bool {
+    let property = tool.schema().value().get("properties").and_then(|properties| properties.get(key));
+    let names =
+        ["enum", "const", "pattern", "format", "examples", "default", "$ref", "anyOf", "oneOf", "allOf"];
+    property.is_some_and(|property| names.iter().any(|name| property.get(*name).is_some()))
 }
 
 fn is_placeholder(key: &str, text: &str) -> bool {
@@ -414,16 +369,18 @@ mod tests {
 
     #[test]
     fn placeholders_stand_for_no_value() {
-        let found =
-            |text: &str| placeholder(strict(text).unwrap().root(text)).map(|violation| violation.pointer);
-        for (text, pointer) in [
-            (r#"{"a": 1, "city": "your_city"}"#, "/city"),
-            (r#"{"city": "<city>"}"#, "/city"),
-            (r#"{"city": "<name of the city>"}"#, "/city"),
-            (r#"{"file_name": "file_name"}"#, "/file_name"),
-            (r#"{"x": "int"}"#, "/x"),
+        let tools = r#"[{"name": "f", "parameters": {"properties": {"kind": {"enum": ["int", "kind"]}}}}]"#;
+        let tools = crate::ToolSet::from_json(tools).unwrap();
+        let tool = tools.get("f").unwrap();
+        let has = |text: &str| has_placeholder(tool, strict(text).unwrap().root(text));
+        for text in [
+            r#"{"a": 1, "city": "your_city"}"#,
+            r#"{"city": "<city>"}"#,
+            r#"{"city": "<name of the city>"}"#,
+            r#"{"file_name": "file_name"}"#,
+            r#"{"x": "int"}"#,
         ] {
-            assert_eq!(found(text).as_deref(), Some(pointer), "{text}");
+            assert!(has(text), "{text}");
         }
         for text in [
             r#"{"city": "Paris"}"#,
@@ -434,8 +391,10 @@ mod tests {
             r#"{"mark": "<|call|>"}"#,
             r#"{"xml": "<![CDATA[x]]>"}"#,
             r#"{"sort_by": "value"}"#,
+            r#"{"kind": "int"}"#,
+            r#"{"kind": "kind"}"#,
         ] {
-            assert_eq!(found(text), None, "{text}");
+            assert!(!has(text), "{text}");
         }
     }
 

@@ -88,7 +88,8 @@ enum Object<'v, 't> {
 }
 
 fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Object<'v, 't> {
-    if is_echo(value) {
+    // What marks say is a call is no schema that is said back.
+    if prefix != Prefix::Any && is_echo(value) {
         return Object::Call(Shaped::Echo);
     }
     let name = member(value, keys::NAME, |v| v.kind() == Kind::String);

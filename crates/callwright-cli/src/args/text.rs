@@ -27,7 +27,8 @@ const FINISH_REASONS: [&str; 13] = [
 
 #[derive(Debug, Args)]
 #[command(after_help = "With --jsonl each line is an object
-  {\"id\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"reasoning\"][, \"start\"]}
+  {\"id\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"reasoning\"][, \"start\"][, \"native\"]}
+(native: true where the model was given its tools natively, which lines with tool_calls say by themselves)
 and is answered, in order, by one flushed line
   {\"id\", \"calls\": [{\"name\", \"arguments\", …}], \"text\", \"repairs\", …, \"us\"}
 which has an \"error\" where only refusals came out, or the line could not be used.

@@ -13,7 +13,7 @@ pub(super) enum OnLine {
     Nothing,
     /// Words, and a sign that ends them: `Let me see:`
     Words,
-    /// Words that go on: a letter or a comma stands before it.
+    /// Words that go on: a letter or a comma stands right before it.
     Sentence,
 }
 
@@ -84,8 +84,8 @@ mod tests {
             ("我来看看：⟨⟩", Some(Line)),
             ("Let me see. ⟨⟩", Some(Line)),
             ("Vorher.\n\n⟨⟩\n\nNachher.", Some(Between)),
-            ("I did not run ⟨⟩", Some(Sentence)),
-            ("I did not run ⟨⟩, as you see.", Some(Sentence)),
+            ("See ⟨⟩", Some(Sentence)),
+            ("See ⟨⟩, please.", Some(Sentence)),
             ("Как видно, ⟨⟩", Some(Sentence)),
         ] {
             let text = text.replace("⟨⟩", call);

@@ -18,7 +18,7 @@ use crate::payload::{self, Payload};
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped};
 use crate::tools::Tool;
-use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict, Violation};
+use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// What a payload came to.
 pub(crate) enum Judged {
@@ -367,8 +367,9 @@ impl<'a, 't> Case<'a, 't> {
         at: usize,
         end: usize,
     ) -> Option<Verdict> {
-        if let Some(violation) = guard::placeholder(value) {
-            return self.not_meant(tool, violation, at, end);
+        // What its marks say is a call is one whatever its values look like.
+        if !self.lead.is_distinct() && guard::has_placeholder(tool, value) {
+            return None;
         }
         match check::fit_value(tool, value) {
             Ok(Fit { arguments, coercions }) => {
@@ -405,13 +406,6 @@ impl<'a, 't> Case<'a, 't> {
             Some(reason) => self.refuse(Some(call.name), reason, at, end),
             None => Verdict::Accepted(call),
         }
-    }
-
-    /// Placeholders in a marked call are refused; elsewhere they show that nothing is called.
-    fn not_meant(&self, tool: &Tool, violation: Violation, at: usize, end: usize) -> Option<Verdict> {
-        self.lead
-            .is_distinct()
-            .then(|| self.refuse(Some(tool.name().to_owned()), Reason::Invalid(vec![violation]), at, end))
     }
 
     pub(super) fn refuse(&self, name: Option<String>, reason: Reason, at: usize, end: usize) -> Verdict {

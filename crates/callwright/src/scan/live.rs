@@ -12,7 +12,6 @@ use std::ops::Range;
 
 use callwright_json::{Guide, Member, Place, strict};
 
-use crate::guard;
 use crate::tools::Tool;
 
 /// How far the arguments of one call are certain.
@@ -175,11 +174,9 @@ impl Live {
 
     /// Is the value that ends before `end` one that no verdict will touch?
     fn is_right(&self, tool: &Tool, text: &str, end: usize) -> bool {
-        let key = text.get(self.member.key.clone()).unwrap_or("");
         let raw = text.get(self.member.value..end).unwrap_or("");
         let (Ok(tree), Some(place)) = (strict(raw), self.member.place) else { return false };
-        let value = tree.root(raw);
-        guard::member_placeholder(key, value).is_none() && tool.schema().fits_at(place, value)
+        tool.schema().fits_at(place, tree.root(raw))
     }
 
     /// Goes on in the string that goes out, as far as it is decided.
@@ -209,17 +206,7 @@ impl Live {
     /// Lets out what is certain and has not gone out yet.
     fn release<'t>(&mut self, text: &'t str) -> Option<&'t str> {
         let end = self.doubtful.unwrap_or(self.at);
-        let from = match self.sent {
-            Some(sent) => sent,
-            None => {
-                let key = text.get(self.member.key.clone())?;
-                let so_far = text.get(self.member.value + 1..end)?;
-                if guard::may_be_placeholder(key, so_far) {
-                    return None;
-                }
-                self.start
-            }
-        };
+        let from = self.sent.unwrap_or(self.start);
         let piece = text.get(from..end).filter(|piece| !piece.is_empty())?;
         self.sent = Some(end);
         Some(piece)
@@ -379,7 +366,6 @@ mod tests {
             r#"{"path": 5, "#,
             r#"{"path": "a" b.txt", "#,
             r#"{'path': "a.txt", "#,
-            r#"{"path": "your_path", "#,
             r#"{"path": "a.txt", "mode": "r", "#,
             r#"{"path": "a.txt", "lines": ["1"], "#,
             r#"{"path": "a.txt", "lines": [1}, "#,
@@ -399,13 +385,9 @@ mod tests {
     #[test]
     fn nothing_goes_out_where_the_text_or_the_rest_could_still_be_wrong() {
         let head = r#"{"path": "a.txt", "content": "#;
-        for content in
-            ["\"your_content goes here, you know\"", "\"<the content of the file\"", "\"tbd", "[\"A text"]
-        {
-            assert_eq!(sent("write", &format!("{head}{content}")), "", "{content}");
-        }
+        assert_eq!(sent("write", &format!("{head}[\"A text")), "", "it must be a string");
         let note = r#"{"path": "a.txt", "content": "b", "note": "A text of some length"#;
-        assert_eq!(sent("write", note), r#""#, "a note may be too long");
+        assert_eq!(sent("write", note), r#"{"path": "a.txt", "content": "b"#, "a note may be too long");
         assert_eq!(sent("one", r#"{"a": "A text of some length"#), "", "the number of members counts");
         assert_eq!(sent("pair", r#"{"a": "A text of some length"#), "", "the tables do not say all");
     }

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use callwright_json::{Class, Guide, Member, Place, strict};
 
 use super::live::Escape;
-use crate::guard;
 use crate::name::is_name_byte;
 use crate::payload::{self, relaxed};
 use crate::tools::Tool;
@@ -288,7 +287,7 @@ impl LiveSpelt {
         let is_right = tree.root(&json).members().take(n_whole).all(|(key, value)| {
             let Some(key) = key.as_str() else { return false };
             let Member::Declared(_, place) = guide.member(guide.root(), &key) else { return false };
-            guard::member_placeholder(&key, value).is_none() && tool.schema().fits_at(place, value)
+            tool.schema().fits_at(place, value)
         });
         let head = if is_open { json.strip_suffix("\"}")? } else { &json };
         is_right.then(|| head.to_owned())
@@ -361,10 +360,6 @@ impl LiveSpelt {
         let Some(piece) = text.get(self.sent_to..end).filter(|piece| !piece.is_empty()) else { return };
         let inside = self.spelling.escaped(piece);
         if self.sent.is_empty() {
-            let key = text.get(self.key.clone()).unwrap_or("");
-            if guard::may_be_placeholder(key, &inside) {
-                return;
-            }
             self.sent.push_str(&self.head);
         }
         self.sent.push_str(&inside);

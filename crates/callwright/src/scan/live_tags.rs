@@ -8,13 +8,9 @@
 use callwright_json::{Guide, Kinds, Member, Place, quote, strict};
 
 use crate::dialect::{Trim, Typing};
-use crate::guard;
 use crate::payload::tagged::{Param, Walk};
 use crate::payload::value;
 use crate::tools::Tool;
-
-/// How much of a text is looked at for a placeholder, in characters.
-const MAX_BEGINNING: usize = 512;
 
 /// How far the arguments of one call are certain.
 #[derive(Debug, Default)]
@@ -108,10 +104,7 @@ impl LiveTags {
         }
         self.seen |= 1 << slot;
         let json = value::json_of(param.value.of(text), param.typing, guide, Some(place), trim);
-        let is_right = strict(&json).is_ok_and(|tree| {
-            let value = tree.root(&json);
-            guard::member_placeholder(key, value).is_none() && tool.schema().fits_at(place, value)
-        });
+        let is_right = strict(&json).is_ok_and(|tree| tool.schema().fits_at(place, tree.root(&json)));
         self.is_sure |= is_right;
         self.head.extend([if self.head.is_empty() { "{" } else { ", " }, &quote(key), ": ", &json]);
         is_right
@@ -133,12 +126,6 @@ impl LiveTags {
         let from = if is_first { start } else { open.sent };
         let written = text.get(from..end).unwrap_or("");
         if is_first {
-            // Its beginning tells, however long it grows.
-            let beginning =
-                written.char_indices().nth(MAX_BEGINNING).map_or(written, |(len, _)| &written[..len]);
-            if guard::may_be_placeholder(key, inside(&quote(beginning))) {
-                return;
-            }
             self.sent.extend([
                 &*self.head,
                 if self.head.is_empty() { "{" } else { ", " },

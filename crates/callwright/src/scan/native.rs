@@ -6,9 +6,8 @@ use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span
 use super::live::{Inside, Live};
 use super::open_end;
 use super::{Event, LiveCall};
-use crate::check::{self, Fit};
+use crate::check;
 use crate::dialect::NATIVE;
-use crate::guard;
 use crate::name::{Names, Prefix};
 use crate::payload;
 use crate::policy::Admission;
@@ -157,7 +156,7 @@ impl Draft {
             return self.refuse(number, names.unknown(&self.name));
         };
         match self.arguments(tool, end == End::OfAnswer { cut: true } || is_going_on(&self.arguments)) {
-            Ok((arguments, repairs)) => match guarded_fit(tool, &arguments) {
+            Ok((arguments, repairs)) => match check::fit(tool, &arguments).map_err(Reason::Invalid) {
                 Ok(fit) => {
                     let open_end = end != End::OfCall
                         && open_end::is_open(tool, &fit.arguments, &self.arguments, 0, &repairs);
@@ -283,15 +282,6 @@ fn settled<'p, 't>(parse: &'p Parse<'t>, tool: &Tool) -> Option<&'p Reading<'t>>
         let mut fitting = parse.readings.iter().filter(|r| check::fit(tool, r.value().raw()).is_ok());
         fitting.next().filter(|_| fitting.next().is_none())
     })
-}
-
-fn guarded_fit(tool: &Tool, arguments: &str) -> Result<Fit, Reason> {
-    if let Ok(tree) = strict(arguments)
-        && let Some(violation) = guard::placeholder(tree.root(arguments))
-    {
-        return Err(Reason::Invalid(vec![violation]));
-    }
-    check::fit(tool, arguments).map_err(Reason::Invalid)
 }
 
 fn broken(parse: &Parse<'_>) -> Reason {
