@@ -37,6 +37,7 @@ pub(crate) fn score(dir: &Path) -> Result<()> {
     scorer.heal(&mut table)?;
     scorer.calls(&mut table)?;
     scorer.dialects(&mut table)?;
+    scorer.laws(&mut table)?;
     scorer.json_suite(&mut table)?;
     scorer.schema_suite(&mut table)?;
     table.finish()
@@ -116,6 +117,31 @@ impl Scorer {
         let [calls, with_text, _] = figures[..] else { bail!("not understood: {line}") };
         table.at_least("parse, dialects: calls right %", calls, 99.9);
         table.at_least("parse, dialects: calls and text right %", with_text, 99.9);
+        Ok(())
+    }
+
+    /// Laws as generated cases: on those to work on, and on those that only judge.
+    fn laws(&self, table: &mut Table) -> Result<()> {
+        for seed in ["fit", "judge"] {
+            let corpus = format!("corpora/laws-dev/{seed}.jsonl");
+            let answers = self.parse(&corpus, &format!("laws-{seed}"))?;
+            let mut report = self.script("score_laws.py");
+            let report = printed(report.arg(self.dir.join(&corpus)).arg(&answers))?;
+            fs::write(self.out.join(format!("laws-{seed}.txt")), &report)?;
+            // cut-stop        412  right 8.50 %  refused 68.45 %  lost 23.06 %  wrong 0.00 %
+            let figure = |law: &str, part: &str| -> Result<f64> {
+                let line = report.lines().find(|line| line.split_whitespace().next() == Some(law));
+                let mut words = line.with_context(|| format!("no law {law}"))?.split_whitespace();
+                let figure = words.find(|word| *word == part).and_then(|_| words.next());
+                Ok(figure.with_context(|| format!("not understood: {law}"))?.parse()?)
+            };
+            for (law, floor) in [("valid", 100.0), ("closer", 100.0), ("meant", 57.0), ("shown", 38.0)] {
+                table.at_least(&format!("laws, {seed}, {law}: right %"), figure(law, "right")?, floor);
+            }
+            for law in ["cut-stop", "cut-limit"] {
+                table.at_most(&format!("laws, {seed}, {law}: wrong %"), figure(law, "wrong")?, 0.0);
+            }
+        }
         Ok(())
     }
 

@@ -133,6 +133,9 @@ fn a_certificate_that_is_named_is_trusted_and_no_other() {
     let missing = models(&["--upstream-ca-file", "/nowhere.pem"]);
     assert!(missing.code == 8 && missing.err.contains("ca_file: /nowhere.pem: "), "{}", missing.err);
     let serving = Serving::start(&["--upstream", &url, "--upstream-insecure"], &[]);
+    // Once it answers, it heeds signals.
+    let answer = serving.chat(&json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]}));
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     let (log, _) = serving.end();
     assert!(log.iter().any(|line| line.contains("its certificate is not checked")), "{log:?}");
 }

@@ -225,7 +225,12 @@ impl<'a> Scanner<'a> {
         };
         let limits: Vec<usize> = limits.flat_map(|limit| [Some(limit), inside(limit)]).flatten().collect();
         for limit in limits {
-            match self.judge(&lead, limit, None, false, false) {
+            // Before the bracket of the list, with which the answer ends, the answer ends as well: `[f(to=['a']`.
+            let behind = self.text.get(limit..).unwrap_or("").trim_end();
+            self.ends_in_list = behind == "]" && reach == self.text.len();
+            let judged = self.judge(&lead, limit, None, false, false);
+            self.ends_in_list = false;
+            match judged {
                 Judged::Unclear => {}
                 judged => return self.settle(lead, judged, out),
             }
@@ -265,6 +270,9 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn case<'c>(&'c self, lead: &'c Lead, limit: usize) -> Case<'c, 'a> {
+        let is_at_end = limit == self.text.len() || self.ends_in_list;
+        let frames = lead.glue.iter().chain(&self.glue);
+        let around = frames.filter(|glue| matches!(glue, Glue::Bracket | Glue::Paren)).count();
         Case {
             names: &self.names,
             dialects: &self.dialects,
@@ -272,8 +280,9 @@ impl<'a> Scanner<'a> {
             text: &self.text[..limit],
             end: None,
             is_fenced: self.in_fence || lead.is_fenced(),
-            cut: self.cut && limit == self.text.len(),
-            at_end: limit == self.text.len(),
+            around: around.saturating_sub(usize::from(self.ends_in_list)),
+            cut: self.cut && is_at_end,
+            at_end: is_at_end,
             last: false,
             set_off: self.begins_line(lead.start) || !lead.glue.is_empty() || self.has_calls(),
             own_line: self.begins_line(lead.start)

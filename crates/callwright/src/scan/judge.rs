@@ -7,7 +7,7 @@ use callwright_json::{
 };
 
 use super::lead::{Item, Lead};
-use super::open_end;
+use super::open_end::{self, Ending};
 use super::stripped;
 use crate::check::{self, Fit};
 use crate::dialect::{Dialects, Text};
@@ -45,6 +45,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) cut: bool,
     /// Does the whole answer end where `text` does?
     pub(crate) at_end: bool,
+    /// How many brackets of lists and calls are open around the payload.
+    pub(crate) around: usize,
     /// Is this the last attempt? A payload that cannot be read is refused then.
     pub(crate) last: bool,
     /// Does the payload stand alone: at the start of a line, behind markup?
@@ -374,7 +376,14 @@ impl<'a, 't> Case<'a, 't> {
         match check::fit_value(tool, value) {
             Ok(Fit { arguments, coercions }) => {
                 let source = self.text.get(at..).filter(|_| self.at_end).unwrap_or("");
-                let open_end = self.at_end && open_end::is_open(tool, &arguments, source, at, &repairs);
+                let ending = match self.at_end {
+                    true => open_end::ending(tool, &arguments, (source, at), &repairs, self.around),
+                    false => Ending::Whole,
+                };
+                if ending == Ending::Cut {
+                    let reason = open_end::cut(end.saturating_sub(at));
+                    return Some(self.refuse(Some(tool.name().to_owned()), reason, at, end));
+                }
                 let call = Acceptance {
                     id: None,
                     name: tool.name().to_owned(),
@@ -385,7 +394,7 @@ impl<'a, 't> Case<'a, 't> {
                     renamed_from: (written != tool.name()).then(|| written.to_owned()),
                     coercions,
                     beside_prose: None,
-                    open_end,
+                    open_end: ending == Ending::Open,
                 };
                 Some(self.admitted(call, at, end))
             }

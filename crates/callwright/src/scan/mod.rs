@@ -186,6 +186,8 @@ pub struct Scanner<'a> {
     block: usize,
     /// Prose stood behind the last call.
     apart: bool,
+    /// Is a payload judged before the bracket of its list, with which the answer ends?
+    ends_in_list: bool,
     /// Where the calls stand.
     beside: Beside,
     /// What stands on the line of the first pending call.
@@ -275,6 +277,7 @@ impl<'a> Scanner<'a> {
             reach: usize::MAX,
             block: 0,
             apart: false,
+            ends_in_list: false,
             beside: Beside::default(),
             on_line: OnLine::default(),
             made: Made::default(),

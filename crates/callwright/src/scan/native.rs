@@ -4,7 +4,7 @@
 use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
 
 use super::live::{Inside, Live};
-use super::open_end;
+use super::open_end::{self, Ending};
 use super::{Event, LiveCall};
 use crate::check;
 use crate::dialect::NATIVE;
@@ -158,8 +158,15 @@ impl Draft {
         match self.arguments(tool, end == End::OfAnswer { cut: true } || is_going_on(&self.arguments)) {
             Ok((arguments, repairs)) => match check::fit(tool, &arguments).map_err(Reason::Invalid) {
                 Ok(fit) => {
-                    let open_end = end != End::OfCall
-                        && open_end::is_open(tool, &fit.arguments, &self.arguments, 0, &repairs);
+                    let ending = match end {
+                        End::OfCall => Ending::Whole,
+                        End::OfAnswer { .. } => {
+                            open_end::ending(tool, &fit.arguments, (&self.arguments, 0), &repairs, 0)
+                        }
+                    };
+                    if ending == Ending::Cut {
+                        return self.refuse(number, open_end::cut(self.arguments.len()));
+                    }
                     let call = Acceptance {
                         id: self.id.clone(),
                         name: tool.name().to_owned(),
@@ -170,7 +177,7 @@ impl Draft {
                         renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
                         coercions: fit.coercions,
                         beside_prose: None,
-                        open_end,
+                        open_end: ending == Ending::Open,
                     };
                     // What went out is not taken back, whatever else the text turned out to be.
                     let is_as_sent = call.arguments.starts_with(self.live.sent(&self.arguments));

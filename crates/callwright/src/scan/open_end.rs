@@ -1,27 +1,64 @@
 //! Calls whose last brackets nobody wrote: did the model forget them, or was more to follow?
 
-use callwright_json::{Guide as _, Kind, Member, Repair, RepairKind, Value, strict};
+use callwright_json::{
+    Diagnostic, Guide as _, Kind, Member, Problem, Repair, RepairKind, Span, Value, strict,
+};
 
 use crate::schema::SchemaGuide;
 use crate::tools::Tool;
+use crate::verdict::Reason;
 
-/// Were brackets of `arguments` mended at the end of `source`, and could something have stood before them?
+/// How a call ends whose last brackets may have been added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It is whole: nobody added anything, or nothing more could have stood before what was added.
+    Whole,
+    /// One bracket was missing, behind a value that is whole, and more could have stood before it.
+    Open,
+    /// It was cut: more brackets are missing, something was to follow a comma, or a list or an object had just begun.
+    Cut,
+}
+
+/// How `arguments` end, by the brackets that were added behind `source`.
 ///
 /// `source` is the payload as the model wrote it, up to where the answer ends, and begins at `base` of the text that
 /// `repairs` are places in. `{"city": "Paris"` is whole where the tool takes a city alone; where it takes a number of
-/// days as well, the text may have been cut there.
-pub(super) fn is_open(tool: &Tool, arguments: &str, source: &str, base: usize, repairs: &[Repair]) -> bool {
+/// days as well, the text may have been cut there. A limit falls between two tokens, and `"}` is one: a model that was
+/// cut has hardly ever left out one bracket alone. `around` brackets of a list or a call stand open around the payload.
+pub(super) fn ending(
+    tool: &Tool,
+    arguments: &str,
+    (source, base): (&str, usize),
+    repairs: &[Repair],
+    around: usize,
+) -> Ending {
     let written = source.trim_end();
-    let behind = |repair: &Repair| base + written.len() <= repair.at.start as usize;
-    if !repairs.iter().any(|repair| repair.kind == RepairKind::AddCloser && behind(repair)) {
-        return false;
+    let added = repairs.iter().filter(|repair| {
+        repair.kind == RepairKind::AddCloser && base + written.len() <= repair.at.start as usize
+    });
+    let missing: usize = added.map(|repair| repair.put.len()).sum();
+    if missing == 0 || !may_go_on(tool, arguments, written) {
+        return Ending::Whole;
     }
+    match missing + around {
+        1 if !written.ends_with([',', '{', '[', '(', ':', '=']) => Ending::Open,
+        _ => Ending::Cut,
+    }
+}
+
+/// Could more have stood in the brackets of `arguments` that `written` does not close?
+fn may_go_on(tool: &Tool, arguments: &str, written: &str) -> bool {
     let Ok(tree) = strict(arguments) else { return false };
     let value = tree.root(arguments);
     let is_closer = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
     let closed = written.bytes().rev().take_while(is_closer).filter(|b| !b.is_ascii_whitespace()).count();
     // The model closes from the inside out: what it left open are the outermost.
     takes_more(tool.schema().guide(), value, depth_at_end(value).saturating_sub(closed))
+}
+
+/// Why a call is refused that was cut at the end of its payload of `len` bytes.
+pub(super) fn cut(len: usize) -> Reason {
+    Reason::Truncated(vec![Diagnostic { problem: Problem::Truncated, at: Span::at(len) }])
 }
 
 /// Could `arguments`, an object that nothing closes, have more members?
@@ -89,6 +126,25 @@ mod tests {
         outcome.calls().next().map(|call| call.open_end)
     }
 
+    /// A bracket that the arguments need is not the list's, where the answer may have been cut.
+    #[test]
+    fn a_list_that_is_cut_is_no_call() {
+        let tools = r#"[{"name": "f", "parameters": {"required": ["to"], "properties": {
+            "to": {"type": "array", "items": {"type": "string"}}, "now": {"type": "boolean"}}}}]"#;
+        let tools = ToolSet::from_json(tools).unwrap();
+        let calls = |text: &str, finish_reason| {
+            let context = Context { finish_reason: Some(finish_reason), ..Context::default() };
+            let outcome = parse(&tools, text, &[], &context);
+            assert_eq!(outcome.verdicts.len(), 1, "{text}");
+            outcome.calls().count()
+        };
+        for finish_reason in ["stop", "length", "content_filter"] {
+            assert_eq!(calls("[f(to=['a']", finish_reason), 0, "{finish_reason}");
+            assert_eq!(calls("[f(to=['a'])", finish_reason), 1, "{finish_reason}");
+            assert_eq!(calls("[f(to=['a'])]", finish_reason), 1, "{finish_reason}");
+        }
+    }
+
     #[test]
     fn an_end_is_open_where_the_schema_takes_more() {
         let one = r#"{"type": "object", "properties": {"city": {"type": "string"}}}"#;
@@ -103,14 +159,17 @@ mod tests {
             (two, r#"{"city": "Paris",}"#, Some(false)),
             (two, r#"{"days": 2, "city": "Paris""#, Some(false)),
             ("{}", r#"{"city": "Paris""#, Some(true)),
-            (list, r#"{"to": ["Paris""#, Some(true)),
+            // Two brackets are missing.
+            (list, r#"{"to": ["Paris""#, None),
+            (list, r#"{"to": ["#, None),
+            (two, r#"{"city": "Paris","#, None),
             // The list is closed, and nothing else is declared.
             (list, r#"{"to": ["Paris"]"#, Some(false)),
             (list, r#"{"to": ["Paris"}"#, Some(false)),
-            (pair, r#"{"at": ["a""#, Some(true)),
+            (pair, r#"{"at": ["a""#, None),
             (pair, r#"{"at": ["a", "b""#, Some(false)),
             (nested, r#"{"at": {"x": "1", "y": "2""#, Some(false)),
-            (nested, r#"{"at": {"y": "2""#, Some(true)),
+            (nested, r#"{"at": {"y": "2""#, None),
             (nested, r#"{"at": {"y": "2"}"#, Some(false)),
         ] {
             assert_eq!(open_end(schema, arguments), expected, "{arguments}");
