@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use callwright_relay::survey::{CapabilityAt, Survey};
+use callwright_relay::survey::CapabilityAt;
 
 use crate::args::CapsArgs;
 use crate::checkup::{self, Mark};
@@ -23,8 +23,7 @@ pub(crate) fn run(args: &CapsArgs) -> Result<(), Failure> {
         if let Some(chosen) = &chosen {
             writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
         }
-        let (_, relay) = config.parts(&Default::default())?;
-        let survey = Survey::new(&relay, &env).map_err(|error| Failure::Config(error.to_string()))?;
+        let survey = config.survey(&env)?;
         let listings = survey.listings(LISTING).await;
         let found = survey.capabilities(&args.model, args.refresh).await;
         if found.is_empty() {

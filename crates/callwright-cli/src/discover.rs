@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use callwright_gateway::Secrets;
-use callwright_relay::survey::{self, Survey};
+use callwright_relay::survey;
 use callwright_replay::{Replay, Script, Setup};
 
 use crate::config::{Config, Env, Origin, named};
@@ -90,8 +89,7 @@ pub(crate) async fn model(config: &Config, env: Env<'_>) -> Result<String, Failu
     if let Some(model) = &config.settings.default_model {
         return Ok(model.clone());
     }
-    let (_, relay) = config.parts(&Secrets::default())?;
-    let survey = Survey::new(&relay, env).map_err(|error| Failure::Config(error.to_string()))?;
+    let survey = config.survey(env)?;
     let mut models: Vec<String> = Vec::new();
     let mut why = None;
     for listing in survey.listings(LISTING).await {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use callwright::ToolSet;
 use callwright::lint::{Severity, lint};
-use callwright_relay::survey::{CapabilityAt, Listing, Survey};
+use callwright_relay::survey::{CapabilityAt, Listing};
 
 use crate::args::DoctorArgs;
 use crate::checkup::{self, Finding, Mark};
@@ -65,8 +65,7 @@ impl Patient {
     ) -> Result<Patient, Failure> {
         // Held until all has been asked: it may be the built-in server.
         let chosen = discover::upstream(&mut config, env).await?;
-        let (_, relay) = config.parts(&Default::default())?;
-        let survey = Survey::new(&relay, env).map_err(|error| Failure::Config(error.to_string()))?;
+        let survey = config.survey(env)?;
         let listings = survey.listings(LISTING).await;
         let only = match listings.as_slice() {
             [Listing { models: Ok(models), .. }] if models.len() == 1 => models.first().cloned(),

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use callwright::json;
 use callwright_relay::config::fits;
-use callwright_relay::survey::Survey;
 use serde::Deserialize;
 
 use crate::args::{ModelsArgs, Purpose};
@@ -49,8 +48,7 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<(), Failure> {
         if let Some(chosen) = &chosen {
             writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
         }
-        let (_, relay) = config.parts(&Default::default())?;
-        let survey = Survey::new(&relay, &env).map_err(|error| Failure::Config(error.to_string()))?;
+        let survey = config.survey(&env)?;
         Ok(survey.listings(LISTING).await)
     })?;
     let families: Families =

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use callwright_gateway::{Gateway, KeepConfig, Secrets, Signals, StartError};
-use callwright_relay::survey::Survey;
 use callwright_store::Location;
 
 use crate::args::ServeArgs;
@@ -49,8 +48,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 
 /// Asks each upstream for its models, and says what came of it.
 async fn upstreams_answer(config: &Config, env: Env<'_>) -> Result<(), Failure> {
-    let (_, relay) = config.parts(&Secrets::default())?;
-    let survey = Survey::new(&relay, env).map_err(|error| Failure::Config(error.to_string()))?;
+    let survey = config.survey(env)?;
     let listings = survey.listings(LISTING).await;
     let mut findings: Vec<_> = listings.iter().map(checkup::of_upstream).collect();
     if let Some(model) = &config.settings.default_model {

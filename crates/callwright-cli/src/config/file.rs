@@ -59,10 +59,7 @@ pub(super) fn in_our_words(message: &str) -> String {
         let names =
             |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
         let (unknown, known) = (names(unknown).concat(), names(known));
-        let meant = known.iter().min_by_key(|name| strsim::damerau_levenshtein(name, &unknown));
-        let is_near =
-            |name: &&String| strsim::damerau_levenshtein(name, &unknown) * 3 <= unknown.chars().count();
-        return match meant.filter(is_near) {
+        return match meant(&unknown, known.iter().map(String::as_str)) {
             Some(meant) => format!("unknown key `{unknown}`: did you mean `{meant}`?"),
             None => format!("unknown key `{unknown}`; there are {}", known.join(", ")),
         };
@@ -74,6 +71,12 @@ pub(super) fn in_our_words(message: &str) -> String {
         other => other,
     };
     format!("{given}, expected {wanted}")
+}
+
+/// The known key that was probably meant: at most a third of the letters differ.
+pub(super) fn meant<'k>(unknown: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let near = known.min_by_key(|name| strsim::damerau_levenshtein(name, unknown))?;
+    (strsim::damerau_levenshtein(near, unknown) * 3 <= unknown.chars().count()).then_some(near)
 }
 
 /// `listen = 127.0.0.1:4000`: would the text be right, or right further on, if this value were in quotes?

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use callwright::{Dialect, DialectError, Dialects};
 use callwright_gateway::{ClientKey, GatewayConfig, Secrets};
 use callwright_relay::config::RelayConfig;
+use callwright_relay::survey::Survey;
 use callwright_template::ResponseTemplate;
 
 use crate::args::Flags;
@@ -143,6 +144,15 @@ impl Config {
             dialects: self.dialects.clone(),
         };
         Ok((gateway, relay))
+    }
+
+    /// The upstreams, to be asked about themselves.
+    ///
+    /// # Errors
+    /// What is configured cannot be used.
+    pub(crate) fn survey(&self, env: Env<'_>) -> Result<Survey, Failure> {
+        let (_, relay) = self.parts(&Secrets::default())?;
+        Survey::new(&relay, env).map_err(|error| Failure::Config(error.to_string()))
     }
 }
 

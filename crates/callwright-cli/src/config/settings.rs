@@ -188,10 +188,8 @@ pub(crate) fn put(
     let refused = |why: String| Failure::Config(format!("{origin}: {why}"));
     let setting = ALL.iter().find(|setting| setting.key == key);
     let setting = setting.ok_or_else(|| {
-        let near =
-            ALL.iter().map(|setting| (strsim::damerau_levenshtein(setting.key, key), setting.key)).min();
-        let near = near.filter(|(edits, _)| edits * 3 <= key.chars().count());
-        let meant = near.map_or_else(String::new, |(_, meant)| format!(": did you mean `{meant}`?"));
+        let meant = file::meant(key, ALL.iter().map(|setting| setting.key));
+        let meant = meant.map_or_else(String::new, |meant| format!(": did you mean `{meant}`?"));
         refused(format!("unknown key `{key}`{meant}"))
     })?;
     let wanted = |what: &str| refused(format!("`{key}` is {what}"));

@@ -25,7 +25,11 @@ pub(crate) struct StoreSettings {
 impl StoreSettings {
     /// Of each answer of an upstream so many bytes are kept as they came.
     pub(crate) fn answers(&self) -> usize {
-        if self.at.as_deref().map(str::trim) == Some("off") { 0 } else { self.answers }
+        if self.is_off() { 0 } else { self.answers }
+    }
+
+    fn is_off(&self) -> bool {
+        self.at.as_deref().map(str::trim) == Some("off")
     }
 }
 
@@ -74,7 +78,7 @@ impl Config {
 
     /// Is anything to be kept?
     pub(crate) fn wants_store(&self) -> bool {
-        self.settings.store.at.as_deref().map(str::trim) != Some("off")
+        !self.settings.store.is_off()
     }
 
     /// Where what is remembered of models stands, or else what programs remember of this user.
