@@ -3,9 +3,9 @@
 use callwright_json::strict_end;
 
 use super::beside::OnLine;
-use super::body::{Body, End};
-use super::expression;
 use super::extent::{Extent, Progress};
+use super::judge::body::{Body, End};
+use super::judge::expression;
 use super::judge::{Case, Judged, judge};
 use super::lead::{Glue, Item, Lead};
 use super::tail;

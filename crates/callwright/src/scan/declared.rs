@@ -1,7 +1,7 @@
 //! The markers of the caller's own dialects: `[[call f]]{…}[[/call]]`.
 
-use super::body::style_of;
 use super::header::Header;
+use super::judge::body::style_of;
 use super::lead::{Glue, Item, Leading, Step};
 use crate::dialect::own::{Opened, Stands};
 use crate::dialect::{Anchor, Grammar, NameAt};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use callwright_json::Span;
 
-use super::body::Body;
+use super::judge::body::Body;
 use super::judge::{Case, Judged};
 use super::lead::{Glue, Item, Lead};
 use super::live::{Inside, Live};

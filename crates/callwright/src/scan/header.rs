@@ -3,7 +3,7 @@
 
 use callwright_json::Span;
 
-use super::body::style_of;
+use super::judge::body::style_of;
 use super::lead::{Glue, Item, Leading, Step};
 use crate::dialect::marks::{Fit, fit};
 use crate::dialect::{Grammar, Known, NameAt};

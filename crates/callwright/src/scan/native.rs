@@ -3,8 +3,8 @@
 
 use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
 
+use super::judge::open_end::{self, Ending};
 use super::live::{Inside, Live};
-use super::open_end::{self, Ending};
 use super::{Event, LiveCall};
 use crate::check;
 use crate::dialect::NATIVE;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::ahead::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
 use super::blocks::thought_ends;
-use super::body::Body;
 use super::extent::Extent;
+use super::judge::body::Body;
 use super::lead::{self, Glue, Lead, Look, MAX_TICKS, Place, tick_run};
 use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};

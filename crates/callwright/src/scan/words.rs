@@ -2,8 +2,8 @@
 
 use callwright_json::Span;
 
+use super::judge::listed;
 use super::lead::{Glue, Item, Leading, Step};
-use super::listed;
 use crate::dialect::Known;
 use crate::keys;
 use crate::name::MAX_NAME;

@@ -10,7 +10,7 @@ use crate::verdict::Reason;
 
 /// How a call ends whose last brackets may have been added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(in crate::scan) enum Ending {
     /// It is whole: nobody added anything, or nothing more could have stood before what was added.
     Whole,
     /// One bracket was missing, behind a value that is whole, and more could have stood before it.
@@ -25,7 +25,7 @@ pub(super) enum Ending {
 /// `repairs` are places in. `{"city": "Paris"` is whole where the tool takes a city alone; where it takes a number of
 /// days as well, the text may have been cut there. A limit falls between two tokens, and `"}` is one: a model that was
 /// cut has hardly ever left out one bracket alone. `around` brackets of a list or a call stand open around the payload.
-pub(super) fn ending(
+pub(in crate::scan) fn ending(
     tool: &Tool,
     arguments: &str,
     (source, base): (&str, usize),
@@ -57,7 +57,7 @@ fn may_go_on(tool: &Tool, arguments: &str, written: &str) -> bool {
 }
 
 /// Why a call is refused that was cut at the end of its payload of `len` bytes.
-pub(super) fn cut(len: usize) -> Reason {
+pub(in crate::scan) fn cut(len: usize) -> Reason {
     Reason::Truncated(vec![Diagnostic { problem: Problem::Truncated, at: Span::at(len) }])
 }
 

@@ -1,13 +1,21 @@
 //! From a payload to verdicts: it is read, given its shape, checked and guarded.
 
+pub(super) mod body;
+pub(super) mod expression;
+pub(super) mod listed;
+mod named;
+pub(super) mod open_end;
+mod overrun;
+mod rows;
+
 use std::borrow::Cow;
 
 use callwright_json::{
     Diagnostic, Guide, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
 };
 
+use self::open_end::Ending;
 use super::lead::{Item, Lead};
-use super::open_end::{self, Ending};
 use super::stripped;
 use crate::check::{self, Fit};
 use crate::dialect::{Dialects, Text};
@@ -82,7 +90,7 @@ impl<'a, 't> Case<'a, 't> {
         self.lead.dialect.name.clone()
     }
 
-    pub(super) fn prefix(&self) -> Prefix {
+    fn prefix(&self) -> Prefix {
         if self.lead.is_distinct() { Prefix::Any } else { Prefix::Known }
     }
 
@@ -138,7 +146,7 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
-    pub(super) fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
+    fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
         let value = reading.value();
         let mut verdicts = Vec::new();
         let mut shaped = shape::calls_in(value, self.names, self.prefix());
@@ -211,7 +219,7 @@ impl<'a, 't> Case<'a, 't> {
         })
     }
 
-    pub(super) fn shaped_call(
+    fn shaped_call(
         &self,
         tool: &Tool,
         written: &str,
@@ -276,7 +284,7 @@ impl<'a, 't> Case<'a, 't> {
         self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end)
     }
 
-    pub(super) fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
+    fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
         match verdict {
             Some(verdict) => Judged::Calls(vec![verdict], end),
             None => Judged::Text(Some(end)),
@@ -284,7 +292,7 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// A payload that has no reading, or several.
-    pub(super) fn broken(&self, at: usize, end: usize, written: Option<&str>, parse: &Parse<'_>) -> Judged {
+    fn broken(&self, at: usize, end: usize, written: Option<&str>, parse: &Parse<'_>) -> Judged {
         let block = self.text.get(at..end).unwrap_or("");
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
         let plausible = match self.lead.item {
@@ -346,7 +354,7 @@ impl<'a, 't> Case<'a, 't> {
             .find_map(|piece| self.names.resolve(piece, Prefix::Known).map(|tool| tool.name().to_owned()))
     }
 
-    pub(super) fn verdict(
+    fn verdict(
         &self,
         tool: &Tool,
         written: &str,
@@ -360,7 +368,7 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// The verdict on arguments that were read.
-    pub(super) fn verdict_on(
+    fn verdict_on(
         &self,
         tool: &Tool,
         written: &str,
@@ -410,7 +418,7 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// A right call, unless it may not pass.
-    pub(super) fn admitted(&self, call: Acceptance, at: usize, end: usize) -> Verdict {
+    fn admitted(&self, call: Acceptance, at: usize, end: usize) -> Verdict {
         match self.admission.objection(&call) {
             Some(reason) => self.refuse(Some(call.name), reason, at, end),
             None => Verdict::Accepted(call),

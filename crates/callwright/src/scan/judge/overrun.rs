@@ -6,7 +6,7 @@
 
 use callwright_json::Reading;
 
-use super::judge::Case;
+use super::Case;
 use crate::dialect::marks::Fit;
 use crate::keys;
 use crate::name::{Prefix, leading_name};

@@ -2,7 +2,7 @@
 
 use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span};
 
-use super::judge::{Case, Judged};
+use super::{Case, Judged};
 use crate::dialect::Known;
 use crate::name::Prefix;
 use crate::payload::{self, Payload};

@@ -8,9 +8,8 @@ use callwright_json::{
     Class, Diagnostic, Guide as _, Kinds, Member, Problem, Repair, RepairKind, Span, strict,
 };
 
-use super::judge::{Case, Judged};
-use super::lead::{Item, Lead};
 use super::open_end;
+use super::{Case, Judged};
 use crate::check;
 use crate::dialect::marks::{self, Fit};
 use crate::dialect::{Trim, Typing};
@@ -22,6 +21,7 @@ use crate::payload::relaxed::{self, Braces, Edge};
 use crate::payload::tag::{self, Lexed, Role, tag_at};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
+use crate::scan::lead::{Item, Lead};
 use crate::shape;
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};

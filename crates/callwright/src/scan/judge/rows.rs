@@ -4,7 +4,7 @@
 
 use callwright_json::{Diagnostic, Guide, Problem, Repair, RepairKind, Span, strict};
 
-use super::judge::{Case, Judged};
+use super::{Case, Judged};
 use crate::payload::lines;
 use crate::shape::{self, Shaped};
 use crate::verdict::{Reason, Verdict};

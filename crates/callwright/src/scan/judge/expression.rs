@@ -2,12 +2,12 @@
 
 use callwright_json::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments};
 
-use super::judge::{Case, Judged};
-use super::lead::Glue;
-use super::{bare, code, listed};
+use super::{Case, Judged, listed};
 use crate::check;
 use crate::name::leading_name;
 use crate::payload::{self, Payload};
+use crate::scan::lead::Glue;
+use crate::scan::{bare, code};
 use crate::tools::Tool;
 use crate::verdict::{Reason, ShapeError, Verdict};
 

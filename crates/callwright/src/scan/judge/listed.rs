@@ -10,7 +10,7 @@ use crate::payload;
 use crate::tools::Tool;
 
 /// Do keyword arguments for `tool` begin at `at`? `None` where more text is needed to tell.
-pub(super) fn begin(text: &str, at: usize, tool: &Tool) -> Option<bool> {
+pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Option<bool> {
     let bytes = text.as_bytes();
     let quote = bytes.get(at)?;
     let from = if matches!(quote, b'"' | b'\'') { at + 1 } else { at };
