@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::decide::is_joined;
-use super::lead::{MAX_TICKS, tick_run};
+use super::opener::{MAX_TICKS, tick_run};
 use super::prose::Found;
 use super::said::Space;
 use super::{Event, Flow, Mode, Scanner, Thinking};

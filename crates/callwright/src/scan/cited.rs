@@ -1,7 +1,7 @@
 //! Calls behind a quotation mark: `He wrote "run <tool_call>…</tool_call>" there.` A mark that nothing closes quotes nothing.
 
 use super::judge::Judged;
-use super::lead::Lead;
+use super::opener::Lead;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::guard;

@@ -7,7 +7,7 @@ use super::extent::{Extent, Progress};
 use super::judge::body::{Body, End};
 use super::judge::expression;
 use super::judge::{Case, Judged, judge};
-use super::lead::{Glue, Item, Lead};
+use super::opener::{Glue, Item, Lead};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::{Anchor, marks};

@@ -11,10 +11,10 @@ use callwright_json::Span;
 
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
-use super::lead::{Glue, Item, Lead};
 use super::live::{Inside, Live};
 use super::live_spelt::LiveSpelt;
 use super::live_tags::LiveTags;
+use super::opener::{Glue, Item, Lead};
 use super::{Event, LiveCall, Scanner};
 use crate::dialect::Anchor;
 use crate::keys;

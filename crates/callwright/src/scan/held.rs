@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::lead::{Leading, Look, MAX_LEAD};
+use super::opener::{Leading, Look, MAX_LEAD};
 use super::{Delta, Mode, Scanner};
 use crate::dialect;
 use crate::engine::Context;

@@ -5,7 +5,7 @@
 
 use callwright_json::strict_end;
 
-use super::lead::Lead;
+use super::opener::Lead;
 use crate::dialect::marks::{self, Fit};
 use crate::name::is_name_byte;
 use crate::payload::tag::{Lexed, Role, Tag, last_tag, tag_at};

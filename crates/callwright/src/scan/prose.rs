@@ -6,7 +6,7 @@ use super::ahead::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
 use super::blocks::thought_ends;
 use super::extent::Extent;
 use super::judge::body::Body;
-use super::lead::{self, Glue, Lead, Look, MAX_TICKS, Place, tick_run};
+use super::opener::{self, Glue, Lead, Look, MAX_TICKS, Place, tick_run};
 use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::marks::{self, Fit};
@@ -292,7 +292,7 @@ impl<'a> Scanner<'a> {
             !self.glue.is_empty() && self.text.get(*from..at).is_some_and(|gap| gap.trim().is_empty())
         });
         let place = Place { inside: inside.map(|(record, _)| record), ..self.place(line_start, end) };
-        match lead::look(&self.text, at, place) {
+        match opener::look(&self.text, at, place) {
             Look::Found(lead) if self.speech.is_some() && !self.begins_block(&lead) => Found::Nothing,
             Look::Found(lead) if self.thought.is_some() && lead.record.anchor == Anchor::Weak => {
                 Found::Nothing

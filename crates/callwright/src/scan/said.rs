@@ -1,6 +1,6 @@
 //! What the model says: prose, and the white space around the markup that was taken out of it.
 
-use super::lead::Glue;
+use super::opener::Glue;
 use super::{Event, Scanner};
 
 /// Whitespace that goes out only together with what follows it.

@@ -1,7 +1,7 @@
 //! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
 
 use super::blocks::thought_ends;
-use super::lead::{self, Glue, Look, Place, tick_run};
+use super::opener::{self, Glue, Look, Place, tick_run};
 use crate::dialect::REASONING;
 use crate::dialect::marks::{Fit, fit};
 use crate::dialect::own::Stands;
@@ -223,7 +223,7 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
         return Some(end);
     }
     // `<function>{…}<function>`: the slash is missing, unless another call follows.
-    match lead::look(text, at, place) {
+    match opener::look(text, at, place) {
         Look::Found(_) => None,
         Look::Wait => Some(at),
         // `<g/>` closes nothing.

@@ -21,7 +21,7 @@ use crate::payload::relaxed::{self, Braces, Edge};
 use crate::payload::tag::{self, Lexed, Role, tag_at};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
-use crate::scan::lead::{Item, Lead};
+use crate::scan::opener::{Item, Lead};
 use crate::shape;
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};

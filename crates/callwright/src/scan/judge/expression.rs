@@ -6,7 +6,7 @@ use super::{Case, Judged, listed};
 use crate::check;
 use crate::name::leading_name;
 use crate::payload::{self, Payload};
-use crate::scan::lead::Glue;
+use crate::scan::opener::Glue;
 use crate::scan::{bare, code};
 use crate::tools::Tool;
 use crate::verdict::{Reason, ShapeError, Verdict};

@@ -15,8 +15,7 @@ use callwright_json::{
 };
 
 use self::open_end::Ending;
-use super::lead::{Item, Lead};
-use super::stripped;
+use super::opener::{Item, Lead, detokenized};
 use crate::check::{self, Fit};
 use crate::dialect::{Dialects, Text};
 use crate::guard;
@@ -194,7 +193,7 @@ impl<'a, 't> Case<'a, 't> {
         if value.kind() != Kind::Object || value.members().next().is_none() {
             return None;
         }
-        if let Some(name) = stripped::name_before(self.text, self.lead.start) {
+        if let Some(name) = detokenized::name_before(self.text, self.lead.start) {
             return Some(Shaped::Unknown { written: Cow::Owned(name.to_owned()) });
         }
         // `{"name": "g"}` calls a tool `g` rather than another one that has a parameter `name`.

@@ -3,11 +3,21 @@
 //! [`look`] takes a place in a text and says whether a call may begin there, and with which markup. It looks
 //! a bounded way ahead, so that a stream can be asked again when more of it is there.
 
+mod classify;
+mod custom;
+pub(super) mod detokenized;
+mod header;
+mod labels;
+mod lines;
+mod punctuation;
+mod tag;
+mod words;
+
 use std::sync::Arc;
 
 use callwright_json::Span;
 
-use super::header::Header;
+use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Record};
 use crate::name::{MAX_NAME, Names, Prefix, is_name_byte};
 use crate::payload::tagged::Style;
@@ -205,20 +215,20 @@ pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
     Leading::new(text, from, place).look()
 }
 pub(super) struct Leading<'a, 't> {
-    pub(super) text: &'a str,
-    pub(super) bytes: &'a [u8],
-    pub(super) at: usize,
-    pub(super) from: usize,
-    pub(super) place: Place<'a, 't>,
-    pub(super) glue: Vec<Glue>,
-    pub(super) record: Option<&'a Arc<Record>>,
-    pub(super) header: Header,
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    from: usize,
+    place: Place<'a, 't>,
+    glue: Vec<Glue>,
+    record: Option<&'a Arc<Record>>,
+    header: Header,
     /// The end of the tag that named the call and closed itself, `<invoke name="f"/>`.
-    pub(super) over: Option<usize>,
-    pub(super) server: Option<Span>,
+    over: Option<usize>,
+    server: Option<Span>,
 }
 
-pub(super) enum Step {
+enum Step {
     /// A piece of markup was stepped over.
     Over,
     Item(Item),
@@ -339,35 +349,35 @@ impl<'a, 't> Leading<'a, 't> {
         }
     }
 
-    pub(super) fn distinct(&self) -> bool {
+    fn distinct(&self) -> bool {
         self.record.is_some_and(|record| record.anchor == Anchor::Distinct)
     }
 
-    pub(super) fn prefix(&self) -> Prefix {
+    fn prefix(&self) -> Prefix {
         if self.distinct() { Prefix::Any } else { Prefix::Known }
     }
 
-    pub(super) fn in_own_fence(&self) -> bool {
+    fn in_own_fence(&self) -> bool {
         self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
     }
 
-    pub(super) fn over(&mut self, end: usize, glue: Glue) -> Step {
+    fn over(&mut self, end: usize, glue: Glue) -> Step {
         self.at = end;
         self.glue.push(glue);
         Step::Over
     }
 
     /// May a statement begin here: at the start of a line, or inside markup?
-    pub(super) fn free(&self) -> bool {
+    fn free(&self) -> bool {
         self.place.line_start || self.from < self.at
     }
 
-    pub(super) fn resolves(&self, from: usize, end: usize) -> bool {
+    fn resolves(&self, from: usize, end: usize) -> bool {
         self.text.get(from..end).is_some_and(|name| self.place.names.resolve(name, self.prefix()).is_some())
     }
 
     /// Could the word so far be or become one that holds a name?
-    pub(super) fn may_hold_name(&self, from: usize, end: usize) -> bool {
+    fn may_hold_name(&self, from: usize, end: usize) -> bool {
         let word = self.text.get(from..end).unwrap_or("");
         match self.distinct() {
             true => word.len() <= MAX_NAME,
@@ -383,24 +393,24 @@ impl<'a, 't> Leading<'a, 't> {
     }
 
     /// A tag is a name only as the whole name, `<f>` or `<functions.f>`: `<search>` is no sign of `books.search`.
-    pub(super) fn resolves_tag(&self, from: usize, end: usize) -> bool {
+    fn resolves_tag(&self, from: usize, end: usize) -> bool {
         self.text.get(from..end).is_some_and(|name| {
             self.place.names.resolve(name, Prefix::Known).is_some_and(|tool| tool.is_named_by_tag(name))
         })
     }
 
     /// May what is there so far become a dialect's opener?
-    pub(super) fn growing(&self) -> bool {
+    fn growing(&self) -> bool {
         !self.place.end && self.place.dialects.may_grow_into_opener(self.text, self.at)
     }
 
-    pub(super) fn skip_space(&self, from: usize) -> usize {
+    fn skip_space(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or(&[]);
         from + rest.iter().take(64).take_while(|b| b.is_ascii_whitespace()).count()
     }
 
     /// The place behind the name at `from`. Behind what may only stand in front of a name, it may be of several words.
-    pub(super) fn name_end(&self, from: usize) -> usize {
+    fn name_end(&self, from: usize) -> usize {
         let end = self.word_end(from);
         match self.from < from {
             true => self.place.names.joined_end(self.text, from, end, self.place.end),
@@ -409,7 +419,7 @@ impl<'a, 't> Leading<'a, 't> {
     }
 
     /// The place behind the word at `from`.
-    pub(super) fn word_end(&self, from: usize) -> usize {
+    fn word_end(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or(&[]);
         let mut end = from + rest.iter().take(MAX_NAME + 1).take_while(|&&b| is_name_byte(b)).count();
         while !self.text.is_char_boundary(end) {

@@ -1,7 +1,7 @@
 //! What opens a payload, or stands around one, in any dialect: brackets, backticks, comments.
 
-use super::header::Header;
-use super::lead::{Glue, Item, Leading, MAX_TICKS, Step, tick_run};
+use super::tag::Header;
+use super::{Glue, Item, Leading, MAX_TICKS, Step, tick_run};
 use crate::dialect::marks::Fit;
 use crate::dialect::{self, Known};
 use crate::keys;

@@ -6,8 +6,8 @@
 
 use callwright_json::Span;
 
-use super::header::Header;
-use super::lead::{Item, Leading, Step};
+use super::tag::Header;
+use super::{Item, Leading, Step};
 use crate::dialect::Known;
 use crate::name::{MAX_NAME, is_name_byte};
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
@@ -28,7 +28,7 @@ const MAX_BLANKS: usize = 16;
 
 /// What stands for a name in front of the marker at `at`, where that is one which stands between a name and its arguments:
 /// `g:0<|tool_call_argument_begin|>{…}`.
-pub(super) fn name_before(text: &str, at: usize) -> Option<&str> {
+pub(in crate::scan) fn name_before(text: &str, at: usize) -> Option<&str> {
     let is_marker = matches!(tag_at(text, at), Lexed::Tag(tag) if tag.role == Role::Token && is_between(tag.word.of(text)));
     let before = text.get(..at).filter(|_| is_marker)?;
     let before = before.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix(':').unwrap_or(before);

@@ -2,8 +2,8 @@
 
 use callwright_json::Span;
 
-use super::header::{Header, is_argument_token};
-use super::lead::{Item, Leading, Step};
+use super::tag::{Header, is_argument_token};
+use super::{Item, Leading, Step};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, is_name_byte};
 use crate::payload::tag::{Lexed, tag_at};

@@ -1,12 +1,12 @@
 //! The markers of the caller's own dialects: `[[call f]]{…}[[/call]]`.
 
-use super::header::Header;
-use super::judge::body::style_of;
-use super::lead::{Glue, Item, Leading, Step};
+use super::tag::Header;
+use super::{Glue, Item, Leading, Step};
 use crate::dialect::own::{Opened, Stands};
 use crate::dialect::{Anchor, Grammar, NameAt};
 use crate::payload::tag::{Lexed, Role};
 use crate::payload::tagged::Style;
+use crate::scan::judge::body::style_of;
 
 impl Leading<'_, '_> {
     /// The step where one of them stands, or where the arguments begin behind one.

@@ -3,13 +3,13 @@
 
 use callwright_json::Span;
 
-use super::ahead::markup_len;
-use super::header::Header;
-use super::lead::{Glue, Item, Leading, Step, tick_run};
+use super::tag::Header;
+use super::{Glue, Item, Leading, Step, tick_run};
 use crate::dialect::Known;
 use crate::dialect::marks::{self, Fit};
 use crate::name::is_name_byte;
 use crate::payload::tag::{Lexed, is_foreign, tag_at};
+use crate::scan::ahead::markup_len;
 
 /// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.
 ///

@@ -4,8 +4,8 @@
 
 use callwright_json::Span;
 
-use super::header::Header;
-use super::lead::{Glue, Item, Leading, Step};
+use super::tag::Header;
+use super::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
 use crate::keys::{self, is_one_of};
 use crate::name::MAX_NAME;

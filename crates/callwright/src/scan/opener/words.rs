@@ -2,11 +2,11 @@
 
 use callwright_json::Span;
 
-use super::judge::listed;
-use super::lead::{Glue, Item, Leading, Step};
+use super::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
 use crate::keys;
 use crate::name::MAX_NAME;
+use crate::scan::judge::listed;
 
 impl Leading<'_, '_> {
     pub(super) fn quote(&mut self, mark: u8) -> Step {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::lead::{Glue, Item, Leading};
+use super::{Glue, Item, Leading};
 use crate::dialect::{self, Known, Record, Trim};
 use crate::payload::tag::{Role, Tag, holds};
 
