@@ -4,10 +4,8 @@
 //! it was cut into deltas; and what went out is never taken back. Prose flows at once. From a place on where
 //! a call may begin, text is held until its fate is certain, or until the end.
 
-mod ahead;
 mod bare;
 mod beside;
-mod blocks;
 mod cited;
 mod code;
 mod decide;
@@ -22,9 +20,8 @@ mod live_tags;
 mod native;
 mod opener;
 mod own_marks;
-mod prose;
 mod repeat;
-mod said;
+mod segment;
 mod settled;
 mod tail;
 
@@ -40,7 +37,7 @@ pub use self::native::CallDelta;
 use self::native::Drafts;
 use self::opener::{Glue, Lead, Place};
 use self::repeat::Made;
-use self::said::Space;
+use self::segment::emit::Space;
 use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
 use crate::guard::Tildes;

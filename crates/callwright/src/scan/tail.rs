@@ -1,7 +1,7 @@
 //! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
 
-use super::blocks::thought_ends;
 use super::opener::{self, Glue, Look, Place, tick_run};
+use super::segment::blocks::thought_ends;
 use crate::dialect::REASONING;
 use crate::dialect::marks::{Fit, fit};
 use crate::dialect::own::Stands;

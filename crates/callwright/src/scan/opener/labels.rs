@@ -9,7 +9,7 @@ use crate::dialect::Known;
 use crate::dialect::marks::{self, Fit};
 use crate::name::is_name_byte;
 use crate::payload::tag::{Lexed, is_foreign, tag_at};
-use crate::scan::ahead::markup_len;
+use crate::scan::segment::skip::markup_len;
 
 /// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.
 ///

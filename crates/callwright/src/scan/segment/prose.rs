@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use super::ahead::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
 use super::blocks::thought_ends;
-use super::extent::Extent;
-use super::judge::body::Body;
-use super::opener::{self, Glue, Lead, Look, MAX_TICKS, Place, tick_run};
-use super::tail::{Tail, tail};
-use super::{Event, Flow, Mode, Scanner};
+use super::skip::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
 use crate::dialect::marks::{self, Fit};
 use crate::dialect::{self, Anchor, FRAMES};
 use crate::guard;
 use crate::name::is_name_byte;
 use crate::payload::may_pass;
 use crate::payload::tag::{Lexed, tag_at};
+use crate::scan::extent::Extent;
+use crate::scan::judge::body::Body;
+use crate::scan::opener::{self, Glue, Lead, Look, MAX_TICKS, Place, tick_run};
+use crate::scan::tail::{Tail, tail};
+use crate::scan::{Event, Flow, Mode, Scanner};
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
@@ -26,7 +26,7 @@ const REACH: usize = 1 << 10;
 
 impl<'a> Scanner<'a> {
     /// Lets prose through up to the next place where something else may begin.
-    pub(super) fn prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
+    pub(in crate::scan) fn prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
         let mut at = self.at;
         // Up to here, every place is looked at.
         let mut near = self.begins_line(at).then(|| behind_blanks(self.text.as_bytes(), at));
@@ -155,7 +155,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Were more payloads read than the text up to `at` has room for?
-    pub(super) fn has_read_much(&self, at: usize) -> bool {
+    pub(in crate::scan) fn has_read_much(&self, at: usize) -> bool {
         READS_PER_BYTE * at + FREE_READS < self.spent
     }
 
@@ -334,7 +334,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Does what stands at `at` begin a line, or what the model says behind its reasoning?
-    pub(super) fn begins_line(&self, at: usize) -> bool {
+    pub(in crate::scan) fn begins_line(&self, at: usize) -> bool {
         let is_behind_block = || {
             let before = self.text.get(self.at..at).unwrap_or("");
             self.space.removed && !self.has_calls() && before.trim().is_empty()

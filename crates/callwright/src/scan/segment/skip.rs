@@ -145,7 +145,7 @@ fn may_hold_arguments(bytes: &[u8], at: usize) -> bool {
 const MAX_MARKUP: usize = 8;
 
 /// The length of the Markdown at the beginning of `bytes`: `**`, `### `.
-pub(super) fn markup_len(bytes: &[u8]) -> usize {
+pub(in crate::scan) fn markup_len(bytes: &[u8]) -> usize {
     bytes.iter().take(MAX_MARKUP).take_while(|byte| matches!(byte, b'*' | b'_' | b'#' | b' ')).count()
 }
 
@@ -340,10 +340,10 @@ fn ends_with(bytes: &[u8], end: usize, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Scanner;
-    use super::super::prose::Found;
     use super::*;
     use crate::engine::{Context, parse};
+    use crate::scan::Scanner;
+    use crate::scan::segment::prose::Found;
     use crate::tools::ToolSet;
 
     /// What texts are made of: calls, what is nearly one, and what is none.

@@ -1,21 +1,21 @@
 //! What the model says: prose, and the white space around the markup that was taken out of it.
 
-use super::opener::Glue;
-use super::{Event, Scanner};
+use crate::scan::opener::Glue;
+use crate::scan::{Event, Scanner};
 
 /// Whitespace that goes out only together with what follows it.
 #[derive(Debug, Default)]
-pub(super) struct Space {
-    pub(super) pending: String,
+pub(in crate::scan) struct Space {
+    pub(in crate::scan) pending: String,
     /// Markup was taken out since the last prose.
-    pub(super) removed: bool,
+    pub(in crate::scan) removed: bool,
     /// There was whitespace before that markup.
     before: bool,
 }
 
 impl Scanner<'_> {
     /// The text up to `end` is prose.
-    pub(super) fn release(&mut self, end: usize, out: &mut Vec<Event>) {
+    pub(in crate::scan) fn release(&mut self, end: usize, out: &mut Vec<Event>) {
         if end <= self.at {
             return;
         }
@@ -48,7 +48,7 @@ impl Scanner<'_> {
     }
 
     /// Markup begins here and is taken out.
-    pub(super) fn remove(&mut self) {
+    pub(in crate::scan) fn remove(&mut self) {
         if self.outcome.text.is_empty() {
             self.space.pending.clear();
         }
@@ -56,7 +56,7 @@ impl Scanner<'_> {
         self.space.before = !self.space.pending.is_empty();
     }
 
-    pub(super) fn say(&mut self, mut space: String, said: &str, out: &mut Vec<Event>) {
+    pub(in crate::scan) fn say(&mut self, mut space: String, said: &str, out: &mut Vec<Event>) {
         if self.thought.is_some() {
             space.push_str(said);
             return self.reason(&space, out);

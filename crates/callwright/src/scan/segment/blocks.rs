@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::decide::is_joined;
-use super::opener::{MAX_TICKS, tick_run};
+use super::emit::Space;
 use super::prose::Found;
-use super::said::Space;
-use super::{Event, Flow, Mode, Scanner, Thinking};
 use crate::dialect::marks::{Fit, Held, fit, fit_any};
 use crate::dialect::own::Stands;
 use crate::dialect::{ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
 use crate::name::is_name_byte;
 use crate::payload::tag::{Lexed, Role, is_foreign, tag_at};
 use crate::policy::CallsInReasoning;
+use crate::scan::decide::is_joined;
+use crate::scan::opener::{MAX_TICKS, tick_run};
+use crate::scan::{Event, Flow, Mode, Scanner, Thinking};
 
 /// What ends a thought in a channel whose tokens were taken out.
 const BARE_FINAL: &str = "assistantfinal";
@@ -227,7 +227,7 @@ impl Scanner<'_> {
     }
 
     /// Reasoning begins here, which `close` closes.
-    pub(super) fn think(&mut self, close: Arc<str>) {
+    pub(in crate::scan) fn think(&mut self, close: Arc<str>) {
         self.remove();
         match self.calls_in_reasoning {
             CallsInReasoning::Ignore | CallsInReasoning::Unclosed => {
@@ -270,7 +270,12 @@ impl Scanner<'_> {
     }
 
     /// Lets reasoning through up to its closer.
-    pub(super) fn reasoning(&mut self, mut thinking: Thinking, end: bool, out: &mut Vec<Event>) -> Flow {
+    pub(in crate::scan) fn reasoning(
+        &mut self,
+        mut thinking: Thinking,
+        end: bool,
+        out: &mut Vec<Event>,
+    ) -> Flow {
         let (own, closer) = (self.dialects.clone(), thinking.close.as_bytes().first().copied());
         let begins = |byte: &u8| {
             matches!(byte, b'<' | b'[')
@@ -343,7 +348,7 @@ impl Scanner<'_> {
     }
 
     /// Lets a quoted result through up to its closer.
-    pub(super) fn quoted(&mut self, close: String, end: bool, out: &mut Vec<Event>) -> Flow {
+    pub(in crate::scan) fn quoted(&mut self, close: String, end: bool, out: &mut Vec<Event>) -> Flow {
         let rest = &self.text[self.at..];
         let fits = |at: usize| fit(&self.text.as_bytes()[at..], &close);
         let first = close.as_bytes().first();
@@ -380,7 +385,7 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn reason(&mut self, thought: &str, out: &mut Vec<Event>) {
+    pub(in crate::scan) fn reason(&mut self, thought: &str, out: &mut Vec<Event>) {
         if !thought.is_empty() {
             self.outcome.reasoning.push_str(thought);
             if !self.is_quiet {
@@ -392,7 +397,7 @@ impl Scanner<'_> {
 
 /// Does the reasoning that `close` closes end at the beginning of `bytes`? Where it is a message in a channel, it also
 /// ends where the next message begins, which is not a part of its closer.
-pub(super) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
+pub(in crate::scan) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
     let next: &[&str] = match close {
         "<|end|>" | "<|eom|>" => &["<|start|>assistant", "<|channel|>"],
         BARE_FINAL => &["assistantcommentary"],
