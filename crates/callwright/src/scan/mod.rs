@@ -9,20 +9,17 @@ mod beside;
 mod cited;
 mod code;
 mod decide;
-mod early;
 mod extent;
 #[cfg(test)]
 mod held;
 mod judge;
-mod live;
-mod live_spelt;
-mod live_tags;
 mod native;
 mod opener;
 mod own_marks;
 mod repeat;
 mod segment;
 mod settled;
+mod stream;
 mod tail;
 
 use std::borrow::Cow;
@@ -30,7 +27,6 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use self::beside::{Beside, OnLine};
-use self::early::Early;
 use self::extent::Extent;
 use self::judge::body::Body;
 pub use self::native::CallDelta;
@@ -38,6 +34,7 @@ use self::native::Drafts;
 use self::opener::{Glue, Lead, Place};
 use self::repeat::Made;
 use self::segment::emit::Space;
+use self::stream::Early;
 use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
 use crate::guard::Tildes;

@@ -1,10 +1,10 @@
 //! Calls that the upstream made natively: put together from deltas, then judged like any other call. What is certain
-//! before that may go out at once: see [`live`](super::live).
+//! before that may go out at once: see [`stream`](super::stream).
 
 use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
 
 use super::judge::open_end::{self, Ending};
-use super::live::{Inside, Live};
+use super::stream::json::{Inside, Live};
 use super::{Event, LiveCall};
 use crate::check;
 use crate::dialect::NATIVE;

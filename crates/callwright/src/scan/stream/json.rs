@@ -16,7 +16,7 @@ use crate::tools::Tool;
 
 /// How far the arguments of one call are certain.
 #[derive(Debug, Default)]
-pub(super) struct Live {
+pub(in crate::scan) struct Live {
     step: Step,
     /// Everything before this place was looked at.
     at: usize,
@@ -68,7 +68,7 @@ struct Part {
 
 /// A place inside a value, as far as quotes and brackets tell.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Inside {
+pub(in crate::scan) struct Inside {
     /// How many brackets are open.
     depth: usize,
     in_string: bool,
@@ -77,7 +77,7 @@ pub(super) struct Inside {
 
 impl Live {
     /// Has anything gone out?
-    pub(super) fn is_begun(&self) -> bool {
+    pub(in crate::scan) fn is_begun(&self) -> bool {
         self.sent.is_some()
     }
 
@@ -87,12 +87,12 @@ impl Live {
     }
 
     /// All that went out of `text`.
-    pub(super) fn sent<'t>(&self, text: &'t str) -> &'t str {
+    pub(in crate::scan) fn sent<'t>(&self, text: &'t str) -> &'t str {
         self.sent.and_then(|end| text.get(self.start..end)).unwrap_or("")
     }
 
     /// Looks at what `text`, the arguments for `tool`, has grown by; returns what may go out now, if anything may.
-    pub(super) fn advance<'t>(&mut self, tool: &Tool, text: &'t str) -> Option<&'t str> {
+    pub(in crate::scan) fn advance<'t>(&mut self, tool: &Tool, text: &'t str) -> Option<&'t str> {
         let bytes = text.as_bytes();
         while let Some(&byte) = bytes.get(self.at) {
             self.step = match self.step {
@@ -215,12 +215,12 @@ impl Live {
 
 impl Inside {
     /// Is neither a string nor a bracket open?
-    pub(super) fn is_outermost(self) -> bool {
+    pub(in crate::scan) fn is_outermost(self) -> bool {
         self.depth == 0 && !self.in_string
     }
 
     /// The place behind `byte`; `None` where `byte` stands behind the value.
-    pub(super) fn behind(mut self, byte: u8) -> Option<Inside> {
+    pub(in crate::scan) fn behind(mut self, byte: u8) -> Option<Inside> {
         if self.in_string {
             self.in_string = self.escaped || byte != b'"';
             self.escaped = !self.escaped && byte == b'\\';

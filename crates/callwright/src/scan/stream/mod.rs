@@ -1,19 +1,23 @@
 //! What of a call in the text goes out before its verdict: the name as soon as it is certain, then of the arguments
-//! what [`live`](super::live), [`live_tags`](super::live_tags) and [`live_spelt`](super::live_spelt) let out.
+//! what [`json`], [`tags`] and [`expression`] let out.
 //!
 //! Only behind a marker that nothing but calls has, and only of payloads that are strict JSON so far, of arguments in
 //! tags, of call expressions and of relaxed objects. What the verdict makes of the call is held to what went out: if it is not that call with these arguments, it is
 //! refused.
 
+mod expression;
+pub(super) mod json;
+mod tags;
+
 use std::sync::Arc;
 
 use callwright_json::Span;
 
+use self::expression::LiveSpelt;
+use self::json::{Inside, Live};
+use self::tags::LiveTags;
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
-use super::live::{Inside, Live};
-use super::live_spelt::LiveSpelt;
-use super::live_tags::LiveTags;
 use super::opener::{Glue, Item, Lead};
 use super::{Event, LiveCall, Scanner};
 use crate::dialect::Anchor;
@@ -43,7 +47,7 @@ enum Payload {
 
 impl Early {
     /// For the payload of `lead`; `None` where nothing of it may go out.
-    pub(super) fn of(lead: &Lead) -> Option<Early> {
+    fn of(lead: &Lead) -> Option<Early> {
         // Its name is told by what is declared, which the verdict says.
         if lead.server.is_some() {
             return None;

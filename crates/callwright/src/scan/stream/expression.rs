@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use callwright_json::{Class, Guide, Member, Place, strict};
 
-use super::live::Escape;
+use super::json::Escape;
 use crate::name::is_name_byte;
 use crate::payload::{self, relaxed};
 use crate::tools::Tool;
