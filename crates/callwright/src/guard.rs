@@ -2,9 +2,10 @@
 
 use callwright_json::Value;
 
-use crate::dialect::marks::{Fit, fit};
-use crate::dialect::{self, RESULTS, TURNS};
+use crate::dialect::{RESULTS, TURNS};
 use crate::shape::is_type_word;
+use crate::syntax;
+use crate::syntax::marks::{Fit, fit};
 use crate::tools::Tool;
 
 /// Words that announce an example when they stand right before it.
@@ -193,7 +194,7 @@ fn is_placeholder(key: &str, text: &str) -> bool {
         text.len() > 3 && text.bytes().map(joined).eq(key.bytes().map(|b| b.to_ascii_lowercase()));
     bracketed
         || same_word
-        || YOURS.iter().any(|yours| dialect::starts_with_any_case(text.as_bytes(), yours))
+        || YOURS.iter().any(|yours| syntax::starts_with_any_case(text.as_bytes(), yours))
         || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
         || is_type_word(text) && text != "any"
 }

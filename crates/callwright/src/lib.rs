@@ -11,6 +11,7 @@ mod choice;
 mod schema;
 mod keys;
 mod envelope;
+mod syntax;
 mod dialect;
 mod payload;
 mod pairs;
@@ -34,8 +35,8 @@ pub mod constrain;
 pub use candidates::{Candidate, candidates};
 pub use choice::ToolChoice;
 pub use dialect::{
-    Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Text,
-    Trim, Typing, fits,
+    Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Trim,
+    fits,
 };
 pub use engine::{Context, NativeCall, parse};
 pub use feedback::{
@@ -51,6 +52,7 @@ pub use report::{
 };
 pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
+pub use syntax::{Text, Typing};
 pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{
     Acceptance, BesideProse, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation,

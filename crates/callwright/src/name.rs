@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::nearest::{fold, folded_ends, nearest};
-use crate::payload::tag;
+use crate::syntax::tag;
 use crate::tools::{Declared, Tool, ToolSet};
 use crate::verdict::Reason;
 

@@ -11,8 +11,8 @@ use callwright_json::{Guide, Member};
 use crate::envelope;
 use crate::name::NameIndex;
 use crate::nearest::fold;
-use crate::payload::tag;
 use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, measure, standard_type};
+use crate::syntax::tag;
 
 /// The most tools in one set.
 pub const MAX_TOOLS: usize = 1024;

@@ -2,7 +2,8 @@
 
 use super::error::{DialectProblem, MAX_DIALECTS, MAX_MARKS, MAX_TEXT};
 use super::own::needs_name;
-use super::{Dialect, Grammar, NameAt, Text};
+use super::{Dialect, Grammar, NameAt};
+use crate::syntax::Text;
 
 /// Holds one of the caller's own against the `others` of the set, and says where its name stands.
 pub(super) fn check(

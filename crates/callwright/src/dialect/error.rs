@@ -7,7 +7,7 @@ pub(super) const MAX_DIALECTS: usize = 256;
 /// The most markers of one kind, models and aliases of a dialect.
 pub(super) const MAX_MARKS: usize = 64;
 /// The longest of its texts, in bytes.
-pub(super) const MAX_TEXT: usize = 256;
+pub(crate) const MAX_TEXT: usize = 256;
 
 /// A dialect that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]

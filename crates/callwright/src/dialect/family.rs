@@ -4,7 +4,7 @@
 //! `Qwen2.5-7B-Instruct-Q4_K_M.gguf`. They are cut into words of letters and numbers first, so that all of these hold
 //! the words `qwen 2.5`.
 
-use super::Text;
+use crate::syntax::Text;
 
 /// The family was taught no calls.
 const NONE: &str = "";

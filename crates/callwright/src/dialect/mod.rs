@@ -5,18 +5,14 @@
 //! Adding a dialect is adding a record; code belongs to the payload grammars.
 
 mod check;
-mod error;
+pub(crate) mod error;
 mod family;
-pub(crate) mod marks;
 pub(crate) mod own;
-mod pattern;
 mod record;
 mod records;
 mod set;
 mod speech;
 mod speeches;
-
-use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -28,12 +24,10 @@ pub(crate) use self::records::{
 };
 pub use self::set::Dialects;
 pub use self::speech::{Arguments, Calls, Definition, Listing, Results, Speech};
+use crate::syntax::{Text, Typing};
 
 /// The name of the dialect of calls that an upstream made natively, which stand in no text.
 pub(crate) const NATIVE: &str = "native";
-
-/// A text of a record: a static one in what is built in.
-pub type Text = Cow<'static, str>;
 
 /// One way of writing calls.
 ///
@@ -197,20 +191,6 @@ impl Grammar {
     }
 }
 
-/// How an argument that is raw text gets its type.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Typing {
-    /// By the tool's schema.
-    #[default]
-    Schema,
-    /// It is text.
-    Text,
-    /// It is JSON.
-    Json,
-}
-
 /// Which white space at the ends of an argument is the markup's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -259,18 +239,6 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Text>, D::Error
         Texts::One(text) => vec![text],
         Texts::Many(texts) => texts,
     })
-}
-
-/// Could `text[at..]`, all of which is there so far, still grow into one of `markers`?
-pub(crate) fn may_grow_into<'m>(text: &str, at: usize, mut markers: impl Iterator<Item = &'m str>) -> bool {
-    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
-    markers.any(|marker| rest.len() < marker.len() && starts_with_any_case(marker.as_bytes(), rest))
-}
-
-/// Does `bytes` begin with `start`, whatever the case of its ASCII letters?
-pub(crate) fn starts_with_any_case(bytes: &[u8], start: impl AsRef<[u8]>) -> bool {
-    let start = start.as_ref();
-    bytes.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
 /// Every mark by which anything is read: of calls, blocks and results.

@@ -3,9 +3,10 @@
 use callwright_json::Span;
 
 use super::error::{DialectProblem, MAX_MARKS};
-use super::pattern::{Found, Met, Pattern, Slot};
-use super::{Dialect, Grammar, Results, Text, Typing};
-use crate::payload::tag::{self, Lexed, Role, Tag};
+use super::{Dialect, Grammar, Results};
+use crate::syntax::pattern::{Found, Met, Pattern, Slot};
+use crate::syntax::tag::{self, Lexed, Role, Tag};
+use crate::syntax::{Text, Typing};
 
 /// The openers and closers of all the caller's own dialects.
 #[derive(Debug, Default)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::own::Markup;
-use super::{Anchor, Dialect, Grammar, NameAt, Text, Trim};
+use super::{Anchor, Dialect, Grammar, NameAt, Trim};
+use crate::syntax::Text;
 
 /// A dialect, compiled.
 #[derive(Debug)]

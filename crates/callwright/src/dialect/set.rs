@@ -5,11 +5,12 @@ use std::sync::{Arc, LazyLock};
 use super::check::check;
 use super::error::{DialectError, DialectProblem};
 use super::family::fits;
-use super::marks::{Fit, Held, Table};
 use super::own::{self, Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
-use super::{Dialect, Text, family};
+use super::{Dialect, family};
+use crate::syntax::Text;
+use crate::syntax::marks::{Fit, Held, Table};
 
 /// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
 ///

@@ -13,7 +13,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dialect, DialectProblem, Grammar, NameAt, Text};
+use super::{Dialect, DialectProblem, Grammar, NameAt};
+use crate::syntax::Text;
 
 /// The longest text of a speech, in bytes.
 const MAX_SPEECH: usize = 1 << 16;

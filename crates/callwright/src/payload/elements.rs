@@ -7,9 +7,10 @@ use std::fmt::Write as _;
 
 use callwright_json::{Guide, Kinds, Place};
 
-use super::tag::{Lexed, Tag, tag_at};
 use super::value::{json_of as value_of, place_of};
-use crate::dialect::{Trim, Typing};
+use crate::dialect::Trim;
+use crate::syntax::Typing;
+use crate::syntax::tag::{Lexed, Tag, tag_at};
 
 /// The most levels.
 const MAX_LEVELS: usize = 64;

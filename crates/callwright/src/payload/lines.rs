@@ -7,7 +7,8 @@
 use callwright_json::{Guide, Place, quote, strict};
 
 use super::value::{json, json_of as scalar_of, place_of};
-use crate::dialect::{Trim, Typing};
+use crate::dialect::Trim;
+use crate::syntax::Typing;
 
 /// The most levels.
 const MAX_LEVELS: usize = 64;

@@ -1,13 +1,10 @@
 //! Payloads: the doors to the tolerant reader for a value and for an argument list inside a longer text.
 //! The other grammars are below.
 
-pub(crate) mod comment;
 pub(crate) mod elements;
-pub(crate) mod lexer;
 pub(crate) mod lines;
 pub(crate) mod plain;
 pub(crate) mod relaxed;
-pub(crate) mod tag;
 pub(crate) mod tagged;
 pub(crate) mod value;
 

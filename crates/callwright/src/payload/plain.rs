@@ -4,7 +4,7 @@
 //! all of it are not part of it. Where it looks like arguments with names, or where nothing says whether its second line
 //! still belongs to it, there are two readings.
 
-use crate::dialect::marks::{self, Fit};
+use crate::syntax::marks::{self, Fit};
 
 /// What stands at the beginning of the line behind the text.
 const NEXT: &[&str] =

@@ -6,8 +6,8 @@
 use std::iter;
 use std::sync::Arc;
 
-use crate::dialect::Text;
-use crate::dialect::marks::{self, Fit, fit, fit_any};
+use crate::syntax::Text;
+use crate::syntax::marks::{self, Fit, fit, fit_any};
 
 /// Finds the last brace.
 #[derive(Debug)]

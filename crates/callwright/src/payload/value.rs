@@ -5,9 +5,10 @@ use callwright_json::{
 };
 
 use super::elements;
-use super::tag::MINIMAX;
-use crate::dialect::{Trim, Typing};
+use crate::dialect::Trim;
 use crate::schema::Rooted;
+use crate::syntax::Typing;
+use crate::syntax::tag::MINIMAX;
 
 /// What opens a section of text as it is.
 const CDATA: &str = "<![CDATA[";

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::marks;
 use super::own_marks::OwnMarks;
-use crate::dialect::{Dialect, Dialects, Speech, Text};
+use crate::dialect::{Dialect, Dialects, Speech};
+use crate::syntax::Text;
 
 /// What is taught to a model of no known family; `docs/dialects.md` says why.
 const UNKNOWN: &str = "json_bare";

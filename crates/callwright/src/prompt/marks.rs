@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::dialect::marks::{Fit, fit};
+use crate::syntax::marks::{Fit, fit};
 
 /// What begins a mark behind `<` or `</`, in lower case: tags and special tokens of all dialects and templates.
 const TAGS: &[&str] = &[

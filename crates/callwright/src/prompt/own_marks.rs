@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::marks::neutralise;
 use crate::dialect::Dialects;
-use crate::dialect::marks::{Fit, fit};
+use crate::syntax::marks::{Fit, fit};
 
 /// What the marks of the caller's own dialects begin with: the first character, and the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

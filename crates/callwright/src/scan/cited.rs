@@ -5,7 +5,7 @@ use super::opener::Lead;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::guard;
-use crate::payload::tag::{Lexed, Role, tag_at};
+use crate::syntax::tag::{Lexed, Role, tag_at};
 use crate::verdict::Verdict;
 
 /// How far behind a call, in bytes, its quotation may be closed.

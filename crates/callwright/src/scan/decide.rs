@@ -10,11 +10,12 @@ use super::judge::{Case, Judged, judge};
 use super::opener::{Glue, Item, Lead};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
-use crate::dialect::{Anchor, marks};
+use crate::dialect::Anchor;
 use crate::guard;
 use crate::name::{Prefix, leading_name};
-use crate::payload::tag::{Lexed, Role, Tag, last_tag, tag_at};
 use crate::payload::tagged::{Ending, Style};
+use crate::syntax::marks;
+use crate::syntax::tag::{Lexed, Role, Tag, last_tag, tag_at};
 
 /// The most marks that wait for being closed.
 const MAX_GLUE: usize = 64;

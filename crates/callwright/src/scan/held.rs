@@ -11,8 +11,8 @@ use super::{Delta, Mode, Scanner};
 use crate::dialect;
 use crate::engine::Context;
 use crate::name::Names;
-use crate::payload::tag::{Lexed, MAX_TAG, tag_at};
 use crate::policy::CallsInReasoning;
+use crate::syntax::tag::{Lexed, MAX_TAG, tag_at};
 use crate::tools::ToolSet;
 
 const TOOLS: &str = r#"[

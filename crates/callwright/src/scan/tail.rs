@@ -3,12 +3,12 @@
 use super::opener::{self, Glue, Look, Place, tick_run};
 use super::segment::blocks::thought_ends;
 use crate::dialect::REASONING;
-use crate::dialect::marks::{Fit, fit};
 use crate::dialect::own::Stands;
 use crate::guard;
 use crate::keys;
-use crate::payload::comment::comment;
-use crate::payload::tag::{Lexed, Role, Tag, is_foreign, last_tag, names_call, tag_at};
+use crate::syntax::comment::comment;
+use crate::syntax::marks::{Fit, fit};
+use crate::syntax::tag::{Lexed, Role, Tag, is_foreign, last_tag, names_call, tag_at};
 
 /// The most whitespace behind a comment, in bytes.
 const MAX_BLANK: usize = 256;

@@ -9,7 +9,8 @@ mod tags;
 
 use std::collections::HashMap;
 
-use super::{Anchor, Dialect, Grammar, NameAt, Speech, Text, Trim, family, speeches};
+use super::{Anchor, Dialect, Grammar, NameAt, Speech, Trim, family, speeches};
+use crate::syntax::Text;
 
 /// All of them. Those without an opener are found by the look of their payload.
 pub(super) fn all() -> Vec<Dialect> {

@@ -1,8 +1,8 @@
 //! Dialects in which arguments are elements named for them, or objects with strings of their own.
 
 use super::{general, trained};
-use crate::dialect::Text;
 use crate::dialect::speech::{Arguments, Definition, Speech};
+use crate::syntax::Text;
 
 pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
     vec![

@@ -7,8 +7,8 @@ mod json;
 mod outside;
 mod tags;
 
-use super::Text;
 use super::speech::{Arguments, Calls, Definition, Listing, Speech};
+use crate::syntax::Text;
 
 /// All of them, by the name of their dialect.
 pub(super) fn all() -> impl Iterator<Item = (&'static str, Speech)> {

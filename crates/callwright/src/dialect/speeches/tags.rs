@@ -1,8 +1,8 @@
 //! Dialects in which each argument is raw text between tags.
 
 use super::{general, trained};
-use crate::dialect::Text;
 use crate::dialect::speech::{Arguments, Definition, Speech};
+use crate::syntax::Text;
 
 const PARAMETER_LINE: &str = "<parameter name=\"{key}\">{value}</parameter>\n";
 const PAIR_LINE: &str = "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n";

@@ -1,7 +1,7 @@
 //! Behind what closes a call: is it the end, or was it a value's?
 
 use super::{Ending, State, Step, Walk, behind_space, is_open_space};
-use crate::payload::tag::{Lexed, Role, Tag};
+use crate::syntax::tag::{Lexed, Role, Tag};
 
 impl Walk {
     /// Steps over the closing tags and tokens that follow. What stands on their line behind them shows whether they were meant.

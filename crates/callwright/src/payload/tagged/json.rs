@@ -5,8 +5,8 @@
 
 use super::value::Open;
 use super::{Keys, State, Step, Walk, behind_space, is_open_space};
-use crate::dialect::Typing;
-use crate::payload::tag::Lexed;
+use crate::syntax::Typing;
+use crate::syntax::tag::Lexed;
 
 /// How many values of one call are looked at twice, as they begin like JSON and end otherwise.
 const MAX_RETURNS: usize = 8;

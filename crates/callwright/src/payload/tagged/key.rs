@@ -4,8 +4,8 @@ use callwright_json::Span;
 
 use super::value::{self, Opener};
 use super::{Ending, Keys, MAX_KEY, NEAR, State, Step, Walk, behind_space, is_open_space, near};
-use crate::dialect::Typing;
-use crate::payload::tag::{Lexed, Role};
+use crate::syntax::Typing;
+use crate::syntax::tag::{Lexed, Role};
 
 impl Walk {
     /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.

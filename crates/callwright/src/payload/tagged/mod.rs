@@ -14,12 +14,12 @@ mod value;
 
 use callwright_json::Span;
 
-use super::comment::{MAX_COMMENT, comment};
-use super::lexer::Lexer;
-use super::tag::{self, Lexed, Role, Tag};
-use crate::dialect::Typing;
-use crate::dialect::marks::Fit;
 use crate::keys;
+use crate::syntax::Typing;
+use crate::syntax::comment::{MAX_COMMENT, comment};
+use crate::syntax::lexer::Lexer;
+use crate::syntax::marks::Fit;
+use crate::syntax::tag::{self, Lexed, Role, Tag};
 use json::Brackets;
 use value::{Open, Opener};
 

@@ -2,7 +2,7 @@
 
 use super::value::Open;
 use super::{Keys, MAX_KEY, Style, Walk, behind_space, is_open_space};
-use crate::payload::tag::{Lexed, Role, Tag};
+use crate::syntax::tag::{Lexed, Role, Tag};
 
 impl Walk {
     /// May `tag` be the closing tag of the value?

@@ -1,8 +1,8 @@
 //! Marks that a value holds and should not: what is left of a tag that is broken.
 
 use super::{Param, Style, Walk, behind_space, near, value};
-use crate::dialect::marks::{Fit, fit};
-use crate::payload::tag::{Lexed, Role};
+use crate::syntax::marks::{Fit, fit};
+use crate::syntax::tag::{Lexed, Role};
 
 impl Walk {
     /// Does the value of `param`, `key`, which is written as `raw` and reads `json`, hold marks that only tags of this

@@ -7,9 +7,9 @@ use callwright_json::Span;
 
 use super::json::Brackets;
 use super::{Ending, Keys, Param, State, Step, Style, Walk, behind_space};
-use crate::dialect::Typing;
 use crate::payload::may_pass;
-use crate::payload::tag::{Lexed, Role, Tag};
+use crate::syntax::Typing;
+use crate::syntax::tag::{Lexed, Role, Tag};
 
 /// How often a value's end may be looked for in vain up to the end of the text.
 const MAX_RETURNS: usize = 8;

@@ -11,18 +11,19 @@ use callwright_json::{
 use super::open_end;
 use super::{Case, Judged};
 use crate::check;
-use crate::dialect::marks::{self, Fit};
-use crate::dialect::{Trim, Typing};
+use crate::dialect::Trim;
 use crate::name::{Names, Prefix};
-use crate::payload::lexer::Lexer;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces, Edge};
-use crate::payload::tag::{self, Lexed, Role, tag_at};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Lead};
 use crate::shape;
+use crate::syntax::Typing;
+use crate::syntax::lexer::Lexer;
+use crate::syntax::marks::{self, Fit};
+use crate::syntax::tag::{self, Lexed, Role, tag_at};
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
 

@@ -17,13 +17,14 @@ use callwright_json::{
 use self::open_end::Ending;
 use super::opener::{Item, Lead, detokenized};
 use crate::check::{self, Fit};
-use crate::dialect::{Dialects, Text};
+use crate::dialect::Dialects;
 use crate::guard;
 use crate::keys;
 use crate::name::{Names, Prefix, leading_name};
 use crate::payload::{self, Payload};
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped};
+use crate::syntax::Text;
 use crate::tools::Tool;
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 

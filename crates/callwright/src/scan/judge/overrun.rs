@@ -7,9 +7,9 @@
 use callwright_json::Reading;
 
 use super::Case;
-use crate::dialect::marks::Fit;
 use crate::keys;
 use crate::name::{Prefix, leading_name};
+use crate::syntax::marks::Fit;
 
 impl Case<'_, '_> {
     /// Does a text of `reading` that was mended go on over the end of the call?

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::{Glue, Item, Leading};
-use crate::dialect::{self, Known, Record, Trim};
-use crate::payload::tag::{Role, Tag, holds};
+use crate::dialect::{Known, Record, Trim};
+use crate::syntax;
+use crate::syntax::tag::{Role, Tag, holds};
 
 impl<'a> Leading<'a, '_> {
     /// The dialect of a call whose payload is `item`; `None` where more text must tell.
@@ -66,7 +67,7 @@ impl<'a> Leading<'a, '_> {
     /// The dialect of a call that such a tag opens.
     pub(super) fn call_record(&self, tag: &Tag) -> &'a Arc<Record> {
         let whole = tag.at.of(self.text);
-        let is_function = dialect::starts_with_any_case(whole.as_bytes(), b"<function=");
+        let is_function = syntax::starts_with_any_case(whole.as_bytes(), b"<function=");
         // Under `<function=f>` values have lines of their own, whatever stands around it.
         let is_own =
             |record: &&Arc<Record>| record.grammar.is_tagged() && !(is_function && record.trim == Trim::None);

@@ -4,9 +4,9 @@ use super::tag::Header;
 use super::{Glue, Item, Leading, Step};
 use crate::dialect::own::{Opened, Stands};
 use crate::dialect::{Anchor, Grammar, NameAt};
-use crate::payload::tag::{Lexed, Role};
 use crate::payload::tagged::Style;
 use crate::scan::judge::body::style_of;
+use crate::syntax::tag::{Lexed, Role};
 
 impl Leading<'_, '_> {
     /// The step where one of them stands, or where the arguments begin behind one.

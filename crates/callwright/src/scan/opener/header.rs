@@ -6,7 +6,7 @@ use super::tag::{Header, is_argument_token};
 use super::{Item, Leading, Step};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::name::{MAX_NAME, is_name_byte};
-use crate::payload::tag::{Lexed, tag_at};
+use crate::syntax::tag::{Lexed, tag_at};
 
 /// Words of a header that are no name.
 const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "final", "assistant"];

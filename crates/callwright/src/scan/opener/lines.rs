@@ -9,7 +9,7 @@ use super::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
 use crate::keys::{self, is_one_of};
 use crate::name::MAX_NAME;
-use crate::payload::tag::{Lexed, Tag, names_call, tag_at};
+use crate::syntax::tag::{Lexed, Tag, names_call, tag_at};
 
 /// What an element is called that holds the name alone.
 const NAME_TAGS: &[&str] = &["name", "tool_name", "function_name", "tool", "function"];

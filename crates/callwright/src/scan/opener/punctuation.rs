@@ -2,11 +2,11 @@
 
 use super::tag::Header;
 use super::{Glue, Item, Leading, MAX_TICKS, Step, tick_run};
-use crate::dialect::marks::Fit;
 use crate::dialect::{self, Known};
 use crate::keys;
 use crate::name::{MAX_NAME, is_name_byte};
-use crate::payload::comment::comment;
+use crate::syntax::comment::comment;
+use crate::syntax::marks::Fit;
 
 /// How far back, in bytes, the backticks before a piece of code are looked for.
 const MAX_CODE: usize = 256;

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use super::blocks::thought_ends;
 use super::skip::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
-use crate::dialect::marks::{self, Fit};
-use crate::dialect::{self, Anchor, FRAMES};
+use crate::dialect::{Anchor, FRAMES};
 use crate::guard;
 use crate::name::is_name_byte;
 use crate::payload::may_pass;
-use crate::payload::tag::{Lexed, tag_at};
 use crate::scan::extent::Extent;
 use crate::scan::judge::body::Body;
 use crate::scan::opener::{self, Glue, Lead, Look, MAX_TICKS, Place, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
+use crate::syntax;
+use crate::syntax::marks::{self, Fit};
+use crate::syntax::tag::{Lexed, tag_at};
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
@@ -329,8 +330,8 @@ impl<'a> Scanner<'a> {
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
         let is_mark = |byte| self.dialects.markers().is_some_and(|own| own.begins_with(byte));
         rest.first().is_some_and(|&byte| is_name_byte(byte) && !is_mark(byte))
-            && !self.dialects.words().any(|word| dialect::starts_with_any_case(rest, word))
-            && !dialect::may_grow_into(&self.text, at, self.dialects.words())
+            && !self.dialects.words().any(|word| syntax::starts_with_any_case(rest, word))
+            && !syntax::may_grow_into(&self.text, at, self.dialects.words())
     }
 
     /// Does what stands at `at` begin a line, or what the model says behind its reasoning?

@@ -5,8 +5,8 @@
 //! front of it; at the beginning of a line, where a word may begin a call; and at the end of the text so far, where a
 //! word may be the name of one.
 
-use crate::dialect;
 use crate::name::{MAX_NAME, is_name_byte};
+use crate::syntax;
 
 /// How much white space may stand between a name and its brace, a recipient and its token, or before a line's first word.
 const MAX_SPACE: usize = 64;
@@ -322,7 +322,7 @@ fn word_before(bytes: &[u8], sign: usize, space: usize, least: usize) -> usize {
     // `function call<|role_sep|>`
     let (first, second) = TWO_WORDS;
     if word <= second.len()
-        && dialect::starts_with_any_case(second.as_bytes(), before.get(start..end).unwrap_or(&[]))
+        && syntax::starts_with_any_case(second.as_bytes(), before.get(start..end).unwrap_or(&[]))
         && start != 0
         && ends_with(before, start - 1, first)
     {

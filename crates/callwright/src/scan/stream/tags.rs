@@ -7,9 +7,10 @@
 
 use callwright_json::{Guide, Kinds, Member, Place, quote, strict};
 
-use crate::dialect::{Trim, Typing};
+use crate::dialect::Trim;
 use crate::payload::tagged::{Param, Walk};
 use crate::payload::value;
+use crate::syntax::Typing;
 use crate::tools::Tool;
 
 /// How far the arguments of one call are certain.

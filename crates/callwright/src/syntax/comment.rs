@@ -1,6 +1,6 @@
 //! Comments, which models write between the pieces of a call: `// x⏎`, `# x⏎`, `/* x */`, `<!-- x -->`.
 
-use crate::dialect::marks::Fit;
+use super::marks::Fit;
 
 /// The longest comment that is stepped over, in bytes.
 pub(crate) const MAX_COMMENT: usize = 512;

@@ -5,8 +5,8 @@
 
 use callwright_json::Span;
 
-use super::error::{DialectProblem, MAX_TEXT};
 use super::marks::{Fit, fit};
+use crate::dialect::error::{DialectProblem, MAX_TEXT};
 use crate::name::{MAX_NAME, is_name_byte};
 
 /// The most white space that a blank stands for.

@@ -100,7 +100,7 @@ struct Branch<T> {
 }
 
 impl<T: Copy> Table<T> {
-    pub(super) fn new(marks: impl Iterator<Item = (Text, T)>) -> Table<T> {
+    pub(crate) fn new(marks: impl Iterator<Item = (Text, T)>) -> Table<T> {
         let mut table = Table { nodes: vec![Branch { next: Vec::new(), meaning: None }] };
         for (mark, meaning) in marks {
             let (mut node, mut rest) = (0, mark.as_bytes());
@@ -123,7 +123,7 @@ impl<T: Copy> Table<T> {
     }
 
     /// The longest marker at the beginning of `bytes`: its length and its meaning.
-    pub(super) fn longest(&self, bytes: &[u8]) -> Option<(usize, T)> {
+    pub(crate) fn longest(&self, bytes: &[u8]) -> Option<(usize, T)> {
         let (mut node, mut at, mut found) = (0, 0, None);
         while let Some((byte, len)) = plain(&bytes[at..]) {
             let Some(next) = self.behind(node, byte) else { break };
@@ -134,7 +134,7 @@ impl<T: Copy> Table<T> {
     }
 
     /// Could `bytes`, all that is there so far, still grow into a marker, or into a longer one than it is?
-    pub(super) fn may_grow(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn may_grow(&self, bytes: &[u8]) -> bool {
         let (mut node, mut at) = (0, 0);
         while let Some((byte, len)) = plain(&bytes[at..]) {
             let Some(next) = self.behind(node, byte) else { return false };

@@ -7,8 +7,8 @@
 use callwright_json::Span;
 use memchr::{memchr2, memrchr};
 
-use crate::dialect::Typing;
-use crate::dialect::marks::{Fit, bar, fit};
+use super::Typing;
+use super::marks::{Fit, bar, fit};
 
 /// The longest tag, in bytes.
 pub(crate) const MAX_TAG: usize = 384;

@@ -1,0 +1,40 @@
+//! Of what written forms consist, whoever reads or writes them: texts, marks, tags, tokens, comments, patterns.
+
+pub(crate) mod comment;
+pub(crate) mod lexer;
+pub(crate) mod marks;
+pub(crate) mod pattern;
+pub(crate) mod tag;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// A text of a record: a static one in what is built in.
+pub type Text = Cow<'static, str>;
+
+/// How an argument that is raw text gets its type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Typing {
+    /// By the tool's schema.
+    #[default]
+    Schema,
+    /// It is text.
+    Text,
+    /// It is JSON.
+    Json,
+}
+
+/// Could `text[at..]`, all of which is there so far, still grow into one of `markers`?
+pub(crate) fn may_grow_into<'m>(text: &str, at: usize, mut markers: impl Iterator<Item = &'m str>) -> bool {
+    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
+    markers.any(|marker| rest.len() < marker.len() && starts_with_any_case(marker.as_bytes(), rest))
+}
+
+/// Does `bytes` begin with `start`, whatever the case of its ASCII letters?
+pub(crate) fn starts_with_any_case(bytes: &[u8], start: impl AsRef<[u8]>) -> bool {
+    let start = start.as_ref();
+    bytes.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+}
