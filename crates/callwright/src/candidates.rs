@@ -8,7 +8,7 @@ use callwright_json::Span;
 use crate::engine::{Context, parse};
 use crate::json;
 use crate::keys;
-use crate::name::{MAX_NAME, is_name_byte, leading_name};
+use crate::tools::names::{MAX_NAME, is_name_byte, leading_name};
 use crate::tools::{MAX_TOOLS, ToolSet};
 use crate::value::Value;
 use crate::verdict::{Outcome, Reason, Verdict};

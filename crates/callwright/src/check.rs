@@ -2,8 +2,8 @@
 
 use callwright_json::{Guide, Member, Tree, Value, strict};
 
-use crate::nearest::fold;
 use crate::tools::Tool;
+use crate::tools::nearest::fold;
 use crate::verdict::{Coercion, Violation};
 
 /// Arguments that fit.

@@ -7,17 +7,13 @@
 
 pub mod value;
 mod tools;
-mod choice;
 mod schema;
 mod keys;
-mod envelope;
 mod syntax;
 mod dialect;
 mod payload;
 mod pairs;
 mod scan;
-mod nearest;
-mod name;
 mod shape;
 mod guard;
 mod check;
@@ -33,7 +29,6 @@ pub mod prompt;
 pub mod constrain;
 
 pub use candidates::{Candidate, candidates};
-pub use choice::ToolChoice;
 pub use dialect::{
     Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Trim,
     fits,
@@ -53,7 +48,7 @@ pub use report::{
 pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
 pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
 pub use syntax::{Text, Typing};
-pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError};
+pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolChoice, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{
     Acceptance, BesideProse, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation,
 };

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use callwright_json::{Kind, Repair, RepairKind, Value, is_object, strict};
 
 use crate::keys;
-use crate::name::{Names, Prefix};
 use crate::tools::Tool;
+use crate::tools::names::{Names, Prefix};
 use crate::verdict::ShapeError;
 
 /// The most calls that one value may hold, and the most levels of lists and wrappers around one.

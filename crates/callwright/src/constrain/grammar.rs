@@ -17,10 +17,9 @@ use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
 use super::schema::{MAX_CALLS, call_parts};
-use crate::choice::ToolChoice;
 use crate::dialect::Arguments;
 use crate::prompt::{PromptDialect, is_plain_name, spaced};
-use crate::tools::ToolSet;
+use crate::tools::{ToolChoice, ToolSet};
 
 /// The longest grammar, in bytes: servers compile it anew for each request.
 const MAX_BYTES: usize = 1 << 18;

@@ -11,9 +11,8 @@ mod answer;
 use crate::json;
 use crate::value::Value;
 
-use crate::choice::ToolChoice;
 use crate::prompt::PromptDialect;
-use crate::tools::ToolSet;
+use crate::tools::{ToolChoice, ToolSet};
 
 pub use answer::{Answer, parse};
 pub use grammar::grammar;

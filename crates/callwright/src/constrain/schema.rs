@@ -9,9 +9,8 @@ use crate::json;
 use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
-use crate::choice::ToolChoice;
 use crate::schema::{Draft, Holds, has_inner_id, holds, inside, local_pointer};
-use crate::tools::{Tool, ToolSet};
+use crate::tools::{Tool, ToolChoice, ToolSet};
 
 /// The most calls in one answer.
 pub(super) const MAX_CALLS: usize = 16;

@@ -32,9 +32,8 @@ use crate::value::Value;
 
 use self::arguments::Given;
 use self::calls::Made;
-use crate::choice::ToolChoice;
 use crate::constrain::{Constraint, PROSE_KEY};
-use crate::tools::{Tool, ToolSet};
+use crate::tools::{Tool, ToolChoice, ToolSet};
 
 /// How to speak to a model: what the request wants, and what the server's template can take.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 use callwright_json::{Repair, RepairKind};
 
 use super::code;
-use crate::name::leading_name;
 use crate::tools::Tool;
+use crate::tools::names::leading_name;
 
 /// What stands between two values or around one in code, and in no text that is meant as one.
 const OPERATORS: &[&str] =

@@ -12,10 +12,10 @@ use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::guard;
-use crate::name::{Prefix, leading_name};
 use crate::payload::tagged::{Ending, Style};
 use crate::syntax::marks;
 use crate::syntax::tag::{Lexed, Role, Tag, last_tag, tag_at};
+use crate::tools::names::{Prefix, leading_name};
 
 /// The most marks that wait for being closed.
 const MAX_GLUE: usize = 64;

@@ -10,10 +10,10 @@ use super::opener::{Leading, Look, MAX_LEAD};
 use super::{Delta, Mode, Scanner};
 use crate::dialect;
 use crate::engine::Context;
-use crate::name::Names;
 use crate::policy::CallsInReasoning;
 use crate::syntax::tag::{Lexed, MAX_TAG, tag_at};
 use crate::tools::ToolSet;
+use crate::tools::names::Names;
 
 const TOOLS: &str = r#"[
     {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},

@@ -38,9 +38,9 @@ use self::stream::Early;
 use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
 use crate::guard::Tildes;
-use crate::name::Names;
 use crate::policy::{Admission, CallsInReasoning};
 use crate::tools::Declared;
+use crate::tools::names::Names;
 use crate::verdict::{Outcome, Verdict};
 
 /// A piece of an answer.

@@ -8,11 +8,11 @@ use super::stream::json::{Inside, Live};
 use super::{Event, LiveCall};
 use crate::check;
 use crate::dialect::NATIVE;
-use crate::name::{Names, Prefix};
 use crate::payload;
 use crate::policy::Admission;
 use crate::shape;
 use crate::tools::Tool;
+use crate::tools::names::{Names, Prefix};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// A piece of a native call, as it comes over the wire. Each part may be missing.

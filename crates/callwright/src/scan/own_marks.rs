@@ -6,9 +6,9 @@
 use callwright_json::strict_end;
 
 use super::opener::Lead;
-use crate::name::is_name_byte;
 use crate::syntax::marks::{self, Fit};
 use crate::syntax::tag::{Lexed, Role, Tag, last_tag, tag_at};
+use crate::tools::names::is_name_byte;
 
 impl Lead {
     /// The place behind the mark at `at`, if that ends its call: `</tool_call>`, `</invoke>`, `</f>`.

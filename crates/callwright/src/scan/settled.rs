@@ -9,7 +9,7 @@ use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::keys;
-use crate::name::Prefix;
+use crate::tools::names::Prefix;
 use crate::verdict::{Reason, Refusal, ShapeError, Verdict};
 
 impl Scanner<'_> {

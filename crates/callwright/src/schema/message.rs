@@ -4,7 +4,7 @@ use callwright_json::{Kind, Kinds, Value};
 
 use super::check::{Fault, Sort};
 use super::guide::{Entry, NEVER, Rule};
-use crate::nearest::nearest;
+use crate::tools::nearest::nearest;
 use crate::verdict::Violation;
 
 /// The most names or values that one sentence lists.

@@ -7,7 +7,7 @@ use callwright_json::Span;
 
 use super::marks::{Fit, fit};
 use crate::dialect::error::{DialectProblem, MAX_TEXT};
-use crate::name::{MAX_NAME, is_name_byte};
+use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// The most white space that a blank stands for.
 const MAX_SPACE: usize = 64;

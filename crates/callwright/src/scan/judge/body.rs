@@ -12,7 +12,6 @@ use super::open_end;
 use super::{Case, Judged};
 use crate::check;
 use crate::dialect::Trim;
-use crate::name::{Names, Prefix};
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces, Edge};
@@ -25,6 +24,8 @@ use crate::syntax::lexer::Lexer;
 use crate::syntax::marks::{self, Fit};
 use crate::syntax::tag::{self, Lexed, Role, tag_at};
 use crate::tools::Tool;
+use crate::tools::names::{Names, Prefix};
+use crate::tools::nearest::fold;
 use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
 
 /// A payload whose end is looked for.
@@ -415,8 +416,7 @@ impl Case<'_, '_> {
             let place = value::place_of(guide, guide.root(), key);
             place.is_some_and(|place| guide.kinds(place).meets(Kinds::STRING))
         };
-        let is_alike =
-            || guide.names(guide.root()).any(|name| crate::nearest::fold(name) == crate::nearest::fold(key));
+        let is_alike = || guide.names(guide.root()).any(|name| fold(name) == fold(key));
         let written = before.key.of(self.text);
         is_odd && !param.is_of_tokens && is_named(written) && takes_text(written) && !is_alike()
     }

@@ -4,11 +4,11 @@ use callwright_json::{Diagnostic, Guide, Parse, Problem, Reading, Repair, Repair
 
 use super::{Case, Judged, listed};
 use crate::check;
-use crate::name::leading_name;
 use crate::payload::{self, Payload};
 use crate::scan::opener::Glue;
 use crate::scan::{bare, code};
 use crate::tools::Tool;
+use crate::tools::names::leading_name;
 use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl<'a> Case<'a, '_> {

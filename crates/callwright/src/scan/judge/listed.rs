@@ -5,9 +5,9 @@
 
 use callwright_json::{AnyValue, Class, Kind};
 
-use crate::name::{MAX_NAME, is_name_byte};
 use crate::payload;
 use crate::tools::Tool;
+use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// Do keyword arguments for `tool` begin at `at`? `None` where more text is needed to tell.
 pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Option<bool> {

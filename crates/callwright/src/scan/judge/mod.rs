@@ -20,12 +20,12 @@ use crate::check::{self, Fit};
 use crate::dialect::Dialects;
 use crate::guard;
 use crate::keys;
-use crate::name::{Names, Prefix, leading_name};
 use crate::payload::{self, Payload};
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped};
 use crate::syntax::Text;
 use crate::tools::Tool;
+use crate::tools::names::{Names, Prefix, leading_name};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// What a payload came to.

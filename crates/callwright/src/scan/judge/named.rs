@@ -4,10 +4,10 @@ use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span};
 
 use super::{Case, Judged};
 use crate::dialect::Known;
-use crate::name::Prefix;
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped};
 use crate::tools::Tool;
+use crate::tools::names::Prefix;
 use crate::verdict::{Reason, ShapeError, Verdict};
 use crate::{check, keys};
 

@@ -8,8 +8,8 @@ use callwright_json::Reading;
 
 use super::Case;
 use crate::keys;
-use crate::name::{Prefix, leading_name};
 use crate::syntax::marks::Fit;
+use crate::tools::names::{Prefix, leading_name};
 
 impl Case<'_, '_> {
     /// Does a text of `reading` that was mended go on over the end of the call?

@@ -9,9 +9,9 @@ use callwright_json::Span;
 use super::tag::Header;
 use super::{Item, Leading, Step};
 use crate::dialect::Known;
-use crate::name::{MAX_NAME, is_name_byte};
 use crate::payload::tagged::Style;
 use crate::syntax::tag::{Lexed, Role, is_foreign, tag_at};
+use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// What a header may say before its name.
 const BEFORE: &[&str] = &["assistant", "commentary ", "analysis "];

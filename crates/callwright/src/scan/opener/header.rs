@@ -5,8 +5,8 @@ use callwright_json::Span;
 use super::tag::{Header, is_argument_token};
 use super::{Item, Leading, Step};
 use crate::dialect::{Grammar, Known, NameAt};
-use crate::name::{MAX_NAME, is_name_byte};
 use crate::syntax::tag::{Lexed, tag_at};
+use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// Words of a header that are no name.
 const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "final", "assistant"];

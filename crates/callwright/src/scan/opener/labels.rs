@@ -6,10 +6,10 @@ use callwright_json::Span;
 use super::tag::Header;
 use super::{Glue, Item, Leading, Step, tick_run};
 use crate::dialect::Known;
-use crate::name::is_name_byte;
 use crate::scan::segment::skip::markup_len;
 use crate::syntax::marks::{self, Fit};
 use crate::syntax::tag::{Lexed, is_foreign, tag_at};
+use crate::tools::names::is_name_byte;
 
 /// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.
 ///

@@ -8,8 +8,8 @@ use super::tag::Header;
 use super::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
 use crate::keys::{self, is_one_of};
-use crate::name::MAX_NAME;
 use crate::syntax::tag::{Lexed, Tag, names_call, tag_at};
+use crate::tools::names::MAX_NAME;
 
 /// What an element is called that holds the name alone.
 const NAME_TAGS: &[&str] = &["name", "tool_name", "function_name", "tool", "function"];

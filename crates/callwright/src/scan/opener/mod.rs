@@ -19,8 +19,8 @@ use callwright_json::Span;
 
 use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Record};
-use crate::name::{MAX_NAME, Names, Prefix, is_name_byte};
 use crate::payload::tagged::Style;
+use crate::tools::names::{MAX_NAME, Names, Prefix, is_name_byte};
 
 /// The most markup that one payload may have in front of it, in bytes.
 pub(super) const MAX_LEAD: usize = 768;

@@ -4,9 +4,9 @@ use super::tag::Header;
 use super::{Glue, Item, Leading, MAX_TICKS, Step, tick_run};
 use crate::dialect::{self, Known};
 use crate::keys;
-use crate::name::{MAX_NAME, is_name_byte};
 use crate::syntax::comment::comment;
 use crate::syntax::marks::Fit;
+use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// How far back, in bytes, the backticks before a piece of code are looked for.
 const MAX_CODE: usize = 256;

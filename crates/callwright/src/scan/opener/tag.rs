@@ -5,7 +5,6 @@ use callwright_json::Span;
 
 use super::{Glue, Item, Leading, Step};
 use crate::dialect::{Grammar, Known, NameAt};
-use crate::name::{Prefix, is_name_byte};
 use crate::payload::tagged::Style;
 use crate::scan::judge::body::style_of;
 use crate::syntax::marks::{Fit, fit};
@@ -13,6 +12,7 @@ use crate::syntax::tag::{
     Lexed, Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at,
 };
 use crate::tools::Tool;
+use crate::tools::names::{Prefix, is_name_byte};
 
 /// What is known of a name that stands in the markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use callwright_json::Span;
 use super::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
 use crate::keys;
-use crate::name::MAX_NAME;
 use crate::scan::judge::listed;
+use crate::tools::names::MAX_NAME;
 
 impl Leading<'_, '_> {
     pub(super) fn quote(&mut self, mark: u8) -> Step {

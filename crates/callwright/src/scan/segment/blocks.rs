@@ -6,13 +6,13 @@ use super::emit::Space;
 use super::prose::Found;
 use crate::dialect::own::Stands;
 use crate::dialect::{ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
-use crate::name::is_name_byte;
 use crate::policy::CallsInReasoning;
 use crate::scan::decide::is_joined;
 use crate::scan::opener::{MAX_TICKS, tick_run};
 use crate::scan::{Event, Flow, Mode, Scanner, Thinking};
 use crate::syntax::marks::{Fit, Held, fit, fit_any};
 use crate::syntax::tag::{Lexed, Role, is_foreign, tag_at};
+use crate::tools::names::is_name_byte;
 
 /// What ends a thought in a channel whose tokens were taken out.
 const BARE_FINAL: &str = "assistantfinal";

@@ -6,7 +6,6 @@ use super::blocks::thought_ends;
 use super::skip::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
 use crate::dialect::{Anchor, FRAMES};
 use crate::guard;
-use crate::name::is_name_byte;
 use crate::payload::may_pass;
 use crate::scan::extent::Extent;
 use crate::scan::judge::body::Body;
@@ -16,6 +15,7 @@ use crate::scan::{Event, Flow, Mode, Scanner};
 use crate::syntax;
 use crate::syntax::marks::{self, Fit};
 use crate::syntax::tag::{Lexed, tag_at};
+use crate::tools::names::is_name_byte;
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.

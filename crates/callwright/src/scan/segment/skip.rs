@@ -5,8 +5,8 @@
 //! front of it; at the beginning of a line, where a word may begin a call; and at the end of the text so far, where a
 //! word may be the name of one.
 
-use crate::name::{MAX_NAME, is_name_byte};
 use crate::syntax;
+use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// How much white space may stand between a name and its brace, a recipient and its token, or before a line's first word.
 const MAX_SPACE: usize = 64;

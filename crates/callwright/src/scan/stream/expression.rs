@@ -13,9 +13,9 @@ use std::sync::Arc;
 use callwright_json::{Class, Guide, Member, Place, strict};
 
 use super::json::Escape;
-use crate::name::is_name_byte;
 use crate::payload::{self, relaxed};
 use crate::tools::Tool;
+use crate::tools::names::is_name_byte;
 
 /// How far the arguments of one call are certain.
 #[derive(Debug)]

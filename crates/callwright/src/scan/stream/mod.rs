@@ -22,9 +22,9 @@ use super::opener::{Glue, Item, Lead};
 use super::{Event, LiveCall, Scanner};
 use crate::dialect::Anchor;
 use crate::keys;
-use crate::name::Prefix;
 use crate::payload::tagged::Walk;
 use crate::policy::Policy;
+use crate::tools::names::Prefix;
 use crate::verdict::{Reason, Verdict};
 
 /// A call in the text whose verdict is not there yet.

@@ -1,4 +1,10 @@
-//! Tool definitions: a list of tools goes in, their compiled schemas come out.
+//! Tool definitions: a list of tools goes in, their compiled schemas come out; with them which of the tools a request
+//! allows, and which one a name means.
+
+mod choice;
+mod envelope;
+pub(crate) mod names;
+pub(crate) mod nearest;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,9 +14,9 @@ use crate::json;
 use crate::value::Value;
 use callwright_json::{Guide, Member};
 
-use crate::envelope;
-use crate::name::NameIndex;
-use crate::nearest::fold;
+pub use self::choice::ToolChoice;
+use self::names::NameIndex;
+use self::nearest::fold;
 use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, measure, standard_type};
 use crate::syntax::tag;
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::nearest::{fold, folded_ends, nearest};
+use super::nearest::{fold, folded_ends, nearest};
 use crate::syntax::tag;
 use crate::tools::{Declared, Tool, ToolSet};
 use crate::verdict::Reason;
