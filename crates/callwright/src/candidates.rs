@@ -7,7 +7,7 @@ use callwright_json::Span;
 
 use crate::engine::{Context, parse};
 use crate::json;
-use crate::keys;
+use crate::shape::keys;
 use crate::tools::names::{MAX_NAME, is_name_byte, leading_name};
 use crate::tools::{MAX_TOOLS, ToolSet};
 use crate::value::Value;

@@ -3,8 +3,8 @@
 use callwright_json::{AnyValue, Diagnostic, Options, Parse, Problem, Reading, Repair, read_with};
 
 use crate::engine::is_cut;
-use crate::pairs;
 use crate::schema::Schema;
+use crate::shape::pairs;
 use crate::verdict::{Coercion, Reason};
 
 /// A healed text: strict JSON that fits the schema, and what it took.

@@ -8,11 +8,9 @@
 pub mod value;
 mod tools;
 mod schema;
-mod keys;
 mod syntax;
 mod dialect;
 mod payload;
-mod pairs;
 mod scan;
 mod shape;
 mod guard;

@@ -8,7 +8,7 @@ use super::repeat::Spot;
 use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
-use crate::keys;
+use crate::shape::keys;
 use crate::tools::names::Prefix;
 use crate::verdict::{Reason, Refusal, ShapeError, Verdict};
 

@@ -5,7 +5,7 @@ use super::segment::blocks::thought_ends;
 use crate::dialect::REASONING;
 use crate::dialect::own::Stands;
 use crate::guard;
-use crate::keys;
+use crate::shape::keys;
 use crate::syntax::comment::comment;
 use crate::syntax::marks::{Fit, fit};
 use crate::syntax::tag::{Lexed, Role, Tag, is_foreign, last_tag, names_call, tag_at};

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::json;
 use crate::value::{Map, Value};
 
-use crate::keys;
 use crate::schema::{Document, Schema, SchemaGuide, compile_documents};
+use crate::shape::keys;
 
 /// The guide for a call of one of `tools`, each a name and the schema of its arguments.
 ///

@@ -477,7 +477,7 @@ fn without_place(message: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys;
+    use crate::shape::keys;
     use callwright_json::{Guide, Kinds, Member, Place};
 
     fn tool_set() -> ToolSet {

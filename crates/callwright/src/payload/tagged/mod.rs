@@ -14,7 +14,7 @@ mod value;
 
 use callwright_json::Span;
 
-use crate::keys;
+use crate::shape::keys;
 use crate::syntax::Typing;
 use crate::syntax::comment::{MAX_COMMENT, comment};
 use crate::syntax::lexer::Lexer;

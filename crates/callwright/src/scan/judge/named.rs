@@ -3,13 +3,13 @@
 use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span};
 
 use super::{Case, Judged};
+use crate::check;
 use crate::dialect::Known;
 use crate::payload::{self, Payload};
-use crate::shape::{self, Arguments, Shaped};
+use crate::shape::{self, Arguments, Shaped, keys};
 use crate::tools::Tool;
 use crate::tools::names::Prefix;
 use crate::verdict::{Reason, ShapeError, Verdict};
-use crate::{check, keys};
 
 impl Case<'_, '_> {
     /// The arguments of a call whose name stands in its markup.

@@ -7,7 +7,7 @@
 use callwright_json::Reading;
 
 use super::Case;
-use crate::keys;
+use crate::shape::keys;
 use crate::syntax::marks::Fit;
 use crate::tools::names::{Prefix, leading_name};
 

@@ -7,7 +7,7 @@ use callwright_json::Span;
 use super::tag::Header;
 use super::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
-use crate::keys::{self, is_one_of};
+use crate::shape::keys::{self, is_one_of};
 use crate::syntax::tag::{Lexed, Tag, names_call, tag_at};
 use crate::tools::names::MAX_NAME;
 

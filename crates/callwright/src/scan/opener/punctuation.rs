@@ -3,7 +3,7 @@
 use super::tag::Header;
 use super::{Glue, Item, Leading, MAX_TICKS, Step, tick_run};
 use crate::dialect::{self, Known};
-use crate::keys;
+use crate::shape::keys;
 use crate::syntax::comment::comment;
 use crate::syntax::marks::Fit;
 use crate::tools::names::{MAX_NAME, is_name_byte};

@@ -4,8 +4,8 @@ use callwright_json::Span;
 
 use super::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
-use crate::keys;
 use crate::scan::judge::listed;
+use crate::shape::keys;
 use crate::tools::names::MAX_NAME;
 
 impl Leading<'_, '_> {

@@ -21,9 +21,9 @@ use super::judge::{Case, Judged};
 use super::opener::{Glue, Item, Lead};
 use super::{Event, LiveCall, Scanner};
 use crate::dialect::Anchor;
-use crate::keys;
 use crate::payload::tagged::Walk;
 use crate::policy::Policy;
+use crate::shape::keys;
 use crate::tools::names::Prefix;
 use crate::verdict::{Reason, Verdict};
 

@@ -4,11 +4,13 @@
 //! `{"name": "f", "a": 1}`, arguments alone, a list of any of these, any of these as text inside a string.
 //! A value of no such shape is data.
 
+pub(crate) mod keys;
+pub(crate) mod pairs;
+
 use std::borrow::Cow;
 
 use callwright_json::{Kind, Repair, RepairKind, Value, is_object, strict};
 
-use crate::keys;
 use crate::tools::Tool;
 use crate::tools::names::{Names, Prefix};
 use crate::verdict::ShapeError;
