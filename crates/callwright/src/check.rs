@@ -2,9 +2,9 @@
 
 use callwright_json::{Guide, Member, Tree, Value, strict};
 
+use crate::schema::{Coercion, Violation};
 use crate::tools::Tool;
 use crate::tools::nearest::fold;
-use crate::verdict::{Coercion, Violation};
 
 /// Arguments that fit.
 pub(crate) struct Fit {

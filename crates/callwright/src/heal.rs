@@ -3,9 +3,9 @@
 use callwright_json::{AnyValue, Diagnostic, Options, Parse, Problem, Reading, Repair, read_with};
 
 use crate::engine::is_cut;
-use crate::schema::Schema;
+use crate::schema::{Coercion, Schema};
 use crate::shape::pairs;
-use crate::verdict::{Coercion, Reason};
+use crate::verdict::Reason;
 
 /// A healed text: strict JSON that fits the schema, and what it took.
 #[derive(Clone, Debug)]

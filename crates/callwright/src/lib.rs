@@ -44,9 +44,9 @@ pub use report::{
     ViolationReport, WhyReport,
 };
 pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
-pub use schema::{Coerced, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide};
+pub use schema::{
+    Coerced, Coercion, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide, Violation,
+};
 pub use syntax::{Text, Typing};
 pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolChoice, ToolProblem, ToolSet, ToolSetError};
-pub use verdict::{
-    Acceptance, BesideProse, Coercion, Outcome, Reason, Refusal, ShapeError, Verdict, Violation,
-};
+pub use verdict::{Acceptance, BesideProse, Outcome, Reason, Refusal, ShapeError, Verdict};

@@ -13,7 +13,8 @@ use serde_json::value::RawValue;
 use crate::engine::NativeCall;
 use crate::feedback::Position;
 use crate::heal::Healed;
-use crate::verdict::{Acceptance, BesideProse, Coercion, Outcome, Reason, Refusal, Verdict};
+use crate::schema::{Coercion, Violation};
+use crate::verdict::{Acceptance, BesideProse, Outcome, Reason, Refusal, Verdict};
 
 /// The version of the form of reports. Fields may be added within a version; a field that goes, or changes its
 /// meaning, makes a new one.
@@ -291,7 +292,7 @@ impl<'a> WhyReport<'a> {
             Reason::Ambiguous { readings } => why.readings = readings,
             Reason::Shape(_) | Reason::OpenEnd(_) => {}
             Reason::Invalid(violations) => {
-                let report = |v: &'a crate::verdict::Violation| ViolationReport {
+                let report = |v: &'a Violation| ViolationReport {
                     pointer: &v.pointer,
                     keyword: v.keyword,
                     message: &v.message,

@@ -7,6 +7,7 @@ use callwright_json::{Class, Diagnostic, Repair, Span, class_of};
 use serde::de::DeserializeOwned;
 
 use crate::dialect::NATIVE;
+use crate::schema::{Coercion, Violation};
 use crate::value::Value;
 
 /// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
@@ -146,17 +147,6 @@ impl Acceptance {
     }
 }
 
-/// A value that got the type its schema asks for, without loss: `"5"` → `5`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Coercion {
-    /// A JSON pointer into the arguments: `/limit`.
-    pub pointer: String,
-    /// The JSON text before.
-    pub from: String,
-    /// The JSON text after.
-    pub to: String,
-}
-
 /// A call that may not run.
 #[derive(Clone, Debug)]
 pub struct Refusal {
@@ -282,17 +272,6 @@ pub enum ShapeError {
     BesideArguments(String),
     /// The key that names the tool, or holds the arguments, stands twice with different values.
     Twice(String),
-}
-
-/// One way in which arguments do not fit a schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// A JSON pointer into the arguments; empty for the whole object.
-    pub pointer: String,
-    /// The schema keyword that is violated: `required`, `type`, `enum`, ….
-    pub keyword: &'static str,
-    /// One sentence for the model, without full stop: `path must be a string`.
-    pub message: String,
 }
 
 /// Everything that one answer of a model came to.

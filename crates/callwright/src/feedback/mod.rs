@@ -23,7 +23,8 @@ pub use json_loads::{JsonLoadsError, json_loads_error};
 pub use prompt_calls::{PromptError, calls_or_error, prompt_tool_calls};
 pub use trouble::Trouble;
 
-use crate::verdict::{Reason, Refusal, ShapeError, Violation};
+use crate::schema::Violation;
+use crate::verdict::{Reason, Refusal, ShapeError};
 
 /// How much of a block the model is shown, in characters.
 const BLOCK_SHOWN: usize = 100;

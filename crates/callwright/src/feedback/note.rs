@@ -52,7 +52,8 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Coercion, Verdict};
+    use crate::schema::Coercion;
+    use crate::verdict::Verdict;
     use callwright_json::{Repair, RepairKind, Span};
 
     fn call(dialect: &'static str, kinds: &[RepairKind]) -> Acceptance {

@@ -4,8 +4,8 @@ use crate::json;
 use crate::value::Value;
 use callwright_json::strict;
 
+use crate::schema::Violation;
 use crate::tools::Tool;
-use crate::verdict::Violation;
 
 /// How deep the values of an example go.
 const MAX_DEPTH: usize = 4;

@@ -10,8 +10,7 @@ use callwright_json::{Kind, Kinds, MAX_SLOTS, Place, Value};
 
 use super::guide::{ANY, Entry, Rule, SchemaGuide};
 use super::number::{compare, is_multiple_of, is_whole};
-use super::{Schema, message};
-use crate::verdict::Violation;
+use super::{Schema, Violation, message};
 
 /// The most violations that are listed.
 const MAX_VIOLATIONS: usize = 16;

@@ -19,8 +19,7 @@ use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, T
 use super::check::{Fault, Sort, walk};
 use super::guide::{Rooted, Rule, SchemaGuide};
 use super::message::pointer_to;
-use super::{Schema, number};
-use crate::verdict::Coercion;
+use super::{Coercion, Schema, number};
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
 const MAX_ROUNDS: usize = 4;

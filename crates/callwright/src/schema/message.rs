@@ -2,10 +2,10 @@
 
 use callwright_json::{Kind, Kinds, Value};
 
+use super::Violation;
 use super::check::{Fault, Sort};
 use super::guide::{Entry, NEVER, Rule};
 use crate::tools::nearest::nearest;
-use crate::verdict::Violation;
 
 /// The most names or values that one sentence lists.
 const MAX_LISTED: usize = 24;

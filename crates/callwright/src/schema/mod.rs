@@ -16,6 +16,7 @@ mod number;
 mod references;
 #[cfg(feature = "full-schemas")]
 mod validator;
+mod violation;
 
 use std::fmt;
 
@@ -32,6 +33,7 @@ pub(crate) use normal::standard_type;
 pub(crate) use references::has_inner_id;
 #[cfg(feature = "full-schemas")]
 use validator::Validator;
+pub use violation::{Coercion, Violation};
 
 /// A compiled JSON Schema.
 #[derive(Debug)]

@@ -12,15 +12,14 @@ use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use jsonschema::{JsonType, Keyword, PatternOptions, ValidationError, ValidationOptions};
 use serde_json::Value as Lossy;
 
-use super::SchemaError;
 use super::check::{bits, keeps};
 use super::compile::{Ruling, rule};
 use super::guide::Rule;
 use super::keywords::{Draft, Holds, holds};
 use super::message::{demand, missing_message, must, one_of, show, subject, types, unknown_message};
 use super::number::{compare, is_whole};
+use super::{SchemaError, Violation};
 use crate::value::Value;
-use crate::verdict::Violation;
 
 /// The size, in bytes, that one compiled `pattern` may take.
 const MAX_PATTERN_SIZE: usize = 1 << 18;
