@@ -17,7 +17,7 @@ use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
 use super::schema::{MAX_CALLS, call_parts};
-use crate::dialect::Arguments;
+use crate::prompt::speech::Arguments;
 use crate::prompt::{PromptDialect, is_plain_name, spaced};
 use crate::tools::{ToolChoice, ToolSet};
 

@@ -11,8 +11,6 @@ pub(crate) mod own;
 mod record;
 mod records;
 mod set;
-mod speech;
-mod speeches;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -23,7 +21,7 @@ pub(crate) use self::records::{
     ANSWER_HEADS, ANY_CLOSER, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURNS,
 };
 pub use self::set::Dialects;
-pub use self::speech::{Arguments, Calls, Definition, Listing, Results, Speech};
+use crate::prompt::speech::Speech;
 use crate::syntax::{Text, Typing};
 
 /// The name of the dialect of calls that an upstream made natively, which stand in no text.

@@ -3,7 +3,8 @@
 use callwright_json::Span;
 
 use super::error::{DialectProblem, MAX_MARKS};
-use super::{Dialect, Grammar, Results};
+use super::{Dialect, Grammar};
+use crate::prompt::speech::Results;
 use crate::syntax::pattern::{Found, Met, Pattern, Slot};
 use crate::syntax::tag::{self, Lexed, Role, Tag};
 use crate::syntax::{Text, Typing};

@@ -6,8 +6,8 @@ use crate::value::{Map, Value};
 
 use super::literal::{is_identifier, python};
 use super::marks::{in_json, neutralise};
+use super::speech::Arguments;
 use super::template::fill;
-use crate::dialect::Arguments;
 
 /// What is written as arguments.
 #[derive(Clone, Copy, Debug)]

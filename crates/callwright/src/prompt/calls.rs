@@ -13,8 +13,9 @@ use callwright_json::strict;
 use super::PromptDialect;
 use super::arguments::{Given, json, with_breaks, written};
 use super::marks::{in_json, neutralise, one_line};
+use super::speech::Calls;
 use super::template::fill;
-use crate::dialect::{Calls, Dialects};
+use crate::dialect::Dialects;
 use crate::engine::{Context, parse};
 use crate::tools::ToolSet;
 

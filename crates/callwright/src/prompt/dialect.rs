@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::marks;
 use super::own_marks::OwnMarks;
-use crate::dialect::{Dialect, Dialects, Speech};
+use super::speech::Speech;
+use crate::dialect::{Dialect, Dialects};
 use crate::syntax::Text;
 
 /// What is taught to a model of no known family; `docs/dialects.md` says why.

@@ -10,8 +10,8 @@ use crate::value::{Map, Value};
 
 use super::example::Examples;
 use super::results::{label, result as result_text};
+use super::speech::Results;
 use super::{PromptDialect, Speaking, calls, prompt};
-use crate::dialect::Results;
 use crate::tools::ToolSet;
 
 /// A conversation that any server understands.

@@ -10,6 +10,7 @@ mod marks;
 mod own_marks;
 mod template;
 mod literal;
+pub(crate) mod speech;
 mod dialect;
 mod definition;
 mod arguments;
@@ -23,8 +24,7 @@ pub use dialect::{PromptDialect, UnknownDialect, dialect_for};
 pub use example::{Example, Examples};
 pub use marks::{neutralise, restore};
 pub use messages::{Rendered, render_messages};
-
-pub use crate::dialect::{Arguments, Calls, Definition, Listing, Results, Speech};
+pub use speech::{Arguments, Calls, Definition, Listing, Results, Speech};
 
 use std::borrow::Cow;
 

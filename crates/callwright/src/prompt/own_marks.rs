@@ -106,7 +106,8 @@ impl OwnMarks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{Argument, Dialect, Grammar, Marks, Speech};
+    use crate::dialect::{Argument, Dialect, Grammar, Marks};
+    use crate::prompt::speech::Speech;
     use proptest::prelude::*;
 
     const PIECES: &[&str] = &[

@@ -13,8 +13,8 @@ use crate::value::Value;
 
 use super::marks::{in_json, neutralise, one_line};
 use super::own_marks::OwnMarks;
+use super::speech::{Definition, Listing};
 use super::template::fill;
-use crate::dialect::{Definition, Listing};
 use crate::tools::Tool;
 
 /// How deep schemas are followed.

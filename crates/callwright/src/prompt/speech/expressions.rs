@@ -1,7 +1,7 @@
 //! Dialects in which a call is an expression of Python.
 
-use super::trained;
-use crate::dialect::speech::{Arguments, Definition, Speech};
+use super::builtin::trained;
+use super::{Arguments, Definition, Speech};
 
 pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
     vec![

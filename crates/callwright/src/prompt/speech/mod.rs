@@ -9,11 +9,18 @@
 //! in the texts as the model knows them: llama.cpp, vLLM and SGLang make tokens of them, and where a server takes them
 //! for plain letters, the letters still say the same, and what the model answers is read either way.
 
+pub(crate) mod builtin;
+mod elements;
+mod expressions;
+mod json;
+mod outside;
+mod tags;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dialect, DialectProblem, Grammar, NameAt};
+use crate::dialect::{Dialect, DialectProblem, Grammar, NameAt};
 use crate::syntax::Text;
 
 /// The longest text of a speech, in bytes.
@@ -70,7 +77,7 @@ impl Speech {
             close: first(&dialect.section.close).into(),
             arguments,
         };
-        Speech { calls, ..super::speeches::general() }
+        Speech { calls, ..builtin::general() }
     }
 
     /// The speech of `dialect`, in which what it does not say is as in [`Speech::of`].
@@ -87,7 +94,7 @@ impl Speech {
     }
 
     /// What keeps it from being used.
-    pub(super) fn check(&self) -> Result<(), (&'static str, DialectProblem)> {
+    pub(crate) fn check(&self) -> Result<(), (&'static str, DialectProblem)> {
         let Speech { system, listing, calls, results, .. } = self;
         let argument = match &calls.arguments {
             Arguments::Tags(text) | Arguments::Elements(text) | Arguments::Relaxed(text) => Some(text),

@@ -1,7 +1,7 @@
 //! Dialects in which arguments are elements named for them, or objects with strings of their own.
 
-use super::{general, trained};
-use crate::dialect::speech::{Arguments, Definition, Speech};
+use super::builtin::{general, trained};
+use super::{Arguments, Definition, Speech};
 use crate::syntax::Text;
 
 pub(super) fn speeches() -> Vec<(&'static str, Speech)> {

@@ -1,7 +1,7 @@
 //! Dialects in which a call is one JSON value with the name in it.
 
-use super::{general, trained};
-use crate::dialect::speech::{Definition, Speech};
+use super::builtin::{general, trained};
+use super::{Definition, Speech};
 
 /// `{"name": "f", "arguments": {…}}`
 const CALL: &str = "{\"name\": {json_name}, \"arguments\": {arguments}}";

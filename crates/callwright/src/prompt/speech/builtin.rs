@@ -1,17 +1,11 @@
 //! The speeches of the dialects that are built in. The facts are those of the models' published chat templates and
 //! encoders; where there is none, only the form of a call is the dialect's own, and the speech says so.
 
-mod elements;
-mod expressions;
-mod json;
-mod outside;
-mod tags;
-
-use super::speech::{Arguments, Calls, Definition, Listing, Speech};
+use super::{Arguments, Calls, Definition, Listing, Speech, elements, expressions, json, outside, tags};
 use crate::syntax::Text;
 
 /// All of them, by the name of their dialect.
-pub(super) fn all() -> impl Iterator<Item = (&'static str, Speech)> {
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Speech)> {
     let groups = [
         json::speeches(),
         outside::speeches(),
@@ -27,7 +21,7 @@ const GENERAL: &str = "# Tools\n\nYou may call these functions:\n<tools>\n{tools
                        exactly this, with the function's name and its arguments:\n{calls}\n";
 
 /// A speech with texts like those that the dialect's models know.
-fn trained(system: &'static str) -> Speech {
+pub(super) fn trained(system: &'static str) -> Speech {
     Speech { trained: true, system: Text::Borrowed(system), ..Speech::default() }
 }
 
@@ -37,18 +31,18 @@ pub(super) fn general() -> Speech {
 }
 
 impl Speech {
-    fn listing(mut self, form: Definition, each: &'static str, between: &'static str) -> Speech {
+    pub(super) fn listing(mut self, form: Definition, each: &'static str, between: &'static str) -> Speech {
         self.listing = Listing { form, each: Text::Borrowed(each), between: Text::Borrowed(between) };
         self
     }
 
     /// Calls, each on its own: what stands around one, and what between two.
-    fn call(self, call: &'static str, between: &'static str) -> Speech {
+    pub(super) fn call(self, call: &'static str, between: &'static str) -> Speech {
         self.section("", call, between, "")
     }
 
     /// Calls with something around all of them.
-    fn section(
+    pub(super) fn section(
         mut self,
         open: &'static str,
         call: &'static str,
@@ -61,13 +55,13 @@ impl Speech {
         self
     }
 
-    fn arguments(mut self, arguments: Arguments) -> Speech {
+    pub(super) fn arguments(mut self, arguments: Arguments) -> Speech {
         self.calls.arguments = arguments;
         self
     }
 
     /// A result that the form itself assigns to its call: by its name, or by its place among the others.
-    fn result(mut self, role: &'static str, result: &'static str) -> Speech {
+    pub(super) fn result(mut self, role: &'static str, result: &'static str) -> Speech {
         self.results.role = Text::Borrowed(role);
         self.results.label = Text::Borrowed("");
         self.results.result = Text::Borrowed(result);
@@ -75,14 +69,19 @@ impl Speech {
     }
 
     /// What stands around all results, and between two.
-    fn results(mut self, open: &'static str, between: &'static str, close: &'static str) -> Speech {
+    pub(super) fn results(
+        mut self,
+        open: &'static str,
+        between: &'static str,
+        close: &'static str,
+    ) -> Speech {
         [self.results.open, self.results.between, self.results.close] =
             [open, between, close].map(Text::Borrowed);
         self
     }
 
     /// Each result is named in front of it.
-    fn labelled(mut self) -> Speech {
+    pub(super) fn labelled(mut self) -> Speech {
         self.results.label = Text::Borrowed("Result of {name}:\n");
         self
     }

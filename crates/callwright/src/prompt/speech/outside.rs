@@ -1,7 +1,7 @@
 //! Dialects in which the name stands outside of the arguments, which are JSON.
 
-use super::{general, trained};
-use crate::dialect::speech::{Definition, Speech};
+use super::builtin::{general, trained};
+use super::{Definition, Speech};
 
 pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
     vec![

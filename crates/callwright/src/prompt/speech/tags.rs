@@ -1,7 +1,7 @@
 //! Dialects in which each argument is raw text between tags.
 
-use super::{general, trained};
-use crate::dialect::speech::{Arguments, Definition, Speech};
+use super::builtin::{general, trained};
+use super::{Arguments, Definition, Speech};
 use crate::syntax::Text;
 
 const PARAMETER_LINE: &str = "<parameter name=\"{key}\">{value}</parameter>\n";
