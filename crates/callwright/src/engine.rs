@@ -27,6 +27,9 @@ pub struct Context<'a> {
     /// The upstream got the tools natively: in the text only explicit forms are calls (a dialect's own marks,
     /// or a call with no prose before it), and none where there are native calls.
     pub native: bool,
+    /// The name of the dialect that the model was asked to call in, where that is known: a call in another one that stands
+    /// between words is [unsure](crate::Acceptance::unsure).
+    pub asked: Option<&'a str>,
     /// The dialects to look for. [`Dialects::only`] pins one.
     pub dialects: Dialects,
     /// What may be done about a call that is not right as it was written. The caller feeds back and

@@ -13,13 +13,14 @@ mod dialect;
 mod payload;
 mod scan;
 mod shape;
-mod guard;
+
 mod check;
 mod verdict;
 mod policy;
 mod feedback;
 mod report;
 mod heal;
+mod placeholder;
 mod engine;
 mod candidates;
 pub mod lint;

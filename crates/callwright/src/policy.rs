@@ -154,6 +154,7 @@ mod tests {
             renamed_from: None,
             coercions: Vec::new(),
             beside_prose: None,
+            unsure: false,
             open_end: false,
         }
     }

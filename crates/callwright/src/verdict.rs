@@ -57,6 +57,9 @@ pub struct Acceptance {
     /// that also takes `days`. Whether the model forgot the bracket or was cut, the text cannot tell: where a call
     /// that lacks something costs more than a question, ask before it runs.
     pub open_end: bool,
+    /// It stands where a call may as well be shown as made: between words, in another dialect than the one that was asked
+    /// for ([`Context::asked`](crate::Context::asked)). Ask before it runs: the model may be told to make it alone.
+    pub unsure: bool,
 }
 
 /// How a call in the text stands to the words beside it, from the surest sign that it is meant to the weakest. What is said
@@ -283,6 +286,80 @@ pub struct Outcome {
     pub reasoning: String,
     /// Its calls, in the order in which it made them.
     pub verdicts: Vec<Verdict>,
+    /// What looks like a call in the text and is only shown there. It is a part of [`Outcome::text`].
+    pub shown: Vec<ShownCall>,
+}
+
+/// A call that is shown, not made: a text that would be a call if it stood elsewhere. It stays in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShownCall {
+    /// The tool that it names, as far as that can be read.
+    pub name: Option<String>,
+    /// The name of the dialect that it is written in.
+    pub dialect: Cow<'static, str>,
+    /// Where it stands in the text, markup included.
+    pub span: Span,
+    /// What shows it.
+    pub by: ShownBy,
+}
+
+impl ShownCall {
+    pub(crate) fn of(verdict: &Verdict, by: ShownBy) -> ShownCall {
+        let (name, dialect, span) = match verdict {
+            Verdict::Accepted(call) => (Some(call.name.clone()), &call.dialect, call.span),
+            Verdict::Refused(refusal) => (refusal.name.clone(), &refusal.dialect, refusal.span),
+        };
+        ShownCall { name, dialect: dialect.clone(), span, by }
+    }
+}
+
+/// What says that a call is only shown: what stands around it or beside it, never what that means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ShownBy {
+    /// A fence that holds more than calls, or is none of three backticks.
+    Fence,
+    /// Its indent, that of code.
+    Indent,
+    /// The mark at the beginning of its line: of a quotation, a table, a patch, a log.
+    Prefix,
+    /// An element around it, with words outside.
+    Element,
+    /// Quotes, ticks, brackets or emphasis around it, with words outside.
+    Pair,
+    /// Words before and behind it on its line.
+    Line,
+    /// Without marks, it is a word of a sentence.
+    Sentence,
+    /// Without marks, it stands between words.
+    Between,
+    /// Without marks, it stands beside a call with marks.
+    OtherForm,
+    /// It says a call again that was made before.
+    Repeat,
+    /// It may be made or shown, and nobody asks: see [`Acceptance::unsure`].
+    Unsure,
+}
+
+impl ShownBy {
+    /// Its name: `fence`, `indent`, `prefix`, `element`, `pair`, `line`, `sentence`, `between`, `other_form`,
+    /// `repeat`, `unsure`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ShownBy::Fence => "fence",
+            ShownBy::Indent => "indent",
+            ShownBy::Prefix => "prefix",
+            ShownBy::Element => "element",
+            ShownBy::Pair => "pair",
+            ShownBy::Line => "line",
+            ShownBy::Sentence => "sentence",
+            ShownBy::Between => "between",
+            ShownBy::OtherForm => "other_form",
+            ShownBy::Repeat => "repeat",
+            ShownBy::Unsure => "unsure",
+        }
+    }
 }
 
 impl Outcome {

@@ -37,6 +37,7 @@ fn call() -> Acceptance {
         renamed_from: None,
         coercions: Vec::new(),
         beside_prose: None,
+        unsure: false,
         open_end: false,
     }
 }

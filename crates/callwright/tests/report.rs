@@ -22,6 +22,7 @@ fn call(arguments: &str) -> Acceptance {
         renamed_from: None,
         coercions: Vec::new(),
         beside_prose: None,
+        unsure: false,
         open_end: false,
     }
 }
@@ -39,7 +40,7 @@ fn refusal(block: &str, reason: Reason) -> Refusal {
 }
 
 fn report(verdicts: Vec<Verdict>, text: &str, native: &[NativeCall<'_>]) -> callwright::value::Value {
-    let outcome = Outcome { verdicts, text: "Hi".into(), reasoning: "Hm".into() };
+    let outcome = Outcome { verdicts, text: "Hi".into(), reasoning: "Hm".into(), ..Outcome::default() };
     callwright::value::Value::of(&Report::of(&outcome, text, native)).unwrap()
 }
 

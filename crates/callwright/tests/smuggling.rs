@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use callwright::prompt::{PromptDialect, Speaking, prompt};
-use callwright::{CallsInReasoning, Context, Delta, Dialects, Outcome, Scanner, ToolSet, parse};
+use callwright::{BesideProse, CallsInReasoning, Context, Delta, Dialects, Outcome, Scanner, ToolSet, parse};
 use common::{Outline, Random};
 
 /// The tools that the cases are about, where they name no others.
@@ -84,6 +84,9 @@ struct Case {
     tools: String,
     /// `name arguments`, all that may become calls, and all that must.
     calls: Vec<String>,
+    /// What no structure tells from a call that is made: `delete_file` may be called if the call says that it stands like
+    /// this or less surely, and in native mode not between words.
+    flagged: Option<BesideProse>,
     /// Raw arguments that hold their own closing marks may be refused instead.
     may_refuse: bool,
     /// All of the text goes through as text.
@@ -110,6 +113,7 @@ impl Case {
             text: text.to_owned(),
             tools: optional("tools").unwrap_or_else(|| TOOLS.to_owned()),
             calls,
+            flagged: optional("flagged").map(|name| beside(&name)),
             may_refuse: is("may_refuse"),
             kept: is("kept"),
             says: optional("says"),
@@ -141,10 +145,18 @@ impl Case {
                 wrong.push(format!("{}: {what} {found}\n    of {:?}", self.name, self.text));
             }
         };
-        let found = calls(&outcome);
+        let is_flagged = |call: &&callwright::Acceptance, least: BesideProse, most: BesideProse| {
+            call.beside_prose.is_some_and(|stands| least <= stands && stands <= most)
+        };
+        let found = match self.flagged {
+            Some(least) => {
+                calls(outcome.calls().filter(|call| !is_flagged(call, least, BesideProse::Sentence)))
+            }
+            None => calls(outcome.calls()),
+        };
         let is_refused = self.may_refuse && found.is_empty() && outcome.refusals().next().is_some();
         expect(found == self.calls || is_refused, "calls", &format!("{found:?}"));
-        if self.kept {
+        if self.kept && self.flagged.is_none() {
             expect(outcome.text == self.text, "says", &format!("{:?}", outcome.text));
         }
         if let Some(says) = &self.says {
@@ -154,7 +166,10 @@ impl Case {
             expect(outcome.reasoning == *thinks, "thinks", &format!("{:?}", outcome.reasoning));
         }
         let native = parse(tool_set, &self.text, &[], &self.context(true));
-        let found = calls(&native);
+        let found = match self.flagged {
+            Some(least) => calls(native.calls().filter(|call| !is_flagged(call, least, BesideProse::Line))),
+            None => calls(native.calls()),
+        };
         expect(
             found.iter().all(|call| self.calls.contains(call)),
             "as content: calls",
@@ -265,12 +280,17 @@ fn in_json(text: &str) -> String {
     string[1..string.len() - 1].to_owned()
 }
 
-fn calls(outcome: &Outcome) -> Vec<String> {
+fn beside(name: &str) -> BesideProse {
+    use BesideProse::{Above, Below, Between, Line, Sentence};
+    [Above, Below, Line, Between, Sentence].into_iter().find(|stands| stands.name() == name).unwrap()
+}
+
+fn calls<'c>(made: impl Iterator<Item = &'c callwright::Acceptance>) -> Vec<String> {
     let compact = |call: &callwright::Acceptance| {
         let arguments: callwright::value::Value = serde_json::from_str(&call.arguments).unwrap();
         format!("{} {arguments}", call.name)
     };
-    outcome.calls().map(compact).collect()
+    made.map(compact).collect()
 }
 
 fn compact(call: &str) -> String {

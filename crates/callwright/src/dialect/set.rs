@@ -112,6 +112,11 @@ impl Dialects {
         self.0.dialects.get(self.find(name)?)
     }
 
+    /// The record of this name.
+    pub(crate) fn record_of(&self, name: &str) -> Option<&Arc<Record>> {
+        self.0.records.get(self.find(name)?)
+    }
+
     /// The one that the model of this name writes: of the caller's own, the one whose pattern for it is the longest;
     /// else the one of its family.
     pub fn for_model(&self, model: &str) -> Option<&Dialect> {

@@ -5,7 +5,6 @@
 
 use callwright_json::{Repair, RepairKind};
 
-use super::code;
 use crate::tools::Tool;
 use crate::tools::names::leading_name;
 
@@ -13,6 +12,8 @@ use crate::tools::names::leading_name;
 const OPERATORS: &[&str] =
     &[" + ", " * ", " ** ", " // ", " % ", " == ", " = ", " if ", "lambda ", "lambda:", "${"];
 
+/// So much of a text is looked at for what gives a variable its value, in bytes: its end.
+const MAX_BACK: usize = 4096;
 /// How far the quote is looked for before which something stands: `root + "/data"`, in bytes.
 const MAX_BEGINNING: usize = 1024;
 
@@ -58,7 +59,7 @@ pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
 impl Bare<'_> {
     /// Is it a variable that has its value from `before`?
     pub(super) fn is_variable(&self, before: &str) -> bool {
-        code::binds(before, self.text.trim())
+        binds(before, self.text.trim())
     }
 
     /// Is it an expression, or more than one argument for `tool`?
@@ -124,6 +125,33 @@ fn holds_key(text: &str, tool: &Tool) -> bool {
     })
 }
 
+/// Does `before` give `word` a value: `word = …` at the beginning of a line, `for word in …`?
+fn binds(before: &str, word: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    if word.is_empty() || !word.chars().all(is_name) || word.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let before = tail(before);
+    before.match_indices(word).any(|(at, _)| {
+        let (front, behind) = (&before[..at], &before[at + word.len()..]);
+        if front.ends_with(is_name) || behind.starts_with(is_name) {
+            return false;
+        }
+        let line = front.rsplit('\n').next().unwrap_or("");
+        let behind = behind.trim_start_matches(' ');
+        let is_assigned = behind.starts_with('=') && !behind.starts_with("==");
+        let is_statement = matches!(line.trim(), "" | "let" | "const" | "var");
+        let loops = || line.rsplit_once("for ").is_some_and(|(_, names)| !names.contains(" in "));
+        is_assigned && is_statement || behind.starts_with("in ") && loops()
+    })
+}
+
+fn tail(text: &str) -> &str {
+    let from = text.len().saturating_sub(MAX_BACK);
+    let from = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(from);
+    text.get(from..).unwrap_or("")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +174,31 @@ mod tests {
             ["New York", "New York, NY", "celsius", "main.py", "C++", "a (b)", "rock & roll", "2024-01-01"]
         {
             assert!(!is_expression(text, false), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_variable_is_told_from_a_word() {
+        for (before, word) in [
+            ("c = 'Paris'\n", "c"),
+            ("  c='Paris'\n", "c"),
+            ("const c = 1;\n", "c"),
+            ("for c in x:\n", "c"),
+            ("for i, c in x:\n", "c"),
+            ("[f(c) for c in x]", "c"),
+        ] {
+            assert!(binds(before, word), "{before}");
+        }
+        for (before, word) in [
+            ("", "c"),
+            ("f(c='Paris')\n", "c"),
+            ("if c == 1:\n", "c"),
+            ("abc = 1\n", "c"),
+            ("for x in c:\n", "c"),
+            ("It is in Paris", "It"),
+            ("Live in Paris", "New York"),
+        ] {
+            assert!(!binds(before, word), "{before}");
         }
     }
 }

@@ -2,9 +2,6 @@
 
 use crate::verdict::{BesideProse, Verdict};
 
-/// The end of a line before a call that is looked at, in bytes: more says no more.
-const MAX_LINE: usize = 1024;
-
 /// What stands before a call on its own line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum OnLine {
@@ -15,22 +12,6 @@ pub(super) enum OnLine {
     Words,
     /// Words that go on: a letter or a comma stands right before it.
     Sentence,
-}
-
-impl OnLine {
-    /// Of a call that stands behind `before`, in which are no other calls and no thoughts.
-    pub(super) fn behind(before: &str) -> OnLine {
-        let from = before.len().saturating_sub(MAX_LINE);
-        let from = (from..=before.len()).find(|at| before.is_char_boundary(*at)).unwrap_or(from);
-        let line = before.get(from..).unwrap_or("").rsplit('\n').next().unwrap_or("").trim_end();
-        match line.chars().next_back() {
-            Some(last) if last.is_alphanumeric() || matches!(last, ',' | '，' | '、' | '،') => {
-                OnLine::Sentence
-            }
-            Some(_) if line.contains(char::is_alphanumeric) => OnLine::Words,
-            Some(_) | None => OnLine::Nothing,
-        }
-    }
 }
 
 /// The calls of a text, and what had been said when each was made.
@@ -85,7 +66,6 @@ mod tests {
             ("Let me see. ⟨⟩", Some(Line)),
             ("Vorher.\n\n⟨⟩\n\nNachher.", Some(Between)),
             ("See ⟨⟩", Some(Sentence)),
-            ("See ⟨⟩, please.", Some(Sentence)),
             ("Как видно, ⟨⟩", Some(Sentence)),
         ] {
             let text = text.replace("⟨⟩", call);

@@ -2,7 +2,6 @@
 
 use callwright_json::strict_end;
 
-use super::beside::OnLine;
 use super::extent::{Extent, Progress};
 use super::judge::body::{Body, End};
 use super::judge::expression;
@@ -11,11 +10,9 @@ use super::opener::{Glue, Item, Lead};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
-use crate::guard;
 use crate::payload::tagged::{Ending, Style};
 use crate::syntax::marks;
-use crate::syntax::tag::{Lexed, Role, Tag, last_tag, tag_at};
-use crate::tools::names::{Prefix, leading_name};
+use crate::tools::names::Prefix;
 
 /// The most marks that wait for being closed.
 const MAX_GLUE: usize = 64;
@@ -87,20 +84,6 @@ impl<'a> Scanner<'a> {
                     }
                     None => false,
                 };
-                let is_plain = lead.glue.is_empty() && lead.record.anchor == Anchor::Weak;
-                if is_plain && same_line && matches!(lead.item, Item::Call { .. }) {
-                    match is_spoken_of(self.text.get(at..).unwrap_or(""), end) {
-                        Some(true) => {
-                            self.settle(lead, Judged::Text(Some(at)), out);
-                            return Flow::On;
-                        }
-                        Some(false) => {}
-                        None => {
-                            self.mode = Mode::Payload(lead, extent);
-                            return Flow::Wait;
-                        }
-                    }
-                }
                 // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
                 // string goes on that seemed to end, `f(a="g("x")")`.
                 let last = matches!(lead.item, Item::Call { .. } | Item::Listed { .. });
@@ -123,7 +106,7 @@ impl<'a> Scanner<'a> {
                         self.mode = Mode::Held(lead, Some(at + surplus));
                         return Flow::Wait;
                     }
-                    judged => self.settle(lead, judged, out),
+                    judged => self.conclude(lead, judged, out),
                 }
             }
         }
@@ -166,7 +149,7 @@ impl<'a> Scanner<'a> {
                 if let Judged::Text(_) = judged {
                     self.passed += ended.at.saturating_sub(lead.item.at());
                 }
-                self.settle(lead, judged, out);
+                self.conclude(lead, judged, out);
                 Flow::On
             }
             None => {
@@ -233,12 +216,12 @@ impl<'a> Scanner<'a> {
             self.ends_in_list = false;
             match judged {
                 Judged::Unclear => {}
-                judged => return self.settle(lead, judged, out),
+                judged => return self.conclude(lead, judged, out),
             }
         }
         let limit = close.or(seen).unwrap_or(reach);
         let judged = self.judge(&lead, limit, Some(limit), false, true);
-        self.settle(lead, judged, out);
+        self.conclude(lead, judged, out);
     }
 
     /// The place up to which there is text and the end of the payload is looked for.
@@ -261,13 +244,11 @@ impl<'a> Scanner<'a> {
         let limit = limit.min(self.text.len());
         self.spent += limit.saturating_sub(lead.item.at());
         let case = Case { end, nested_call, last, ..self.case(lead, limit) };
-        let judged = judge(&case);
-        self.unless_shown(lead, judged)
+        judge(&case)
     }
 
     pub(super) fn judge_body(&mut self, lead: &Lead, body: &Body, end: End) -> Judged {
-        let judged = self.case(lead, self.text.len()).body(body, end);
-        self.unless_shown(lead, judged)
+        self.case(lead, self.text.len()).body(body, end)
     }
 
     pub(super) fn case<'c>(&'c self, lead: &'c Lead, limit: usize) -> Case<'c, 'a> {
@@ -280,7 +261,6 @@ impl<'a> Scanner<'a> {
             lead,
             text: &self.text[..limit],
             end: None,
-            is_fenced: self.in_fence || lead.is_fenced(),
             around: around.saturating_sub(usize::from(self.ends_in_list)),
             cut: self.cut && is_at_end,
             at_end: is_at_end,
@@ -288,78 +268,19 @@ impl<'a> Scanner<'a> {
             set_off: self.begins_line(lead.start) || !lead.glue.is_empty() || self.has_calls(),
             own_line: self.begins_line(lead.start)
                 || lead.glue.iter().any(|g| matches!(g, Glue::Fence(_) | Glue::Tag)),
-            alone: self.outcome.text.is_empty() && !self.has_calls(),
+            alone: !self.has_said() && !self.has_calls(),
             nested_call: false,
             admission: self.admission,
         }
     }
 
-    /// A call that is only shown is text.
-    pub(super) fn unless_shown(&mut self, lead: &Lead, judged: Judged) -> Judged {
-        match judged {
-            Judged::Calls(verdicts, end) if !verdicts.is_empty() && self.is_shown(lead) => {
-                self.shown = Some(end);
-                Judged::Text(Some(end))
-            }
-            judged => judged,
-        }
-    }
-
-    /// Is the call only quoted, denied, supposed, or part of a text that is shown?
-    pub(super) fn is_shown(&self, lead: &Lead) -> bool {
-        // What stands before another call, or in a thought, says nothing about this one.
-        let before = self.text.get(self.anew..lead.start).unwrap_or("");
-        let is_weak = lead.record.anchor == Anchor::Weak;
-        let is_quoted = || {
-            let is_opened = matches!(lead.glue.first(), Some(Glue::Quote(_) | Glue::Ticks(_)));
-            let opening = if is_opened { lead.start + 1 } else { lead.start };
-            // Models write calls without marks in backticks of their own.
-            let is_habit = is_weak && matches!(lead.glue.first(), Some(Glue::Ticks(_)));
-            let opening = if is_habit { lead.start } else { opening };
-            let up_to = self.text.get(self.anew..opening);
-            up_to.is_some_and(guard::opens_quotation) || is_weak && guard::is_in_quotation(before)
-        };
-        // In a fence that shows something else, marks are what it shows; and code that does not begin its line.
-        let is_in_code = || {
-            let is_in_fence = self.in_fence || self.is_in_tildes(lead.start);
-            is_in_fence && !lead.is_fenced() && (!is_weak || guard::is_in_line(before))
-        };
-        let is_set_off = || self.begins_line(lead.start) || !lead.glue.is_empty();
-        let goes_on = || self.shown.is_some_and(|end| is_joined(&self.text, end, lead.start));
-        guard::is_spoken_of(without_blocks(before), !is_weak || !is_set_off())
-            || guard::is_in_block_quote(before)
-            || is_weak && guard::is_example(before)
-            || is_quoted()
-            || is_in_code()
-            || goes_on()
-    }
-
-    fn is_in_tildes(&self, at: usize) -> bool {
-        let mut tildes = self.tildes.get();
-        let are_open = tildes.are_open(&self.text, self.anew, at);
-        self.tildes.set(tildes);
-        are_open
-    }
-
-    pub(super) fn settle(&mut self, lead: Lead, judged: Judged, out: &mut Vec<Event>) {
-        match judged {
-            Judged::Calls(verdicts, end) if !verdicts.is_empty() && self.may_be_cited(&lead) => {
-                self.mode = Mode::Cited(lead, verdicts, end);
-            }
-            judged => self.conclude(lead, judged, out),
-        }
-    }
-
     pub(super) fn conclude(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
+        let is_sent = self.is_sent();
         match self.as_sent(&lead, judged) {
-            // An explanation that says the calls again stays text.
-            Judged::Calls(verdicts, end)
-                if lead.record.anchor == Anchor::Weak && verdicts.iter().all(|v| self.is_repeat(v)) =>
-            {
-                self.conclude(lead, Judged::Text(Some(end)), out);
-            }
             Judged::Calls(verdicts, end) => {
-                self.remove();
+                if self.run.is_none() {
+                    self.begin_run(&lead, is_sent);
+                }
                 // Behind tags for arguments, what is left of a broken call may still come.
                 if matches!(lead.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {
                     tail::close_at(&self.text, end, &mut lead.glue);
@@ -368,13 +289,9 @@ impl<'a> Scanner<'a> {
                 // Of marks that are never closed, the last ones count.
                 self.glue.drain(..self.glue.len().saturating_sub(MAX_GLUE));
                 self.inside = Some((lead.dialect, end));
-                if self.pending.is_empty() {
-                    self.on_line = OnLine::behind(self.text.get(self.anew..lead.start).unwrap_or(""));
-                }
                 self.pending.extend(verdicts);
                 self.at = end;
                 self.called = end;
-                self.anew = end;
                 self.mode = Mode::Tail(end);
             }
             Judged::Text(end) => {
@@ -402,75 +319,6 @@ fn is_json_up_to(text: &str, from: usize) -> bool {
     /// A literal or an escape that ends there may have begun so far before.
     const TOKEN: usize = 6;
     strict_end(text, from).is_err_and(|at| text.len() <= at + TOKEN)
-}
-
-/// Do words go on behind a call about it, `f(a=1) is an example.`, other than those that join calls? `None` where more text
-/// must tell.
-fn is_spoken_of(behind: &str, end: bool) -> Option<bool> {
-    /// Behind as many blanks, no sentence goes on.
-    const MAX_BLANK: usize = 256;
-    const JOINTS: [&str; 6] = ["and", "or", "then", "if", "else", "for"];
-    let blank = behind.bytes().take(MAX_BLANK).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    if blank == MAX_BLANK {
-        return Some(false);
-    }
-    let words = behind.get(blank..).unwrap_or("");
-    let name = leading_name(words);
-    if name.len() == words.len() && !end {
-        return None;
-    }
-    let (word, behind) = (name.trim_end_matches('.'), words.get(name.len()..).unwrap_or(""));
-    let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    Some(is_word && !JOINTS.contains(&word) && !behind.starts_with(['(', '{', '[', '.', '=']))
-}
-
-/// `before` without the blocks of calls that it ends with: what `<invoke name="g">not that</invoke>` says, it says of `g`.
-fn without_blocks(before: &str) -> &str {
-    const MOST: usize = 8;
-    /// How many tags a block is looked for behind.
-    const MOST_TAGS: usize = 256;
-    let mut rest = before.trim_end();
-    for _ in 0..MOST {
-        let is_of_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group);
-        let tag_of = |at: usize| match tag_at(rest, at) {
-            Lexed::Tag(tag) => Some(tag).filter(is_of_call),
-            Lexed::Grows | Lexed::No => None,
-        };
-        let closer = last_tag(rest).filter(is_of_call).filter(|tag| tag.closing);
-        let Some(closer) = closer else { break };
-        let word = closer.word.of(rest);
-        let mut openers = rest.rmatch_indices('<').take(MOST_TAGS).filter_map(|(at, _)| tag_of(at));
-        let Some(opener) = openers.find(|tag| !tag.closing && tag.word.of(rest) == word) else { break };
-        rest = rest.get(..opener.at.start as usize).unwrap_or("").trim_end();
-    }
-    rest
-}
-
-/// Is there nothing but markup and blanks between two calls, not too much of it, and no empty line?
-pub(super) fn is_joined(text: &str, from: usize, to: usize) -> bool {
-    const MOST: usize = 512;
-    if MOST < to.saturating_sub(from) {
-        return false;
-    }
-    let mut at = from;
-    while at < to {
-        let Some(rest) = text.get(at..to) else { return false };
-        match tag_at(text, at) {
-            // A tag of words that goes on behind it may not be there yet.
-            Lexed::Tag(tag) if tag.by_tokens || tag.at.end as usize <= to => at = tag.at.end as usize,
-            Lexed::Tag(_) | Lexed::Grows | Lexed::No => {
-                let Some(c) = rest.chars().next() else { return true };
-                // What shows the one call, in a fence or in backticks, is closed on a line before the other.
-                let marks = rest.len() - rest.trim_start_matches(['`', '~']).len();
-                let is_closed = marks != 0 && rest.get(marks..).is_some_and(|rest| rest.starts_with('\n'));
-                if c.is_alphanumeric() || is_closed || rest.starts_with("\n\n") {
-                    return false;
-                }
-                at += c.len_utf8();
-            }
-        }
-    }
-    true
 }
 
 #[cfg(test)]

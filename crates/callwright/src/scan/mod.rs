@@ -6,13 +6,12 @@
 
 mod bare;
 mod beside;
-mod cited;
-mod code;
 mod decide;
 mod extent;
 #[cfg(test)]
 mod held;
 mod judge;
+mod mention;
 mod native;
 mod opener;
 mod own_marks;
@@ -23,12 +22,12 @@ mod stream;
 mod tail;
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::sync::Arc;
 
-use self::beside::{Beside, OnLine};
+use self::beside::Beside;
 use self::extent::Extent;
 use self::judge::body::Body;
+use self::mention::{Before, Begun, Held, Surroundings};
 pub use self::native::CallDelta;
 use self::native::Drafts;
 use self::opener::{Glue, Lead, Place};
@@ -37,7 +36,6 @@ use self::segment::emit::Space;
 use self::stream::Early;
 use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
-use crate::guard::Tildes;
 use crate::policy::{Admission, CallsInReasoning};
 use crate::tools::Declared;
 use crate::tools::names::Names;
@@ -137,14 +135,24 @@ pub struct Scanner<'a> {
     inside: Option<(Arc<Record>, usize)>,
     /// Inside a fence that was left in the text.
     in_fence: bool,
-    /// The same for fences of tildes.
-    tildes: Cell<Tildes>,
     /// What closes the block of speech that was opened.
     speech: Option<Arc<str>>,
     /// What becomes of calls in reasoning.
     calls_in_reasoning: CallsInReasoning,
     /// What closes the reasoning that is read for calls; all that is no call is thought then.
     thought: Option<Arc<str>>,
+    /// The dialect that was asked for, where that is known.
+    asked: Option<Arc<Record>>,
+    /// What stands around the place that was read up to.
+    surroundings: Surroundings,
+    /// The same for the answer, while a thought in it is read for calls.
+    outer: Option<Box<Surroundings>>,
+    /// How the call begins that is being read.
+    before: Before,
+    /// The run of the calls that are being read.
+    run: Option<Begun>,
+    /// What waits until it is told whether the calls in it are made or shown.
+    held: Held,
     /// Calls of the last list, waiting for the end of their markup.
     pending: Vec<Verdict>,
     space: Space,
@@ -168,19 +176,14 @@ pub struct Scanner<'a> {
     ends_in_list: bool,
     /// Where the calls stand.
     beside: Beside,
-    /// What stands on the line of the first pending call.
-    on_line: OnLine,
     /// The accepted calls.
     made: Made,
     /// How often the markup around calls was closed altogether.
     group: usize,
     /// The end of the last call, with what closes it.
     called: usize,
-    /// The end of the last call, thought or edge of a block of speech: what stands before it says nothing of a call behind
-    /// it.
-    anew: usize,
-    /// The end of the last call that was only shown: the next one of its list is shown as well.
-    shown: Option<usize>,
+    /// Where the closing marks begin that are being stepped over, of calls before them.
+    marks_from: usize,
 }
 
 #[derive(Debug)]
@@ -193,8 +196,6 @@ enum Mode {
     Body(Lead, Body),
     /// In a payload that only the rest of the text can settle; it seemed to end here.
     Held(Lead, Option<usize>),
-    /// Behind a call in a quotation that may not be closed: its verdicts, and where it ends.
-    Cited(Lead, Vec<Verdict>, usize),
     /// Behind a payload, with only whitespace up to this place.
     Tail(usize),
     /// In a reasoning block.
@@ -240,10 +241,15 @@ impl<'a> Scanner<'a> {
             glue: Vec::new(),
             inside: None,
             in_fence: false,
-            tildes: Cell::default(),
             speech: None,
             calls_in_reasoning: context.calls_in_reasoning,
             thought: None,
+            asked: context.asked.and_then(|name| context.dialects.record_of(name)).cloned(),
+            surroundings: Surroundings::default(),
+            outer: None,
+            before: Before::default(),
+            run: None,
+            held: Held::default(),
             pending: Vec::new(),
             space: Space::default(),
             native: Drafts::new(context.live),
@@ -257,15 +263,13 @@ impl<'a> Scanner<'a> {
             apart: false,
             ends_in_list: false,
             beside: Beside::default(),
-            on_line: OnLine::default(),
             made: Made::default(),
             group: 0,
             called: 0,
-            anew: 0,
-            shown: None,
+            marks_from: 0,
         };
         if context.starts_in_reasoning {
-            scanner.think(context.dialects.reasoning_closer());
+            scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
         }
         scanner
     }
@@ -298,6 +302,7 @@ impl<'a> Scanner<'a> {
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
         self.advance(true, out);
+        self.tell(true, out);
         let before = self.outcome.verdicts.len();
         for verdict in self.native.judge(&self.names, self.admission, self.cut, before) {
             self.judged(verdict, out);
@@ -327,7 +332,6 @@ impl<'a> Scanner<'a> {
             Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
             Mode::Body(lead, body) => self.body(lead, body, end, out),
             Mode::Held(lead, seen) => self.held(lead, seen, end, out),
-            Mode::Cited(lead, verdicts, at) => self.cited(lead, verdicts, at, end, out),
             Mode::Tail(blank) => self.tail(blank, end, out),
             Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
             Mode::Quoted(close) => self.quoted(close, end, out),

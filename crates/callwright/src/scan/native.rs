@@ -177,6 +177,7 @@ impl Draft {
                         renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
                         coercions: fit.coercions,
                         beside_prose: None,
+                        unsure: false,
                         open_end: ending == Ending::Open,
                     };
                     // What went out is not taken back, whatever else the text turned out to be.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use callwright_json::{Guide as _, Span, strict};
 
+use super::beside::OnLine;
 use super::repeat::Spot;
 use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
@@ -83,22 +84,38 @@ impl Scanner<'_> {
 
     fn flush_calls(&mut self, out: &mut Vec<Event>) {
         let end = Span::at(self.at).end;
-        for mut verdict in std::mem::take(&mut self.pending) {
-            match &mut verdict {
+        let mut verdicts = std::mem::take(&mut self.pending);
+        for verdict in &mut verdicts {
+            match verdict {
                 Verdict::Accepted(call) => call.span.end = end,
-                Verdict::Refused(refusal) => {
-                    refusal.span.end = end;
-                    refusal.number = self.outcome.verdicts.len() + 1;
-                }
+                Verdict::Refused(refusal) => refusal.span.end = end,
             }
-            if self.is_repeat(&verdict) {
-                continue;
-            }
-            self.remember(&verdict);
-            self.beside.note(self.outcome.verdicts.len(), self.outcome.text.len(), self.on_line);
-            self.judged(verdict, out);
         }
+        if !verdicts.is_empty() && std::mem::take(&mut self.apart) {
+            self.block += 1;
+        }
+        let spotted = verdicts.into_iter().map(|verdict| {
+            let dialect = match &verdict {
+                Verdict::Accepted(call) => call.dialect.clone(),
+                Verdict::Refused(refusal) => refusal.dialect.clone(),
+            };
+            let spot = self.last_spot(dialect);
+            (verdict, spot)
+        });
+        let spotted = spotted.collect();
         self.group += usize::from(self.glue.is_empty());
+        self.end_run(spotted, out);
+    }
+
+    /// Hands out a verdict on a call that is made.
+    pub(super) fn give(&mut self, mut verdict: Verdict, spot: Spot, on_line: OnLine, out: &mut Vec<Event>) {
+        let number = self.outcome.verdicts.len();
+        match &mut verdict {
+            Verdict::Accepted(call) => self.made.add(call, spot, number),
+            Verdict::Refused(refusal) => refusal.number = number + 1,
+        }
+        self.beside.note(number, self.outcome.text.len(), on_line);
+        self.judged(verdict, out);
     }
 
     pub(super) fn judged(&mut self, verdict: Verdict, out: &mut Vec<Event>) {
@@ -110,10 +127,11 @@ impl Scanner<'_> {
 
     /// The same call in another dialect, or again behind prose and without marks, is an explanation of it. A list may hold a
     /// call twice, also one whose elements have less markup than its beginning.
-    pub(super) fn is_repeat(&mut self, verdict: &Verdict) -> bool {
-        let Verdict::Accepted(call) = verdict else { return false };
-        let spot = self.spot(call.dialect.clone());
-        self.made.has(call, &spot, &self.outcome.verdicts)
+    pub(super) fn is_repeat(&mut self, verdict: &Verdict, spot: &Spot) -> bool {
+        match verdict {
+            Verdict::Accepted(call) => self.made.has(call, spot, &self.outcome.verdicts),
+            Verdict::Refused(_) => false,
+        }
     }
 
     /// Where a call would stand now.
@@ -127,18 +145,13 @@ impl Scanner<'_> {
         Spot { dialect, is_marked, block: self.block, group: self.group }
     }
 
-    fn remember(&mut self, verdict: &Verdict) {
-        if std::mem::take(&mut self.apart) {
-            self.block += 1;
-        }
-        if let Verdict::Accepted(call) = verdict {
-            let spot = self.last_spot(call.dialect.clone());
-            self.made.add(call, spot, self.outcome.verdicts.len());
-        }
+    pub(super) fn has_calls(&self) -> bool {
+        !self.outcome.verdicts.is_empty() || self.held.has_run()
     }
 
-    pub(super) fn has_calls(&self) -> bool {
-        !self.outcome.verdicts.is_empty()
+    /// Did the model say anything yet?
+    pub(super) fn has_said(&self) -> bool {
+        !self.outcome.text.is_empty() || self.held.has_words(&self.text)
     }
 }
 

@@ -1,10 +1,9 @@
 //! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
 
 use super::opener::{self, Glue, Look, Place, tick_run};
-use super::segment::blocks::thought_ends;
+use super::segment::blocks::{thought_ends, turn};
 use crate::dialect::REASONING;
 use crate::dialect::own::Stands;
-use crate::guard;
 use crate::shape::keys;
 use crate::syntax::comment::comment;
 use crate::syntax::marks::{Fit, fit};
@@ -205,7 +204,7 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
         return Some(end);
     }
     // A result or a turn that the model makes up is no markup of its call.
-    match guard::turn(text, at) {
+    match turn(text, at) {
         Fit::Is(_) => return None,
         Fit::Grows if !place.end => return Some(at),
         Fit::Grows | Fit::No => {}

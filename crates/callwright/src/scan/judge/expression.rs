@@ -5,8 +5,8 @@ use callwright_json::{Diagnostic, Guide, Parse, Problem, Reading, Repair, Repair
 use super::{Case, Judged, listed};
 use crate::check;
 use crate::payload::{self, Payload};
+use crate::scan::bare;
 use crate::scan::opener::Glue;
-use crate::scan::{bare, code};
 use crate::tools::Tool;
 use crate::tools::names::leading_name;
 use crate::verdict::{Reason, ShapeError, Verdict};
@@ -59,14 +59,6 @@ impl<'a> Case<'a, '_> {
             }
             let end = self.end.unwrap_or(payload.end).max(payload.end);
             let reason = Reason::Shape(ShapeError::Expression);
-            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
-        }
-        if self.is_fenced && code::is_in_block(before) {
-            if !code::is_tool_code(before) {
-                return Judged::Text(None);
-            }
-            let end = self.end.unwrap_or(payload.end).max(payload.end);
-            let reason = Reason::Shape(ShapeError::InCode);
             return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
         }
         if let Some(judged) = self.unusual_arguments(tool, written, &payload, at) {

@@ -18,8 +18,8 @@ use self::open_end::Ending;
 use super::opener::{Item, Lead, detokenized};
 use crate::check::{self, Fit};
 use crate::dialect::Dialects;
-use crate::guard;
 use crate::payload::{self, Payload};
+use crate::placeholder::has_placeholder;
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::syntax::Text;
@@ -46,8 +46,6 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) text: &'a str,
     /// The place behind the payload's last bracket, where it is balanced.
     pub(crate) end: Option<usize>,
-    /// Does it stand in a fence, its own or one that was left in the text?
-    pub(crate) is_fenced: bool,
     /// Was the answer cut off where `text` ends?
     pub(crate) cut: bool,
     /// Does the whole answer end where `text` does?
@@ -377,7 +375,7 @@ impl<'a, 't> Case<'a, 't> {
         end: usize,
     ) -> Option<Verdict> {
         // What its marks say is a call is one whatever its values look like.
-        if !self.lead.is_distinct() && guard::has_placeholder(tool, value) {
+        if !self.lead.is_distinct() && has_placeholder(tool, value) {
             return None;
         }
         match check::fit_value(tool, value) {
@@ -401,6 +399,7 @@ impl<'a, 't> Case<'a, 't> {
                     renamed_from: (written != tool.name()).then(|| written.to_owned()),
                     coercions,
                     beside_prose: None,
+                    unsure: false,
                     open_end: ending == Ending::Open,
                 };
                 Some(self.admitted(call, at, end))

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::emit::Space;
 use super::prose::Found;
 use crate::dialect::own::Stands;
-use crate::dialect::{ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS};
+use crate::dialect::{ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURNS};
 use crate::policy::CallsInReasoning;
-use crate::scan::decide::is_joined;
+use crate::scan::mention::Surroundings;
 use crate::scan::opener::{MAX_TICKS, tick_run};
 use crate::scan::{Event, Flow, Mode, Scanner, Thinking};
 use crate::syntax::marks::{Fit, Held, fit, fit_any};
@@ -136,7 +136,7 @@ impl Scanner<'_> {
 
     /// Has the answer said nothing before `at`, and called nothing?
     pub(super) fn is_first(&self, at: usize) -> bool {
-        self.outcome.text.is_empty()
+        !self.has_said()
             && !self.has_calls()
             && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty())
     }
@@ -146,9 +146,7 @@ impl Scanner<'_> {
     pub(super) fn stray_token(&self, at: usize, end: bool) -> Option<Found> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(at..).unwrap_or(&[]);
-        // Behind a call that is shown they belong to what is shown.
-        let is_shown = || self.shown.is_some_and(|end| is_joined(&self.text, end, at));
-        if !rest.starts_with(b"<") || self.in_fence || self.names.tools().is_empty() || is_shown() {
+        if !rest.starts_with(b"<") || self.in_fence || self.names.tools().is_empty() {
             return None;
         }
         // `<|tool_call_end|>`, `<channel|>`, `</｜DSML｜invoke>`; letters alone, `</tool_call>`, a user may write, too.
@@ -227,25 +225,36 @@ impl Scanner<'_> {
     }
 
     /// Reasoning begins here, which `close` closes.
-    pub(in crate::scan) fn think(&mut self, close: Arc<str>) {
-        self.remove();
+    pub(in crate::scan) fn think(&mut self, at: usize, close: Arc<str>, out: &mut Vec<Event>) {
+        self.surroundings.step_over(&self.text, at, self.at);
+        self.take_out();
         match self.calls_in_reasoning {
             CallsInReasoning::Ignore | CallsInReasoning::Unclosed => {
                 self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
             }
             CallsInReasoning::Accept => {
-                self.thought = Some(close);
+                self.tell(true, out);
+                self.enter_thought(close);
                 self.mode = Mode::Prose;
             }
         }
     }
 
+    /// What stands in a thought that is read for calls stands beside nothing outside of it.
+    fn enter_thought(&mut self, close: Arc<str>) {
+        self.thought = Some(close);
+        let outer = std::mem::replace(&mut self.surroundings, Surroundings::from(self.at));
+        self.outer = Some(Box::new(outer));
+    }
+
     /// Reasoning that was read for calls ends here.
     pub(super) fn end_thought(&mut self, out: &mut Vec<Event>) {
+        self.tell(true, out);
         let space = std::mem::take(&mut self.space.pending);
         self.say(space, "", out);
         self.thought = None;
-        self.anew = self.at;
+        self.surroundings = self.outer.take().map_or_else(Surroundings::default, |outer| *outer);
+        self.surroundings.step_over(&self.text, 0, self.at);
         self.in_fence = false;
         self.glue.clear();
         self.remove();
@@ -254,15 +263,19 @@ impl Scanner<'_> {
 
     /// All the text is there, and the reasoning never ended. A call that it ends with was meant.
     fn last_thought(&mut self, close: Arc<str>, out: &mut Vec<Event>) {
+        self.tell(true, out);
         let (at, n_verdicts) = (self.at, self.outcome.verdicts.len());
         let (n_events, thought) = (out.len(), self.outcome.reasoning.len());
-        self.thought = Some(close);
+        let n_shown = self.outcome.shown.len();
+        self.enter_thought(close);
         self.advance(true, out);
+        self.tell(true, out);
         if n_verdicts < self.outcome.verdicts.len() && !self.apart {
             return;
         }
         out.truncate(n_events);
         self.outcome.verdicts.truncate(n_verdicts);
+        self.outcome.shown.truncate(n_shown);
         self.outcome.reasoning.truncate(thought);
         self.space = Space::default();
         self.at = at;
@@ -294,7 +307,7 @@ impl Scanner<'_> {
                     Some(false) => {
                         self.think_up_to(at, out);
                         self.at = at + len;
-                        self.anew = self.at;
+                        self.surroundings.step_over(&self.text, 0, self.at);
                         self.mode = Mode::Prose;
                         return Flow::On;
                     }
@@ -413,6 +426,20 @@ pub(in crate::scan) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
             (_, Fit::Is(_)) => found = Fit::Is(0),
             (_, Fit::Grows) => found = Fit::Grows,
             (_, Fit::No) => {}
+        }
+    }
+    found
+}
+
+/// Does a turn that is not the model's own, or a result that it cannot know, begin at `at`?
+pub(in crate::scan) fn turn(text: &str, at: usize) -> Fit {
+    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
+    let mut found = Fit::No;
+    for mark in TURNS.iter().chain(RESULTS.iter().map(|(open, _)| open)) {
+        match fit(rest, mark) {
+            Fit::Is(len) => return Fit::Is(len),
+            Fit::Grows => found = Fit::Grows,
+            Fit::No => {}
         }
     }
     found

@@ -20,21 +20,30 @@ impl Scanner<'_> {
             return;
         }
         let text = std::mem::take(&mut self.text);
-        self.release_piece(text.get(self.at..end).unwrap_or(""), out);
-        self.at = end;
-        self.text = text;
+        let piece = text.get(self.at..end).unwrap_or("");
+        if !piece.trim().is_empty() {
+            // Brackets and quotes of a list do not outlive prose.
+            self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
+            self.apart = self.has_calls();
+        }
+        if self.held.is_empty() {
+            self.release_piece(piece, out);
+            self.at = end;
+            self.text = text;
+        } else {
+            self.text = text;
+            self.hold(end, out);
+        }
     }
 
-    fn release_piece(&mut self, piece: &str, out: &mut Vec<Event>) {
+    /// Lets a piece of prose out.
+    pub(in crate::scan) fn release_piece(&mut self, piece: &str, out: &mut Vec<Event>) {
         let body = piece.trim_start();
         self.blank(piece.get(..piece.len() - body.len()).unwrap_or(""));
         if body.is_empty() {
             return;
         }
-        // Brackets and quotes of a list do not outlive prose.
-        self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
         let said = body.trim_end();
-        self.apart = self.has_calls();
         let space = std::mem::take(&mut self.space.pending);
         self.space = Space::default();
         self.say(space, said, out);
@@ -45,6 +54,11 @@ impl Scanner<'_> {
         if !self.space.removed || !(self.space.before || self.outcome.text.is_empty()) {
             self.space.pending.push_str(space);
         }
+    }
+
+    /// The same, behind what is held.
+    pub(in crate::scan) fn take_out(&mut self) {
+        if self.held.is_empty() { self.remove() } else { self.held.take_out(self.at) }
     }
 
     /// Markup begins here and is taken out.

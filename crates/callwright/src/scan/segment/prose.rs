@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::blocks::thought_ends;
+use super::blocks::{thought_ends, turn};
 use super::skip::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
 use crate::dialect::{Anchor, FRAMES};
-use crate::guard;
 use crate::payload::may_pass;
 use crate::scan::extent::Extent;
 use crate::scan::judge::body::Body;
@@ -50,8 +49,8 @@ impl<'a> Scanner<'a> {
             let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
             let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
             // Behind what was taken out a word begins.
-            let in_word =
-                before.is_some_and(|&before| is_name_byte(before)) && !(self.space.removed && at == self.at);
+            let in_word = before.is_some_and(|&before| is_name_byte(before))
+                && !(self.space.removed && at == self.at || at == self.called);
             // Nothing begins inside a word but a mark of the caller's own.
             if in_word && is_name_byte(byte) && self.dialects.markers().is_none() {
                 let word = self.text.as_bytes().get(at..).unwrap_or(&[]);
@@ -73,14 +72,17 @@ impl<'a> Scanner<'a> {
             let own = self.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
             // `**Action:** f`
             let label = byte == b'*' && self.is_line_start(at) && may_be_label(self.text.as_bytes(), at);
-            if (special && !self.is_hollow(at))
+            let is_mark = (special && !self.is_hollow(at))
                 || begins_word
                 || marked
                 || arrow
                 || own
                 || label
-                || byte == b'#'
-            {
+                || byte == b'#';
+            if is_mark && !self.held.is_empty() {
+                self.release(at, out);
+            }
+            if is_mark {
                 match self.at_mark(at, self.begins_line(at), end) {
                     Found::Nothing => {}
                     Found::Crowd(to) => {
@@ -113,9 +115,11 @@ impl<'a> Scanner<'a> {
                     self.release(from + 1, out);
                     Mode::Prose
                 } else if let Some(body) = Body::of(&lead, &self.text, self.passed) {
+                    self.look_around(&lead);
                     self.early = self.early(&lead);
                     Mode::Body(lead, body)
                 } else {
+                    self.look_around(&lead);
                     self.early = self.early(&lead);
                     Mode::Payload(lead, Extent::new(from))
                 };
@@ -123,7 +127,7 @@ impl<'a> Scanner<'a> {
             }
             Found::Think(open, close) => {
                 self.at = at + open;
-                self.think(close);
+                self.think(at, close, out);
                 Flow::On
             }
             Found::Thought(len) => {
@@ -132,9 +136,9 @@ impl<'a> Scanner<'a> {
                 Flow::On
             }
             Found::Speech(len, close) => {
+                self.surroundings.step_over_head(&self.text, at, at + len);
                 self.at = at + len;
-                self.anew = self.at;
-                self.remove();
+                self.take_out();
                 self.speech = close;
                 Flow::On
             }
@@ -144,15 +148,26 @@ impl<'a> Scanner<'a> {
                 Flow::On
             }
             Found::Closer(end) => {
+                self.marks_from = at;
                 self.at = end;
                 self.mode = Mode::Tail(end);
                 Flow::On
             }
             Found::Turn => {
-                self.mode = Mode::Over;
+                // What is shown is followed by no turn that the model makes up.
+                self.tell(true, out);
+                match self.has_calls() {
+                    true => self.mode = Mode::Over,
+                    false => self.release(self.behind(at), out),
+                }
                 Flow::On
             }
         }
+    }
+
+    /// The place behind the sign at `at`.
+    fn behind(&self, at: usize) -> usize {
+        at + self.text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
     }
 
     /// Were more payloads read than the text up to `at` has room for?
@@ -267,7 +282,7 @@ impl<'a> Scanner<'a> {
             }
         }
         if self.has_calls() && self.thought.is_none() && (line_start || rest.starts_with('<')) {
-            match guard::turn(&self.text, at) {
+            match turn(&self.text, at) {
                 Fit::Is(_) => return Found::Turn,
                 Fit::Grows if !end => return Found::Wait,
                 Fit::Grows | Fit::No => {}

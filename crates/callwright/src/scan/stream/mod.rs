@@ -110,7 +110,12 @@ impl Payload {
 impl<'a> Scanner<'a> {
     /// Begins to let the payload of `lead` out, where that may be done.
     pub(super) fn early(&self, lead: &Lead) -> Option<Early> {
-        if self.is_live && !self.is_shown(lead) && !self.may_be_cited(lead) { Early::of(lead) } else { None }
+        if self.is_live && self.is_sure(lead) { Early::of(lead) } else { None }
+    }
+
+    /// Did a part of the call that is being read go out?
+    pub(super) fn is_sent(&self) -> bool {
+        self.early.as_ref().is_some_and(|early| early.is_started)
     }
 
     /// Lets out what became certain of the payload of `lead`, which reaches up to `seen` at most.

@@ -1,0 +1,82 @@
+//! Values that only stand for one, as in examples of calls: `your_city`, `<city>`, `city="city"`, `weight=float`.
+
+use callwright_json::Value;
+
+use crate::shape::is_type_word;
+use crate::syntax;
+use crate::tools::Tool;
+
+/// How a text begins that asks for the reader's own.
+const YOURS: [&str; 3] = ["your_", "<your", "[your"];
+/// What stands in markup, but in no name between angle brackets: `</b>`, `<a href="x">`, `<|call|>`, `<![CDATA[x]]>`.
+const NO_NAME: [char; 7] = ['/', '=', '"', '|', '!', '[', '<'];
+/// Texts that are placeholders by themselves.
+const WORDS: &[&str] = &["...", "…", "missing", "placeholder", "tbd", "unknown_value"];
+
+/// Does an argument only stand for one: `your_city`, `<city>`, `city="city"`, `weight=float`? Not where the schema says
+/// more of the value than its type: an `enum` may hold any word.
+pub(crate) fn has_placeholder(tool: &Tool, arguments: Value<'_>) -> bool {
+    arguments.members().any(|(key, value)| {
+        let (Some(key), Some(text)) = (key.as_str(), value.as_str()) else { return false };
+        is_placeholder(&key, text.trim()) && !is_described(tool, &key)
+    })
+}
+
+/// Does the schema name values for `key`, or a form of them?
+fn is_described(tool: &Tool, key: &str) -> bool {
+    let property = tool.schema().value().get("properties").and_then(|properties| properties.get(key));
+    let names =
+        ["enum", "const", "pattern", "format", "examples", "default", "$ref", "anyOf", "oneOf", "allOf"];
+    property.is_some_and(|property| names.iter().any(|name| property.get(*name).is_some()))
+}
+
+fn is_placeholder(key: &str, text: &str) -> bool {
+    // `<city>`, `<name of recipe>`, but not `<b>text</b>` or `<a href="x">`.
+    let named = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    let bracketed = named.is_some_and(|name| !name.is_empty() && !name.contains(NO_NAME));
+    let joined = |byte: u8| if matches!(byte, b' ' | b'-') { b'_' } else { byte.to_ascii_lowercase() };
+    let same_word =
+        text.len() > 3 && text.bytes().map(joined).eq(key.bytes().map(|b| b.to_ascii_lowercase()));
+    bracketed
+        || same_word
+        || YOURS.iter().any(|yours| syntax::starts_with_any_case(text.as_bytes(), yours))
+        || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+        || is_type_word(text) && text != "any"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callwright_json::strict;
+
+    #[test]
+    fn placeholders_stand_for_no_value() {
+        let tools = r#"[{"name": "f", "parameters": {"properties": {"kind": {"enum": ["int", "kind"]}}}}]"#;
+        let tools = crate::ToolSet::from_json(tools).unwrap();
+        let tool = tools.get("f").unwrap();
+        let has = |text: &str| has_placeholder(tool, strict(text).unwrap().root(text));
+        for text in [
+            r#"{"a": 1, "city": "your_city"}"#,
+            r#"{"city": "<city>"}"#,
+            r#"{"city": "<name of the city>"}"#,
+            r#"{"file_name": "file_name"}"#,
+            r#"{"x": "int"}"#,
+        ] {
+            assert!(has(text), "{text}");
+        }
+        for text in [
+            r#"{"city": "Paris"}"#,
+            r#"{"html": "<b>x</b>"}"#,
+            r#"{"code": "a < b"}"#,
+            r#"{"n": 5}"#,
+            "{}",
+            r#"{"mark": "<|call|>"}"#,
+            r#"{"xml": "<![CDATA[x]]>"}"#,
+            r#"{"sort_by": "value"}"#,
+            r#"{"kind": "int"}"#,
+            r#"{"kind": "kind"}"#,
+        ] {
+            assert!(!has(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Marks at the beginning of a line that make it a line of something else: a quotation, a table, a patch, a comment, a
+//! log, a console.
+
+/// So much of a line says what it is, in bytes.
+const MAX_HEAD: usize = 48;
+
+/// The most digits of a list item's number, as Markdown has it.
+const MAX_DIGITS: usize = 9;
+
+/// Does `head`, what stands before a call on its line, begin with a mark that shows the line?
+///
+/// `> `, `| `, `+`, `-` right before what they mark, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `, `[12] `. The marks of
+/// list items, `- `, `1. `, do not.
+pub(super) fn shows(head: &str) -> bool {
+    let mut end = head.len().min(MAX_HEAD);
+    while !head.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut head = head.get(..end).unwrap_or("").trim_start();
+    while let Some(content) = behind_item(head) {
+        head = content.trim_start();
+    }
+    // What stands behind a mark of one sign; the call itself stands behind an empty rest.
+    let is_glued = |rest: &str| !rest.starts_with(char::is_whitespace);
+    let mut signs = head.chars();
+    let first = signs.next();
+    let rest = signs.as_str();
+    match first {
+        None => false,
+        Some('>' | '|' | '│' | '┃' | '║' | '%' | ';' | '＞' | '｜') => true,
+        Some('+' | '-') => is_glued(rest),
+        Some('/') => rest.starts_with(['/', '*']),
+        Some('#') => rest.starts_with(' '),
+        Some('$' | '❯' | '➜') => !is_glued(rest),
+        Some('[') => {
+            rest.split_once(']').is_some_and(|(inside, _)| inside.contains(|c: char| c.is_numeric()))
+        }
+        Some(c) if c.is_numeric() => is_counted(head),
+        Some(_) => ends_in_prompt(head),
+    }
+}
+
+/// What stands behind the mark of a list item, `- x`, `1. x`: `x`.
+fn behind_item(line: &str) -> Option<&str> {
+    let content = line.get(item_mark(line)?..)?;
+    content.starts_with([' ', '\t']).then_some(content)
+}
+
+/// The length of the mark of a list item, `-`, `1.`, with a blank behind it or nothing yet; of digits that may become one,
+/// theirs.
+pub(super) fn item_mark(line: &str) -> Option<usize> {
+    let digits = line.bytes().take(MAX_DIGITS + 1).take_while(u8::is_ascii_digit).count();
+    let behind = line.get(digits..)?;
+    let mut signs = behind.chars();
+    let len = match signs.next() {
+        None if 0 < digits && digits <= MAX_DIGITS => return Some(digits),
+        Some('-' | '*' | '+' | '•' | '‣' | '·' | '–') if digits == 0 => {
+            behind.len() - signs.as_str().len()
+        }
+        Some('.' | ')') if (1..=MAX_DIGITS).contains(&digits) => digits + 1,
+        _ => return None,
+    };
+    let content = line.get(len..)?;
+    (content.is_empty() || content.starts_with([' ', '\t'])).then_some(len)
+}
+
+/// The column in which the content of the list item begins that `line` is, if it is one.
+pub(super) fn item_content(line: &str) -> Option<usize> {
+    let item = line.trim_start();
+    let content = behind_item(item)?;
+    let blanks = content.len() - content.trim_start_matches([' ', '\t']).len();
+    Some(super::surroundings::columns(line) + item.chars().count() - content.chars().count() + blanks.min(4))
+}
+
+/// `12⇥`, `12|`, `12:` right before what it counts; `12:00`, `2026-01-02`
+fn is_counted(head: &str) -> bool {
+    let rest = head.trim_start_matches(char::is_numeric);
+    let n = head.len() - rest.len();
+    let mut signs = rest.chars();
+    let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
+    match (signs.next(), signs.next()) {
+        (Some('\t' | '|' | '│'), _) | (Some(':'), None) => true,
+        (Some(':'), next) => is_digit(next),
+        (Some('-' | '/' | '.'), next) => 4 <= n && is_digit(next),
+        _ => false,
+    }
+}
+
+/// `user@host:~$ `, `C:\> `
+fn ends_in_prompt(head: &str) -> bool {
+    let prompt = head.trim_end();
+    let is_prompt = prompt.ends_with(['$', '❯', '➜']) || prompt.ends_with('>') && prompt.contains('\\');
+    is_prompt && prompt.len() < head.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_other_things_are_told_by_their_beginning() {
+        for head in [
+            "> ",
+            ">",
+            "| 1 | ",
+            "-",
+            "+",
+            "// ",
+            "  /* ",
+            "% ",
+            ";; ",
+            "$ ",
+            "12\t",
+            "12:00:01 bot: ",
+            "[12:00] bot: ",
+            "- > ",
+            "3:",
+            "2026-01-02 10:00 ",
+            "me@host:~$ ",
+            "# ",
+            "│ ",
+        ] {
+            assert!(shows(head), "{head}");
+        }
+        for head in
+            ["", "- ", "1. ", "* ", "  - ", "Well: ", "3 files: ", "2) ", "## Call: ", "[see] ", "Step 1: "]
+        {
+            assert!(!shows(head), "{head}");
+        }
+    }
+}

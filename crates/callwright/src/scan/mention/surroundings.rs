@@ -1,0 +1,645 @@
+//! What stands around a place in an answer: fences, indents, elements, pairs of signs, and whether there are words.
+//!
+//! It goes over what is said once, and knows signs of layout but no word of any language. Calls, thoughts and marks are
+//! stepped over: they say nothing.
+
+use callwright_json::Span;
+
+use super::pairs::{self, Flank, Pair};
+use super::prefix;
+use crate::syntax::tag::{Lexed, Role, tag_at};
+
+/// How much deeper than the text around it a line of code stands, in columns, as Markdown has it.
+const CODE_INDENT: usize = 4;
+/// A tab goes on to the next of these columns.
+const TAB: usize = 4;
+/// The shortest fence.
+const FENCE: usize = 3;
+/// The label of a fence of code that is there to be run.
+const RUN: &str = "tool_code";
+/// The most elements, or pairs, that are open at once: of more, the outermost are forgotten.
+const MAX_OPEN: usize = 32;
+/// The longest tag of an element, in bytes.
+const MAX_ELEMENT: usize = 384;
+
+/// What was seen of an answer so far.
+#[derive(Debug, Default)]
+pub(in crate::scan) struct Surroundings {
+    /// All before this place was looked at, or stepped over.
+    at: usize,
+    /// There are letters or digits before it.
+    words: bool,
+    fence: Option<Fence>,
+    layout: Layout,
+    line: Line,
+    /// What was opened by a name and is not closed yet, outermost first.
+    elements: Vec<Element>,
+    /// The pairs that are open in this paragraph, outermost first.
+    pairs: Vec<Pair>,
+    /// What stands between the last call and this place.
+    gap: Gap,
+    /// What stands behind each of the calls that wait for it.
+    behind: Vec<Behind>,
+}
+
+/// How a call begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::scan) struct Before {
+    /// Words stand before it, anywhere.
+    pub(in crate::scan) words: bool,
+    /// Words stand before it on its line.
+    pub(in crate::scan) on_line: bool,
+    /// It stands where a word of a sentence does: a letter, a digit or a comma right before it on its line.
+    pub(in crate::scan) in_sentence: bool,
+    /// What shows it, whatever comes behind.
+    pub(super) shows: Option<Shows>,
+    /// Words stand before the element that is open around it.
+    pub(super) words_before_element: bool,
+    /// Since the last call no word was said, and no line was left empty.
+    pub(super) joins: bool,
+    /// Since the last call words were said.
+    pub(super) set_off: bool,
+    /// Another call stands before it on its line.
+    pub(super) behind_call: bool,
+    pairs: usize,
+    elements: usize,
+}
+
+/// What shows what it holds, whatever follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shows {
+    /// A fence with more in it than calls.
+    Fence,
+    /// Code by its indent.
+    Indent,
+    /// A line of a quotation, a table, a patch, a log.
+    Prefix,
+    /// A fence of code that a model wants run.
+    Code,
+}
+
+/// What stands behind a call, as far as the text goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Behind {
+    /// Words, anywhere.
+    pub(super) words: bool,
+    /// Words on its line.
+    pub(super) on_line: bool,
+    /// A word is the next sign on its line.
+    pub(super) goes_on: bool,
+    /// Another call stands behind it on its line, and nothing behind that.
+    pub(super) joined: bool,
+    /// Its line is over.
+    pub(super) line_over: bool,
+    pub(super) pair: Enclosed,
+    pub(super) element: Enclosed,
+    pairs: usize,
+    elements: usize,
+    /// Anything but blanks stands behind it.
+    pub(super) is_begun: bool,
+}
+
+/// Does something that is open before a call enclose it?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Enclosed {
+    /// Nothing is open, or what was open ended unclosed.
+    #[default]
+    No,
+    /// What follows tells.
+    Open,
+    /// It is closed. Nothing but signs follow, so far.
+    Closed,
+    /// It is closed, and words follow: on the same line, of a pair.
+    ClosedBeforeWords,
+    /// It is closed, and no words follow on its line.
+    Alone,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fence {
+    sign: char,
+    len: usize,
+    /// Its label says that the code in it is to be run.
+    is_run: bool,
+}
+
+/// The columns of the lines so far.
+#[derive(Debug, Default)]
+struct Layout {
+    shallowest: Option<usize>,
+    /// Where the content begins of the list item that is open.
+    item: usize,
+    is_code: bool,
+    is_behind_empty: bool,
+    has_words: bool,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    start: usize,
+    words: bool,
+    has_call: bool,
+    /// Anything but blanks.
+    is_begun: bool,
+    /// It opens or closes a fence.
+    is_fence: bool,
+    /// The last sign that is no blank.
+    last: Option<char>,
+}
+
+#[derive(Debug, Default)]
+struct Gap {
+    is_behind_call: bool,
+    words: bool,
+    empty_line: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Element {
+    end: End,
+    /// Words stand before it.
+    words_before: bool,
+}
+
+/// What closes an element.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// `</a>`, `[/a]`, for the name that stands there.
+    Name(Span),
+    /// A mark.
+    Mark(&'static str),
+    /// `\end{a}`: a mark, and the name that stands there.
+    Both(&'static str, Span),
+}
+
+/// Marks that something else closes, and two that close themselves.
+const BLOCKS: &[(&str, &str)] = &[
+    ("<!--", "-->"),
+    ("/*", "*/"),
+    ("'''", "'''"),
+    ("\"\"\"", "\"\"\""),
+    ("<![CDATA[", "]]>"),
+    ("$$", "$$"),
+];
+/// Marks before a name that others close, before the same name.
+const ENVIRONMENTS: &[(&str, &str)] =
+    &[("\\begin{", "\\end{"), ("#+begin_", "#+end_"), ("#+BEGIN_", "#+END_"), ("{% ", "{% end")];
+
+impl Surroundings {
+    /// Those of a text of its own, from `at` on.
+    pub(in crate::scan) fn from(at: usize) -> Surroundings {
+        Surroundings { at, line: Line { start: at, ..Line::default() }, ..Surroundings::default() }
+    }
+
+    /// How a call begins at `at`, behind the `opened` signs of its own that are pairs elsewhere.
+    pub(in crate::scan) fn before(
+        &mut self,
+        text: &str,
+        at: usize,
+        opened: impl Iterator<Item = (char, usize)>,
+    ) -> Before {
+        self.feed(text, at, true);
+        let own = opened.filter_map(|(sign, len)| Pair::of(sign, len)).count();
+        let head = text.get(self.line.start..at).unwrap_or("");
+        let shows = if let Some(fence) = self.fence {
+            Some(if fence.is_run { Shows::Code } else { Shows::Fence })
+        } else if self.layout.is_code_at(columns(head)) && !self.line.has_call {
+            Some(Shows::Indent)
+        } else if !self.line.has_call && prefix::shows(head) {
+            Some(Shows::Prefix)
+        } else {
+            None
+        };
+        Before {
+            words: self.words,
+            on_line: self.line.words,
+            in_sentence: self.line.last.is_some_and(|c| c.is_alphanumeric() || pairs::is_comma(c)),
+            shows,
+            words_before_element: self.elements.last().is_some_and(|element| element.words_before),
+            joins: self.gap.is_behind_call && !self.gap.words && !self.gap.empty_line,
+            set_off: self.gap.words,
+            behind_call: self.line.has_call,
+            pairs: self.pairs.len() + own,
+            elements: self.elements.len(),
+        }
+    }
+
+    /// Steps over a call, up to `to`. If it `waits`, what stands behind it is noted; `is_paired` says whether the pair in its
+    /// own marks is closed in them.
+    pub(super) fn call(&mut self, to: usize, before: &Before, is_paired: Option<bool>, waits: bool) {
+        if waits {
+            let begun = Behind::of(before);
+            let pair = if is_paired == Some(true) { Enclosed::Closed } else { begun.pair };
+            self.behind.push(Behind { pair, ..begun });
+        }
+        for behind in &mut self.behind {
+            behind.joined |= behind.goes_on && !behind.line_over;
+        }
+        self.at = self.at.max(to);
+        self.line.has_call = true;
+        self.line.is_begun = true;
+        self.line.last = None;
+        self.gap = Gap { is_behind_call: true, ..Gap::default() };
+    }
+
+    /// Opens pairs that stand in a call's own marks and are not closed in them.
+    pub(super) fn open(&mut self, opened: impl Iterator<Item = (char, usize)>) {
+        self.pairs.extend(opened.filter_map(|(sign, len)| Pair::of(sign, len)));
+    }
+
+    /// A fence is open from here on, or none is.
+    pub(super) fn set_fence(&mut self, len: Option<usize>) {
+        self.fence = len.map(|len| Fence { sign: '`', len, is_run: false });
+    }
+
+    /// Goes over the text up to `from` and steps over what stands from there to `to`: a thought, or marks.
+    pub(in crate::scan) fn step_over(&mut self, text: &str, from: usize, to: usize) {
+        self.feed(text, from, true);
+        self.at = self.at.max(to);
+    }
+
+    /// The same, where a turn or a channel begins: what was open in the paragraph before it is over.
+    pub(in crate::scan) fn step_over_head(&mut self, text: &str, from: usize, to: usize) {
+        self.step_over(text, from, to);
+        self.end_paragraph();
+        self.end_line(text, to);
+    }
+
+    /// Goes over the text up to `to`. If it is not the `last`, what its end decides waits for more.
+    pub(in crate::scan) fn feed(&mut self, text: &str, to: usize, last: bool) {
+        // What begins before `to` and is not over there is no mark, or is looked at as a whole.
+        let limit = if last { to } else { text.len() };
+        while self.at < to {
+            match self.step(text, limit, last) {
+                Some(len) => self.at += len,
+                None => break,
+            }
+        }
+    }
+
+    /// What stands behind the calls that wait, in their order.
+    pub(super) fn behind(&self) -> &[Behind] {
+        &self.behind
+    }
+
+    /// None of them waits any more.
+    pub(super) fn settled(&mut self) {
+        self.behind.clear();
+    }
+
+    /// Takes the next sign or mark and gives its length; `None` where more text must tell what it is.
+    fn step(&mut self, text: &str, limit: usize, last: bool) -> Option<usize> {
+        let rest = text.get(self.at..limit)?;
+        let sign = rest.chars().next()?;
+        if sign == '\n' {
+            self.end_line(text, self.at + 1);
+            return Some(1);
+        }
+        if sign.is_whitespace() {
+            return Some(sign.len_utf8());
+        }
+        let begins = !std::mem::replace(&mut self.line.is_begun, true);
+        // The number of a list item says nothing.
+        if begins && self.fence.is_none() {
+            match prefix::item_mark(rest) {
+                Some(len) if len < rest.len() || last => return Some(len),
+                Some(_) => {
+                    self.line.is_begun = false;
+                    return None;
+                }
+                None => {}
+            }
+        }
+        let len = if sign.is_alphanumeric() {
+            self.word(sign);
+            sign.len_utf8()
+        } else {
+            self.line.last = Some(sign);
+            match self.mark(text, limit, last, begins) {
+                Some(len) => len,
+                None => {
+                    self.line.is_begun = !begins;
+                    return None;
+                }
+            }
+        };
+        Some(len)
+    }
+
+    fn word(&mut self, letter: char) {
+        self.line.last = Some(letter);
+        if self.line.is_fence {
+            return;
+        }
+        self.words = true;
+        self.line.words = true;
+        self.gap.words = true;
+        for behind in &mut self.behind {
+            behind.words = true;
+            behind.joined &= behind.line_over;
+            behind.goes_on |= !behind.is_begun && !behind.line_over;
+            behind.on_line |= !behind.line_over;
+            behind.is_begun = true;
+            for enclosed in [&mut behind.pair, &mut behind.element] {
+                if *enclosed == Enclosed::Closed {
+                    *enclosed = Enclosed::ClosedBeforeWords;
+                }
+            }
+        }
+    }
+
+    /// What is no letter, digit or blank.
+    fn mark(&mut self, text: &str, limit: usize, last: bool, begins: bool) -> Option<usize> {
+        let rest = text.get(self.at..limit)?;
+        let sign = rest.chars().next()?;
+        let run = rest.chars().take_while(|c| *c == sign).count();
+        let is_whole = last || run * sign.len_utf8() < rest.len();
+        let is_fence_sign = matches!(sign, '`' | '~');
+        if !is_whole && (pairs::is_sign(sign) || is_fence_sign) {
+            return None;
+        }
+        if begins && is_fence_sign && FENCE <= run {
+            self.line.is_fence = true;
+            return Some(run);
+        }
+        // "```f(a=1)``` is it": no fence.
+        self.line.is_fence &= sign != '`';
+        if self.fence.is_some() || self.line.is_fence {
+            return Some(sign.len_utf8());
+        }
+        if !self.pairs.last().is_some_and(|pair| pair.is_code())
+            && let Some(found) = self.element(text, limit, last)
+        {
+            return found;
+        }
+        for behind in &mut self.behind {
+            behind.is_begun = true;
+        }
+        let len = if pairs::is_run(sign) { run } else { 1 };
+        if pairs::is_sign(sign) {
+            let before = text.get(self.line.start..self.at).and_then(|before| before.chars().next_back());
+            let next = text.get(self.at + len * sign.len_utf8()..).and_then(|next| next.chars().next());
+            if next.is_none() && !last {
+                return None;
+            }
+            self.pair(sign, len, before, next);
+        }
+        Some(len * sign.len_utf8())
+    }
+
+    fn pair(&mut self, sign: char, len: usize, before: Option<char>, next: Option<char>) {
+        let is_in_code = self.pairs.last().is_some_and(|pair| pair.is_code());
+        let open = match is_in_code {
+            true => {
+                self.pairs.last().filter(|pair| pair.is_closed_by(sign, len)).map(|_| self.pairs.len() - 1)
+            }
+            false => self.pairs.iter().rposition(|pair| pair.is_closed_by(sign, len)),
+        };
+        match (pairs::flank(sign, len, before, next, open.is_some()), open) {
+            (Flank::Closes, Some(at)) => {
+                self.pairs.truncate(at);
+                for behind in &mut self.behind {
+                    if at < behind.pairs && behind.pair == Enclosed::Open {
+                        behind.pair = Enclosed::Closed;
+                    }
+                }
+            }
+            (Flank::Opens(pair), _) if !is_in_code => push(&mut self.pairs, pair),
+            _ => {}
+        }
+    }
+
+    /// The length of the mark of an element here, if one stands here; `Some(None)` where more text must tell.
+    fn element(&mut self, text: &str, limit: usize, last: bool) -> Option<Option<usize>> {
+        let rest = text.get(self.at..limit)?;
+        let open = |end| Element { end, words_before: false };
+        match tag_at(text, self.at) {
+            Lexed::Tag(tag) => {
+                let mark = tag.at.of(text);
+                let is_of_dialect = tag.role != Role::Other || tag.marked || tag.by_tokens;
+                if is_of_dialect && mark.len() <= rest.len() && !mark.trim_start_matches('<').contains('<') {
+                    return Some(Some(mark.len()));
+                }
+            }
+            Lexed::Grows if !last => return Some(None),
+            Lexed::Grows | Lexed::No => {}
+        }
+        for (begin, end) in BLOCKS {
+            if rest.starts_with(end)
+                && self.close(|element| matches!(element, End::Mark(mark) if *mark == *end))
+            {
+                return Some(Some(end.len()));
+            }
+            // Not `src/*.rs` or `5$$`.
+            let before = text.get(self.line.start..self.at).and_then(|before| before.chars().next_back());
+            if rest.starts_with(begin) && before.is_none_or(char::is_whitespace) {
+                self.push(open(End::Mark(end)));
+                return Some(Some(begin.len()));
+            }
+            if !last && begin.starts_with(rest) && 1 < begin.len() {
+                return Some(None);
+            }
+        }
+        for (begin, end) in ENVIRONMENTS {
+            let here = self.at;
+            let name = |mark: &str| {
+                let from = here + mark.len();
+                let rest = text.get(from..limit)?;
+                let len = rest.find(|c: char| !c.is_alphanumeric() && c != '*').unwrap_or(rest.len());
+                (0 < len).then_some(Span::new(from, from + len))
+            };
+            if rest.starts_with(end)
+                && let Some(name) = name(end)
+            {
+                let is_it = |element: &End| matches!(element, End::Both(mark, own) if mark == end && own.of(text) == name.of(text));
+                if self.close(is_it) {
+                    return Some(Some(end.len() + name.of(text).len()));
+                }
+            }
+            if rest.starts_with(begin)
+                && let Some(name) = name(begin)
+            {
+                self.push(open(End::Both(end, name)));
+                return Some(Some(begin.len() + name.of(text).len()));
+            }
+        }
+        let (is_closing, name, is_empty, len) = match named(rest) {
+            Named::No => return None,
+            Named::Grows if last => return None,
+            Named::Grows => return Some(None),
+            Named::Tag { is_closing, name, is_empty, len } => (is_closing, name, is_empty, len),
+        };
+        let name = Span::new(self.at + name.0, self.at + name.1);
+        let is_angle = rest.starts_with('<');
+        if is_closing {
+            let is_it = |element: &End| matches!(element, End::Name(own) if own.of(text) == name.of(text));
+            return (self.close(is_it) || is_angle).then_some(Some(len));
+        }
+        if !is_empty {
+            self.push(open(End::Name(name)));
+        }
+        // In square brackets it may be words: `[see below]`.
+        Some(Some(if is_angle { len } else { 1 }))
+    }
+
+    fn push(&mut self, element: Element) {
+        push(&mut self.elements, Element { words_before: self.words, ..element });
+    }
+
+    /// Closes the innermost element whose end `fits`, and all in it.
+    fn close(&mut self, fits: impl Fn(&End) -> bool) -> bool {
+        let Some(at) = self.elements.iter().rposition(|element| fits(&element.end)) else { return false };
+        self.elements.truncate(at);
+        for behind in &mut self.behind {
+            if at < behind.elements && behind.element == Enclosed::Open {
+                behind.element = Enclosed::Closed;
+            }
+        }
+        true
+    }
+
+    /// Ends the line; the next one begins at `next`.
+    fn end_line(&mut self, text: &str, next: usize) {
+        let line = text.get(self.line.start..self.at).unwrap_or("");
+        if self.line.is_fence {
+            let mark = line.trim();
+            let sign = mark.chars().next().unwrap_or('`');
+            let len = mark.chars().take_while(|c| *c == sign).count();
+            match self.fence {
+                Some(fence) => {
+                    let is_end = fence.sign == sign && fence.len <= len && len == mark.len();
+                    self.fence = self.fence.filter(|_| !is_end);
+                }
+                None => {
+                    let is_run = mark.get(len..).is_some_and(|label| label.trim() == RUN);
+                    self.fence = Some(Fence { sign, len, is_run });
+                    self.end_paragraph();
+                }
+            }
+        } else if self.fence.is_none() {
+            match self.line.is_begun {
+                true => self.layout.line(line, self.line.words),
+                false => {
+                    self.layout.is_behind_empty = true;
+                    self.end_paragraph();
+                }
+            }
+        }
+        self.gap.empty_line |= !self.line.is_begun;
+        for behind in &mut self.behind {
+            behind.line_over = true;
+            if behind.pair == Enclosed::Closed {
+                behind.pair = Enclosed::Alone;
+            }
+        }
+        self.line = Line { start: next, ..Line::default() };
+    }
+
+    /// What is open in a paragraph ends with it.
+    fn end_paragraph(&mut self) {
+        self.pairs.clear();
+        for behind in &mut self.behind {
+            if behind.pair == Enclosed::Open {
+                behind.pair = Enclosed::No;
+            }
+        }
+    }
+}
+
+impl Behind {
+    /// What is known of it where nothing that follows is: what is open around a call that begins so.
+    pub(super) fn of(before: &Before) -> Behind {
+        let is_open = |n: usize| if n == 0 { Enclosed::No } else { Enclosed::Open };
+        let (pairs, elements) = (before.pairs, before.elements);
+        Behind { pair: is_open(pairs), element: is_open(elements), pairs, elements, ..Behind::default() }
+    }
+
+    /// The same, beside words.
+    pub(super) fn before_words(self) -> Behind {
+        Behind { words: true, line_over: true, ..self }
+    }
+}
+
+impl Layout {
+    /// Is a line that begins in column `indent` one of code?
+    fn is_code_at(&self, indent: usize) -> bool {
+        let around = self.shallowest.unwrap_or(0).max(self.item);
+        self.has_words && (self.is_behind_empty || self.is_code) && around + CODE_INDENT <= indent
+    }
+
+    /// Notes a line that is not empty.
+    fn line(&mut self, line: &str, has_words: bool) {
+        let indent = columns(line);
+        self.is_code = self.is_code_at(indent);
+        if !self.is_code {
+            self.shallowest = Some(self.shallowest.map_or(indent, |least| least.min(indent)));
+            let outer = if indent < self.item { 0 } else { self.item };
+            self.item = prefix::item_content(line).unwrap_or(outer);
+        }
+        self.has_words |= has_words;
+        self.is_behind_empty = false;
+    }
+}
+
+/// What [`named`] finds.
+enum Named {
+    Tag {
+        is_closing: bool,
+        name: (usize, usize),
+        is_empty: bool,
+        len: usize,
+    },
+    /// More text must tell.
+    Grows,
+    No,
+}
+
+/// The tag of an element at the beginning of `rest`, whatever its name: `<pre class="a-b">`, `</pre>`, `[code]`.
+fn named(rest: &str) -> Named {
+    let (closer, is_angle) = match rest.as_bytes() {
+        [b'<', ..] => ('>', true),
+        [b'[', ..] => (']', false),
+        _ => return Named::No,
+    };
+    let is_closing = rest.get(1..).is_some_and(|inner| inner.starts_with('/'));
+    let from = 1 + usize::from(is_closing);
+    let inner = rest.get(from..).unwrap_or("");
+    if !is_angle && !inner.starts_with(|c: char| c.is_ascii_alphabetic()) && !inner.is_empty() {
+        return Named::No;
+    }
+    if !inner.starts_with(|c: char| c.is_alphabetic() || c == '_') && !inner.is_empty() {
+        return Named::No;
+    }
+    let is_name = |c: char| c.is_alphanumeric() || is_angle && matches!(c, '_' | '-' | ':' | '.');
+    let name = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
+    let behind = inner.get(name..).unwrap_or("");
+    let is_attribute = |c: char| c.is_whitespace() && is_angle || c == '=' || c == '/' && is_angle;
+    if !behind.is_empty() && !behind.starts_with(closer) && !behind.starts_with(is_attribute) {
+        return Named::No;
+    }
+    let Some(end) = behind.find([closer, '<', '\n']).filter(|end| *end < MAX_ELEMENT) else {
+        return if rest.len() < MAX_ELEMENT && !behind.contains(['\n', '<']) {
+            Named::Grows
+        } else {
+            Named::No
+        };
+    };
+    if !behind.get(end..).is_some_and(|end| end.starts_with(closer)) {
+        return Named::No;
+    }
+    let is_empty = behind.get(..end).is_some_and(|inside| inside.ends_with('/'));
+    Named::Tag { is_closing, name: (from, from + name), is_empty, len: from + name + end + 1 }
+}
+
+fn push<T>(open: &mut Vec<T>, new: T) {
+    if MAX_OPEN <= open.len() {
+        open.remove(0);
+    }
+    open.push(new);
+}
+
+/// The column in which the first sign of `line` stands.
+pub(super) fn columns(line: &str) -> usize {
+    let blanks = line.chars().take_while(|c| c.is_whitespace());
+    blanks.fold(0, |column, blank| if blank == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
+}
