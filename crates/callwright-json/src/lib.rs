@@ -24,8 +24,8 @@ mod scan;
 mod search;
 mod span;
 mod strict;
-mod surround;
-mod swallow;
+mod embedded;
+mod ambiguity;
 mod tree;
 
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};

@@ -2,12 +2,15 @@
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
+use crate::ambiguity::{
+    MemberInString, doubles_a_quote, halves_a_pair, holds_member, lowest_price, member_in_string,
+    prefers_keys_only,
+};
+use crate::embedded;
 use crate::python;
 use crate::scan::string_stop;
-use crate::search::{Found, Rigor, Search, Start, fuel_for};
+use crate::search::{Found, SchemaMode, Search, Start, fuel_for};
 use crate::strict::strict_prefix;
-use crate::surround;
-use crate::swallow::{Swallowed, doubles_a_quote, halves_a_pair, holds_member, is_meant, price, swallowed};
 use crate::{Class, Guide, Kind, Kinds, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -40,7 +43,7 @@ pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Par
             Some(parse) => parse,
             None => Parse::of(Reading::strict(text, tree, Span::new(0, text.len()))),
         },
-        Err(_) => surround::read(text, guide, options),
+        Err(_) => embedded::read(text, guide, options),
     }
 }
 
@@ -56,14 +59,14 @@ pub fn read_prefix<'t>(
 ) -> Parse<'t> {
     if start == Start::Value
         && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from)
-        && surround::stands_alone(text.as_bytes(), end)
+        && embedded::stands_alone(text.as_bytes(), end)
         && let Some(value) = text.get(from..end)
         && let Ok(tree) = if from == 0 { Ok(tree) } else { strict(value) }
     {
         return Parse::of(Reading::strict(value, tree, Span::new(from, end)));
     }
     if start == Start::Value
-        && let Some(found) = surround::with_surplus(text, from)
+        && let Some(found) = embedded::with_surplus(text, from)
         && let Some(reading) = Reading::of(text, &found)
     {
         return Parse::of(reading);
@@ -84,20 +87,20 @@ pub fn read_prefix<'t>(
     }
 }
 
-/// Searches for the readings. Where `quotes_hold`, each quote that may end a string does.
+/// Searches for the readings. Where `strict_quotes`, each quote that may end a string does.
 fn search<'t>(
     text: &'t str,
     from: usize,
     start: Start,
     guide: &dyn Guide,
     options: &Options,
-    quotes_hold: bool,
+    strict_quotes: bool,
 ) -> Parse<'t> {
     let mut fuel = fuel_for(text.len().saturating_sub(from));
     let mut trouble = None;
-    for &rigor in Rigor::ways(guide) {
-        let search = Search::new(text, guide, rigor, options.cut, fuel);
-        let search = if quotes_hold { search.with_quotes_that_hold() } else { search };
+    for &schema_mode in SchemaMode::modes(guide) {
+        let search = Search::new(text, guide, schema_mode, options.cut, fuel);
+        let search = if strict_quotes { search.with_strict_quotes() } else { search };
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
@@ -105,15 +108,16 @@ fn search<'t>(
             let at = readings.first().map_or_else(Span::default, |reading| reading.span);
             return Parse::broken(Some((Problem::Ambiguous, at)));
         }
-        let swallowed = readings.iter().filter_map(|reading| swallowed(reading, guide)).max();
-        if rigor == Rigor::Full && swallowed.is_some() {
-            let plain = Search::new(text, guide, Rigor::Keys, options.cut, fuel).run(from, start).0;
-            if is_meant(price(&found), price(&plain)) {
-                return Parse::of_ties(plain.iter().filter_map(|f| Reading::of(text, f)).collect());
+        let member = readings.iter().filter_map(|reading| member_in_string(reading, guide)).max();
+        if schema_mode == SchemaMode::Typed && member.is_some() {
+            let keys_only =
+                Search::new(text, guide, SchemaMode::KeysOnly, options.cut, fuel).run(from, start).0;
+            if prefers_keys_only(lowest_price(&found), lowest_price(&keys_only)) {
+                return Parse::of_ties(keys_only.iter().filter_map(|f| Reading::of(text, f)).collect());
             }
         }
-        if swallowed == Some(Swallowed::Bare) {
-            return Parse::swallowed(&readings);
+        if member == Some(MemberInString::InPlace) {
+            return Parse::member_in_string(&readings);
         }
         if !readings.is_empty() {
             return Parse::of_ties(readings);
@@ -169,7 +173,7 @@ impl<'t> Parse<'t> {
     }
 
     /// A string of one of these readings holds what may be a member.
-    pub(crate) fn swallowed(readings: &[Reading<'t>]) -> Parse<'t> {
+    pub(crate) fn member_in_string(readings: &[Reading<'t>]) -> Parse<'t> {
         let repairs = readings.iter().flat_map(|reading| &reading.repairs);
         let at =
             repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at).min();

@@ -155,7 +155,7 @@ impl Search<'_, '_> {
     /// A quote that may close the string, or be text.
     fn closing_quote(&mut self, s: State, len: usize) -> Option<State> {
         let at = s.at as usize;
-        if self.quotes_hold {
+        if self.strict_quotes {
             return self.end_string(s, at, len);
         }
         self.lost_closer(&s, at);
@@ -186,13 +186,13 @@ impl Search<'_, '_> {
     /// A double quote inside a string of another sort.
     fn inner_double(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
-        if !self.quotes_hold {
+        if !self.strict_quotes {
             self.lost_closer(&s, at);
         }
         // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
         if matches!(s.quote, Quote::Single | Quote::Curly | Quote::CurlySingle | Quote::Angle)
             && !s.unpaired
-            && !self.quotes_hold
+            && !self.strict_quotes
             && self.may_go_on(&s, at + 1)
             && let Some(ended) = self.end_string(
                 State { cost: s.cost.plus(ODD_CLOSER), bare: Span::at(s.open as usize), ..s },
@@ -223,7 +223,7 @@ impl Search<'_, '_> {
 
     fn finish_string(&mut self, s: State, body_end: usize, end: usize, text_end: u8) -> Option<State> {
         let place = self.place(&s);
-        if self.rigor == super::Rigor::Full
+        if self.schema_mode == super::SchemaMode::Typed
             && let Some(longest) = self.guide.longest(place)
         {
             let open = s.open as usize;

@@ -47,20 +47,20 @@ impl Start {
 
 /// How closely the guide is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rigor {
+pub(crate) enum SchemaMode {
     /// Types, keys, enums and required members.
-    Full,
+    Typed,
     /// Keys only: what is of the wrong type may be coerced later, and what is missing is to be reported.
-    Keys,
+    KeysOnly,
 }
 
-impl Rigor {
+impl SchemaMode {
     /// How to read for `guide`, closest first. Where it asks for nothing, one way is all ways.
-    pub(crate) fn ways(guide: &dyn Guide) -> &'static [Rigor] {
+    pub(crate) fn modes(guide: &dyn Guide) -> &'static [SchemaMode] {
         let root = guide.root();
         let asks_nothing =
             guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none() && guide.required(root) == 0;
-        if asks_nothing { &[Rigor::Full] } else { &[Rigor::Full, Rigor::Keys] }
+        if asks_nothing { &[SchemaMode::Typed] } else { &[SchemaMode::Typed, SchemaMode::KeysOnly] }
     }
 }
 
@@ -254,7 +254,7 @@ pub(crate) struct Search<'t, 'g> {
     text: &'t str,
     bytes: &'t [u8],
     guide: &'g dyn Guide,
-    rigor: Rigor,
+    schema_mode: SchemaMode,
     /// The text may have been cut off: nothing may be closed at its end.
     cut: bool,
     frames: Vec<Frame>,
@@ -270,7 +270,7 @@ pub(crate) struct Search<'t, 'g> {
     /// Nothing stands behind the value.
     is_alone: bool,
     /// Each quote that may end a string does, and none is missing.
-    quotes_hold: bool,
+    strict_quotes: bool,
     /// A fence, or a tag, stands open in front of the value.
     in_fence: bool,
     in_tag: bool,
@@ -307,14 +307,20 @@ fn levels(len: usize) -> i64 {
 }
 
 impl<'t, 'g> Search<'t, 'g> {
-    pub(crate) fn new(text: &'t str, guide: &'g dyn Guide, rigor: Rigor, cut: bool, fuel: i64) -> Self {
+    pub(crate) fn new(
+        text: &'t str,
+        guide: &'g dyn Guide,
+        schema_mode: SchemaMode,
+        cut: bool,
+        fuel: i64,
+    ) -> Self {
         let bytes = text.as_bytes();
         let (last_at, last) = last_of_value(bytes);
         Search {
             text,
             bytes,
             guide,
-            rigor,
+            schema_mode,
             cut,
             frames: Vec::with_capacity(8),
             edits: Vec::with_capacity(16),
@@ -326,7 +332,7 @@ impl<'t, 'g> Search<'t, 'g> {
             start: 0,
             arguments: false,
             is_alone: false,
-            quotes_hold: false,
+            strict_quotes: false,
             in_fence: false,
             in_tag: false,
             last,
@@ -338,8 +344,8 @@ impl<'t, 'g> Search<'t, 'g> {
     }
 
     /// The same, where the text is right in a language whose strings end at the next quote that is not escaped.
-    pub(crate) fn with_quotes_that_hold(self) -> Self {
-        Search { quotes_hold: true, ..self }
+    pub(crate) fn with_strict_quotes(self) -> Self {
+        Search { strict_quotes: true, ..self }
     }
 
     /// The fuel that is left.
@@ -516,7 +522,7 @@ impl<'t, 'g> Search<'t, 'g> {
     }
 
     fn kinds(&self, place: Place) -> Kinds {
-        if self.rigor == Rigor::Full { self.guide.kinds(place) } else { Kinds::ANY }
+        if self.schema_mode == SchemaMode::Typed { self.guide.kinds(place) } else { Kinds::ANY }
     }
 
     /// Records an edit and pays for it.
