@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use crate::ambiguity::{MemberInString, lowest_price, member_in_string, prefers_keys_only};
 use crate::read::{Options, unwrapped};
 use crate::scan::skip_space;
-use crate::search::{Cost, Found, SchemaMode, Search, Start, fuel_for};
+use crate::search::{Cost, Found, SchemaMode, Search, fuel_for};
 use crate::strict::value_end;
-use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
+use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start};
 
 /// More places than this are not tried as the beginning of the value.
 const MOST_STARTS: usize = 64;
@@ -21,7 +21,7 @@ const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     let mut fuel = fuel_for(text.len());
     let mut trouble = None;
-    for &schema_mode in SchemaMode::modes(guide) {
+    for &schema_mode in SchemaMode::closest_first(guide) {
         let mut embedded =
             EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
         embedded.collect();

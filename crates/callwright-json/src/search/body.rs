@@ -4,7 +4,8 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::{Cost, NONE, Search, State, Step};
+use super::cost::{BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, ODD_CLOSER};
+use super::{NONE, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Kinds, Problem, RepairKind, Span};
@@ -76,13 +77,6 @@ impl Quote {
 
 /// What goes on for longer is no Windows path, in bytes: it is looked for behind many a drive.
 const LONGEST_PATH: usize = 1 << 10;
-/// A string that is opened by one sort of quote and closed by another.
-const ODD_CLOSER: Cost = Cost::units(5);
-/// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
-const BEFORE_DECLARED: Cost = Cost::units(4);
-const BEFORE_ELEMENT: Cost = Cost::units(5);
-const BEFORE_OPEN: Cost = Cost::units(7);
-
 impl Search<'_, '_> {
     /// Enters the string that opens at `s.at`.
     pub(super) fn open_string(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {

@@ -1,6 +1,7 @@
 //! Closing containers: by the right bracket, the wrong one, or none at all.
 
-use super::{Cost, Frame, MIDDLE, NOISE, NONE, SchemaMode, Search, Shape, State, Step};
+use super::cost::{Cost, MIDDLE, NOISE};
+use super::{Frame, NONE, SchemaMode, Search, Shape, State, Step};
 use crate::scan::skip_space;
 use crate::{Member, Problem, RepairKind, Span};
 

@@ -4,7 +4,8 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-use super::{Cost, Frame, Quote, Search, State, Step};
+use super::cost::Cost;
+use super::{Frame, Quote, Search, State, Step};
 use crate::scan::{ByteSet, find, skip_space};
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
