@@ -30,13 +30,13 @@ mod sse_out;
 mod reply;
 mod report;
 mod again;
-mod asked;
 pub mod survey;
 mod log;
 
 pub use again::{Again, AgainError};
-pub use asked::{Answer, Asking, Piece, error_fingerprint};
-pub use client::{ChatError, Chunks, Client, Completion, ToolCall};
+pub use client::{
+    Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ToolCall, error_fingerprint,
+};
 pub use record::{Attempt, Choice, End, Nobody, Observer, TurnRecord, Usage, Why};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};

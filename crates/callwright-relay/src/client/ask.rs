@@ -11,7 +11,7 @@ use callwright::{Event, Policy, Refusal, Verdict};
 use callwright_json::strict;
 use http::HeaderMap;
 
-use crate::client::{ChatError, Client};
+use super::{ChatError, Client};
 use crate::climb::Settled;
 use crate::config::LadderConfig;
 use crate::ladder::{Ladder, fingerprint};
@@ -26,18 +26,18 @@ use crate::unsaid::Unsaid;
 use crate::upstream::{AnswerBody, Secrets};
 use crate::wire::{Document, Halves, deltas, string_of, usage};
 
-/// How a question is put.
+/// What holds for one question, where the configuration does not say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asking {
+pub struct AskOptions {
     /// What may be done about a call that is not right; the configuration says it where it is not set.
     pub policy: Option<Policy>,
     /// How often a broken call may be asked for again without a trace; the configuration says it where it is not set.
     pub reasks: Option<u32>,
 }
 
-/// A piece of an answer, as soon as it is certain.
+/// What is added to an answer, as soon as it is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum AnswerDelta<'a> {
     /// What the model writes, markup of calls included.
     Raw(&'a str),
     /// What it says, without its calls.
@@ -87,7 +87,7 @@ pub fn error_fingerprint(refusal: &Refusal) -> String {
 }
 
 impl Client {
-    /// Asks, and waits for the whole answer; `pieces` is told of it as it comes, where the request wants a stream.
+    /// Asks, and waits for the whole answer; `on_delta` gets it as it comes, where the request wants a stream.
     /// `request` is the body of a chat request.
     ///
     /// # Errors
@@ -95,27 +95,27 @@ impl Client {
     pub async fn ask(
         &self,
         request: &Value,
-        asking: Asking,
-        mut pieces: impl FnMut(Piece<'_>) + Send,
+        options: AskOptions,
+        mut on_delta: impl FnMut(AnswerDelta<'_>) + Send,
     ) -> Result<Answer, ChatError> {
-        self.relay().ask(request, asking, &mut pieces).await
+        self.relay().ask(request, options, &mut on_delta).await
     }
 }
 
-/// Is told of an answer as it comes.
-type Told<'a> = &'a mut (dyn FnMut(Piece<'_>) + Send);
+/// Gets an answer as it comes.
+type OnDelta<'a> = &'a mut (dyn FnMut(AnswerDelta<'_>) + Send);
 
 impl Relay {
     async fn ask(
         self: &Arc<Relay>,
         request: &Value,
-        asking: Asking,
-        pieces: Told<'_>,
+        options: AskOptions,
+        on_delta: OnDelta<'_>,
     ) -> Result<Answer, ChatError> {
         let request = Request {
             id: String::from("agent"),
             body: Bytes::from(request.to_string()),
-            policy: asking.policy,
+            policy: options.policy,
             wants_report: false,
             headers: HeaderMap::new(),
         };
@@ -126,15 +126,15 @@ impl Relay {
             ChatError { status: error.status.as_u16(), message: error.message }
         })?;
         log.request(&ask, policy, !tool_set.is_empty());
-        let reasks = asking.reasks.unwrap_or(self.config.ladder.reasks);
+        let reasks = options.reasks.unwrap_or(self.config.ladder.reasks);
         let bounds = LadderConfig { reasks, feedback_turns: 0, ..self.config.ladder.clone() };
         let ladder = Ladder::new(policy, &bounds);
         let mut turn = Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder };
         let question = Question::first(&turn.ask);
         let mut opened =
-            turn.open(&question, Why::First).await.map_err(|failed| refused(failed, &mut turn))?;
+            turn.open(&question, Why::First).await.map_err(|failed| chat_error(failed, &mut turn))?;
         loop {
-            let (choice, chosen) = turn.heard(opened, pieces).await?;
+            let (choice, chosen) = turn.read_answer(opened, on_delta).await?;
             if turn.was_left_out(&chosen, &choice)
                 && let Ok(again) = turn.in_prompt_mode(&chosen, &question).await
             {
@@ -149,7 +149,11 @@ impl Relay {
 
 impl Turn {
     /// Reads an answer to its end.
-    async fn heard(&mut self, opened: Opened, pieces: Told<'_>) -> Result<(Choice, Chosen), ChatError> {
+    async fn read_answer(
+        &mut self,
+        opened: Opened,
+        on_delta: OnDelta<'_>,
+    ) -> Result<(Choice, Chosen), ChatError> {
         let is_stream = opened.is_stream();
         let Opened { source, chosen, shown } = opened;
         let tool_set = Arc::clone(&self.tool_set);
@@ -159,7 +163,7 @@ impl Turn {
             Source::Answer(answer) if is_stream => {
                 let reading = Reading::new(&tool_set, manner);
                 let secrets = Arc::clone(chosen.candidate.upstream.secrets());
-                let choice = self.streamed(answer.body, secrets, reading, pieces).await?;
+                let choice = self.read_stream(answer.body, secrets, reading, on_delta).await?;
                 return Ok((choice, chosen));
             }
             Source::Salvaged(document) => document,
@@ -169,31 +173,31 @@ impl Turn {
                     Document::parse(chosen.candidate.upstream.without_secrets(body))
                         .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
                 });
-                document.map_err(|message| self.cut(message))?
+                document.map_err(|message| self.cut_off(message))?
             }
         };
         let spent = usage(document.root()).unwrap_or_default();
         let read = read_whole(&document, &tool_set, manner, self.ask.max_tokens, spent);
         let Some(choice) = read.into_iter().next() else {
-            return Err(self.cut(String::from("the upstream's answer holds no choice")));
+            return Err(self.cut_off(String::from("the upstream's answer holds no choice")));
         };
         self.log.read(spent, std::iter::once(&choice));
         for thought in [&choice.reasoning, &choice.outcome.reasoning] {
             if !thought.is_empty() {
-                pieces(Piece::Reasoning(thought));
+                on_delta(AnswerDelta::Reasoning(thought));
             }
         }
-        pieces(Piece::Raw(&choice.raw));
-        pieces(Piece::Text(&choice.outcome.text));
+        on_delta(AnswerDelta::Raw(&choice.raw));
+        on_delta(AnswerDelta::Text(&choice.outcome.text));
         Ok((choice, chosen))
     }
 
-    async fn streamed(
+    async fn read_stream(
         &mut self,
         body: AnswerBody,
         secrets: Arc<Secrets>,
         mut reading: Reading<'_>,
-        pieces: Told<'_>,
+        on_delta: OnDelta<'_>,
     ) -> Result<Choice, ChatError> {
         let limits = self.relay.config.limits;
         let mut upstream = Events::new(body, Arc::clone(&secrets), limits.event);
@@ -204,14 +208,16 @@ impl Turn {
             let Some(data) = &event.data else { continue };
             let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
             let Some((json, tree)) = tree else {
-                return Err(self.cut(String::from("the upstream's stream holds an event that is no JSON")));
+                return Err(
+                    self.cut_off(String::from("the upstream's stream holds an event that is no JSON"))
+                );
             };
             let chunk = tree.root(json);
             if is_error(chunk) {
                 let why = chunk.get("error").and_then(|error| string_of(error, "message"));
                 let why =
                     why.map_or_else(|| String::from("the upstream sent an error"), |why| why.into_owned());
-                return Err(self.cut(why));
+                return Err(self.cut_off(why));
             }
             spent = usage(chunk).unwrap_or(spent);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
@@ -220,11 +226,11 @@ impl Turn {
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
                     reading.thought(thought);
-                    pieces(Piece::Reasoning(thought));
+                    on_delta(AnswerDelta::Reasoning(thought));
                 }
                 if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
                     came += text.len();
-                    pieces(Piece::Raw(text));
+                    on_delta(AnswerDelta::Raw(text));
                     reading.text(text, &mut events);
                 }
                 for piece in &delta.calls {
@@ -236,14 +242,14 @@ impl Turn {
                     has_stopped = true;
                     reading.stopped(reason);
                 }
-                say(&mut events, pieces);
+                pass_on(&mut events, on_delta);
             }
             if limits.answer < came {
-                return Err(self.cut(String::from("the upstream's answer is longer than is allowed")));
+                return Err(self.cut_off(String::from("the upstream's answer is longer than is allowed")));
             }
         }
         if !has_stopped || upstream.ending.is_cut() {
-            return Err(self.cut(String::from("the upstream's answer broke off")));
+            return Err(self.cut_off(String::from("the upstream's answer broke off")));
         }
         let is_cut = self.ask.max_tokens.is_some_and(|most| most <= spent.completion);
         if let Some(text) = halves.last_of_text() {
@@ -252,12 +258,12 @@ impl Turn {
         halves.last_of_calls(|piece| reading.call(piece, &mut events));
         reading.lone_surrogates(halves.n_alone());
         let choice = reading.finish(is_cut, &mut events);
-        say(&mut events, pieces);
+        pass_on(&mut events, on_delta);
         self.log.read(spent, std::iter::once(&choice));
         Ok(choice)
     }
 
-    fn cut(&mut self, message: String) -> ChatError {
+    fn cut_off(&mut self, message: String) -> ChatError {
         self.log.failed(None, &message);
         self.log.end(End::Cut, 502);
         ChatError { status: 502, message }
@@ -284,17 +290,17 @@ impl Turn {
     }
 }
 
-fn say(events: &mut Vec<Event>, pieces: Told<'_>) {
+fn pass_on(events: &mut Vec<Event>, on_delta: OnDelta<'_>) {
     for event in events.drain(..) {
         match event {
-            Event::Text(text) => pieces(Piece::Text(&text)),
-            Event::Reasoning(text) => pieces(Piece::Reasoning(&text)),
+            Event::Text(text) => on_delta(AnswerDelta::Text(&text)),
+            Event::Reasoning(text) => on_delta(AnswerDelta::Reasoning(&text)),
             _ => {}
         }
     }
 }
 
-fn refused(failed: Failed, turn: &mut Turn) -> ChatError {
+fn chat_error(failed: Failed, turn: &mut Turn) -> ChatError {
     match failed {
         Failed::Error(error) => {
             turn.log.end(End::UpstreamError, error.status.as_u16());
