@@ -5,7 +5,7 @@
 use callwright::json;
 use callwright::value::Value;
 use callwright::{Acceptance, Policy, Refusal, Verdict};
-use callwright_relay::{Attempt, Choice, End, Mistake, TurnRecord, Why, mistakes};
+use callwright_relay::{Attempt, AttemptReason, CallFault, Choice, TurnEnd, TurnRecord, call_faults};
 use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
 
 use crate::conversation::Conversation;
@@ -24,7 +24,7 @@ impl Record for Recorded {
 
     fn into_turn(self: Box<Self>) -> Option<NewTurn> {
         // What was no chat is no turn of one; the metrics count it.
-        (self.0.end != End::Rejected).then(|| turn_of(&self.0))
+        (self.0.end != TurnEnd::Rejected).then(|| turn_of(&self.0))
     }
 }
 
@@ -45,7 +45,7 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
             told.choice(record, attempt, choice, Place { attempt: number, choice: at, is_last }, &mut new);
         }
     }
-    if record.end == End::Breaker {
+    if record.end == TurnEnd::Breaker {
         let text = told.last_error.as_deref().unwrap_or_default();
         new.push(NewNode::new(
             NodeKind::Breaker,
@@ -70,7 +70,9 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
     let last = record.attempts.last();
-    let is_repair = |attempt: &&Attempt| matches!(attempt.why, Why::Reask | Why::Feedback | Why::OtherModel);
+    let is_repair = |attempt: &&Attempt| {
+        matches!(attempt.reason, AttemptReason::Reask | AttemptReason::Feedback | AttemptReason::OtherModel)
+    };
     let sum = |of: fn(&Attempt) -> u64| record.attempts.iter().map(of).fold(0, u64::saturating_add);
     let repairs = record.attempts.iter().filter(is_repair);
     Turn {
@@ -90,7 +92,8 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
         prompt_tokens: count(sum(|attempt| attempt.usage.prompt)),
         completion_tokens: count(sum(|attempt| attempt.usage.completion)),
         repair_turns: repairs.clone().count() as i64,
-        feedback_turns: repairs.clone().filter(|attempt| attempt.why == Why::Feedback).count() as i64,
+        feedback_turns: repairs.clone().filter(|attempt| attempt.reason == AttemptReason::Feedback).count()
+            as i64,
         repair_tokens: count(
             repairs.map(|attempt| attempt.usage.prompt.saturating_add(attempt.usage.completion)).sum(),
         ),
@@ -107,8 +110,8 @@ fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
     node
 }
 
-fn fault(mistake: Mistake) -> Fault {
-    let Mistake { kind, tool, place } = mistake;
+fn fault(fault: CallFault) -> Fault {
+    let CallFault { kind, tool, place } = fault;
     Fault { kind, tool, place }
 }
 
@@ -149,7 +152,7 @@ impl Told {
         let report = choice.report(&choice.outcome);
         let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
         for verdict in &choice.outcome.verdicts {
-            self.faults.extend(mistakes(verdict).into_iter().map(fault));
+            self.faults.extend(call_faults(verdict).into_iter().map(fault));
             match verdict {
                 Verdict::Accepted(call) => {
                     nodes.push(self.accepted(attempt, call, calls.next().unwrap_or_default(), place));
@@ -164,10 +167,20 @@ impl Told {
 
     fn accepted(&mut self, attempt: &Attempt, call: &Acceptance, report: Value, place: Place) -> NewNode {
         let is_mended = !Policy::Strict.admits(call);
-        let became = match attempt.why {
-            Why::Reask | Why::Feedback | Why::OtherModel => Became::Corrected,
-            Why::First | Why::Failover | Why::NoTools | Why::NoConstraint if is_mended => Became::Healed,
-            Why::First | Why::Failover | Why::NoTools | Why::NoConstraint => Became::Right,
+        let became = match attempt.reason {
+            AttemptReason::Reask | AttemptReason::Feedback | AttemptReason::OtherModel => Became::Corrected,
+            AttemptReason::First
+            | AttemptReason::Failover
+            | AttemptReason::NoTools
+            | AttemptReason::NoConstraint
+                if is_mended =>
+            {
+                Became::Healed
+            }
+            AttemptReason::First
+            | AttemptReason::Failover
+            | AttemptReason::NoTools
+            | AttemptReason::NoConstraint => Became::Right,
         };
         self.calls.push(Call { tool: call.name.clone(), dialect: call.dialect.to_string(), became });
         if is_mended {
@@ -183,7 +196,8 @@ impl Told {
 
     fn refused(&mut self, record: &TurnRecord, refusal: &Refusal, report: Value, place: Place) -> NewNode {
         let tool = refusal.name.clone().unwrap_or_default();
-        let is_final = place.is_last || matches!(record.end, End::Cut | End::HungUp | End::UpstreamError);
+        let is_final =
+            place.is_last || matches!(record.end, TurnEnd::Cut | TurnEnd::HungUp | TurnEnd::UpstreamError);
         let feedback = refusal.feedback();
         let is_native = feedback.dialect == "native";
         let text = if is_native { feedback.tool_result() } else { feedback.user_message() };
@@ -195,7 +209,7 @@ impl Told {
         let mut payload = placed(report, place);
         payload["text"] = text.into();
         // What came next: asked once more without a trace, or told of its error as its next turn.
-        let next = record.attempts.get(place.attempt).map(|attempt| attempt.why.name());
+        let next = record.attempts.get(place.attempt).map(|attempt| attempt.reason.name());
         payload["next"] = next.into();
         let mut node = NewNode::new(kind, payload);
         node.name = refusal.name.clone();

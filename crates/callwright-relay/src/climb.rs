@@ -6,7 +6,7 @@ use crate::config::Mode;
 use crate::followup;
 use crate::ladder::Step;
 use crate::question::Question;
-use crate::record::{Choice, End, Why};
+use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::turn::{Chosen, Source, Turn, read_whole};
 use crate::wire::{Document, usage};
 
@@ -21,7 +21,7 @@ pub(crate) struct Settled {
     /// Why the model stopped.
     pub(crate) finish_reason: Option<String>,
     /// How it ended.
-    pub(crate) end: End,
+    pub(crate) end: TurnEnd,
 }
 
 impl Turn {
@@ -36,7 +36,7 @@ impl Turn {
         if owes_a_call && self.ladder.may_demand(self.log.elapsed()) {
             let tokens = self.ladder.tokens_left();
             let demand = followup::demand(&first, &self.tool_set, &self.ask.choice, tokens);
-            let answer = self.ask_again(chosen, &demand, Why::Reask).await;
+            let answer = self.ask_again(chosen, &demand, AttemptReason::Reask).await;
             if let Some(answer) = answer.filter(|answer| !answer.outcome.verdicts.is_empty()) {
                 verdicts = answer.outcome.verdicts.clone();
                 last = Some(answer);
@@ -47,36 +47,41 @@ impl Turn {
             // Where the client's bound cut the answer, another answer under it would be cut as well.
             let is_cut = self.ask.max_tokens.is_some() && first.finish_reason.as_deref() == Some("length");
             let step = match self.ladder.next(&refusals, spent, self.log.elapsed()) {
-                Step::Reask | Step::Feedback if is_cut => Step::Refuse(End::Refused),
+                Step::Reask | Step::Feedback if is_cut => Step::Refuse(TurnEnd::Refused),
                 step => step,
             };
             let tokens = self.ladder.tokens_left().max(1);
-            let (next, why) = match step {
-                Step::Deliver if last.is_none() && is_mended(&verdicts, chosen.mode) => break End::Healed,
-                Step::Deliver if last.is_none() => break End::Passed,
-                Step::Deliver => break End::Corrected,
+            let (next, reason) = match step {
+                Step::Deliver if last.is_none() && is_mended(&verdicts, chosen.mode) => {
+                    break TurnEnd::Healed;
+                }
+                Step::Deliver if last.is_none() => break TurnEnd::Passed,
+                Step::Deliver => break TurnEnd::Corrected,
                 Step::Refuse(end) => break end,
                 Step::Reask => {
                     let safe = &self.relay.config.ladder.safe_tools;
                     let refusal = refusals.first().copied();
-                    let Some(refusal) = refusal else { break End::Passed };
-                    (followup::reask(refusal, &self.tool_set, &self.ask.choice, safe, tokens), Why::Reask)
+                    let Some(refusal) = refusal else { break TurnEnd::Passed };
+                    (
+                        followup::reask(refusal, &self.tool_set, &self.ask.choice, safe, tokens),
+                        AttemptReason::Reask,
+                    )
                 }
                 Step::Feedback => {
                     let before = last.as_ref().unwrap_or(&first);
-                    (followup::feedback(&question, before, chosen.mode, tokens), Why::Feedback)
+                    (followup::feedback(&question, before, chosen.mode, tokens), AttemptReason::Feedback)
                 }
             };
             let before = self.log.usage().completion;
-            let answer = self.ask_again(chosen, &next, why).await;
+            let answer = self.ask_again(chosen, &next, reason).await;
             spent = self.log.usage().completion.saturating_sub(before);
-            let Some(answer) = answer else { break End::Refused };
+            let Some(answer) = answer else { break TurnEnd::Refused };
             let is_answered = answer.outcome.verdicts.is_empty();
             let is_empty = is_answered && answer.outcome.text.trim().is_empty();
-            match why {
+            match reason {
                 // Nothing came that could take the place of what was wrong.
                 _ if is_empty => {}
-                Why::Reask if !is_answered => replace_first(&mut verdicts, &answer),
+                AttemptReason::Reask if !is_answered => replace_first(&mut verdicts, &answer),
                 // It thought better of it and says so, or has seen all its errors.
                 _ => {
                     verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
@@ -84,18 +89,18 @@ impl Turn {
                     more_text = said_instead(&answer, &first);
                 }
             }
-            if why != Why::Reask {
+            if reason != AttemptReason::Reask {
                 question = next;
             }
             last = Some(answer);
         };
         // What cut the first answer did not cut the one that took its place.
         let finish_reason = match (end, last) {
-            (End::Corrected, Some(last)) => last.finish_reason,
+            (TurnEnd::Corrected, Some(last)) => last.finish_reason,
             _ => first.finish_reason.clone(),
         };
         let mut settled = Settled { first, verdicts, more_text, finish_reason, end };
-        if matches!(settled.end, End::Refused | End::Breaker) {
+        if matches!(settled.end, TurnEnd::Refused | TurnEnd::Breaker) {
             self.ask_other_model(&mut settled).await;
         }
         if self.ask.parallel == Some(false) {
@@ -115,21 +120,28 @@ impl Turn {
         tracing::info!(from = self.ask.model, to = other, "[relay] fallback: asking another model");
         let chosen = self.choose(candidate).await;
         let question = Question { stream: false, ..Question::first(&self.ask) };
-        let Some(answer) = self.ask_again(&chosen, &question, Why::OtherModel).await else { return };
+        let Some(answer) = self.ask_again(&chosen, &question, AttemptReason::OtherModel).await else {
+            return;
+        };
         if refused(&answer.outcome.verdicts).next().is_none() && !answer.is_empty() {
             settled.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
             settled.verdicts.extend(answer.outcome.verdicts.iter().cloned());
             settled.more_text = said_instead(&answer, &settled.first);
             settled.finish_reason = answer.finish_reason;
-            settled.end = End::Corrected;
+            settled.end = TurnEnd::Corrected;
         }
     }
 
     /// Asks the same candidate a follow-up, and reads its whole answer.
-    async fn ask_again(&mut self, chosen: &Chosen, question: &Question, why: Why) -> Option<Choice> {
-        tracing::info!(model = chosen.candidate.model, why = why.name(), "[relay] asking again");
+    async fn ask_again(
+        &mut self,
+        chosen: &Chosen,
+        question: &Question,
+        reason: AttemptReason,
+    ) -> Option<Choice> {
+        tracing::info!(model = chosen.candidate.model, why = reason.name(), "[relay] asking again");
         // Few requests come here: they alone pay for the place that asking takes.
-        let opened = Box::pin(self.open_at(chosen.clone(), question, why)).await.ok()?;
+        let opened = Box::pin(self.open_at(chosen.clone(), question, reason)).await.ok()?;
         let document = match opened.source {
             Source::Salvaged(document) => document,
             Source::Answer(answer) => {

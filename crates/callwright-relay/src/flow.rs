@@ -11,7 +11,7 @@ use crate::followup;
 use crate::log::unix_seconds;
 use crate::question::Question;
 use crate::reading::{Manner, Reading};
-use crate::record::{Choice, End, Usage};
+use crate::record::{Choice, TurnEnd, Usage};
 use crate::reply::Outlet;
 use crate::report;
 use crate::sink::Sink;
@@ -153,7 +153,7 @@ impl<'t> Came<'t> {
             self.choices.into_iter().map(|choice| choice.break_off(frame, &mut text)).collect();
         to.write(text.as_bytes());
         turn.log.read(self.spent, read.iter());
-        end_of_stream(turn, &self.ending, End::Cut, to);
+        end_of_stream(turn, &self.ending, TurnEnd::Cut, to);
     }
 
     /// Writes what became certain with the end.
@@ -186,7 +186,7 @@ impl Ended {
 
     /// Asks again what has to be asked again, and writes what comes of it, to the last event.
     async fn settle(self, turn: &mut Turn, chosen: &Chosen, frame: &Template, to: &Outlet) {
-        let mut end = End::Passed;
+        let mut end = TurnEnd::Passed;
         let mut text = String::new();
         let n_choices = self.choices.len();
         let mut done: Vec<Settled> = Vec::with_capacity(n_choices);
@@ -202,7 +202,7 @@ impl Ended {
                 let why = followup::sentence(refused(&settled.verdicts));
                 text.push_str(&sse_out::error("call_refused", &why));
                 to.write(text.as_bytes());
-                return turn.log.end(End::Refused, 200);
+                return turn.log.end(TurnEnd::Refused, 200);
             }
             done.push(settled);
             let has_report = done.len() == n_choices && turn.ask.wants_report;

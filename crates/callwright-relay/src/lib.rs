@@ -4,7 +4,7 @@
 
 pub mod config;
 mod record;
-mod told;
+mod record_json;
 pub mod upstream;
 pub mod capability;
 mod client;
@@ -37,10 +37,10 @@ pub use again::{Again, AgainError};
 pub use client::{
     Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ToolCall, error_fingerprint,
 };
-pub use record::{Attempt, Choice, End, Nobody, Observer, TurnRecord, Usage, Why};
+pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord, Usage};
+pub use record_json::{CallFault, call_faults};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
-pub use told::{Mistake, mistakes};
 pub use upstream::Kept;
 pub use wire::WireError;
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use callwright::Policy;
 use http::HeaderMap;
 
-use crate::record::{Attempt, Choice, End, Observer, TurnRecord, Usage, Why};
+use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
 use crate::turn::Chosen;
 use crate::upstream::{Answer, Kept};
 use crate::wire::{Ask, string_of};
@@ -47,11 +47,11 @@ impl Log {
     }
 
     /// An upstream is asked.
-    pub(crate) fn asked(&mut self, why: Why, chosen: &Chosen, request: Bytes) {
+    pub(crate) fn asked(&mut self, reason: AttemptReason, chosen: &Chosen, request: Bytes) {
         self.settle();
         self.asked = Instant::now();
         self.record.attempts.push(Attempt {
-            why,
+            reason,
             upstream: chosen.candidate.upstream.name().to_owned(),
             model: chosen.candidate.model.clone(),
             mode: chosen.mode,
@@ -104,7 +104,7 @@ impl Log {
     }
 
     /// How the request ended.
-    pub(crate) fn end(&mut self, end: End, status: u16) {
+    pub(crate) fn end(&mut self, end: TurnEnd, status: u16) {
         self.record.end = end;
         self.record.status = status;
     }

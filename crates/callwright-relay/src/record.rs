@@ -47,7 +47,7 @@ pub struct TurnRecord {
     /// What the upstreams were asked, in order. Empty where the request was refused before.
     pub attempts: Vec<Attempt>,
     /// How it ended.
-    pub end: End,
+    pub end: TurnEnd,
     /// The HTTP status of the answer.
     pub status: u16,
     /// From the request to the first byte of the answer.
@@ -64,7 +64,7 @@ pub struct TurnRecord {
 #[derive(Debug)]
 pub struct Attempt {
     /// Why it was asked.
-    pub why: Why,
+    pub reason: AttemptReason,
     /// The upstream's name.
     pub upstream: String,
     /// The model's name there.
@@ -116,7 +116,7 @@ impl Choice {
 
 /// Why an upstream was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum AttemptReason {
     /// The request itself.
     First,
     /// The upstream before it failed.
@@ -133,24 +133,24 @@ pub enum Why {
     OtherModel,
 }
 
-impl Why {
+impl AttemptReason {
     /// Its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
-            Why::First => "first",
-            Why::Failover => "failover",
-            Why::NoTools => "no-tools",
-            Why::NoConstraint => "no-constraint",
-            Why::Reask => "reask",
-            Why::Feedback => "feedback",
-            Why::OtherModel => "other-model",
+            AttemptReason::First => "first",
+            AttemptReason::Failover => "failover",
+            AttemptReason::NoTools => "no-tools",
+            AttemptReason::NoConstraint => "no-constraint",
+            AttemptReason::Reask => "reask",
+            AttemptReason::Feedback => "feedback",
+            AttemptReason::OtherModel => "other-model",
         }
     }
 }
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum End {
+pub enum TurnEnd {
     /// Passed as it came.
     Passed,
     /// Passed after calls or content were healed.
@@ -172,32 +172,32 @@ pub enum End {
     HungUp,
 }
 
-impl End {
+impl TurnEnd {
     /// All of them.
-    pub const ALL: [End; 9] = [
-        End::Passed,
-        End::Healed,
-        End::Corrected,
-        End::Refused,
-        End::Breaker,
-        End::Rejected,
-        End::UpstreamError,
-        End::Cut,
-        End::HungUp,
+    pub const ALL: [TurnEnd; 9] = [
+        TurnEnd::Passed,
+        TurnEnd::Healed,
+        TurnEnd::Corrected,
+        TurnEnd::Refused,
+        TurnEnd::Breaker,
+        TurnEnd::Rejected,
+        TurnEnd::UpstreamError,
+        TurnEnd::Cut,
+        TurnEnd::HungUp,
     ];
 
     /// Its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
-            End::Passed => "passed",
-            End::Healed => "healed",
-            End::Corrected => "corrected",
-            End::Refused => "refused",
-            End::Breaker => "breaker",
-            End::Rejected => "rejected",
-            End::UpstreamError => "upstream-error",
-            End::Cut => "cut",
-            End::HungUp => "hung-up",
+            TurnEnd::Passed => "passed",
+            TurnEnd::Healed => "healed",
+            TurnEnd::Corrected => "corrected",
+            TurnEnd::Refused => "refused",
+            TurnEnd::Breaker => "breaker",
+            TurnEnd::Rejected => "rejected",
+            TurnEnd::UpstreamError => "upstream-error",
+            TurnEnd::Cut => "cut",
+            TurnEnd::HungUp => "hung-up",
         }
     }
 }

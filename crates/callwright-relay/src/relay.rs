@@ -14,7 +14,7 @@ use crate::ladder::Ladder;
 use crate::log::{Log, tool_results};
 use crate::notes::Notes;
 use crate::question::Question;
-use crate::record::{End, Observer, Why};
+use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
 use crate::stream;
 use crate::turn::{Failed, Opened, Turn};
@@ -95,14 +95,14 @@ impl Relay {
                 Box::new(Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder })
             }
             Err(error) => {
-                log.end(End::Rejected, error.status.as_u16());
+                log.end(TurnEnd::Rejected, error.status.as_u16());
                 return with_id(Reply::error(&error), log.id());
             }
         };
         let id = HeaderValue::from_str(turn.log.id()).ok();
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
-        let mut reply = match turn.open(&question, Why::First).await {
+        let mut reply = match turn.open(&question, AttemptReason::First).await {
             Ok(opened) => answer(turn, opened).await,
             Err(failed) => failed.reply(&mut turn.log),
         };
@@ -236,11 +236,11 @@ impl Failed {
     pub(crate) fn reply(self, log: &mut Log) -> Reply {
         match self {
             Failed::Error(error) => {
-                log.end(End::UpstreamError, error.status.as_u16());
+                log.end(TurnEnd::UpstreamError, error.status.as_u16());
                 Reply::error(&error)
             }
             Failed::Upstream(status, headers, body) => {
-                log.end(End::UpstreamError, status.as_u16());
+                log.end(TurnEnd::UpstreamError, status.as_u16());
                 Reply { status, headers, body: ReplyBody::whole(body) }
             }
         }

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::climb::{Settled, refused};
 use crate::followup;
-use crate::record::{End, TurnRecord};
+use crate::record::{TurnEnd, TurnRecord};
 
 /// The `x-callwright-*` headers that are known before the answer begins.
 pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
@@ -25,7 +25,7 @@ pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
 }
 
 /// The headers that are known when the answer is.
-pub(crate) fn outcome(record: &TurnRecord, end: End, settled: &[Settled], headers: &mut HeaderMap) {
+pub(crate) fn outcome(record: &TurnRecord, end: TurnEnd, settled: &[Settled], headers: &mut HeaderMap) {
     set(headers, "x-callwright-outcome", end.name());
     set(headers, "x-callwright-attempts", &record.attempts.len().to_string());
     let mended = repairs(settled.iter().flat_map(|settled| &settled.verdicts));
@@ -54,13 +54,13 @@ fn repairs<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> BTreeMap<&'static
 }
 
 /// The member `callwright` of an answer, as JSON.
-pub(crate) fn member(record: &TurnRecord, end: End, settled: &[Settled]) -> String {
+pub(crate) fn member(record: &TurnRecord, end: TurnEnd, settled: &[Settled]) -> String {
     let attempts: Vec<_> = record
         .attempts
         .iter()
         .map(|attempt| {
             json!({
-                "why": attempt.why.name(),
+                "why": attempt.reason.name(),
                 "upstream": attempt.upstream,
                 "model": attempt.model,
                 "mode": attempt.mode.name(),

@@ -8,7 +8,7 @@ use callwright::{Event, LiveCall, Verdict};
 use crate::calls::{Ids, function, tool_call_delta};
 use crate::climb::{Settled, refused};
 use crate::followup;
-use crate::record::End;
+use crate::record::TurnEnd;
 use crate::relay::Relay;
 use crate::report;
 use crate::turn::Turn;
@@ -219,7 +219,7 @@ impl Sink {
         settled: &Settled,
         template: &Template,
         out: &mut String,
-    ) -> End {
+    ) -> TurnEnd {
         let waiting = settled.verdicts.get(self.n_out..).unwrap_or(&[]);
         for verdict in waiting {
             if let Verdict::Accepted(call) = verdict {
@@ -245,7 +245,7 @@ impl Sink {
             let reason = settled.first.finish_reason.as_deref();
             let healed = (!self.has_calls()).then(|| healed_content(turn, &content, reason)).flatten();
             if healed.is_some() {
-                end = worse(end, End::Healed);
+                end = worse(end, TurnEnd::Healed);
             }
             let content = healed.unwrap_or(content);
             if !content.is_empty() {

@@ -6,7 +6,7 @@ use callwright_json::{Value, quote, strict};
 use http::{HeaderValue, StatusCode, header};
 
 use crate::flow::healed;
-use crate::record::{End, Usage};
+use crate::record::{TurnEnd, Usage};
 use crate::reply::{Outlet, Reply, ReplyBody};
 use crate::report;
 use crate::sse::{self, Decoder};
@@ -97,7 +97,7 @@ async fn passed(mut turn: Box<Turn>, opened: Opened, to: Outlet) {
         to.write(b"\n\n");
     }
     turn.log.read(spent, std::iter::empty());
-    end_of_stream(&mut turn, &ending, End::Passed, &to);
+    end_of_stream(&mut turn, &ending, TurnEnd::Passed, &to);
 }
 
 /// The same where the upstream knows a secret: each event is looked into, and goes on as it is where there is none of it.
@@ -120,7 +120,7 @@ async fn hidden(mut turn: Box<Turn>, body: AnswerBody, secrets: Arc<Secrets>, to
     if ending.is_done {
         to.write(b"data: [DONE]\n\n");
     }
-    end_of_stream(&mut turn, &ending, End::Passed, &to);
+    end_of_stream(&mut turn, &ending, TurnEnd::Passed, &to);
 }
 
 /// The event without what is of a secret that is spread over several; none where it may go on as it is.
@@ -181,9 +181,9 @@ pub(crate) fn is_error(root: Value<'_>) -> bool {
 }
 
 /// Ends a stream as it has to be ended: `[DONE]`, or an error where it is not whole.
-pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: End, to: &Outlet) {
+pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: TurnEnd, to: &Outlet) {
     if ending.is_error {
-        turn.log.end(End::UpstreamError, 200);
+        turn.log.end(TurnEnd::UpstreamError, 200);
         if ending.is_done && turn.is_read() {
             to.write(b"data: [DONE]\n\n");
         }
@@ -192,13 +192,13 @@ pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: End, to: &Out
     match ending.fault() {
         None => {
             turn.log.end(end, 200);
-            if !(ending.is_done && end == End::Passed && !turn.is_read()) {
+            if !(ending.is_done && end == TurnEnd::Passed && !turn.is_read()) {
                 to.write(b"data: [DONE]\n\n");
             }
         }
         Some(why) => {
             turn.log.failed(None, &why);
-            turn.log.end(End::Cut, 200);
+            turn.log.end(TurnEnd::Cut, 200);
             to.write(sse_out::error("upstream_cut", &why).as_bytes());
         }
     }

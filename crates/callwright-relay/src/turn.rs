@@ -14,7 +14,7 @@ use crate::ladder::Ladder;
 use crate::log::Log;
 use crate::question::{Manner, Posed, Question};
 use crate::reading::{self, Reading, Shown};
-use crate::record::{Choice, Usage, Why};
+use crate::record::{AttemptReason, Choice, Usage};
 use crate::relay::Relay;
 use crate::salvage::salvaged;
 use crate::upstream::{Answer, Candidate, Upstream};
@@ -88,7 +88,11 @@ impl Turn {
     }
 
     /// Asks the upstreams of the model one after the other, each in the way that it can take.
-    pub(crate) async fn open(&mut self, question: &Question, why: Why) -> Result<Opened, Failed> {
+    pub(crate) async fn open(
+        &mut self,
+        question: &Question,
+        reason: AttemptReason,
+    ) -> Result<Opened, Failed> {
         let model = self.ask.model.clone();
         let route = self.relay.upstreams.route(&model);
         if route.candidates.is_empty() {
@@ -102,15 +106,15 @@ impl Turn {
             };
             return Err(Failed::Error(error));
         }
-        let (mut failed, mut why) = (None, why);
+        let (mut failed, mut reason) = (None, reason);
         for candidate in route.candidates {
             let chosen = self.choose(candidate).await;
-            match self.open_at(chosen, question, why).await {
+            match self.open_at(chosen, question, reason).await {
                 Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
                 done => return done,
             }
             tracing::warn!(model, "[relay] upstream failed, asking the next one");
-            why = Why::Failover;
+            reason = AttemptReason::Failover;
         }
         Err(failed.unwrap_or_else(|| {
             Failed::Error(WireError::upstream(
@@ -158,13 +162,13 @@ impl Turn {
         &mut self,
         mut chosen: Chosen,
         question: &Question,
-        why: Why,
+        reason: AttemptReason,
     ) -> Result<Opened, Failed> {
-        let mut why = why;
+        let mut reason = reason;
         loop {
             let Posed { body, shown, constrain } = question.posed(&self.ask, &self.tool_set, chosen.manner());
             let asked = Chosen { constrain, ..chosen.clone() };
-            self.log.asked(why, &asked, body.clone());
+            self.log.asked(reason, &asked, body.clone());
             let upstream = Arc::clone(&chosen.candidate.upstream);
             let mut answer = match upstream.post("/chat/completions", body, &self.headers).await {
                 Ok(answer) => answer,
@@ -204,7 +208,7 @@ impl Turn {
                     }
                     chosen = self.choose(chosen.candidate).await;
                     chosen.mode = Mode::Prompt;
-                    why = Why::NoTools;
+                    reason = AttemptReason::NoTools;
                     continue;
                 }
                 if let Some(document) = salvaged(&self.ask.model, &text) {
@@ -223,7 +227,7 @@ impl Turn {
                     self.relay.capabilities.learn_no_constraint(&chosen.candidate, words).await;
                 }
                 chosen.constrain = Constrain::None;
-                why = Why::NoConstraint;
+                reason = AttemptReason::NoConstraint;
                 continue;
             }
             return Err(match is_told(status, &body) {
@@ -294,7 +298,7 @@ impl Turn {
         tracing::info!(model = chosen.candidate.model, "[relay] fallback: the upstream made no call");
         let mut other = self.choose(chosen.candidate.clone()).await;
         other.mode = Mode::Prompt;
-        Box::pin(self.open_at(other, question, Why::NoTools)).await
+        Box::pin(self.open_at(other, question, AttemptReason::NoTools)).await
     }
 }
 

@@ -10,7 +10,7 @@ use crate::calls::{Ids, function, tool_call};
 use crate::climb::{Settled, refused};
 use crate::followup;
 use crate::question::Question;
-use crate::record::{Choice, End, Usage};
+use crate::record::{Choice, TurnEnd, Usage};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
 use crate::sse_out;
@@ -38,7 +38,7 @@ pub(crate) async fn reply(mut turn: Box<Turn>, opened: Opened) -> Reply {
         let spent = usage(document.root()).unwrap_or_default();
         if !turn.is_read() {
             turn.log.read(spent, std::iter::empty());
-            return done(turn, headers, document, &[], End::Passed);
+            return done(turn, headers, document, &[], TurnEnd::Passed);
         }
         let manner = turn.manner(&opened.chosen, &turn.ask.choice, &opened.shown);
         let read = read_whole(&document, &turn.tool_set, manner, turn.ask.max_tokens, spent);
@@ -73,7 +73,7 @@ fn done(
     mut headers: HeaderMap,
     document: Document,
     settled: &[Settled],
-    end: End,
+    end: TurnEnd,
 ) -> Reply {
     turn.log.end(end, 200);
     report::head(turn.log.record(), &mut headers);
@@ -92,8 +92,8 @@ fn done(
 }
 
 /// The answer with what came of its choices, and how it ended.
-fn written(turn: &Turn, document: Document, settled: &[Settled]) -> (Document, End) {
-    let mut end = End::Passed;
+fn written(turn: &Turn, document: Document, settled: &[Settled]) -> (Document, TurnEnd) {
+    let mut end = TurnEnd::Passed;
     let mut is_changed = false;
     let texts: Vec<String> = choices(document.root())
         .zip(settled)
@@ -125,7 +125,7 @@ fn written(turn: &Turn, document: Document, settled: &[Settled]) -> (Document, E
 }
 
 /// One choice as it goes out; none where it goes out as it came.
-fn written_choice(turn: &Turn, answered: &Answered<'_>, settled: &Settled) -> (Option<String>, End) {
+fn written_choice(turn: &Turn, answered: &Answered<'_>, settled: &Settled) -> (Option<String>, TurnEnd) {
     let accepted: Vec<_> = settled
         .verdicts
         .iter()
@@ -149,7 +149,7 @@ fn written_choice(turn: &Turn, answered: &Answered<'_>, settled: &Settled) -> (O
         && let Some(healed) = healed_content(turn, &text, answered.finish_reason.as_deref())
     {
         text = healed;
-        end = worse(end, End::Healed);
+        end = worse(end, TurnEnd::Healed);
     }
     let mut ids = Ids::default();
     let ids: Vec<String> = accepted.iter().map(|call| ids.next(call.id.as_deref())).collect();
@@ -246,14 +246,14 @@ pub(crate) fn append(text: &mut String, more: &str) {
 }
 
 /// Of two ends, the one that says more.
-pub(crate) fn worse(a: End, b: End) -> End {
-    let rank = |end: End| match end {
-        End::Passed => 0,
-        End::Healed => 1,
-        End::Corrected => 2,
-        End::Refused => 3,
-        End::Breaker => 4,
-        End::Rejected | End::UpstreamError | End::Cut | End::HungUp => 5,
+pub(crate) fn worse(a: TurnEnd, b: TurnEnd) -> TurnEnd {
+    let rank = |end: TurnEnd| match end {
+        TurnEnd::Passed => 0,
+        TurnEnd::Healed => 1,
+        TurnEnd::Corrected => 2,
+        TurnEnd::Refused => 3,
+        TurnEnd::Breaker => 4,
+        TurnEnd::Rejected | TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::HungUp => 5,
     };
     if rank(a) < rank(b) { b } else { a }
 }
@@ -277,7 +277,7 @@ pub(crate) fn unasked(choice: Choice) -> Settled {
         verdicts: choice.outcome.verdicts.clone(),
         more_text: String::new(),
         finish_reason: choice.finish_reason.clone(),
-        end: End::Passed,
+        end: TurnEnd::Passed,
         first: choice,
     }
 }

@@ -18,7 +18,7 @@ use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::question::Question;
 use crate::reading::Reading;
-use crate::record::{Choice, End, TurnRecord, Usage, Why};
+use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
 use crate::relay::{Begun, Relay, Request};
 use crate::stream::{Events, is_error};
 use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
@@ -122,7 +122,7 @@ impl Relay {
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
         let begun = self.turn(request);
         let Begun { ask, tool_set, policy, headers } = begun.map_err(|error| {
-            log.end(End::Rejected, error.status.as_u16());
+            log.end(TurnEnd::Rejected, error.status.as_u16());
             ChatError { status: error.status.as_u16(), message: error.message }
         })?;
         log.request(&ask, policy, !tool_set.is_empty());
@@ -131,8 +131,10 @@ impl Relay {
         let ladder = Ladder::new(policy, &bounds);
         let mut turn = Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder };
         let question = Question::first(&turn.ask);
-        let mut opened =
-            turn.open(&question, Why::First).await.map_err(|failed| chat_error(failed, &mut turn))?;
+        let mut opened = turn
+            .open(&question, AttemptReason::First)
+            .await
+            .map_err(|failed| chat_error(failed, &mut turn))?;
         loop {
             let (choice, chosen) = turn.read_answer(opened, on_delta).await?;
             if turn.was_left_out(&chosen, &choice)
@@ -265,7 +267,7 @@ impl Turn {
 
     fn cut_off(&mut self, message: String) -> ChatError {
         self.log.failed(None, &message);
-        self.log.end(End::Cut, 502);
+        self.log.end(TurnEnd::Cut, 502);
         ChatError { status: 502, message }
     }
 
@@ -303,11 +305,11 @@ fn pass_on(events: &mut Vec<Event>, on_delta: OnDelta<'_>) {
 fn chat_error(failed: Failed, turn: &mut Turn) -> ChatError {
     match failed {
         Failed::Error(error) => {
-            turn.log.end(End::UpstreamError, error.status.as_u16());
+            turn.log.end(TurnEnd::UpstreamError, error.status.as_u16());
             ChatError { status: error.status.as_u16(), message: error.message }
         }
         Failed::Upstream(status, _, body) => {
-            turn.log.end(End::UpstreamError, status.as_u16());
+            turn.log.end(TurnEnd::UpstreamError, status.as_u16());
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let message = body["error"]["message"].as_str().or_else(|| body["error"].as_str());
             let message = message.unwrap_or("the upstream answered with an error").to_owned();
