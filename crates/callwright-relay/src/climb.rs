@@ -143,7 +143,7 @@ impl Turn {
         // Few requests come here: they alone pay for the place that asking takes.
         let opened = Box::pin(self.open_at(chosen.clone(), question, reason)).await.ok()?;
         let document = match opened.source {
-            Source::Salvaged(document) => document,
+            Source::Recovered(document) => document,
             Source::Answer(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await.ok()?;
                 Document::parse(opened.chosen.candidate.upstream.without_secrets(body)).ok()?

@@ -7,21 +7,21 @@ use callwright::{Event, ToolSet};
 use callwright_json::{Value, quote, strict};
 
 use crate::climb::{Settled, refused};
+use crate::clock::unix_seconds;
 use crate::followup;
-use crate::log::unix_seconds;
 use crate::question::Question;
 use crate::reading::{Manner, Reading};
 use crate::record::{Choice, TurnEnd, Usage};
+use crate::redact::{self, Redactor};
 use crate::reply::Outlet;
 use crate::report;
 use crate::sink::Sink;
 use crate::sse_out;
 use crate::stream::{Ending, Events, end_of_stream, is_error};
 use crate::turn::{Chosen, Opened, Source, Turn};
-use crate::unsaid::{self, Unsaid};
 use crate::upstream::{AnswerBody, Secrets};
 use crate::whole::{unasked, worse};
-use crate::wire::{Change, Delta, Halves, Template, deltas, rewritten, usage};
+use crate::wire::{Change, Delta, Surrogates, Template, deltas, rewritten, usage};
 
 /// Answers with what an upstream streams, healed.
 pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) {
@@ -118,9 +118,9 @@ impl<'t> Came<'t> {
                 });
                 let is_only = came.choices.len() == 1;
                 let choice = &mut came.choices[at];
-                choice.halves.mend(&mut delta);
+                choice.surrogates.mend(&mut delta);
                 events.clear();
-                let is_hidden = choice.unsaid.take(secrets, &mut delta);
+                let is_hidden = choice.redactor.redact(secrets, &mut delta);
                 let may_pass = choice.take(&delta, chunk, frame, &mut events) && !is_hidden;
                 if !(may_pass && is_whole && is_only) {
                     is_whole = false;
@@ -235,9 +235,9 @@ fn usage_text(all: Usage) -> String {
 struct Streamed<'t> {
     index: usize,
     reading: Reading<'t>,
-    halves: Halves,
+    surrogates: Surrogates,
     sink: Sink,
-    unsaid: Unsaid,
+    redactor: Redactor,
     /// Bytes of text and arguments that came.
     came: usize,
     /// Bytes of what is marked as thought, which goes on at once.
@@ -253,9 +253,9 @@ impl<'t> Streamed<'t> {
         Streamed {
             index,
             reading,
-            halves: Halves::default(),
+            surrogates: Surrogates::default(),
             sink,
-            unsaid: Unsaid::default(),
+            redactor: Redactor::default(),
             came: 0,
             thought: 0,
             has_role: false,
@@ -327,7 +327,7 @@ impl<'t> Streamed<'t> {
             self.sink.has_begun();
             if delta.hides_thought {
                 let own = delta.choice.get("delta").unwrap_or(delta.choice);
-                changes.extend(unsaid::thought(own, delta.reasoning.as_deref().unwrap_or("")));
+                changes.extend(redact::reasoning_members(own, delta.reasoning.as_deref().unwrap_or("")));
             }
             if self.repeats_role {
                 changes.push(("role", Change::Remove));
@@ -345,18 +345,18 @@ impl<'t> Streamed<'t> {
     }
 
     /// Reads the halves of characters whose other half did not come.
-    fn halves_that_wait(&mut self, events: &mut Vec<Event>) {
-        if let Some(text) = self.halves.last_of_text() {
+    fn read_lone_surrogates(&mut self, events: &mut Vec<Event>) {
+        if let Some(text) = self.surrogates.last_of_text() {
             self.reading.text(&text, events);
         }
-        self.halves.last_of_calls(|piece| self.reading.call(piece, events));
-        self.reading.lone_surrogates(self.halves.n_alone());
+        self.surrogates.last_of_calls(|piece| self.reading.call(piece, events));
+        self.reading.lone_surrogates(self.surrogates.n_alone());
     }
 
     /// Reads to the end, and writes what became certain there.
     fn finish(mut self, is_cut: bool, template: &Template, out: &mut String) -> (Sink, Choice) {
         let mut events = Vec::new();
-        self.halves_that_wait(&mut events);
+        self.read_lone_surrogates(&mut events);
         let choice = self.reading.finish(is_cut, &mut events);
         self.sink.send(&events, template, out);
         (self.sink, choice)
@@ -365,7 +365,7 @@ impl<'t> Streamed<'t> {
     /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
     fn break_off(mut self, template: &Template, out: &mut String) -> Choice {
         let mut events = Vec::new();
-        self.halves_that_wait(&mut events);
+        self.read_lone_surrogates(&mut events);
         let choice = self.reading.finish(true, &mut events);
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
         self.sink.send(&events, template, out);

@@ -14,7 +14,7 @@ mod history;
 mod question;
 mod turn;
 mod reading;
-mod salvage;
+mod recover;
 mod climb;
 mod ladder;
 mod followup;
@@ -23,17 +23,17 @@ mod notes;
 mod whole;
 pub mod sse;
 mod stream;
-mod unsaid;
+mod redact;
 mod flow;
 mod sink;
 mod sse_out;
 mod reply;
 mod report;
-mod again;
+mod what_if;
 pub mod survey;
 mod log;
+mod clock;
 
-pub use again::{Again, AgainError};
 pub use client::{
     Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ToolCall, error_fingerprint,
 };
@@ -42,6 +42,7 @@ pub use record_json::{CallFault, call_faults};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
 pub use upstream::Kept;
+pub use what_if::{WhatIf, WhatIfError};
 pub use wire::WireError;
 
 /// What the pages of the project and of the engine print runs.

@@ -1,7 +1,7 @@
 //! Keeps what happens to a request, and tells the observer once, however the request ends.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callwright::Policy;
@@ -162,11 +162,6 @@ impl Drop for Log {
         let Some(observer) = self.observer.take() else { return };
         observer.ended(self.taken());
     }
-}
-
-/// The seconds since 1970, which the wire format calls `created`.
-pub(crate) fn unix_seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Says which results of tools have come: those behind the model's last turn.

@@ -7,12 +7,12 @@ use http::{HeaderValue, StatusCode, header};
 
 use crate::flow::healed;
 use crate::record::{TurnEnd, Usage};
+use crate::redact::{self, Redactor};
 use crate::reply::{Outlet, Reply, ReplyBody};
 use crate::report;
 use crate::sse::{self, Decoder};
 use crate::sse_out;
 use crate::turn::{Opened, Source, Turn};
-use crate::unsaid::{self, Unsaid};
 use crate::upstream::{AnswerBody, Secrets};
 use crate::wire::{Change, array, deltas, rewritten, usage};
 
@@ -20,7 +20,7 @@ use crate::wire::{Change, array, deltas, rewritten, usage};
 pub(crate) fn reply(turn: Box<Turn>, opened: Opened) -> Reply {
     let mut headers = match &opened.source {
         Source::Answer(answer) => answer.headers.clone(),
-        Source::Salvaged(_) => http::HeaderMap::new(),
+        Source::Recovered(_) => http::HeaderMap::new(),
     };
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -103,7 +103,7 @@ async fn passed(mut turn: Box<Turn>, opened: Opened, to: Outlet) {
 /// The same where the upstream knows a secret: each event is looked into, and goes on as it is where there is none of it.
 async fn hidden(mut turn: Box<Turn>, body: AnswerBody, secrets: Arc<Secrets>, to: Outlet) {
     let mut events = Events::new(body, Arc::clone(&secrets), turn.relay.config.limits.event);
-    let mut choices: Vec<(usize, Unsaid)> = Vec::new();
+    let mut choices: Vec<(usize, Redactor)> = Vec::new();
     let mut spent = Usage::default();
     let mut ending = Ending::default();
     while let Some(event) = events.next().await {
@@ -124,7 +124,7 @@ async fn hidden(mut turn: Box<Turn>, body: AnswerBody, secrets: Arc<Secrets>, to
 }
 
 /// The event without what is of a secret that is spread over several; none where it may go on as it is.
-fn without(secrets: &Secrets, event: &sse::Event, choices: &mut Vec<(usize, Unsaid)>) -> Option<String> {
+fn without(secrets: &Secrets, event: &sse::Event, choices: &mut Vec<(usize, Redactor)>) -> Option<String> {
     let text = std::str::from_utf8(event.data.as_deref()?).ok()?;
     let tree = strict(text).ok()?;
     let chunk = tree.root(text);
@@ -132,10 +132,10 @@ fn without(secrets: &Secrets, event: &sse::Event, choices: &mut Vec<(usize, Unsa
     let written: Vec<String> = deltas(chunk)
         .map(|mut delta| {
             let at = choices.iter().position(|(index, _)| *index == delta.index).unwrap_or_else(|| {
-                choices.push((delta.index, Unsaid::default()));
+                choices.push((delta.index, Redactor::default()));
                 choices.len() - 1
             });
-            if !choices[at].1.take(secrets, &mut delta) {
+            if !choices[at].1.redact(secrets, &mut delta) {
                 return delta.choice.raw().to_owned();
             }
             is_changed = true;
@@ -143,7 +143,7 @@ fn without(secrets: &Secrets, event: &sse::Event, choices: &mut Vec<(usize, Unsa
             let set = |text: &str| ("content", Change::Set(quote(text)));
             let mut changes: Vec<(&str, Change)> = delta.text.as_deref().map(set).into_iter().collect();
             if delta.hides_thought {
-                changes.extend(unsaid::thought(own, delta.reasoning.as_deref().unwrap_or("")));
+                changes.extend(redact::reasoning_members(own, delta.reasoning.as_deref().unwrap_or("")));
             }
             rewritten(delta.choice, &[("delta", Change::Set(rewritten(own, &changes)))])
         })

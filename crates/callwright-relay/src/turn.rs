@@ -15,8 +15,8 @@ use crate::log::Log;
 use crate::question::{Manner, Posed, Question};
 use crate::reading::{self, Reading, Shown};
 use crate::record::{AttemptReason, Choice, Usage};
+use crate::recover::recover_from_error;
 use crate::relay::Relay;
-use crate::salvage::salvaged;
 use crate::upstream::{Answer, Candidate, Upstream};
 use crate::wire::{Ask, Document, WireError, choices};
 
@@ -54,7 +54,7 @@ pub(crate) enum Source {
     /// The upstream.
     Answer(Box<Answer>),
     /// An error message of the upstream that holds what the model wrote.
-    Salvaged(Document),
+    Recovered(Document),
 }
 
 /// Who is asked, and how.
@@ -211,8 +211,8 @@ impl Turn {
                     reason = AttemptReason::NoTools;
                     continue;
                 }
-                if let Some(document) = salvaged(&self.ask.model, &text) {
-                    return Ok(Opened { source: Source::Salvaged(document), chosen: asked, shown });
+                if let Some(document) = recover_from_error(&self.ask.model, &text) {
+                    return Ok(Opened { source: Source::Recovered(document), chosen: asked, shown });
                 }
             }
             if asked.constrain != Constrain::None

@@ -23,7 +23,7 @@ pub(crate) async fn reply(mut turn: Box<Turn>, opened: Opened) -> Reply {
     let (mut opened, mut headers) = (opened, HeaderMap::new());
     loop {
         let document = match opened.source {
-            Source::Salvaged(document) => document,
+            Source::Recovered(document) => document,
             Source::Answer(answer) => {
                 headers = answer.headers;
                 match whole_document(&turn, answer.body, &opened.chosen).await {

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
 
@@ -25,6 +25,7 @@ mod refusal;
 mod file;
 mod template;
 
+pub use crate::clock::{Clock, system_clock};
 use known::{Known, Learned};
 pub use refusal::{Refusal, Refused, refusal};
 pub use template::ModelTemplate;
@@ -58,14 +59,6 @@ pub enum Source {
     Family,
     /// Nobody.
     Unknown,
-}
-
-/// The time in seconds since 1970.
-pub type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
-
-/// The system's clock.
-pub fn system_clock() -> Clock {
-    Box::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 
 /// How long an upstream may take to tell about a model, all questions together.

@@ -19,12 +19,12 @@ use crate::log::Log;
 use crate::question::Question;
 use crate::reading::Reading;
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
+use crate::redact::Redactor;
 use crate::relay::{Begun, Relay, Request};
 use crate::stream::{Events, is_error};
 use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
-use crate::unsaid::Unsaid;
 use crate::upstream::{AnswerBody, Secrets};
-use crate::wire::{Document, Halves, deltas, string_of, usage};
+use crate::wire::{Document, Surrogates, deltas, string_of, usage};
 
 /// What holds for one question, where the configuration does not say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,7 +168,7 @@ impl Turn {
                 let choice = self.read_stream(answer.body, secrets, reading, on_delta).await?;
                 return Ok((choice, chosen));
             }
-            Source::Salvaged(document) => document,
+            Source::Recovered(document) => document,
             Source::Answer(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await;
                 let document = body.map_err(|error| error.to_string()).and_then(|body| {
@@ -203,9 +203,9 @@ impl Turn {
     ) -> Result<Choice, ChatError> {
         let limits = self.relay.config.limits;
         let mut upstream = Events::new(body, Arc::clone(&secrets), limits.event);
-        let mut unsaid = Unsaid::default();
+        let mut redactor = Redactor::default();
         let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
-        let (mut has_stopped, mut halves) = (false, Halves::default());
+        let (mut has_stopped, mut surrogates) = (false, Surrogates::default());
         while let Some(event) = upstream.next().await {
             let Some(data) = &event.data else { continue };
             let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
@@ -223,8 +223,8 @@ impl Turn {
             }
             spent = usage(chunk).unwrap_or(spent);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
-                halves.mend(&mut delta);
-                unsaid.take(&secrets, &mut delta);
+                surrogates.mend(&mut delta);
+                redactor.redact(&secrets, &mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
                     reading.thought(thought);
@@ -254,11 +254,11 @@ impl Turn {
             return Err(self.cut_off(String::from("the upstream's answer broke off")));
         }
         let is_cut = self.ask.max_tokens.is_some_and(|most| most <= spent.completion);
-        if let Some(text) = halves.last_of_text() {
+        if let Some(text) = surrogates.last_of_text() {
             reading.text(&text, &mut events);
         }
-        halves.last_of_calls(|piece| reading.call(piece, &mut events));
-        reading.lone_surrogates(halves.n_alone());
+        surrogates.last_of_calls(|piece| reading.call(piece, &mut events));
+        reading.lone_surrogates(surrogates.n_alone());
         let choice = reading.finish(is_cut, &mut events);
         pass_on(&mut events, on_delta);
         self.log.read(spent, std::iter::once(&choice));

@@ -6,7 +6,7 @@ use callwright::CallDelta;
 use callwright_json::{Kind, Value};
 
 use super::document::{count_of, string_of};
-use super::halves;
+use super::surrogates;
 use crate::record::Usage;
 
 /// One choice of an answer.
@@ -64,7 +64,7 @@ impl Answered<'_> {
         let message = self.choice.get("message");
         let texts = ["content", "reasoning_content"].into_iter().filter_map(|key| message?.get(key));
         let calls: usize = self.calls.iter().map(|call| call.n_alone).sum();
-        texts.map(halves::n_alone).sum::<usize>() + calls
+        texts.map(surrogates::n_alone).sum::<usize>() + calls
     }
 
     /// Is there nothing in the message that a user could see: no refusal, no audio, nothing of a vendor's own?
@@ -104,7 +104,7 @@ fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnsweredCall<'d> {
     let written = function.get("arguments");
     let id = string_of(call, "id");
     let name = string_of(function, "name").unwrap_or_default();
-    if let Some((text, n_alone)) = written.and_then(halves::arguments) {
+    if let Some((text, n_alone)) = written.and_then(surrogates::arguments) {
         return AnsweredCall { id, name, arguments: Cow::Owned(text), is_text: false, n_alone };
     }
     AnsweredCall {
