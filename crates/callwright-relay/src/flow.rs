@@ -6,11 +6,10 @@ use bytes::Bytes;
 use callwright::{Event, ToolSet};
 use callwright_json::{Value, quote, strict};
 
-use crate::climb::{Settled, refused};
 use crate::clock::unix_seconds;
 use crate::followup;
 use crate::question::Question;
-use crate::reading::{Manner, Reading};
+use crate::reading::{ReadOptions, Reading};
 use crate::record::{Choice, TurnEnd, Usage};
 use crate::redact::{self, Redactor};
 use crate::reply::Outlet;
@@ -18,23 +17,23 @@ use crate::report;
 use crate::sink::Sink;
 use crate::sse_out;
 use crate::stream::{Ending, Events, end_of_stream, is_error};
-use crate::turn::{Chosen, Opened, Source, Turn};
+use crate::turn::outcome::worse;
+use crate::turn::{AnswerSource, OpenAnswer, Resolution, Target, Turn, refusals};
 use crate::upstream::{AnswerBody, Secrets};
-use crate::whole::{unasked, worse};
 use crate::wire::{Change, Delta, Surrogates, Template, deltas, rewritten, usage};
 
 /// Answers with what an upstream streams, healed.
-pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) {
+pub(crate) async fn healed(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: Outlet) {
     let tool_set = Arc::clone(&turn.tool_set);
     let allowed = turn.ask.choice.clone();
     let live = turn.relay.config.stream_arguments;
     let mut frame: Option<Template> = None;
     loop {
-        let Opened { source, chosen, shown } = opened;
-        let Source::Answer(answer) = source else { return };
-        let manner = Manner { live, ..turn.manner(&chosen, &allowed, &shown) };
-        let secrets = Arc::clone(chosen.candidate.upstream.secrets());
-        let came = Came::read(&mut turn, (answer.body, &secrets), &tool_set, manner, &mut frame, &to).await;
+        let OpenAnswer { source, target, shown } = open_answer;
+        let AnswerSource::Upstream(answer) = source else { return };
+        let options = ReadOptions { live, ..turn.read_options(&target, &allowed, &shown) };
+        let secrets = Arc::clone(target.candidate.upstream.secrets());
+        let came = Came::read(&mut turn, (answer.body, &secrets), &tool_set, options, &mut frame, &to).await;
         let frame = frame.get_or_insert_with(|| {
             let record = turn.log.record();
             Template::own(&record.id, &record.model, unix_seconds())
@@ -44,14 +43,14 @@ pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) 
         }
         let ended = came.finish(&mut turn, frame, &to);
         if let Some(only) = ended.only()
-            && turn.was_left_out(&chosen, only)
-            && let Ok(again) = turn.in_prompt_mode(&chosen, &Question::first(&turn.ask)).await
+            && turn.was_left_out(&target, only)
+            && let Ok(again) = turn.in_prompt_mode(&target, &Question::first(&turn.ask)).await
             && again.is_stream()
         {
-            opened = again;
+            open_answer = again;
             continue;
         }
-        return ended.settle(&mut turn, &chosen, frame, &to).await;
+        return ended.resolve(&mut turn, &target, frame, &to).await;
     }
 }
 
@@ -70,7 +69,7 @@ impl<'t> Came<'t> {
         turn: &mut Turn,
         (body, secrets): (AnswerBody, &Arc<Secrets>),
         tool_set: &'t ToolSet,
-        manner: Manner<'t>,
+        options: ReadOptions<'t>,
         frame: &mut Option<Template>,
         to: &Outlet,
     ) -> Came<'t> {
@@ -112,7 +111,7 @@ impl<'t> Came<'t> {
             for mut delta in deltas(chunk) {
                 let at = came.choices.iter().position(|choice| choice.index == delta.index);
                 let at = at.unwrap_or_else(|| {
-                    let reading = Reading::new(tool_set, manner);
+                    let reading = Reading::new(tool_set, options);
                     came.choices.push(Streamed::new(delta.index, reading, Sink::new(delta.index, turn)));
                     came.choices.len() - 1
                 });
@@ -185,30 +184,30 @@ impl Ended {
     }
 
     /// Asks again what has to be asked again, and writes what comes of it, to the last event.
-    async fn settle(self, turn: &mut Turn, chosen: &Chosen, frame: &Template, to: &Outlet) {
+    async fn resolve(self, turn: &mut Turn, target: &Target, frame: &Template, to: &Outlet) {
         let mut end = TurnEnd::Passed;
         let mut text = String::new();
         let n_choices = self.choices.len();
-        let mut done: Vec<Settled> = Vec::with_capacity(n_choices);
+        let mut done: Vec<Resolution> = Vec::with_capacity(n_choices);
         for (mut sink, choice) in self.choices {
-            let settled = match sink.is_torn() {
-                true => unasked(choice),
-                false => turn.climb(choice, chosen).await,
+            let resolution = match sink.is_torn() {
+                true => Resolution::unasked(choice),
+                false => turn.resolve(choice, target).await,
             };
             text.clear();
-            end = worse(end, sink.settle(turn, &settled, frame, &mut text));
-            if sink.is_torn() && settled.finish_reason.as_deref() != Some("length") {
+            end = worse(end, sink.resolve(turn, &resolution, frame, &mut text));
+            if sink.is_torn() && resolution.finish_reason.as_deref() != Some("length") {
                 // The client has half a call: an error is the only end that nobody takes for a whole one.
-                let why = followup::sentence(refused(&settled.verdicts));
+                let why = followup::sentence(refusals(&resolution.verdicts));
                 text.push_str(&sse_out::error("call_refused", &why));
                 to.write(text.as_bytes());
                 return turn.log.end(TurnEnd::Refused, 200);
             }
-            done.push(settled);
+            done.push(resolution);
             let has_report = done.len() == n_choices && turn.ask.wants_report;
             let report = has_report.then(|| report::member(turn.log.record(), end, &done));
-            if let Some(settled) = done.last() {
-                sink.last(turn, settled, report.as_deref(), &mut text);
+            if let Some(resolution) = done.last() {
+                sink.last(turn, resolution, report.as_deref(), &mut text);
             }
             to.write(text.as_bytes());
         }

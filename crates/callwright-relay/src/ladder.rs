@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    fn climb(policy: Policy, bounds: &LadderConfig, errors: &[&'static str]) -> Vec<Step> {
+    fn steps(policy: Policy, bounds: &LadderConfig, errors: &[&'static str]) -> Vec<Step> {
         let mut ladder = Ladder::new(policy, bounds);
         errors.iter().map(|&e| ladder.next(&[&refusal(e)], 10, Duration::ZERO)).collect()
     }
@@ -129,13 +129,13 @@ mod tests {
         let errors = ["type", "enum", "type", "enum", "type"];
         let refused = Step::Refuse(TurnEnd::Refused);
         use Step::{Feedback, Reask};
-        assert_eq!(climb(Policy::Auto, &bounds, &errors), [Reask, Feedback, Feedback, refused, refused]);
+        assert_eq!(steps(Policy::Auto, &bounds, &errors), [Reask, Feedback, Feedback, refused, refused]);
         assert_eq!(
-            climb(Policy::Feedback, &bounds, &errors),
+            steps(Policy::Feedback, &bounds, &errors),
             [Feedback, Feedback, refused, refused, refused]
         );
-        assert_eq!(climb(Policy::Heal, &bounds, &errors[..1]), [refused]);
-        assert_eq!(climb(Policy::Strict, &bounds, &errors[..1]), [refused]);
+        assert_eq!(steps(Policy::Heal, &bounds, &errors[..1]), [refused]);
+        assert_eq!(steps(Policy::Strict, &bounds, &errors[..1]), [refused]);
         assert_eq!(Ladder::new(Policy::Auto, &bounds).next(&[], 0, Duration::ZERO), Step::Deliver);
     }
 
@@ -144,11 +144,11 @@ mod tests {
         let bounds = LadderConfig { reasks: 9, feedback_turns: 9, ..LadderConfig::default() };
         use Step::Reask;
         assert_eq!(
-            climb(Policy::Auto, &bounds, &["type", "type", "type"]),
+            steps(Policy::Auto, &bounds, &["type", "type", "type"]),
             [Reask, Reask, Step::Refuse(TurnEnd::Breaker)]
         );
         let poor = LadderConfig { max_tokens: 15, ..bounds.clone() };
-        assert_eq!(climb(Policy::Auto, &poor, &["type", "enum"]), [Reask, Step::Refuse(TurnEnd::Refused)]);
+        assert_eq!(steps(Policy::Auto, &poor, &["type", "enum"]), [Reask, Step::Refuse(TurnEnd::Refused)]);
         let mut slow = Ladder::new(Policy::Auto, &bounds);
         assert_eq!(
             slow.next(&[&refusal("type")], 0, Duration::from_secs(3600)),

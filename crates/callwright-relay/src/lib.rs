@@ -15,7 +15,6 @@ mod question;
 mod turn;
 mod reading;
 mod recover;
-mod climb;
 mod ladder;
 mod followup;
 mod calls;

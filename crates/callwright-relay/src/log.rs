@@ -8,7 +8,7 @@ use callwright::Policy;
 use http::HeaderMap;
 
 use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
-use crate::turn::Chosen;
+use crate::turn::Target;
 use crate::upstream::{Answer, Kept};
 use crate::wire::{Ask, string_of};
 
@@ -47,15 +47,15 @@ impl Log {
     }
 
     /// An upstream is asked.
-    pub(crate) fn asked(&mut self, reason: AttemptReason, chosen: &Chosen, request: Bytes) {
-        self.settle();
+    pub(crate) fn asked(&mut self, reason: AttemptReason, target: &Target, request: Bytes) {
+        self.close_attempt();
         self.asked = Instant::now();
         self.record.attempts.push(Attempt {
             reason,
-            upstream: chosen.candidate.upstream.name().to_owned(),
-            model: chosen.candidate.model.clone(),
-            mode: chosen.mode,
-            dialect: (chosen.mode == crate::config::Mode::Prompt).then(|| chosen.dialect.name().clone()),
+            upstream: target.candidate.upstream.name().to_owned(),
+            model: target.candidate.model.clone(),
+            mode: target.mode,
+            dialect: (target.mode == crate::config::Mode::Prompt).then(|| target.dialect.name().clone()),
             request,
             status: None,
             error: None,
@@ -85,7 +85,7 @@ impl Log {
             attempt.status = status.or(attempt.status);
             attempt.error = Some(error.to_owned());
         }
-        self.settle();
+        self.close_attempt();
     }
 
     /// Its answer has been read.
@@ -95,7 +95,7 @@ impl Log {
             attempt.usage = usage;
             attempt.choices.extend(choices.cloned());
         }
-        self.settle();
+        self.close_attempt();
     }
 
     /// So many bytes are held back now.
@@ -116,13 +116,13 @@ impl Log {
     }
 
     fn taken(&mut self) -> TurnRecord {
-        self.settle();
+        self.close_attempt();
         self.record.total = self.since.elapsed();
         std::mem::take(&mut self.record)
     }
 
     /// The last attempt is over.
-    fn settle(&mut self) {
+    fn close_attempt(&mut self) {
         if let Some(attempt) = self.record.attempts.last_mut()
             && attempt.duration.is_zero()
         {

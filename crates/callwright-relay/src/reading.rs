@@ -9,11 +9,12 @@ use callwright::{
 
 use crate::calls::Ids;
 use crate::config::{Constrain, Mode};
-use crate::record::Choice;
+use crate::record::{Choice, Usage};
+use crate::wire::{Document, choices};
 
 /// How an answer is to be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct ReadOptions<'a> {
     /// How the tools reached the model.
     pub(crate) mode: Mode,
     /// What its answer was held to.
@@ -65,17 +66,17 @@ enum Reader<'t> {
 
 impl<'t> Reading<'t> {
     /// For answers to a question that offered `tool_set`.
-    pub(crate) fn new(tool_set: &'t ToolSet, manner: Manner<'t>) -> Reading<'t> {
+    pub(crate) fn new(tool_set: &'t ToolSet, options: ReadOptions<'t>) -> Reading<'t> {
         let context = Context {
-            native: manner.mode == Mode::Native,
-            policy: manner.policy,
-            doubt_open_ends: manner.doubt_open_ends,
-            live: manner.live,
-            calls_in_reasoning: manner.calls_in_reasoning,
-            dialects: manner.dialects.clone(),
+            native: options.mode == Mode::Native,
+            policy: options.policy,
+            doubt_open_ends: options.doubt_open_ends,
+            live: options.live,
+            calls_in_reasoning: options.calls_in_reasoning,
+            dialects: options.dialects.clone(),
             ..Context::default()
         };
-        let reader = match (manner.mode, manner.constrain) {
+        let reader = match (options.mode, options.constrain) {
             (Mode::Prompt, Constrain::JsonSchema | Constrain::Grammar) => {
                 Reader::Held(Answer::new(tool_set, &context))
             }
@@ -83,7 +84,7 @@ impl<'t> Reading<'t> {
         };
         Reading {
             reader,
-            may: May { tool_set, allowed: manner.allowed, shown: manner.shown },
+            may: May { tool_set, allowed: options.allowed, shown: options.shown },
             raw: String::new(),
             native: Vec::new(),
             reasoning: String::new(),
@@ -171,6 +172,33 @@ impl<'t> Reading<'t> {
         }
         self.may.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
     }
+}
+
+/// Reads all choices of a whole answer.
+pub(crate) fn read_whole(
+    document: &Document,
+    tool_set: &ToolSet,
+    options: ReadOptions<'_>,
+    max_tokens: Option<u64>,
+    spent: Usage,
+) -> Vec<Choice> {
+    let is_cut = max_tokens.is_some_and(|most| most <= spent.completion);
+    choices(document.root())
+        .map(|answered| {
+            let mut events: Vec<Event> = Vec::new();
+            let mut reading = Reading::new(tool_set, options);
+            for (index, call) in answered.calls.iter().enumerate() {
+                reading.call(call.delta(index), &mut events);
+            }
+            reading.thought(answered.reasoning.as_deref().unwrap_or_default());
+            reading.text(&answered.text, &mut events);
+            reading.lone_surrogates(answered.n_alone());
+            if let Some(reason) = &answered.finish_reason {
+                reading.stopped(reason);
+            }
+            reading.finish(is_cut, &mut events)
+        })
+        .collect()
 }
 
 /// Which of the declared tools the question wants, and what it showed.

@@ -17,7 +17,7 @@ use crate::question::Question;
 use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
 use crate::stream;
-use crate::turn::{Failed, Opened, Turn};
+use crate::turn::{OpenAnswer, Turn};
 use crate::upstream::{Answer, ConfigError, Secrets, Tail, Upstreams};
 use crate::whole;
 use crate::wire::{Ask, Change, Document, WireError, rewritten};
@@ -103,7 +103,7 @@ impl Relay {
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
         let mut reply = match turn.open(&question, AttemptReason::First).await {
-            Ok(opened) => answer(turn, opened).await,
+            Ok(open_answer) => answer(turn, open_answer).await,
             Err(failed) => failed.reply(&mut turn.log),
         };
         if let Some(id) = id {
@@ -199,10 +199,10 @@ pub(crate) struct Begun {
     pub(crate) headers: HeaderMap,
 }
 
-async fn answer(turn: Box<Turn>, opened: Opened) -> Reply {
-    match turn.ask.stream && opened.is_stream() {
-        true => stream::reply(turn, opened),
-        false => whole::reply(turn, opened).await,
+async fn answer(turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
+    match turn.ask.stream && open_answer.is_stream() {
+        true => stream::reply(turn, open_answer),
+        false => whole::reply(turn, open_answer).await,
     }
 }
 
@@ -229,22 +229,6 @@ fn passed(answer: Answer, secrets: Arc<Secrets>) -> Reply {
         to.write(&tail.rest(&secrets));
     };
     Reply { status, headers, body: ReplyBody::running(outlet, work) }
-}
-
-impl Failed {
-    /// The same for the client.
-    pub(crate) fn reply(self, log: &mut Log) -> Reply {
-        match self {
-            Failed::Error(error) => {
-                log.end(TurnEnd::UpstreamError, error.status.as_u16());
-                Reply::error(&error)
-            }
-            Failed::Upstream(status, headers, body) => {
-                log.end(TurnEnd::UpstreamError, status.as_u16());
-                Reply { status, headers, body: ReplyBody::whole(body) }
-            }
-        }
-    }
 }
 
 /// Compiled tools by the text of their definitions: clients send the same ones with every request.

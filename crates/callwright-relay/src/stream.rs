@@ -12,15 +12,15 @@ use crate::reply::{Outlet, Reply, ReplyBody};
 use crate::report;
 use crate::sse::{self, Decoder};
 use crate::sse_out;
-use crate::turn::{Opened, Source, Turn};
+use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::upstream::{AnswerBody, Secrets};
 use crate::wire::{Change, array, deltas, rewritten, usage};
 
 /// The answer to a request that wants a stream, from an upstream that streams.
-pub(crate) fn reply(turn: Box<Turn>, opened: Opened) -> Reply {
-    let mut headers = match &opened.source {
-        Source::Answer(answer) => answer.headers.clone(),
-        Source::Recovered(_) => http::HeaderMap::new(),
+pub(crate) fn reply(turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
+    let mut headers = match &open_answer.source {
+        AnswerSource::Upstream(answer) => answer.headers.clone(),
+        AnswerSource::Recovered(_) => http::HeaderMap::new(),
     };
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -28,8 +28,8 @@ pub(crate) fn reply(turn: Box<Turn>, opened: Opened) -> Reply {
     let outlet = Outlet::default();
     let to = outlet.clone();
     let body = match turn.is_read() {
-        true => ReplyBody::running(outlet, healed(turn, opened, to)),
-        false => ReplyBody::running(outlet, passed(turn, opened, to)),
+        true => ReplyBody::running(outlet, healed(turn, open_answer, to)),
+        false => ReplyBody::running(outlet, passed(turn, open_answer, to)),
     };
     Reply { status: StatusCode::OK, headers, body }
 }
@@ -69,9 +69,9 @@ impl Ending {
 }
 
 /// Hands a stream on as it is. What is looked at is only whether it ends properly.
-async fn passed(mut turn: Box<Turn>, opened: Opened, to: Outlet) {
-    let Source::Answer(mut answer) = opened.source else { return };
-    let secrets = Arc::clone(opened.chosen.candidate.upstream.secrets());
+async fn passed(mut turn: Box<Turn>, open_answer: OpenAnswer, to: Outlet) {
+    let AnswerSource::Upstream(mut answer) = open_answer.source else { return };
+    let secrets = Arc::clone(open_answer.target.candidate.upstream.secrets());
     if !secrets.is_empty() {
         return hidden(turn, answer.body, secrets, to).await;
     }

@@ -12,17 +12,16 @@ use callwright_json::strict;
 use http::HeaderMap;
 
 use super::{ChatError, Client};
-use crate::climb::Settled;
 use crate::config::LadderConfig;
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::question::Question;
-use crate::reading::Reading;
+use crate::reading::{Reading, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
 use crate::redact::Redactor;
 use crate::relay::{Begun, Relay, Request};
 use crate::stream::{Events, is_error};
-use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
+use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Target, Turn};
 use crate::upstream::{AnswerBody, Secrets};
 use crate::wire::{Document, Surrogates, deltas, string_of, usage};
 
@@ -131,20 +130,20 @@ impl Relay {
         let ladder = Ladder::new(policy, &bounds);
         let mut turn = Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder };
         let question = Question::first(&turn.ask);
-        let mut opened = turn
+        let mut open_answer = turn
             .open(&question, AttemptReason::First)
             .await
             .map_err(|failed| chat_error(failed, &mut turn))?;
         loop {
-            let (choice, chosen) = turn.read_answer(opened, on_delta).await?;
-            if turn.was_left_out(&chosen, &choice)
-                && let Ok(again) = turn.in_prompt_mode(&chosen, &question).await
+            let (choice, target) = turn.read_answer(open_answer, on_delta).await?;
+            if turn.was_left_out(&target, &choice)
+                && let Ok(again) = turn.in_prompt_mode(&target, &question).await
             {
-                opened = again;
+                open_answer = again;
                 continue;
             }
-            let settled = turn.climb(choice, &chosen).await;
-            return Ok(turn.answer(settled));
+            let resolution = turn.resolve(choice, &target).await;
+            return Ok(turn.answer(resolution));
         }
     }
 }
@@ -153,33 +152,33 @@ impl Turn {
     /// Reads an answer to its end.
     async fn read_answer(
         &mut self,
-        opened: Opened,
+        open_answer: OpenAnswer,
         on_delta: OnDelta<'_>,
-    ) -> Result<(Choice, Chosen), ChatError> {
-        let is_stream = opened.is_stream();
-        let Opened { source, chosen, shown } = opened;
+    ) -> Result<(Choice, Target), ChatError> {
+        let is_stream = open_answer.is_stream();
+        let OpenAnswer { source, target, shown } = open_answer;
         let tool_set = Arc::clone(&self.tool_set);
         let allowed = self.ask.choice.clone();
-        let manner = self.manner(&chosen, &allowed, &shown);
+        let options = self.read_options(&target, &allowed, &shown);
         let document = match source {
-            Source::Answer(answer) if is_stream => {
-                let reading = Reading::new(&tool_set, manner);
-                let secrets = Arc::clone(chosen.candidate.upstream.secrets());
+            AnswerSource::Upstream(answer) if is_stream => {
+                let reading = Reading::new(&tool_set, options);
+                let secrets = Arc::clone(target.candidate.upstream.secrets());
                 let choice = self.read_stream(answer.body, secrets, reading, on_delta).await?;
-                return Ok((choice, chosen));
+                return Ok((choice, target));
             }
-            Source::Recovered(document) => document,
-            Source::Answer(answer) => {
+            AnswerSource::Recovered(document) => document,
+            AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await;
                 let document = body.map_err(|error| error.to_string()).and_then(|body| {
-                    Document::parse(chosen.candidate.upstream.without_secrets(body))
+                    Document::parse(target.candidate.upstream.without_secrets(body))
                         .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
                 });
                 document.map_err(|message| self.cut_off(message))?
             }
         };
         let spent = usage(document.root()).unwrap_or_default();
-        let read = read_whole(&document, &tool_set, manner, self.ask.max_tokens, spent);
+        let read = read_whole(&document, &tool_set, options, self.ask.max_tokens, spent);
         let Some(choice) = read.into_iter().next() else {
             return Err(self.cut_off(String::from("the upstream's answer holds no choice")));
         };
@@ -191,7 +190,7 @@ impl Turn {
         }
         on_delta(AnswerDelta::Raw(&choice.raw));
         on_delta(AnswerDelta::Text(&choice.outcome.text));
-        Ok((choice, chosen))
+        Ok((choice, target))
     }
 
     async fn read_stream(
@@ -271,8 +270,8 @@ impl Turn {
         ChatError { status: 502, message }
     }
 
-    fn answer(mut self, settled: Settled) -> Answer {
-        self.log.end(settled.end, 200);
+    fn answer(mut self, resolution: Resolution) -> Answer {
+        self.log.end(resolution.end, 200);
         let record = self.log.close();
         let errors = record
             .attempts
@@ -283,11 +282,11 @@ impl Turn {
             })
             .filter(|errors: &Vec<String>| !errors.is_empty())
             .collect();
-        let Settled { first, verdicts, more_text, finish_reason, .. } = settled;
+        let Resolution { first, verdicts, more_text, finish_reason, .. } = resolution;
         let mut reasoning = first.reasoning;
-        crate::whole::append(&mut reasoning, &first.outcome.reasoning);
+        crate::turn::outcome::append(&mut reasoning, &first.outcome.reasoning);
         let mut text = first.outcome.text;
-        crate::whole::append(&mut text, &more_text);
+        crate::turn::outcome::append(&mut text, &more_text);
         Answer { text, reasoning, raw: first.raw, verdicts, finish_reason, errors, record }
     }
 }
@@ -302,13 +301,13 @@ fn pass_on(events: &mut Vec<Event>, on_delta: OnDelta<'_>) {
     }
 }
 
-fn chat_error(failed: Failed, turn: &mut Turn) -> ChatError {
+fn chat_error(failed: NoAnswer, turn: &mut Turn) -> ChatError {
     match failed {
-        Failed::Error(error) => {
+        NoAnswer::Error(error) => {
             turn.log.end(TurnEnd::UpstreamError, error.status.as_u16());
             ChatError { status: error.status.as_u16(), message: error.message }
         }
-        Failed::Upstream(status, _, body) => {
+        NoAnswer::Upstream(status, _, body) => {
             turn.log.end(TurnEnd::UpstreamError, status.as_u16());
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let message = body["error"]["message"].as_str().or_else(|| body["error"].as_str());
