@@ -10,16 +10,15 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::capability::{Capabilities, system_clock};
 use crate::config::RelayConfig;
+use crate::deliver;
 use crate::ladder::Ladder;
 use crate::log::{Log, tool_results};
 use crate::notes::Notes;
 use crate::question::Question;
 use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
-use crate::stream;
-use crate::turn::{OpenAnswer, Turn};
+use crate::turn::Turn;
 use crate::upstream::{Answer, ConfigError, Secrets, Tail, Upstreams};
-use crate::whole;
 use crate::wire::{Ask, Change, Document, WireError, rewritten};
 
 /// Names the request in its answer.
@@ -103,7 +102,7 @@ impl Relay {
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
         let mut reply = match turn.open(&question, AttemptReason::First).await {
-            Ok(open_answer) => answer(turn, open_answer).await,
+            Ok(open_answer) => deliver::reply(turn, open_answer).await,
             Err(failed) => failed.reply(&mut turn.log),
         };
         if let Some(id) = id {
@@ -199,13 +198,6 @@ pub(crate) struct Begun {
     pub(crate) headers: HeaderMap,
 }
 
-async fn answer(turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
-    match turn.ask.stream && open_answer.is_stream() {
-        true => stream::reply(turn, open_answer),
-        false => whole::reply(turn, open_answer).await,
-    }
-}
-
 fn with_id(mut reply: Reply, id: &str) -> Reply {
     if let Ok(id) = HeaderValue::from_str(id) {
         reply.headers.insert(REQUEST_ID, id);
@@ -216,8 +208,8 @@ fn with_id(mut reply: Reply, id: &str) -> Reply {
 /// An answer that goes on piece by piece, as it is.
 fn passed(answer: Answer, secrets: Arc<Secrets>) -> Reply {
     let Answer { status, headers, mut body } = answer;
-    let outlet = crate::reply::Outlet::default();
-    let to = outlet.clone();
+    let sender = crate::reply::BodySender::default();
+    let to = sender.clone();
     let work = async move {
         let mut tail = Tail::default();
         while let Some(piece) = body.next().await {
@@ -228,7 +220,7 @@ fn passed(answer: Answer, secrets: Arc<Secrets>) -> Reply {
         }
         to.write(&tail.rest(&secrets));
     };
-    Reply { status, headers, body: ReplyBody::running(outlet, work) }
+    Reply { status, headers, body: ReplyBody::running(sender, work) }
 }
 
 /// Compiled tools by the text of their definitions: clients send the same ones with every request.

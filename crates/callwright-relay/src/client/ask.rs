@@ -13,6 +13,7 @@ use http::HeaderMap;
 
 use super::{ChatError, Client};
 use crate::config::LadderConfig;
+use crate::deliver::{Events, is_error};
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::question::Question;
@@ -20,7 +21,6 @@ use crate::reading::{Reading, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
 use crate::redact::Redactor;
 use crate::relay::{Begun, Relay, Request};
-use crate::stream::{Events, is_error};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Target, Turn};
 use crate::upstream::{AnswerBody, Secrets};
 use crate::wire::{Document, Surrogates, deltas, string_of, usage};

@@ -6,24 +6,24 @@ use bytes::Bytes;
 use callwright::{Event, ToolSet};
 use callwright_json::{Value, quote, strict};
 
+use super::events::{Ending, Events, end_of_stream, is_error};
+use super::sink::Sink;
+use super::sse;
 use crate::clock::unix_seconds;
 use crate::followup;
 use crate::question::Question;
 use crate::reading::{ReadOptions, Reading};
 use crate::record::{Choice, TurnEnd, Usage};
 use crate::redact::{self, Redactor};
-use crate::reply::Outlet;
+use crate::reply::BodySender;
 use crate::report;
-use crate::sink::Sink;
-use crate::sse_out;
-use crate::stream::{Ending, Events, end_of_stream, is_error};
 use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Target, Turn, refusals};
 use crate::upstream::{AnswerBody, Secrets};
 use crate::wire::{Change, Delta, Surrogates, Template, deltas, rewritten, usage};
 
 /// Answers with what an upstream streams, healed.
-pub(crate) async fn healed(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: Outlet) {
+pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {
     let tool_set = Arc::clone(&turn.tool_set);
     let allowed = turn.ask.choice.clone();
     let live = turn.relay.config.stream_arguments;
@@ -33,15 +33,16 @@ pub(crate) async fn healed(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to:
         let AnswerSource::Upstream(answer) = source else { return };
         let options = ReadOptions { live, ..turn.read_options(&target, &allowed, &shown) };
         let secrets = Arc::clone(target.candidate.upstream.secrets());
-        let came = Came::read(&mut turn, (answer.body, &secrets), &tool_set, options, &mut frame, &to).await;
+        let read =
+            StreamRead::read(&mut turn, (answer.body, &secrets), &tool_set, options, &mut frame, &to).await;
         let frame = frame.get_or_insert_with(|| {
             let record = turn.log.record();
             Template::own(&record.id, &record.model, unix_seconds())
         });
-        if came.ending.is_error || !came.ending.is_finished {
-            return came.break_off(&mut turn, frame, &to);
+        if read.ending.is_error || !read.ending.is_finished {
+            return read.break_off(&mut turn, frame, &to);
         }
-        let ended = came.finish(&mut turn, frame, &to);
+        let ended = read.finish(&mut turn, frame, &to);
         if let Some(only) = ended.only()
             && turn.was_left_out(&target, only)
             && let Ok(again) = turn.in_prompt_mode(&target, &Question::first(&turn.ask)).await
@@ -55,7 +56,7 @@ pub(crate) async fn healed(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to:
 }
 
 /// What an upstream streamed.
-struct Came<'t> {
+struct StreamRead<'t> {
     choices: Vec<Streamed<'t>>,
     /// The chunk that counts tokens, which comes last.
     usage: Option<Bytes>,
@@ -63,7 +64,7 @@ struct Came<'t> {
     ending: Ending,
 }
 
-impl<'t> Came<'t> {
+impl<'t> StreamRead<'t> {
     /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk.
     async fn read(
         turn: &mut Turn,
@@ -71,11 +72,15 @@ impl<'t> Came<'t> {
         tool_set: &'t ToolSet,
         options: ReadOptions<'t>,
         frame: &mut Option<Template>,
-        to: &Outlet,
-    ) -> Came<'t> {
+        to: &BodySender,
+    ) -> StreamRead<'t> {
         let limits = turn.relay.config.limits;
-        let mut came =
-            Came { choices: Vec::new(), usage: None, spent: Usage::default(), ending: Ending::default() };
+        let mut read = StreamRead {
+            choices: Vec::new(),
+            usage: None,
+            spent: Usage::default(),
+            ending: Ending::default(),
+        };
         let mut upstream = Events::new(body, Arc::clone(secrets), limits.event);
         let (mut events, mut text) = (Vec::new(), String::new());
         while let Some(event) = upstream.next().await {
@@ -95,11 +100,11 @@ impl<'t> Came<'t> {
                 continue;
             }
             let counted = usage(chunk);
-            came.spent = counted.unwrap_or(came.spent);
+            read.spent = counted.unwrap_or(read.spent);
             if chunk.get("choices").is_none_or(|list| list.elements().next().is_none()) {
                 match counted {
                     // Strict clients look for a choice in each chunk that they did not ask for.
-                    Some(_) if turn.ask.include_usage => came.usage = Some(event.raw),
+                    Some(_) if turn.ask.include_usage => read.usage = Some(event.raw),
                     Some(_) => {}
                     None => to.write(&event.raw),
                 }
@@ -109,14 +114,14 @@ impl<'t> Came<'t> {
             text.clear();
             let mut is_whole = frame.is_of(chunk);
             for mut delta in deltas(chunk) {
-                let at = came.choices.iter().position(|choice| choice.index == delta.index);
+                let at = read.choices.iter().position(|choice| choice.index == delta.index);
                 let at = at.unwrap_or_else(|| {
                     let reading = Reading::new(tool_set, options);
-                    came.choices.push(Streamed::new(delta.index, reading, Sink::new(delta.index, turn)));
-                    came.choices.len() - 1
+                    read.choices.push(Streamed::new(delta.index, reading, Sink::new(delta.index, turn)));
+                    read.choices.len() - 1
                 });
-                let is_only = came.choices.len() == 1;
-                let choice = &mut came.choices[at];
+                let is_only = read.choices.len() == 1;
+                let choice = &mut read.choices[at];
                 choice.surrogates.mend(&mut delta);
                 events.clear();
                 let is_hidden = choice.redactor.redact(secrets, &mut delta);
@@ -137,15 +142,15 @@ impl<'t> Came<'t> {
             }
             to.room().await;
         }
-        came.ending = upstream.ending;
+        read.ending = upstream.ending;
         let has_stopped = |choice: &Streamed<'_>| choice.sink.has_stopped();
-        came.ending.is_finished =
-            !came.ending.is_cut() && !came.choices.is_empty() && came.choices.iter().all(has_stopped);
-        came
+        read.ending.is_finished =
+            !read.ending.is_cut() && !read.choices.is_empty() && read.choices.iter().all(has_stopped);
+        read
     }
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
-    fn break_off(mut self, turn: &mut Turn, frame: &Template, to: &Outlet) {
+    fn break_off(mut self, turn: &mut Turn, frame: &Template, to: &BodySender) {
         self.ending.cut_by("the upstream's answer broke off");
         let mut text = String::new();
         let read: Vec<Choice> =
@@ -156,7 +161,7 @@ impl<'t> Came<'t> {
     }
 
     /// Writes what became certain with the end.
-    fn finish(self, turn: &mut Turn, frame: &Template, to: &Outlet) -> Ended {
+    fn finish(self, turn: &mut Turn, frame: &Template, to: &BodySender) -> Ended {
         let is_cut = turn.ask.max_tokens.is_some_and(|most| most <= self.spent.completion);
         let mut text = String::new();
         let choices: Vec<(Sink, Choice)> =
@@ -184,7 +189,7 @@ impl Ended {
     }
 
     /// Asks again what has to be asked again, and writes what comes of it, to the last event.
-    async fn resolve(self, turn: &mut Turn, target: &Target, frame: &Template, to: &Outlet) {
+    async fn resolve(self, turn: &mut Turn, target: &Target, frame: &Template, to: &BodySender) {
         let mut end = TurnEnd::Passed;
         let mut text = String::new();
         let n_choices = self.choices.len();
@@ -199,7 +204,7 @@ impl Ended {
             if sink.is_torn() && resolution.finish_reason.as_deref() != Some("length") {
                 // The client has half a call: an error is the only end that nobody takes for a whole one.
                 let why = followup::sentence(refusals(&resolution.verdicts));
-                text.push_str(&sse_out::error("call_refused", &why));
+                text.push_str(&sse::error("call_refused", &why));
                 to.write(text.as_bytes());
                 return turn.log.end(TurnEnd::Refused, 200);
             }

@@ -6,6 +6,7 @@ use callwright::Verdict;
 use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
+use super::sse;
 use crate::calls::{Ids, function, tool_call};
 use crate::followup;
 use crate::question::Question;
@@ -13,14 +14,13 @@ use crate::reading::read_whole;
 use crate::record::{TurnEnd, Usage};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
-use crate::sse_out;
 use crate::turn::outcome::{SILENCE, append, finish_reason, healed_content, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Target, Turn, refusals};
 use crate::upstream::AnswerBody;
 use crate::wire::{Answered, Change, Document, WireError, array, choices, rewritten, usage};
 
 /// The answer to a request, from an upstream that answers in one piece.
-pub(crate) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
+pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
     let (mut open_answer, mut headers) = (open_answer, HeaderMap::new());
     loop {
         let document = match open_answer.source {
@@ -84,7 +84,7 @@ fn done(
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         let told = resolutions.iter().filter(|_| turn.ask.wants_report);
         let tool_errors: Vec<Vec<String>> = told.map(report::tool_errors).collect();
-        let events = sse_out::events(document.root(), turn.ask.include_usage, &tool_errors);
+        let events = sse::events(document.root(), turn.ask.include_usage, &tool_errors);
         let body = ReplyBody::whole(Bytes::from(events));
         return Reply { status: StatusCode::OK, headers, body };
     }
