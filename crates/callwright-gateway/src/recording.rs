@@ -5,7 +5,7 @@
 use callwright::json;
 use callwright::value::Value;
 use callwright::{Acceptance, Policy, Refusal, Verdict};
-use callwright_relay::{Attempt, AttemptReason, CallFault, Choice, TurnEnd, TurnRecord, call_faults};
+use callwright_relay::{Attempt, AttemptReason, CallFault, Choice, TurnEnd, TurnRecord, Usage, call_faults};
 use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
 
 use crate::conversation::Conversation;
@@ -70,11 +70,9 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
     let last = record.attempts.last();
-    let is_repair = |attempt: &&Attempt| {
-        matches!(attempt.reason, AttemptReason::Reask | AttemptReason::Feedback | AttemptReason::OtherModel)
-    };
-    let sum = |of: fn(&Attempt) -> u64| record.attempts.iter().map(of).fold(0, u64::saturating_add);
-    let repairs = record.attempts.iter().filter(is_repair);
+    let usage = record.usage();
+    let corrected: Usage = record.corrections().map(|attempt| attempt.usage).sum();
+    let fed_back = record.attempts.iter().filter(|attempt| attempt.reason == AttemptReason::Feedback);
     Turn {
         request: record.id.clone(),
         outcome: record.end.name().into(),
@@ -89,15 +87,12 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
         first_byte_us: microseconds(record.first_byte),
         total_us: microseconds(record.total),
         upstream_us: microseconds(record.upstream),
-        prompt_tokens: count(sum(|attempt| attempt.usage.prompt)),
-        completion_tokens: count(sum(|attempt| attempt.usage.completion)),
-        repair_turns: repairs.clone().count() as i64,
-        feedback_turns: repairs.clone().filter(|attempt| attempt.reason == AttemptReason::Feedback).count()
-            as i64,
-        repair_tokens: count(
-            repairs.map(|attempt| attempt.usage.prompt.saturating_add(attempt.usage.completion)).sum(),
-        ),
-        repairs: told.n_repairs,
+        prompt_tokens: count(usage.prompt),
+        completion_tokens: count(usage.completion),
+        repair_turns: record.corrections().count() as i64,
+        feedback_turns: fed_back.count() as i64,
+        repair_tokens: count(corrected.prompt.saturating_add(corrected.completion)),
+        repairs: record.n_mended() as i64,
         ..Turn::default()
     }
 }
@@ -130,7 +125,6 @@ struct Place {
 struct Told {
     calls: Vec<Call>,
     faults: Vec<Fault>,
-    n_repairs: i64,
     last_error: Option<String>,
 }
 
@@ -167,26 +161,12 @@ impl Told {
 
     fn accepted(&mut self, attempt: &Attempt, call: &Acceptance, report: Value, place: Place) -> NewNode {
         let is_mended = !Policy::Strict.admits(call);
-        let became = match attempt.reason {
-            AttemptReason::Reask | AttemptReason::Feedback | AttemptReason::OtherModel => Became::Corrected,
-            AttemptReason::First
-            | AttemptReason::Failover
-            | AttemptReason::NoTools
-            | AttemptReason::NoConstraint
-                if is_mended =>
-            {
-                Became::Healed
-            }
-            AttemptReason::First
-            | AttemptReason::Failover
-            | AttemptReason::NoTools
-            | AttemptReason::NoConstraint => Became::Right,
+        let became = match attempt.reason.is_correction() {
+            true => Became::Corrected,
+            false if is_mended => Became::Healed,
+            false => Became::Right,
         };
         self.calls.push(Call { tool: call.name.clone(), dialect: call.dialect.to_string(), became });
-        if is_mended {
-            self.n_repairs += call.repairs.len() as i64 + call.coercions.len() as i64;
-            self.n_repairs += i64::from(call.renamed_from.is_some());
-        }
         let kind = if is_mended { NodeKind::Healed } else { NodeKind::ToolCall };
         let mut node = NewNode::new(kind, placed(report, place));
         node.name = Some(call.name.clone());

@@ -191,10 +191,9 @@ fn request(
     parent_id: &str,
     (start, end): (SystemTime, SystemTime),
 ) -> Value {
-    let mut total = Usage::default();
+    let total = turn.usage();
     let mut counts = [0_i64; 4];
     for attempt in &turn.attempts {
-        total += attempt.usage;
         for outcome in attempt.choices.iter().map(|choice| &choice.outcome) {
             counts[0] += outcome.calls().count() as i64;
             counts[1] += outcome.refusals().count() as i64;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
-use callwright::{Outcome, Policy};
+use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
 use crate::upstream::Kept;
@@ -58,6 +58,31 @@ pub struct TurnRecord {
     pub upstream: Duration,
     /// The most bytes of the answer that were held back at a time.
     pub held: usize,
+}
+
+impl TurnRecord {
+    /// The tokens of all that was asked and answered.
+    pub fn usage(&self) -> Usage {
+        self.attempts.iter().map(|attempt| attempt.usage).sum()
+    }
+
+    /// The attempts that were made because an answer was not right.
+    pub fn corrections(&self) -> impl Iterator<Item = &Attempt> + Clone {
+        self.attempts.iter().filter(|attempt| attempt.reason.is_correction())
+    }
+
+    /// How much was mended in the accepted calls of all answers: repairs, coercions and renamings.
+    pub fn n_mended(&self) -> usize {
+        let choices = self.attempts.iter().flat_map(|attempt| &attempt.choices);
+        let mended = |verdict: &Verdict| match verdict {
+            Verdict::Accepted(call) if !Policy::Strict.admits(call) => {
+                call.repairs.len() + call.coercions.len() + usize::from(call.renamed_from.is_some())
+            }
+            // What stands around a payload that is right is left out without having been wrong.
+            Verdict::Accepted(_) | Verdict::Refused(_) => 0,
+        };
+        choices.flat_map(|choice| &choice.outcome.verdicts).map(mended).sum()
+    }
 }
 
 /// One question to an upstream.
@@ -134,6 +159,17 @@ pub enum AttemptReason {
 }
 
 impl AttemptReason {
+    /// Was there an answer already, which was not right?
+    pub fn is_correction(self) -> bool {
+        match self {
+            AttemptReason::Reask | AttemptReason::Feedback | AttemptReason::OtherModel => true,
+            AttemptReason::First
+            | AttemptReason::Failover
+            | AttemptReason::NoTools
+            | AttemptReason::NoConstraint => false,
+        }
+    }
+
     /// Its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
@@ -215,8 +251,63 @@ pub struct Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, more: Usage) {
-        self.prompt += more.prompt;
-        self.completion += more.completion;
-        self.total += more.total;
+        self.prompt = self.prompt.saturating_add(more.prompt);
+        self.completion = self.completion.saturating_add(more.completion);
+        self.total = self.total.saturating_add(more.total);
+    }
+}
+
+impl std::iter::Sum for Usage {
+    fn sum<I: Iterator<Item = Usage>>(all: I) -> Usage {
+        all.fold(Usage::default(), |mut sum, usage| {
+            sum += usage;
+            sum
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use callwright::{Context, ToolSet, parse};
+
+    use super::*;
+
+    fn attempt(reason: AttemptReason, text: &str, usage: Usage) -> Attempt {
+        let tools = r#"[{"name": "run_code", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}]"#;
+        let outcome = parse(&ToolSet::from_json(tools).unwrap(), text, &[], &Context::default());
+        Attempt {
+            reason,
+            upstream: String::new(),
+            model: String::new(),
+            mode: Mode::Prompt,
+            dialect: None,
+            request: Bytes::new(),
+            status: Some(200),
+            error: None,
+            choices: vec![Choice { outcome, ..Choice::default() }],
+            answer: Kept::default(),
+            usage,
+            duration: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn what_a_record_adds_up_is_of_all_attempts_and_has_no_overflow() {
+        let usage = Usage { prompt: u64::MAX, completion: 2, total: 3 };
+        let renamed = r#"<tool_call>{"name": "runCode", "arguments": {"n": "1"}}</tool_call>"#;
+        let surplus = r#"<tool_call>{"name": "run_code", "arguments": {"n": 1}}}</tool_call>"#;
+        let fenced = "```json\n{\"name\": \"run_code\", \"arguments\": {\"n\": 1}}\n```";
+        let attempts = vec![
+            attempt(AttemptReason::First, renamed, usage),
+            attempt(AttemptReason::Reask, surplus, usage),
+            attempt(AttemptReason::Feedback, fenced, Usage::default()),
+        ];
+        let record = TurnRecord { attempts, ..TurnRecord::default() };
+        assert_eq!(record.usage(), Usage { prompt: u64::MAX, completion: 4, total: 6 });
+        assert_eq!(record.corrections().count(), 2);
+        // A name and a type in the first, a bracket in the second; the fence around the third is no fault.
+        let calls = record.attempts.iter().flat_map(|a| a.choices[0].outcome.calls());
+        assert_eq!(calls.count(), 3);
+        assert_eq!(record.n_mended(), 3);
     }
 }

@@ -72,9 +72,7 @@ impl Answer {
 
     /// The tokens of all that was asked and answered.
     pub fn usage(&self) -> Usage {
-        let mut all = Usage::default();
-        self.record.attempts.iter().for_each(|attempt| all += attempt.usage);
-        all
+        self.record.usage()
     }
 }
 
