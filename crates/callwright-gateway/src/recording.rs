@@ -37,16 +37,16 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
     if let Some(last) = new.last_mut() {
         last.body = std::str::from_utf8(&record.request).ok().map(str::to_owned);
     }
-    let mut told = Told::default();
+    let mut tally = Tally::default();
     for (number, attempt) in (1..).zip(&record.attempts) {
         let is_last = number == record.attempts.len();
         new.push(model_turn(number, attempt));
         for (at, choice) in attempt.choices.iter().enumerate() {
-            told.choice(record, attempt, choice, Place { attempt: number, choice: at, is_last }, &mut new);
+            tally.choice(record, attempt, choice, Place { attempt: number, choice: at, is_last }, &mut new);
         }
     }
     if record.end == TurnEnd::Breaker {
-        let text = told.last_error.as_deref().unwrap_or_default();
+        let text = tally.last_error.as_deref().unwrap_or_default();
         new.push(NewNode::new(
             NodeKind::Breaker,
             json!({"text": format!("the same error over and over: {text}")}),
@@ -56,17 +56,17 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
         session,
         origin: "gateway",
         title,
-        turn: facts(record, &told),
+        turn: facts(record, &tally),
         nodes: new,
         before,
-        calls: told.calls,
-        faults: told.faults,
+        calls: tally.calls,
+        faults: tally.faults,
         // Whoever asked reads the refusal, not the model.
         feeds_back: false,
     }
 }
 
-fn facts(record: &TurnRecord, told: &Told) -> Turn {
+fn facts(record: &TurnRecord, tally: &Tally) -> Turn {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
     let last = record.attempts.last();
@@ -79,7 +79,7 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
         model: record.model.clone(),
         upstream: last.map_or_else(String::new, |attempt| attempt.upstream.clone()),
         mode: last.filter(|_| record.has_tools).map_or("", |attempt| attempt.mode.name()).into(),
-        dialect: told.calls.first().map_or_else(String::new, |call| call.dialect.clone()),
+        dialect: tally.calls.first().map_or_else(String::new, |call| call.dialect.clone()),
         policy: record.policy.name().into(),
         streamed: record.streamed,
         status: i64::from(record.status),
@@ -120,15 +120,15 @@ struct Place {
     is_last: bool,
 }
 
-/// What is told of a turn's calls.
+/// What became of a turn's calls.
 #[derive(Default)]
-struct Told {
+struct Tally {
     calls: Vec<Call>,
     faults: Vec<Fault>,
     last_error: Option<String>,
 }
 
-impl Told {
+impl Tally {
     fn choice(
         &mut self,
         record: &TurnRecord,

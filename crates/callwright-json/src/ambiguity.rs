@@ -245,7 +245,7 @@ impl<'a> Holder<'a> {
         }
         let mut found = None;
         // `Paris, unit='c`: its own closing quote is missing, and the next one opens the value of a member.
-        let opens_value = |key: &Key<'_>| {
+        let opens_value = |key: &KeyInText<'_>| {
             let between = text.get(key.at + key.name.len()..from).unwrap_or("");
             matches!(between.trim(), "=" | ":")
         };
@@ -361,7 +361,7 @@ fn is_cut_at_a_sign(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
 }
 
 /// What stands in a text like a key.
-struct Key<'a> {
+struct KeyInText<'a> {
     at: usize,
     name: &'a str,
     /// In how many brackets of the text it stands.
@@ -369,7 +369,7 @@ struct Key<'a> {
 }
 
 /// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`.
-fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
+fn keys_in(text: &str) -> impl Iterator<Item = KeyInText<'_>> {
     let mut depth = 0_usize;
     AROUND_KEYS.places(text.as_bytes()).filter_map(move |at| {
         let (before, rest) = (text.get(..at)?, text.get(at + 1..)?);
@@ -382,7 +382,7 @@ fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
                 let behind = word.trim_start_matches(is_word);
                 let name = word.get(..word.len() - behind.len())?;
                 if !name.is_empty() && behind.trim_start().starts_with(['=', ':']) {
-                    return Some(Key { at: text.len() - word.len(), name, depth });
+                    return Some(KeyInText { at: text.len() - word.len(), name, depth });
                 }
             }
             quote => {
@@ -390,7 +390,7 @@ fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
                 let (name, behind) = rest.split_once(char::from(quote))?;
                 let is_behind = || before.trim_end().ends_with([':', ',', ']', '}', '"', '\'']);
                 if behind.trim_start().starts_with(':') || is_behind() {
-                    return Some(Key { at, name, depth });
+                    return Some(KeyInText { at, name, depth });
                 }
             }
         }

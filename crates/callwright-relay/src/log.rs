@@ -9,7 +9,7 @@ use http::HeaderMap;
 
 use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
 use crate::turn::Target;
-use crate::upstream::{Answer, Kept};
+use crate::upstream::{Kept, Response};
 use crate::wire::{Ask, string_of};
 
 /// The record of a request, being written. Dropping it tells the observer.
@@ -67,15 +67,15 @@ impl Log {
     }
 
     /// It has begun to answer. So many bytes of that are kept as they come.
-    pub(crate) fn answered(&mut self, answer: &mut Answer, kept: usize) {
-        let status = answer.status.as_u16();
+    pub(crate) fn answered(&mut self, response: &mut Response, kept: usize) {
+        let status = response.status.as_u16();
         if self.record.first_byte.is_zero() {
             self.record.first_byte = self.since.elapsed();
         }
         if let Some(attempt) = self.record.attempts.last_mut() {
             attempt.status = Some(status);
             attempt.answer = Kept::of(kept);
-            answer.body.kept = attempt.answer.clone();
+            response.body.kept = attempt.answer.clone();
         }
     }
 

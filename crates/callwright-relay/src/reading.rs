@@ -43,9 +43,9 @@ pub(crate) struct Shown {
 }
 
 /// One choice, being read.
-pub(crate) struct Reading<'t> {
-    reader: Reader<'t>,
-    may: May<'t>,
+pub(crate) struct ChoiceReader<'t> {
+    engine: Engine<'t>,
+    filter: CallFilter<'t>,
     raw: String,
     /// Index, name and arguments of native calls as they came, for the record.
     native: Vec<(Option<usize>, String, String)>,
@@ -58,15 +58,15 @@ pub(crate) struct Reading<'t> {
 }
 
 /// Both read a stream of deltas; what they read differs.
-enum Reader<'t> {
+enum Engine<'t> {
     Free(Scanner<'t>),
     /// Held to a schema or a grammar: `{"no_tool_helps": …}` or `{"tool_calls": …}`.
-    Held(Answer<'t>),
+    Constrained(Answer<'t>),
 }
 
-impl<'t> Reading<'t> {
+impl<'t> ChoiceReader<'t> {
     /// For answers to a question that offered `tool_set`.
-    pub(crate) fn new(tool_set: &'t ToolSet, options: ReadOptions<'t>) -> Reading<'t> {
+    pub(crate) fn new(tool_set: &'t ToolSet, options: ReadOptions<'t>) -> ChoiceReader<'t> {
         let context = Context {
             native: options.mode == Mode::Native,
             policy: options.policy,
@@ -76,15 +76,15 @@ impl<'t> Reading<'t> {
             dialects: options.dialects.clone(),
             ..Context::default()
         };
-        let reader = match (options.mode, options.constrain) {
+        let engine = match (options.mode, options.constrain) {
             (Mode::Prompt, Constrain::JsonSchema | Constrain::Grammar) => {
-                Reader::Held(Answer::new(tool_set, &context))
+                Engine::Constrained(Answer::new(tool_set, &context))
             }
-            _ => Reader::Free(Scanner::new(tool_set, &context)),
+            _ => Engine::Free(Scanner::new(tool_set, &context)),
         };
-        Reading {
-            reader,
-            may: May { tool_set, allowed: options.allowed, shown: options.shown },
+        ChoiceReader {
+            engine,
+            filter: CallFilter { tool_set, allowed: options.allowed, shown: options.shown },
             raw: String::new(),
             native: Vec::new(),
             reasoning: String::new(),
@@ -137,21 +137,21 @@ impl<'t> Reading<'t> {
     pub(crate) fn finish(mut self, is_cut: bool, out: &mut Vec<Event>) -> Choice {
         let reason = if is_cut { "length" } else { self.finish_reason.as_deref().unwrap_or("stop") };
         let from = out.len();
-        let outcome = match self.reader {
-            Reader::Free(mut scanner) => {
+        let outcome = match self.engine {
+            Engine::Free(mut scanner) => {
                 scanner.finish_reason(reason);
                 scanner.finish(out)
             }
-            Reader::Held(mut answer) => {
+            Engine::Constrained(mut answer) => {
                 answer.finish_reason(reason);
                 answer.finish(out)
             }
         };
-        self.may.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+        self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
         // How a call stands to what is said behind it was not known when it came.
-        for (judged, told) in self.verdicts.iter_mut().zip(&outcome.verdicts) {
-            if let (Verdict::Accepted(judged), Verdict::Accepted(told)) = (judged, told) {
-                judged.beside_prose = told.beside_prose;
+        for (judged, last) in self.verdicts.iter_mut().zip(&outcome.verdicts) {
+            if let (Verdict::Accepted(judged), Verdict::Accepted(last)) = (judged, last) {
+                judged.beside_prose = last.beside_prose;
             }
         }
         Choice {
@@ -166,11 +166,11 @@ impl<'t> Reading<'t> {
 
     fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
         let from = out.len();
-        match &mut self.reader {
-            Reader::Free(scanner) => scanner.feed(delta, out),
-            Reader::Held(answer) => answer.feed(delta, out),
+        match &mut self.engine {
+            Engine::Free(scanner) => scanner.feed(delta, out),
+            Engine::Constrained(answer) => answer.feed(delta, out),
         }
-        self.may.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+        self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
     }
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn read_whole(
     choices(document.root())
         .map(|answered| {
             let mut events: Vec<Event> = Vec::new();
-            let mut reading = Reading::new(tool_set, options);
+            let mut reading = ChoiceReader::new(tool_set, options);
             for (index, call) in answered.calls.iter().enumerate() {
                 reading.call(call.delta(index), &mut events);
             }
@@ -202,13 +202,13 @@ pub(crate) fn read_whole(
 }
 
 /// Which of the declared tools the question wants, and what it showed.
-struct May<'t> {
+struct CallFilter<'t> {
     tool_set: &'t ToolSet,
     allowed: &'t ToolChoice,
     shown: Option<&'t Shown>,
 }
 
-impl May<'_> {
+impl CallFilter<'_> {
     /// Keeps the verdicts among `events`, gives each call an id, and refuses calls that nobody asked for or that only
     /// say back what the prompt showed.
     fn judge(&self, verdicts: &mut Vec<Verdict>, ids: &mut Ids, events: &mut [Event]) {

@@ -18,7 +18,7 @@ use crate::question::Question;
 use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
 use crate::turn::Turn;
-use crate::upstream::{Answer, ConfigError, Secrets, Tail, Upstreams};
+use crate::upstream::{ConfigError, Response, Secrets, Tail, Upstreams};
 use crate::wire::{Ask, Change, Document, WireError, rewritten};
 
 /// Names the request in its answer.
@@ -85,9 +85,9 @@ impl Relay {
     /// Answers a chat request. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let mut turn = match self.turn(request) {
-            Ok(begun) => {
-                let Begun { ask, tool_set, policy, headers } = begun;
+        let mut turn = match self.checked(request) {
+            Ok(checked) => {
+                let CheckedRequest { ask, tool_set, policy, headers } = checked;
                 log.request(&ask, policy, !tool_set.is_empty());
                 tool_results(log.id(), &ask);
                 let ladder = Ladder::new(policy, &self.config.ladder);
@@ -142,7 +142,7 @@ impl Relay {
             }
         };
         match asked {
-            Ok(answer) => passed(answer, Arc::clone(candidate.upstream.secrets())),
+            Ok(response) => passed(response, Arc::clone(candidate.upstream.secrets())),
             Err(error) => Reply::error(&WireError::upstream(
                 StatusCode::BAD_GATEWAY,
                 "upstream_unavailable",
@@ -151,7 +151,7 @@ impl Relay {
         }
     }
 
-    pub(crate) fn turn(&self, request: Request) -> Result<Begun, WireError> {
+    pub(crate) fn checked(&self, request: Request) -> Result<CheckedRequest, WireError> {
         let limit = self.config.limits.body;
         if limit < request.body.len() {
             return Err(WireError {
@@ -173,7 +173,7 @@ impl Relay {
         ask.check_choice(&tool_set)?;
         let set = self.upstreams.configured(&ask.model).and_then(|set| set.policy);
         let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
-        Ok(Begun { ask, tool_set, policy, headers: request.headers })
+        Ok(CheckedRequest { ask, tool_set, policy, headers: request.headers })
     }
 }
 
@@ -190,8 +190,8 @@ impl Relay {
     }
 }
 
-/// A request that can be used.
-pub(crate) struct Begun {
+/// A request that can be used, with what it comes to.
+pub(crate) struct CheckedRequest {
     pub(crate) ask: Ask,
     pub(crate) tool_set: Arc<ToolSet>,
     pub(crate) policy: Policy,
@@ -206,8 +206,8 @@ fn with_id(mut reply: Reply, id: &str) -> Reply {
 }
 
 /// An answer that goes on piece by piece, as it is.
-fn passed(answer: Answer, secrets: Arc<Secrets>) -> Reply {
-    let Answer { status, headers, mut body } = answer;
+fn passed(response: Response, secrets: Arc<Secrets>) -> Reply {
+    let Response { status, headers, mut body } = response;
     let sender = crate::reply::BodySender::default();
     let to = sender.clone();
     let work = async move {

@@ -17,12 +17,12 @@ use crate::deliver::{Events, is_error};
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::question::Question;
-use crate::reading::{Reading, read_whole};
+use crate::reading::{ChoiceReader, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
 use crate::redact::Redactor;
-use crate::relay::{Begun, Relay, Request};
+use crate::relay::{CheckedRequest, Relay, Request};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Target, Turn};
-use crate::upstream::{AnswerBody, Secrets};
+use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{Document, Surrogates, deltas, string_of, usage};
 
 /// What holds for one question, where the configuration does not say it.
@@ -117,8 +117,8 @@ impl Relay {
             headers: HeaderMap::new(),
         };
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let begun = self.turn(request);
-        let Begun { ask, tool_set, policy, headers } = begun.map_err(|error| {
+        let checked = self.checked(request);
+        let CheckedRequest { ask, tool_set, policy, headers } = checked.map_err(|error| {
             log.end(TurnEnd::Rejected, error.status.as_u16());
             ChatError { status: error.status.as_u16(), message: error.message }
         })?;
@@ -160,7 +160,7 @@ impl Turn {
         let options = self.read_options(&target, &allowed, &shown);
         let document = match source {
             AnswerSource::Upstream(answer) if is_stream => {
-                let reading = Reading::new(&tool_set, options);
+                let reading = ChoiceReader::new(&tool_set, options);
                 let secrets = Arc::clone(target.candidate.upstream.secrets());
                 let choice = self.read_stream(answer.body, secrets, reading, on_delta).await?;
                 return Ok((choice, target));
@@ -193,9 +193,9 @@ impl Turn {
 
     async fn read_stream(
         &mut self,
-        body: AnswerBody,
+        body: ResponseBody,
         secrets: Arc<Secrets>,
-        mut reading: Reading<'_>,
+        mut reading: ChoiceReader<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Choice, ChatError> {
         let limits = self.relay.config.limits;

@@ -9,11 +9,11 @@ use crate::record::TurnEnd;
 use crate::reply::BodySender;
 use crate::sse::{self, Decoder};
 use crate::turn::Turn;
-use crate::upstream::{AnswerBody, Secrets};
+use crate::upstream::{ResponseBody, Secrets};
 
 /// The events of an upstream, up to `[DONE]` or the end.
 pub(crate) struct Events {
-    body: AnswerBody,
+    body: ResponseBody,
     decoder: Decoder,
     limit: usize,
     secrets: Arc<Secrets>,
@@ -22,7 +22,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn new(body: AnswerBody, secrets: Arc<Secrets>, limit: usize) -> Events {
+    pub(crate) fn new(body: ResponseBody, secrets: Arc<Secrets>, limit: usize) -> Events {
         Events {
             body,
             decoder: Decoder::new(limit),

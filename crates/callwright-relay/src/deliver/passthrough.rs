@@ -10,7 +10,7 @@ use crate::redact::{self, Redactor};
 use crate::reply::BodySender;
 use crate::sse::{self, Decoder};
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
-use crate::upstream::{AnswerBody, Secrets};
+use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{Change, array, deltas, rewritten, usage};
 
 /// Hands a stream on as it is. What is looked at is only whether it ends properly.
@@ -46,7 +46,7 @@ pub(super) async fn pass(mut turn: Box<Turn>, open_answer: OpenAnswer, to: BodyS
 }
 
 /// The same where the upstream knows a secret: each event is looked into, and goes on as it is where there is none of it.
-async fn pass_redacted(mut turn: Box<Turn>, body: AnswerBody, secrets: Arc<Secrets>, to: BodySender) {
+async fn pass_redacted(mut turn: Box<Turn>, body: ResponseBody, secrets: Arc<Secrets>, to: BodySender) {
     let mut events = Events::new(body, Arc::clone(&secrets), turn.relay.config.limits.event);
     let mut choices: Vec<(usize, Redactor)> = Vec::new();
     let mut spent = Usage::default();

@@ -12,14 +12,14 @@ use super::sse;
 use crate::clock::unix_seconds;
 use crate::followup;
 use crate::question::Question;
-use crate::reading::{ReadOptions, Reading};
+use crate::reading::{ChoiceReader, ReadOptions};
 use crate::record::{Choice, TurnEnd, Usage};
 use crate::redact::{self, Redactor};
 use crate::reply::BodySender;
 use crate::report;
 use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Target, Turn, refusals};
-use crate::upstream::{AnswerBody, Secrets};
+use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{Change, Delta, Surrogates, Template, deltas, rewritten, usage};
 
 /// Answers with what an upstream streams, healed.
@@ -42,8 +42,8 @@ pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
         if read.ending.is_error || !read.ending.is_finished {
             return read.break_off(&mut turn, frame, &to);
         }
-        let ended = read.finish(&mut turn, frame, &to);
-        if let Some(only) = ended.only()
+        let finished = read.finish(&mut turn, frame, &to);
+        if let Some(only) = finished.only()
             && turn.was_left_out(&target, only)
             && let Ok(again) = turn.in_prompt_mode(&target, &Question::first(&turn.ask)).await
             && again.is_stream()
@@ -51,13 +51,13 @@ pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
             open_answer = again;
             continue;
         }
-        return ended.resolve(&mut turn, &target, frame, &to).await;
+        return finished.resolve(&mut turn, &target, frame, &to).await;
     }
 }
 
 /// What an upstream streamed.
 struct StreamRead<'t> {
-    choices: Vec<Streamed<'t>>,
+    choices: Vec<StreamedChoice<'t>>,
     /// The chunk that counts tokens, which comes last.
     usage: Option<Bytes>,
     spent: Usage,
@@ -68,7 +68,7 @@ impl<'t> StreamRead<'t> {
     /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk.
     async fn read(
         turn: &mut Turn,
-        (body, secrets): (AnswerBody, &Arc<Secrets>),
+        (body, secrets): (ResponseBody, &Arc<Secrets>),
         tool_set: &'t ToolSet,
         options: ReadOptions<'t>,
         frame: &mut Option<Template>,
@@ -116,8 +116,12 @@ impl<'t> StreamRead<'t> {
             for mut delta in deltas(chunk) {
                 let at = read.choices.iter().position(|choice| choice.index == delta.index);
                 let at = at.unwrap_or_else(|| {
-                    let reading = Reading::new(tool_set, options);
-                    read.choices.push(Streamed::new(delta.index, reading, Sink::new(delta.index, turn)));
+                    let reading = ChoiceReader::new(tool_set, options);
+                    read.choices.push(StreamedChoice::new(
+                        delta.index,
+                        reading,
+                        Sink::new(delta.index, turn),
+                    ));
                     read.choices.len() - 1
                 });
                 let is_only = read.choices.len() == 1;
@@ -143,7 +147,7 @@ impl<'t> StreamRead<'t> {
             to.room().await;
         }
         read.ending = upstream.ending;
-        let has_stopped = |choice: &Streamed<'_>| choice.sink.has_stopped();
+        let has_stopped = |choice: &StreamedChoice<'_>| choice.sink.has_stopped();
         read.ending.is_finished =
             !read.ending.is_cut() && !read.choices.is_empty() && read.choices.iter().all(has_stopped);
         read
@@ -161,25 +165,25 @@ impl<'t> StreamRead<'t> {
     }
 
     /// Writes what became certain with the end.
-    fn finish(self, turn: &mut Turn, frame: &Template, to: &BodySender) -> Ended {
+    fn finish(self, turn: &mut Turn, frame: &Template, to: &BodySender) -> FinishedStream {
         let is_cut = turn.ask.max_tokens.is_some_and(|most| most <= self.spent.completion);
         let mut text = String::new();
         let choices: Vec<(Sink, Choice)> =
             self.choices.into_iter().map(|choice| choice.finish(is_cut, frame, &mut text)).collect();
         to.write(text.as_bytes());
         turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
-        Ended { choices, usage: self.usage, ending: self.ending }
+        FinishedStream { choices, usage: self.usage, ending: self.ending }
     }
 }
 
 /// A stream that ended properly, before anything is asked again.
-struct Ended {
+struct FinishedStream {
     choices: Vec<(Sink, Choice)>,
     usage: Option<Bytes>,
     ending: Ending,
 }
 
-impl Ended {
+impl FinishedStream {
     /// The choice, where there is one of which nothing has been seen yet.
     fn only(&self) -> Option<&Choice> {
         match self.choices.as_slice() {
@@ -236,9 +240,9 @@ fn usage_text(all: Usage) -> String {
 }
 
 /// One choice of a streamed answer.
-struct Streamed<'t> {
+struct StreamedChoice<'t> {
     index: usize,
-    reading: Reading<'t>,
+    reading: ChoiceReader<'t>,
     surrogates: Surrogates,
     sink: Sink,
     redactor: Redactor,
@@ -252,9 +256,9 @@ struct Streamed<'t> {
     repeats_role: bool,
 }
 
-impl<'t> Streamed<'t> {
-    fn new(index: usize, reading: Reading<'t>, sink: Sink) -> Streamed<'t> {
-        Streamed {
+impl<'t> StreamedChoice<'t> {
+    fn new(index: usize, reading: ChoiceReader<'t>, sink: Sink) -> StreamedChoice<'t> {
+        StreamedChoice {
             index,
             reading,
             surrogates: Surrogates::default(),

@@ -16,8 +16,8 @@ use crate::reply::{Reply, ReplyBody};
 use crate::report;
 use crate::turn::outcome::{SILENCE, append, finish_reason, healed_content, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Target, Turn, refusals};
-use crate::upstream::AnswerBody;
-use crate::wire::{Answered, Change, Document, WireError, array, choices, rewritten, usage};
+use crate::upstream::ResponseBody;
+use crate::wire::{AnswerChoice, Change, Document, WireError, array, choices, rewritten, usage};
 
 /// The answer to a request, from an upstream that answers in one piece.
 pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
@@ -62,7 +62,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
     }
 }
 
-async fn whole_document(turn: &Turn, body: AnswerBody, target: &Target) -> Result<Document, WireError> {
+async fn whole_document(turn: &Turn, body: ResponseBody, target: &Target) -> Result<Document, WireError> {
     let bad = |message: String| WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message);
     let body = body.whole(turn.relay.config.limits.answer).await.map_err(|error| bad(error.to_string()))?;
     let body = target.candidate.upstream.without_secrets(body);
@@ -82,8 +82,8 @@ fn done(
     if turn.ask.stream {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        let told = resolutions.iter().filter(|_| turn.ask.wants_report);
-        let tool_errors: Vec<Vec<String>> = told.map(report::tool_errors).collect();
+        let reported = resolutions.iter().filter(|_| turn.ask.wants_report);
+        let tool_errors: Vec<Vec<String>> = reported.map(report::tool_errors).collect();
         let events = sse::events(document.root(), turn.ask.include_usage, &tool_errors);
         let body = ReplyBody::whole(Bytes::from(events));
         return Reply { status: StatusCode::OK, headers, body };
@@ -128,7 +128,7 @@ fn written(turn: &Turn, document: Document, resolutions: &[Resolution]) -> (Docu
 /// One choice as it goes out; none where it goes out as it came.
 fn written_choice(
     turn: &Turn,
-    answered: &Answered<'_>,
+    answered: &AnswerChoice<'_>,
     resolution: &Resolution,
 ) -> (Option<String>, TurnEnd) {
     let accepted: Vec<_> = resolution

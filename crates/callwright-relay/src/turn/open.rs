@@ -11,7 +11,7 @@ use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::recover_from_error;
-use crate::upstream::{Answer, Upstream};
+use crate::upstream::{Response, Upstream};
 use crate::wire::{Document, WireError};
 
 /// An upstream that is answering, and how it was asked.
@@ -33,7 +33,7 @@ impl OpenAnswer {
 /// Where an answer comes from.
 pub(crate) enum AnswerSource {
     /// The upstream.
-    Upstream(Box<Answer>),
+    Upstream(Box<Response>),
     /// An error message of the upstream that holds what the model wrote.
     Recovered(Document),
 }
