@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use callwright::{Acceptance, Refusal, Verdict};
-use callwright_relay::{Attempt, Choice, End, TurnRecord};
+use callwright_relay::{Attempt, Choice, TurnEnd, TurnRecord};
 use serde::Deserialize;
 use tracing::Level;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -100,7 +100,7 @@ pub(crate) fn ended(turn: &TurnRecord) {
     }
     let error = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
     match turn.end {
-        End::UpstreamError | End::Cut => tracing::warn!(
+        TurnEnd::UpstreamError | TurnEnd::Cut => tracing::warn!(
             request = %turn.id,
             model = turn.model,
             end = turn.end.name(),
@@ -110,7 +110,7 @@ pub(crate) fn ended(turn: &TurnRecord) {
             "[chat] failed"
         ),
         // The client has an answer that says so.
-        End::Breaker => tracing::warn!(
+        TurnEnd::Breaker => tracing::warn!(
             request = %turn.id,
             model = turn.model,
             end = turn.end.name(),
@@ -118,7 +118,12 @@ pub(crate) fn ended(turn: &TurnRecord) {
             reason = last_refusal(turn),
             "[chat] gave up: no right call came"
         ),
-        End::Passed | End::Healed | End::Corrected | End::Refused | End::Rejected | End::HungUp => {
+        TurnEnd::Passed
+        | TurnEnd::Healed
+        | TurnEnd::Corrected
+        | TurnEnd::Refused
+        | TurnEnd::Rejected
+        | TurnEnd::HungUp => {
             tracing::debug!(
                 request = %turn.id,
                 model = turn.model,
@@ -164,7 +169,7 @@ fn step(request: &str, number: usize, attempt: &Attempt, choice: &Choice) {
             completionTokens = usage.completion,
             totalTokens = usage.total,
             hasText = !choice.outcome.text.trim().is_empty(),
-            why = attempt.why.name(),
+            why = attempt.reason.name(),
             mode = attempt.mode.name(),
             "[chat] step.finish"
         );

@@ -144,7 +144,7 @@ impl Metrics {
         };
         let labels = [
             ("upstream", self.upstreams.label(&attempt.upstream, true)),
-            ("why", attempt.why.name().into()),
+            ("why", attempt.reason.name().into()),
             ("status", status.into()),
         ];
         self.attempts.get_or_create(&Labels(labels)).inc();

@@ -5,7 +5,7 @@
 use callwright::json;
 use callwright::value::Value;
 use callwright::{Acceptance, Policy, Refusal, Verdict};
-use callwright_relay::{Attempt, Choice, End, Mistake, TurnRecord, Why, mistakes};
+use callwright_relay::{Attempt, AttemptReason, CallFault, Choice, TurnEnd, TurnRecord, Usage, call_faults};
 use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
 
 use crate::conversation::Conversation;
@@ -24,7 +24,7 @@ impl Record for Recorded {
 
     fn into_turn(self: Box<Self>) -> Option<NewTurn> {
         // What was no chat is no turn of one; the metrics count it.
-        (self.0.end != End::Rejected).then(|| turn_of(&self.0))
+        (self.0.end != TurnEnd::Rejected).then(|| turn_of(&self.0))
     }
 }
 
@@ -37,16 +37,16 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
     if let Some(last) = new.last_mut() {
         last.body = std::str::from_utf8(&record.request).ok().map(str::to_owned);
     }
-    let mut told = Told::default();
+    let mut tally = Tally::default();
     for (number, attempt) in (1..).zip(&record.attempts) {
         let is_last = number == record.attempts.len();
         new.push(model_turn(number, attempt));
         for (at, choice) in attempt.choices.iter().enumerate() {
-            told.choice(record, attempt, choice, Place { attempt: number, choice: at, is_last }, &mut new);
+            tally.choice(record, attempt, choice, Place { attempt: number, choice: at, is_last }, &mut new);
         }
     }
-    if record.end == End::Breaker {
-        let text = told.last_error.as_deref().unwrap_or_default();
+    if record.end == TurnEnd::Breaker {
+        let text = tally.last_error.as_deref().unwrap_or_default();
         new.push(NewNode::new(
             NodeKind::Breaker,
             json!({"text": format!("the same error over and over: {text}")}),
@@ -56,30 +56,30 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
         session,
         origin: "gateway",
         title,
-        turn: facts(record, &told),
+        turn: facts(record, &tally),
         nodes: new,
         before,
-        calls: told.calls,
-        faults: told.faults,
+        calls: tally.calls,
+        faults: tally.faults,
         // Whoever asked reads the refusal, not the model.
         feeds_back: false,
     }
 }
 
-fn facts(record: &TurnRecord, told: &Told) -> Turn {
+fn facts(record: &TurnRecord, tally: &Tally) -> Turn {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
     let last = record.attempts.last();
-    let is_repair = |attempt: &&Attempt| matches!(attempt.why, Why::Reask | Why::Feedback | Why::OtherModel);
-    let sum = |of: fn(&Attempt) -> u64| record.attempts.iter().map(of).fold(0, u64::saturating_add);
-    let repairs = record.attempts.iter().filter(is_repair);
+    let usage = record.usage();
+    let corrected: Usage = record.corrections().map(|attempt| attempt.usage).sum();
+    let fed_back = record.attempts.iter().filter(|attempt| attempt.reason == AttemptReason::Feedback);
     Turn {
         request: record.id.clone(),
         outcome: record.end.name().into(),
         model: record.model.clone(),
         upstream: last.map_or_else(String::new, |attempt| attempt.upstream.clone()),
         mode: last.filter(|_| record.has_tools).map_or("", |attempt| attempt.mode.name()).into(),
-        dialect: told.calls.first().map_or_else(String::new, |call| call.dialect.clone()),
+        dialect: tally.calls.first().map_or_else(String::new, |call| call.dialect.clone()),
         policy: record.policy.name().into(),
         streamed: record.streamed,
         status: i64::from(record.status),
@@ -87,14 +87,12 @@ fn facts(record: &TurnRecord, told: &Told) -> Turn {
         first_byte_us: microseconds(record.first_byte),
         total_us: microseconds(record.total),
         upstream_us: microseconds(record.upstream),
-        prompt_tokens: count(sum(|attempt| attempt.usage.prompt)),
-        completion_tokens: count(sum(|attempt| attempt.usage.completion)),
-        repair_turns: repairs.clone().count() as i64,
-        feedback_turns: repairs.clone().filter(|attempt| attempt.why == Why::Feedback).count() as i64,
-        repair_tokens: count(
-            repairs.map(|attempt| attempt.usage.prompt.saturating_add(attempt.usage.completion)).sum(),
-        ),
-        repairs: told.n_repairs,
+        prompt_tokens: count(usage.prompt),
+        completion_tokens: count(usage.completion),
+        repair_turns: record.corrections().count() as i64,
+        feedback_turns: fed_back.count() as i64,
+        repair_tokens: count(corrected.prompt.saturating_add(corrected.completion)),
+        repairs: record.n_mended() as i64,
         ..Turn::default()
     }
 }
@@ -107,8 +105,8 @@ fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
     node
 }
 
-fn fault(mistake: Mistake) -> Fault {
-    let Mistake { kind, tool, place } = mistake;
+fn fault(fault: CallFault) -> Fault {
+    let CallFault { kind, tool, place } = fault;
     Fault { kind, tool, place }
 }
 
@@ -122,16 +120,15 @@ struct Place {
     is_last: bool,
 }
 
-/// What is told of a turn's calls.
+/// What became of a turn's calls.
 #[derive(Default)]
-struct Told {
+struct Tally {
     calls: Vec<Call>,
     faults: Vec<Fault>,
-    n_repairs: i64,
     last_error: Option<String>,
 }
 
-impl Told {
+impl Tally {
     fn choice(
         &mut self,
         record: &TurnRecord,
@@ -149,7 +146,7 @@ impl Told {
         let report = choice.report(&choice.outcome);
         let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
         for verdict in &choice.outcome.verdicts {
-            self.faults.extend(mistakes(verdict).into_iter().map(fault));
+            self.faults.extend(call_faults(verdict).into_iter().map(fault));
             match verdict {
                 Verdict::Accepted(call) => {
                     nodes.push(self.accepted(attempt, call, calls.next().unwrap_or_default(), place));
@@ -164,16 +161,12 @@ impl Told {
 
     fn accepted(&mut self, attempt: &Attempt, call: &Acceptance, report: Value, place: Place) -> NewNode {
         let is_mended = !Policy::Strict.admits(call);
-        let became = match attempt.why {
-            Why::Reask | Why::Feedback | Why::OtherModel => Became::Corrected,
-            Why::First | Why::Failover | Why::NoTools | Why::NoConstraint if is_mended => Became::Healed,
-            Why::First | Why::Failover | Why::NoTools | Why::NoConstraint => Became::Right,
+        let became = match attempt.reason.is_correction() {
+            true => Became::Corrected,
+            false if is_mended => Became::Healed,
+            false => Became::Right,
         };
         self.calls.push(Call { tool: call.name.clone(), dialect: call.dialect.to_string(), became });
-        if is_mended {
-            self.n_repairs += call.repairs.len() as i64 + call.coercions.len() as i64;
-            self.n_repairs += i64::from(call.renamed_from.is_some());
-        }
         let kind = if is_mended { NodeKind::Healed } else { NodeKind::ToolCall };
         let mut node = NewNode::new(kind, placed(report, place));
         node.name = Some(call.name.clone());
@@ -183,7 +176,8 @@ impl Told {
 
     fn refused(&mut self, record: &TurnRecord, refusal: &Refusal, report: Value, place: Place) -> NewNode {
         let tool = refusal.name.clone().unwrap_or_default();
-        let is_final = place.is_last || matches!(record.end, End::Cut | End::HungUp | End::UpstreamError);
+        let is_final =
+            place.is_last || matches!(record.end, TurnEnd::Cut | TurnEnd::HungUp | TurnEnd::UpstreamError);
         let feedback = refusal.feedback();
         let is_native = feedback.dialect == "native";
         let text = if is_native { feedback.tool_result() } else { feedback.user_message() };
@@ -195,7 +189,7 @@ impl Told {
         let mut payload = placed(report, place);
         payload["text"] = text.into();
         // What came next: asked once more without a trace, or told of its error as its next turn.
-        let next = record.attempts.get(place.attempt).map(|attempt| attempt.why.name());
+        let next = record.attempts.get(place.attempt).map(|attempt| attempt.reason.name());
         payload["next"] = next.into();
         let mut node = NewNode::new(kind, payload);
         node.name = refusal.name.clone();

@@ -14,7 +14,7 @@ use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{RelayConfig, Timeouts, UpstreamConfig};
 use callwright_relay::upstream::{ConfigError, Upstream, Upstreams};
-use callwright_relay::{Attempt, End, TurnRecord, Usage};
+use callwright_relay::{Attempt, TurnEnd, TurnRecord, Usage};
 use http::HeaderMap;
 use prometheus_client::metrics::counter::Counter;
 use serde::Deserialize;
@@ -154,7 +154,7 @@ impl Spans {
             attribute("gen_ai.operation.name", "chat"),
             attribute("gen_ai.request.model", attempt.model.as_str()),
             attribute("callwright.request", turn.id.as_str()),
-            attribute("callwright.why", attempt.why.name()),
+            attribute("callwright.why", attempt.reason.name()),
             attribute("callwright.upstream", attempt.upstream.as_str()),
             attribute("callwright.mode", attempt.mode.name()),
         ];
@@ -191,10 +191,9 @@ fn request(
     parent_id: &str,
     (start, end): (SystemTime, SystemTime),
 ) -> Value {
-    let mut total = Usage::default();
+    let total = turn.usage();
     let mut counts = [0_i64; 4];
     for attempt in &turn.attempts {
-        total += attempt.usage;
         for outcome in attempt.choices.iter().map(|choice| &choice.outcome) {
             counts[0] += outcome.calls().count() as i64;
             counts[1] += outcome.refusals().count() as i64;
@@ -221,8 +220,13 @@ fn request(
     }
     attributes.extend(usage(total));
     let has_failed = match turn.end {
-        End::UpstreamError | End::Cut | End::Breaker => true,
-        End::Passed | End::Healed | End::Corrected | End::Refused | End::Rejected | End::HungUp => false,
+        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Breaker => true,
+        TurnEnd::Passed
+        | TurnEnd::Healed
+        | TurnEnd::Corrected
+        | TurnEnd::Refused
+        | TurnEnd::Rejected
+        | TurnEnd::HungUp => false,
     };
     json!({
         "traceId": trace_id, "spanId": span_id, "parentSpanId": parent_id,

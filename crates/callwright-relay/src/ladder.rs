@@ -5,7 +5,7 @@ use std::time::Duration;
 use callwright::{Policy, Reason, Refusal};
 
 use crate::config::LadderConfig;
-use crate::record::End;
+use crate::record::TurnEnd;
 
 /// The next rung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) enum Step {
     /// All errors go to the model as its next turn.
     Feedback,
     /// The refusals go out, in words.
-    Refuse(End),
+    Refuse(TurnEnd),
 }
 
 /// How far one request has climbed.
@@ -58,7 +58,7 @@ impl Ladder {
         };
         self.last = Some((error, times));
         if self.breaker <= times {
-            return Step::Refuse(End::Breaker);
+            return Step::Refuse(TurnEnd::Breaker);
         }
         let may_ask = self.policy.feeds_back() && 0 < self.tokens && elapsed < self.time;
         // A model that is to learn from its errors has to see them.
@@ -70,7 +70,7 @@ impl Ladder {
             self.turns -= 1;
             return Step::Feedback;
         }
-        Step::Refuse(End::Refused)
+        Step::Refuse(TurnEnd::Refused)
     }
 
     /// May a call that the request demands, and that did not come, be asked for?
@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    fn climb(policy: Policy, bounds: &LadderConfig, errors: &[&'static str]) -> Vec<Step> {
+    fn steps(policy: Policy, bounds: &LadderConfig, errors: &[&'static str]) -> Vec<Step> {
         let mut ladder = Ladder::new(policy, bounds);
         errors.iter().map(|&e| ladder.next(&[&refusal(e)], 10, Duration::ZERO)).collect()
     }
@@ -127,15 +127,15 @@ mod tests {
     fn the_rungs_are_taken_in_order_and_end() {
         let bounds = LadderConfig::default();
         let errors = ["type", "enum", "type", "enum", "type"];
-        let refused = Step::Refuse(End::Refused);
+        let refused = Step::Refuse(TurnEnd::Refused);
         use Step::{Feedback, Reask};
-        assert_eq!(climb(Policy::Auto, &bounds, &errors), [Reask, Feedback, Feedback, refused, refused]);
+        assert_eq!(steps(Policy::Auto, &bounds, &errors), [Reask, Feedback, Feedback, refused, refused]);
         assert_eq!(
-            climb(Policy::Feedback, &bounds, &errors),
+            steps(Policy::Feedback, &bounds, &errors),
             [Feedback, Feedback, refused, refused, refused]
         );
-        assert_eq!(climb(Policy::Heal, &bounds, &errors[..1]), [refused]);
-        assert_eq!(climb(Policy::Strict, &bounds, &errors[..1]), [refused]);
+        assert_eq!(steps(Policy::Heal, &bounds, &errors[..1]), [refused]);
+        assert_eq!(steps(Policy::Strict, &bounds, &errors[..1]), [refused]);
         assert_eq!(Ladder::new(Policy::Auto, &bounds).next(&[], 0, Duration::ZERO), Step::Deliver);
     }
 
@@ -144,12 +144,15 @@ mod tests {
         let bounds = LadderConfig { reasks: 9, feedback_turns: 9, ..LadderConfig::default() };
         use Step::Reask;
         assert_eq!(
-            climb(Policy::Auto, &bounds, &["type", "type", "type"]),
-            [Reask, Reask, Step::Refuse(End::Breaker)]
+            steps(Policy::Auto, &bounds, &["type", "type", "type"]),
+            [Reask, Reask, Step::Refuse(TurnEnd::Breaker)]
         );
         let poor = LadderConfig { max_tokens: 15, ..bounds.clone() };
-        assert_eq!(climb(Policy::Auto, &poor, &["type", "enum"]), [Reask, Step::Refuse(End::Refused)]);
+        assert_eq!(steps(Policy::Auto, &poor, &["type", "enum"]), [Reask, Step::Refuse(TurnEnd::Refused)]);
         let mut slow = Ladder::new(Policy::Auto, &bounds);
-        assert_eq!(slow.next(&[&refusal("type")], 0, Duration::from_secs(3600)), Step::Refuse(End::Refused));
+        assert_eq!(
+            slow.next(&[&refusal("type")], 0, Duration::from_secs(3600)),
+            Step::Refuse(TurnEnd::Refused)
+        );
     }
 }

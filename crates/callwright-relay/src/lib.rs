@@ -4,7 +4,7 @@
 
 pub mod config;
 mod record;
-mod told;
+mod record_json;
 pub mod upstream;
 pub mod capability;
 mod client;
@@ -14,34 +14,30 @@ mod history;
 mod question;
 mod turn;
 mod reading;
-mod salvage;
-mod climb;
+mod recover;
 mod ladder;
 mod followup;
 mod calls;
 mod notes;
-mod whole;
+mod deliver;
 pub mod sse;
-mod stream;
-mod unsaid;
-mod flow;
-mod sink;
-mod sse_out;
+mod redact;
 mod reply;
 mod report;
-mod again;
-mod asked;
+mod what_if;
 pub mod survey;
 mod log;
+mod clock;
 
-pub use again::{Again, AgainError};
-pub use asked::{Answer, Asking, Piece, error_fingerprint};
-pub use client::{ChatError, Chunks, Client, Completion, ToolCall};
-pub use record::{Attempt, Choice, End, Nobody, Observer, TurnRecord, Usage, Why};
+pub use client::{
+    Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ToolCall, error_fingerprint,
+};
+pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord, Usage};
+pub use record_json::{CallFault, call_faults};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
-pub use told::{Mistake, mistakes};
 pub use upstream::Kept;
+pub use what_if::{WhatIf, WhatIfError};
 pub use wire::WireError;
 
 /// What the pages of the project and of the engine print runs.

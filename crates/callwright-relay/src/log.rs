@@ -1,15 +1,15 @@
 //! Keeps what happens to a request, and tells the observer once, however the request ends.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callwright::Policy;
 use http::HeaderMap;
 
-use crate::record::{Attempt, Choice, End, Observer, TurnRecord, Usage, Why};
-use crate::turn::Chosen;
-use crate::upstream::{Answer, Kept};
+use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
+use crate::turn::Target;
+use crate::upstream::{Kept, Response};
 use crate::wire::{Ask, string_of};
 
 /// The record of a request, being written. Dropping it tells the observer.
@@ -47,15 +47,15 @@ impl Log {
     }
 
     /// An upstream is asked.
-    pub(crate) fn asked(&mut self, why: Why, chosen: &Chosen, request: Bytes) {
-        self.settle();
+    pub(crate) fn asked(&mut self, reason: AttemptReason, target: &Target, request: Bytes) {
+        self.close_attempt();
         self.asked = Instant::now();
         self.record.attempts.push(Attempt {
-            why,
-            upstream: chosen.candidate.upstream.name().to_owned(),
-            model: chosen.candidate.model.clone(),
-            mode: chosen.mode,
-            dialect: (chosen.mode == crate::config::Mode::Prompt).then(|| chosen.dialect.name().clone()),
+            reason,
+            upstream: target.candidate.upstream.name().to_owned(),
+            model: target.candidate.model.clone(),
+            mode: target.mode,
+            dialect: (target.mode == crate::config::Mode::Prompt).then(|| target.dialect.name().clone()),
             request,
             status: None,
             error: None,
@@ -67,15 +67,15 @@ impl Log {
     }
 
     /// It has begun to answer. So many bytes of that are kept as they come.
-    pub(crate) fn answered(&mut self, answer: &mut Answer, kept: usize) {
-        let status = answer.status.as_u16();
+    pub(crate) fn answered(&mut self, response: &mut Response, kept: usize) {
+        let status = response.status.as_u16();
         if self.record.first_byte.is_zero() {
             self.record.first_byte = self.since.elapsed();
         }
         if let Some(attempt) = self.record.attempts.last_mut() {
             attempt.status = Some(status);
             attempt.answer = Kept::of(kept);
-            answer.body.kept = attempt.answer.clone();
+            response.body.kept = attempt.answer.clone();
         }
     }
 
@@ -85,7 +85,7 @@ impl Log {
             attempt.status = status.or(attempt.status);
             attempt.error = Some(error.to_owned());
         }
-        self.settle();
+        self.close_attempt();
     }
 
     /// Its answer has been read.
@@ -95,7 +95,7 @@ impl Log {
             attempt.usage = usage;
             attempt.choices.extend(choices.cloned());
         }
-        self.settle();
+        self.close_attempt();
     }
 
     /// So many bytes are held back now.
@@ -104,7 +104,7 @@ impl Log {
     }
 
     /// How the request ended.
-    pub(crate) fn end(&mut self, end: End, status: u16) {
+    pub(crate) fn end(&mut self, end: TurnEnd, status: u16) {
         self.record.end = end;
         self.record.status = status;
     }
@@ -116,13 +116,13 @@ impl Log {
     }
 
     fn taken(&mut self) -> TurnRecord {
-        self.settle();
+        self.close_attempt();
         self.record.total = self.since.elapsed();
         std::mem::take(&mut self.record)
     }
 
     /// The last attempt is over.
-    fn settle(&mut self) {
+    fn close_attempt(&mut self) {
         if let Some(attempt) = self.record.attempts.last_mut()
             && attempt.duration.is_zero()
         {
@@ -162,11 +162,6 @@ impl Drop for Log {
         let Some(observer) = self.observer.take() else { return };
         observer.ended(self.taken());
     }
-}
-
-/// The seconds since 1970, which the wire format calls `created`.
-pub(crate) fn unix_seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Says which results of tools have come: those behind the model's last turn.

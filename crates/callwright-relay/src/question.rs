@@ -35,9 +35,9 @@ pub(crate) struct Offer {
     pub(crate) choice: ToolChoice,
 }
 
-/// How it is asked.
+/// The form that an upstream takes a question in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct RequestOptions<'a> {
     /// The model's name at the upstream.
     pub(crate) model: &'a str,
     /// How tools reach the model.
@@ -52,9 +52,9 @@ pub(crate) struct Manner<'a> {
     pub(crate) template: Option<&'a ModelTemplate>,
 }
 
-/// A body, and what is needed to read the answer to it.
+/// What is sent, and what is needed to read the answer to it.
 #[derive(Debug)]
-pub(crate) struct Posed {
+pub(crate) struct UpstreamRequest {
     /// The request's body.
     pub(crate) body: Bytes,
     /// What prompt mode shows the model.
@@ -80,10 +80,15 @@ impl Question {
     }
 
     /// The body for an upstream. `own` are the request's tools.
-    pub(crate) fn posed(&self, ask: &Ask, own: &ToolSet, manner: Manner<'_>) -> Posed {
+    pub(crate) fn upstream_request(
+        &self,
+        ask: &Ask,
+        own: &ToolSet,
+        options: RequestOptions<'_>,
+    ) -> UpstreamRequest {
         let mut changes: Vec<(&str, Change)> = Vec::new();
-        if manner.model != ask.model {
-            changes.push(("model", Change::Set(quote(manner.model))));
+        if options.model != ask.model {
+            changes.push(("model", Change::Set(quote(options.model))));
         }
         self.drop_what_is_ours(ask, &mut changes);
         if self.stream != ask.stream {
@@ -100,19 +105,19 @@ impl Question {
         if self.is_follow_up() {
             changes.push(("n", Change::Remove));
         }
-        let (shown, constrain) = match manner.mode {
+        let (shown, constrain) = match options.mode {
             Mode::Native => {
                 self.native(ask, own, &mut changes);
                 (Shown::default(), Constrain::None)
             }
-            Mode::Prompt => self.prompted(ask, own, manner, &mut changes),
+            Mode::Prompt => self.prompted(ask, own, options, &mut changes),
         };
         let root = ask.document.root();
         let body = match changes.is_empty() {
             true => ask.document.to_bytes(),
             false => Bytes::from(rewritten(root, &changes)),
         };
-        Posed { body, shown, constrain }
+        UpstreamRequest { body, shown, constrain }
     }
 
     fn is_follow_up(&self) -> bool {
@@ -179,7 +184,7 @@ impl Question {
         &self,
         ask: &Ask,
         own: &ToolSet,
-        manner: Manner<'_>,
+        options: RequestOptions<'_>,
         changes: &mut Vec<(&str, Change)>,
     ) -> (Shown, Constrain) {
         let tool_set = self.tool_set(own);
@@ -191,30 +196,30 @@ impl Question {
         }
         // What the request itself asks of the content goes before.
         let is_free = !ask.json_content && ask.document.root().get("grammar").is_none();
-        let wanted = match manner.constrain {
+        let wanted = match options.constrain {
             Constrain::JsonSchema => Some(Constraint::Schema),
             Constrain::Grammar => Some(Constraint::Grammar),
             Constrain::None => None,
         };
         // A small model that may go on calling does, to the end of its tokens: where nobody asks for several
         // calls, an answer that is held to a form holds one, as llama.cpp has it for native calls.
-        let is_held = wanted.is_some_and(|constraint| is_free && constraint.is_for(manner.dialect));
+        let is_held = wanted.is_some_and(|constraint| is_free && constraint.is_for(options.dialect));
         let parallel = ask.parallel.unwrap_or(!is_held) && !self.is_follow_up();
         let held = wanted.filter(|_| is_free).and_then(|constraint| {
-            let field = constrain::field(constraint, manner.dialect, tool_set, choice, parallel)?;
+            let field = constrain::field(constraint, options.dialect, tool_set, choice, parallel)?;
             Some((constraint, field))
         });
-        let turns = manner.template.and_then(ModelTemplate::turns);
-        let set = |member: fn(&ModelConfig) -> Option<bool>| manner.set.and_then(member);
+        let turns = options.template.and_then(ModelTemplate::turns);
+        let set = |member: fn(&ModelConfig) -> Option<bool>| options.set.and_then(member);
         let speaking = Speaking {
             choice: choice.clone(),
             parallel,
             constraint: held.as_ref().map(|(constraint, _)| *constraint),
             system_role: set(|set| set.system_role).or(turns.map(|turns| turns.system_role)).unwrap_or(true),
             alternate: set(|set| set.alternate).or(turns.map(|turns| turns.alternate)).unwrap_or(false),
-            result_role: manner.set.is_some_and(|set| set.result_role),
+            result_role: options.set.is_some_and(|set| set.result_role),
         };
-        let preface = manner.set.and_then(|set| set.prompt.as_deref());
+        let preface = options.set.and_then(|set| set.prompt.as_deref());
         let parsed = |text: &str| serde_json::from_str::<callwright::value::Value>(text).ok();
         let messages: Vec<callwright::value::Value> = preface
             .map(|text| json!({"role": "system", "content": text}))
@@ -222,10 +227,10 @@ impl Question {
             .chain(ask.messages().map(Value::raw).filter_map(parsed))
             .chain(self.more.iter().map(String::as_str).filter_map(parsed))
             .collect();
-        let rendered = render_messages(manner.dialect, tool_set, &speaking, &messages);
+        let rendered = render_messages(options.dialect, tool_set, &speaking, &messages);
         let texts = rendered.messages.iter().map(callwright::value::Value::to_string);
         changes.push(("messages", Change::Set(array(texts))));
-        let constrain = if held.is_some() { manner.constrain } else { Constrain::None };
+        let constrain = if held.is_some() { options.constrain } else { Constrain::None };
         if let Some((_, (key, value))) = held {
             changes.push((key, Change::Set(value.to_string())));
         }

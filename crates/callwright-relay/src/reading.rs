@@ -9,11 +9,12 @@ use callwright::{
 
 use crate::calls::Ids;
 use crate::config::{Constrain, Mode};
-use crate::record::Choice;
+use crate::record::{Choice, Usage};
+use crate::wire::{Document, choices};
 
 /// How an answer is to be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct ReadOptions<'a> {
     /// How the tools reached the model.
     pub(crate) mode: Mode,
     /// What its answer was held to.
@@ -42,9 +43,9 @@ pub(crate) struct Shown {
 }
 
 /// One choice, being read.
-pub(crate) struct Reading<'t> {
-    reader: Reader<'t>,
-    may: May<'t>,
+pub(crate) struct ChoiceReader<'t> {
+    engine: Engine<'t>,
+    filter: CallFilter<'t>,
     raw: String,
     /// Index, name and arguments of native calls as they came, for the record.
     native: Vec<(Option<usize>, String, String)>,
@@ -57,33 +58,33 @@ pub(crate) struct Reading<'t> {
 }
 
 /// Both read a stream of deltas; what they read differs.
-enum Reader<'t> {
+enum Engine<'t> {
     Free(Scanner<'t>),
     /// Held to a schema or a grammar: `{"no_tool_helps": …}` or `{"tool_calls": …}`.
-    Held(Answer<'t>),
+    Constrained(Answer<'t>),
 }
 
-impl<'t> Reading<'t> {
+impl<'t> ChoiceReader<'t> {
     /// For answers to a question that offered `tool_set`.
-    pub(crate) fn new(tool_set: &'t ToolSet, manner: Manner<'t>) -> Reading<'t> {
+    pub(crate) fn new(tool_set: &'t ToolSet, options: ReadOptions<'t>) -> ChoiceReader<'t> {
         let context = Context {
-            native: manner.mode == Mode::Native,
-            policy: manner.policy,
-            doubt_open_ends: manner.doubt_open_ends,
-            live: manner.live,
-            calls_in_reasoning: manner.calls_in_reasoning,
-            dialects: manner.dialects.clone(),
+            native: options.mode == Mode::Native,
+            policy: options.policy,
+            doubt_open_ends: options.doubt_open_ends,
+            live: options.live,
+            calls_in_reasoning: options.calls_in_reasoning,
+            dialects: options.dialects.clone(),
             ..Context::default()
         };
-        let reader = match (manner.mode, manner.constrain) {
+        let engine = match (options.mode, options.constrain) {
             (Mode::Prompt, Constrain::JsonSchema | Constrain::Grammar) => {
-                Reader::Held(Answer::new(tool_set, &context))
+                Engine::Constrained(Answer::new(tool_set, &context))
             }
-            _ => Reader::Free(Scanner::new(tool_set, &context)),
+            _ => Engine::Free(Scanner::new(tool_set, &context)),
         };
-        Reading {
-            reader,
-            may: May { tool_set, allowed: manner.allowed, shown: manner.shown },
+        ChoiceReader {
+            engine,
+            filter: CallFilter { tool_set, allowed: options.allowed, shown: options.shown },
             raw: String::new(),
             native: Vec::new(),
             reasoning: String::new(),
@@ -136,21 +137,21 @@ impl<'t> Reading<'t> {
     pub(crate) fn finish(mut self, is_cut: bool, out: &mut Vec<Event>) -> Choice {
         let reason = if is_cut { "length" } else { self.finish_reason.as_deref().unwrap_or("stop") };
         let from = out.len();
-        let outcome = match self.reader {
-            Reader::Free(mut scanner) => {
+        let outcome = match self.engine {
+            Engine::Free(mut scanner) => {
                 scanner.finish_reason(reason);
                 scanner.finish(out)
             }
-            Reader::Held(mut answer) => {
+            Engine::Constrained(mut answer) => {
                 answer.finish_reason(reason);
                 answer.finish(out)
             }
         };
-        self.may.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+        self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
         // How a call stands to what is said behind it was not known when it came.
-        for (judged, told) in self.verdicts.iter_mut().zip(&outcome.verdicts) {
-            if let (Verdict::Accepted(judged), Verdict::Accepted(told)) = (judged, told) {
-                judged.beside_prose = told.beside_prose;
+        for (judged, last) in self.verdicts.iter_mut().zip(&outcome.verdicts) {
+            if let (Verdict::Accepted(judged), Verdict::Accepted(last)) = (judged, last) {
+                judged.beside_prose = last.beside_prose;
             }
         }
         Choice {
@@ -165,22 +166,49 @@ impl<'t> Reading<'t> {
 
     fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
         let from = out.len();
-        match &mut self.reader {
-            Reader::Free(scanner) => scanner.feed(delta, out),
-            Reader::Held(answer) => answer.feed(delta, out),
+        match &mut self.engine {
+            Engine::Free(scanner) => scanner.feed(delta, out),
+            Engine::Constrained(answer) => answer.feed(delta, out),
         }
-        self.may.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+        self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
     }
 }
 
+/// Reads all choices of a whole answer.
+pub(crate) fn read_whole(
+    document: &Document,
+    tool_set: &ToolSet,
+    options: ReadOptions<'_>,
+    max_tokens: Option<u64>,
+    spent: Usage,
+) -> Vec<Choice> {
+    let is_cut = max_tokens.is_some_and(|most| most <= spent.completion);
+    choices(document.root())
+        .map(|answered| {
+            let mut events: Vec<Event> = Vec::new();
+            let mut reading = ChoiceReader::new(tool_set, options);
+            for (index, call) in answered.calls.iter().enumerate() {
+                reading.call(call.delta(index), &mut events);
+            }
+            reading.thought(answered.reasoning.as_deref().unwrap_or_default());
+            reading.text(&answered.text, &mut events);
+            reading.lone_surrogates(answered.n_alone());
+            if let Some(reason) = &answered.finish_reason {
+                reading.stopped(reason);
+            }
+            reading.finish(is_cut, &mut events)
+        })
+        .collect()
+}
+
 /// Which of the declared tools the question wants, and what it showed.
-struct May<'t> {
+struct CallFilter<'t> {
     tool_set: &'t ToolSet,
     allowed: &'t ToolChoice,
     shown: Option<&'t Shown>,
 }
 
-impl May<'_> {
+impl CallFilter<'_> {
     /// Keeps the verdicts among `events`, gives each call an id, and refuses calls that nobody asked for or that only
     /// say back what the prompt showed.
     fn judge(&self, verdicts: &mut Vec<Verdict>, ids: &mut Ids, events: &mut [Event]) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
-use callwright::{Outcome, Policy};
+use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
 use crate::upstream::Kept;
@@ -47,7 +47,7 @@ pub struct TurnRecord {
     /// What the upstreams were asked, in order. Empty where the request was refused before.
     pub attempts: Vec<Attempt>,
     /// How it ended.
-    pub end: End,
+    pub end: TurnEnd,
     /// The HTTP status of the answer.
     pub status: u16,
     /// From the request to the first byte of the answer.
@@ -60,11 +60,36 @@ pub struct TurnRecord {
     pub held: usize,
 }
 
+impl TurnRecord {
+    /// The tokens of all that was asked and answered.
+    pub fn usage(&self) -> Usage {
+        self.attempts.iter().map(|attempt| attempt.usage).sum()
+    }
+
+    /// The attempts that were made because an answer was not right.
+    pub fn corrections(&self) -> impl Iterator<Item = &Attempt> + Clone {
+        self.attempts.iter().filter(|attempt| attempt.reason.is_correction())
+    }
+
+    /// How much was mended in the accepted calls of all answers: repairs, coercions and renamings.
+    pub fn n_mended(&self) -> usize {
+        let choices = self.attempts.iter().flat_map(|attempt| &attempt.choices);
+        let mended = |verdict: &Verdict| match verdict {
+            Verdict::Accepted(call) if !Policy::Strict.admits(call) => {
+                call.repairs.len() + call.coercions.len() + usize::from(call.renamed_from.is_some())
+            }
+            // What stands around a payload that is right is left out without having been wrong.
+            Verdict::Accepted(_) | Verdict::Refused(_) => 0,
+        };
+        choices.flat_map(|choice| &choice.outcome.verdicts).map(mended).sum()
+    }
+}
+
 /// One question to an upstream.
 #[derive(Debug)]
 pub struct Attempt {
     /// Why it was asked.
-    pub why: Why,
+    pub reason: AttemptReason,
     /// The upstream's name.
     pub upstream: String,
     /// The model's name there.
@@ -116,7 +141,7 @@ impl Choice {
 
 /// Why an upstream was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum AttemptReason {
     /// The request itself.
     First,
     /// The upstream before it failed.
@@ -133,24 +158,35 @@ pub enum Why {
     OtherModel,
 }
 
-impl Why {
+impl AttemptReason {
+    /// Was there an answer already, which was not right?
+    pub fn is_correction(self) -> bool {
+        match self {
+            AttemptReason::Reask | AttemptReason::Feedback | AttemptReason::OtherModel => true,
+            AttemptReason::First
+            | AttemptReason::Failover
+            | AttemptReason::NoTools
+            | AttemptReason::NoConstraint => false,
+        }
+    }
+
     /// Its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
-            Why::First => "first",
-            Why::Failover => "failover",
-            Why::NoTools => "no-tools",
-            Why::NoConstraint => "no-constraint",
-            Why::Reask => "reask",
-            Why::Feedback => "feedback",
-            Why::OtherModel => "other-model",
+            AttemptReason::First => "first",
+            AttemptReason::Failover => "failover",
+            AttemptReason::NoTools => "no-tools",
+            AttemptReason::NoConstraint => "no-constraint",
+            AttemptReason::Reask => "reask",
+            AttemptReason::Feedback => "feedback",
+            AttemptReason::OtherModel => "other-model",
         }
     }
 }
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum End {
+pub enum TurnEnd {
     /// Passed as it came.
     Passed,
     /// Passed after calls or content were healed.
@@ -172,32 +208,32 @@ pub enum End {
     HungUp,
 }
 
-impl End {
+impl TurnEnd {
     /// All of them.
-    pub const ALL: [End; 9] = [
-        End::Passed,
-        End::Healed,
-        End::Corrected,
-        End::Refused,
-        End::Breaker,
-        End::Rejected,
-        End::UpstreamError,
-        End::Cut,
-        End::HungUp,
+    pub const ALL: [TurnEnd; 9] = [
+        TurnEnd::Passed,
+        TurnEnd::Healed,
+        TurnEnd::Corrected,
+        TurnEnd::Refused,
+        TurnEnd::Breaker,
+        TurnEnd::Rejected,
+        TurnEnd::UpstreamError,
+        TurnEnd::Cut,
+        TurnEnd::HungUp,
     ];
 
     /// Its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
-            End::Passed => "passed",
-            End::Healed => "healed",
-            End::Corrected => "corrected",
-            End::Refused => "refused",
-            End::Breaker => "breaker",
-            End::Rejected => "rejected",
-            End::UpstreamError => "upstream-error",
-            End::Cut => "cut",
-            End::HungUp => "hung-up",
+            TurnEnd::Passed => "passed",
+            TurnEnd::Healed => "healed",
+            TurnEnd::Corrected => "corrected",
+            TurnEnd::Refused => "refused",
+            TurnEnd::Breaker => "breaker",
+            TurnEnd::Rejected => "rejected",
+            TurnEnd::UpstreamError => "upstream-error",
+            TurnEnd::Cut => "cut",
+            TurnEnd::HungUp => "hung-up",
         }
     }
 }
@@ -215,8 +251,63 @@ pub struct Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, more: Usage) {
-        self.prompt += more.prompt;
-        self.completion += more.completion;
-        self.total += more.total;
+        self.prompt = self.prompt.saturating_add(more.prompt);
+        self.completion = self.completion.saturating_add(more.completion);
+        self.total = self.total.saturating_add(more.total);
+    }
+}
+
+impl std::iter::Sum for Usage {
+    fn sum<I: Iterator<Item = Usage>>(all: I) -> Usage {
+        all.fold(Usage::default(), |mut sum, usage| {
+            sum += usage;
+            sum
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use callwright::{Context, ToolSet, parse};
+
+    use super::*;
+
+    fn attempt(reason: AttemptReason, text: &str, usage: Usage) -> Attempt {
+        let tools = r#"[{"name": "run_code", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}]"#;
+        let outcome = parse(&ToolSet::from_json(tools).unwrap(), text, &[], &Context::default());
+        Attempt {
+            reason,
+            upstream: String::new(),
+            model: String::new(),
+            mode: Mode::Prompt,
+            dialect: None,
+            request: Bytes::new(),
+            status: Some(200),
+            error: None,
+            choices: vec![Choice { outcome, ..Choice::default() }],
+            answer: Kept::default(),
+            usage,
+            duration: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn what_a_record_adds_up_is_of_all_attempts_and_has_no_overflow() {
+        let usage = Usage { prompt: u64::MAX, completion: 2, total: 3 };
+        let renamed = r#"<tool_call>{"name": "runCode", "arguments": {"n": "1"}}</tool_call>"#;
+        let surplus = r#"<tool_call>{"name": "run_code", "arguments": {"n": 1}}}</tool_call>"#;
+        let fenced = "```json\n{\"name\": \"run_code\", \"arguments\": {\"n\": 1}}\n```";
+        let attempts = vec![
+            attempt(AttemptReason::First, renamed, usage),
+            attempt(AttemptReason::Reask, surplus, usage),
+            attempt(AttemptReason::Feedback, fenced, Usage::default()),
+        ];
+        let record = TurnRecord { attempts, ..TurnRecord::default() };
+        assert_eq!(record.usage(), Usage { prompt: u64::MAX, completion: 4, total: 6 });
+        assert_eq!(record.corrections().count(), 2);
+        // A name and a type in the first, a bracket in the second; the fence around the third is no fault.
+        let calls = record.attempts.iter().flat_map(|a| a.choices[0].outcome.calls());
+        assert_eq!(calls.count(), 3);
+        assert_eq!(record.n_mended(), 3);
     }
 }

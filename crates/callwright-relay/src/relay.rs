@@ -10,16 +10,15 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::capability::{Capabilities, system_clock};
 use crate::config::RelayConfig;
+use crate::deliver;
 use crate::ladder::Ladder;
 use crate::log::{Log, tool_results};
 use crate::notes::Notes;
 use crate::question::Question;
-use crate::record::{End, Observer, Why};
+use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
-use crate::stream;
-use crate::turn::{Failed, Opened, Turn};
-use crate::upstream::{Answer, ConfigError, Secrets, Tail, Upstreams};
-use crate::whole;
+use crate::turn::Turn;
+use crate::upstream::{ConfigError, Response, Secrets, Tail, Upstreams};
 use crate::wire::{Ask, Change, Document, WireError, rewritten};
 
 /// Names the request in its answer.
@@ -86,24 +85,24 @@ impl Relay {
     /// Answers a chat request. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let mut turn = match self.turn(request) {
-            Ok(begun) => {
-                let Begun { ask, tool_set, policy, headers } = begun;
+        let mut turn = match self.checked(request) {
+            Ok(checked) => {
+                let CheckedRequest { ask, tool_set, policy, headers } = checked;
                 log.request(&ask, policy, !tool_set.is_empty());
                 tool_results(log.id(), &ask);
                 let ladder = Ladder::new(policy, &self.config.ladder);
                 Box::new(Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder })
             }
             Err(error) => {
-                log.end(End::Rejected, error.status.as_u16());
+                log.end(TurnEnd::Rejected, error.status.as_u16());
                 return with_id(Reply::error(&error), log.id());
             }
         };
         let id = HeaderValue::from_str(turn.log.id()).ok();
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
-        let mut reply = match turn.open(&question, Why::First).await {
-            Ok(opened) => answer(turn, opened).await,
+        let mut reply = match turn.open(&question, AttemptReason::First).await {
+            Ok(open_answer) => deliver::reply(turn, open_answer).await,
             Err(failed) => failed.reply(&mut turn.log),
         };
         if let Some(id) = id {
@@ -143,7 +142,7 @@ impl Relay {
             }
         };
         match asked {
-            Ok(answer) => passed(answer, Arc::clone(candidate.upstream.secrets())),
+            Ok(response) => passed(response, Arc::clone(candidate.upstream.secrets())),
             Err(error) => Reply::error(&WireError::upstream(
                 StatusCode::BAD_GATEWAY,
                 "upstream_unavailable",
@@ -152,7 +151,7 @@ impl Relay {
         }
     }
 
-    pub(crate) fn turn(&self, request: Request) -> Result<Begun, WireError> {
+    pub(crate) fn checked(&self, request: Request) -> Result<CheckedRequest, WireError> {
         let limit = self.config.limits.body;
         if limit < request.body.len() {
             return Err(WireError {
@@ -174,7 +173,7 @@ impl Relay {
         ask.check_choice(&tool_set)?;
         let set = self.upstreams.configured(&ask.model).and_then(|set| set.policy);
         let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
-        Ok(Begun { ask, tool_set, policy, headers: request.headers })
+        Ok(CheckedRequest { ask, tool_set, policy, headers: request.headers })
     }
 }
 
@@ -191,19 +190,12 @@ impl Relay {
     }
 }
 
-/// A request that can be used.
-pub(crate) struct Begun {
+/// A request that can be used, with what it comes to.
+pub(crate) struct CheckedRequest {
     pub(crate) ask: Ask,
     pub(crate) tool_set: Arc<ToolSet>,
     pub(crate) policy: Policy,
     pub(crate) headers: HeaderMap,
-}
-
-async fn answer(turn: Box<Turn>, opened: Opened) -> Reply {
-    match turn.ask.stream && opened.is_stream() {
-        true => stream::reply(turn, opened),
-        false => whole::reply(turn, opened).await,
-    }
 }
 
 fn with_id(mut reply: Reply, id: &str) -> Reply {
@@ -214,10 +206,10 @@ fn with_id(mut reply: Reply, id: &str) -> Reply {
 }
 
 /// An answer that goes on piece by piece, as it is.
-fn passed(answer: Answer, secrets: Arc<Secrets>) -> Reply {
-    let Answer { status, headers, mut body } = answer;
-    let outlet = crate::reply::Outlet::default();
-    let to = outlet.clone();
+fn passed(response: Response, secrets: Arc<Secrets>) -> Reply {
+    let Response { status, headers, mut body } = response;
+    let sender = crate::reply::BodySender::default();
+    let to = sender.clone();
     let work = async move {
         let mut tail = Tail::default();
         while let Some(piece) = body.next().await {
@@ -228,23 +220,7 @@ fn passed(answer: Answer, secrets: Arc<Secrets>) -> Reply {
         }
         to.write(&tail.rest(&secrets));
     };
-    Reply { status, headers, body: ReplyBody::running(outlet, work) }
-}
-
-impl Failed {
-    /// The same for the client.
-    pub(crate) fn reply(self, log: &mut Log) -> Reply {
-        match self {
-            Failed::Error(error) => {
-                log.end(End::UpstreamError, error.status.as_u16());
-                Reply::error(&error)
-            }
-            Failed::Upstream(status, headers, body) => {
-                log.end(End::UpstreamError, status.as_u16());
-                Reply { status, headers, body: ReplyBody::whole(body) }
-            }
-        }
-    }
+    Reply { status, headers, body: ReplyBody::running(sender, work) }
 }
 
 /// Compiled tools by the text of their definitions: clients send the same ones with every request.

@@ -1,4 +1,4 @@
-//! What goes back to the client, and the outlet that a running turn writes it to.
+//! What goes back to the client, and the sender that a running turn writes it to.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -47,10 +47,10 @@ enum Inner {
 
 /// A body that is being made.
 struct Running {
-    /// What writes to the outlet; none once it has ended.
+    /// What writes to the sender; none once it has ended.
     work: Option<Work>,
-    outlet: Outlet,
-    /// How much was in the outlet when it was last looked at.
+    sender: BodySender,
+    /// How much waited in the sender when it was last looked at.
     seen: usize,
     /// How often it has been looked at since then, and no more was there.
     in_vain: usize,
@@ -65,8 +65,8 @@ impl ReplyBody {
     }
 
     /// A body that `work` writes while it is read.
-    pub(crate) fn running(outlet: Outlet, work: impl Future<Output = ()> + Send + 'static) -> ReplyBody {
-        ReplyBody(Inner::Running(Running { work: Some(Box::pin(work)), outlet, seen: 0, in_vain: 0 }))
+    pub(crate) fn running(sender: BodySender, work: impl Future<Output = ()> + Send + 'static) -> ReplyBody {
+        ReplyBody(Inner::Running(Running { work: Some(Box::pin(work)), sender, seen: 0, in_vain: 0 }))
     }
 }
 
@@ -115,7 +115,7 @@ impl Running {
         {
             self.work = None;
         }
-        let waiting = self.outlet.lock().bytes.len();
+        let waiting = self.sender.lock().bytes.len();
         if self.work.is_some() && 0 < waiting && waiting < FRAME {
             self.in_vain = if self.seen < waiting { 0 } else { self.in_vain + 1 };
             self.seen = waiting;
@@ -125,10 +125,10 @@ impl Running {
             }
         }
         (self.seen, self.in_vain) = (0, 0);
-        let written = self.outlet.take();
+        let written = self.sender.take();
         match (written.is_empty(), self.work.is_none()) {
             (false, _) => Poll::Ready(Some(Ok(Frame::data(written)))),
-            (true, true) => Poll::Ready(self.outlet.lock().broken.take().map(Err)),
+            (true, true) => Poll::Ready(self.sender.lock().broken.take().map(Err)),
             (true, false) => Poll::Pending,
         }
     }
@@ -157,7 +157,7 @@ impl std::error::Error for Broken {}
 
 /// Where a running turn writes.
 #[derive(Clone, Default)]
-pub(crate) struct Outlet(Arc<Mutex<Written>>);
+pub(crate) struct BodySender(Arc<Mutex<Written>>);
 
 #[derive(Default)]
 struct Written {
@@ -165,7 +165,7 @@ struct Written {
     broken: Option<Broken>,
 }
 
-impl Outlet {
+impl BodySender {
     /// Adds bytes.
     pub(crate) fn write(&self, bytes: &[u8]) {
         self.lock().bytes.extend_from_slice(bytes);
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     /// Work that writes these pieces, one each time that it is polled.
-    async fn write_by_turns(to: Outlet, pieces: &[&str]) {
+    async fn write_by_turns(to: BodySender, pieces: &[&str]) {
         for piece in pieces {
             to.write(piece.as_bytes());
             let mut has_waited = false;
@@ -213,8 +213,8 @@ mod tests {
 
     /// The frames that come within `n` turns.
     fn frames(pieces: &'static [&'static str], n: usize) -> Vec<String> {
-        let outlet = Outlet::default();
-        let mut body = ReplyBody::running(outlet.clone(), write_by_turns(outlet, pieces));
+        let sender = BodySender::default();
+        let mut body = ReplyBody::running(sender.clone(), write_by_turns(sender, pieces));
         let mut context = Context::from_waker(Waker::noop());
         let polled = (0..n).filter_map(|_| match Pin::new(&mut body).poll_frame(&mut context) {
             Poll::Ready(Some(Ok(frame))) => frame.into_data().ok(),

@@ -7,9 +7,9 @@ use callwright::{Outcome, Refusal, Report, Verdict};
 use callwright_json::tally;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::climb::{Settled, refused};
 use crate::followup;
-use crate::record::{End, TurnRecord};
+use crate::record::{TurnEnd, TurnRecord};
+use crate::turn::{Resolution, refusals};
 
 /// The `x-callwright-*` headers that are known before the answer begins.
 pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
@@ -25,10 +25,15 @@ pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
 }
 
 /// The headers that are known when the answer is.
-pub(crate) fn outcome(record: &TurnRecord, end: End, settled: &[Settled], headers: &mut HeaderMap) {
+pub(crate) fn outcome(
+    record: &TurnRecord,
+    end: TurnEnd,
+    resolutions: &[Resolution],
+    headers: &mut HeaderMap,
+) {
     set(headers, "x-callwright-outcome", end.name());
     set(headers, "x-callwright-attempts", &record.attempts.len().to_string());
-    let mended = repairs(settled.iter().flat_map(|settled| &settled.verdicts));
+    let mended = repairs(resolutions.iter().flat_map(|resolution| &resolution.verdicts));
     if !mended.is_empty() {
         let list: Vec<String> = mended.iter().map(|(kind, n)| format!("{kind}={n}")).collect();
         set(headers, "x-callwright-repairs", &list.join(","));
@@ -54,13 +59,13 @@ fn repairs<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> BTreeMap<&'static
 }
 
 /// The member `callwright` of an answer, as JSON.
-pub(crate) fn member(record: &TurnRecord, end: End, settled: &[Settled]) -> String {
+pub(crate) fn member(record: &TurnRecord, end: TurnEnd, resolutions: &[Resolution]) -> String {
     let attempts: Vec<_> = record
         .attempts
         .iter()
         .map(|attempt| {
             json!({
-                "why": attempt.why.name(),
+                "why": attempt.reason.name(),
                 "upstream": attempt.upstream,
                 "model": attempt.model,
                 "mode": attempt.mode.name(),
@@ -70,14 +75,15 @@ pub(crate) fn member(record: &TurnRecord, end: End, settled: &[Settled]) -> Stri
             })
         })
         .collect();
-    let choices: Vec<_> = settled
+    let choices: Vec<_> = resolutions
         .iter()
-        .map(|settled| {
-            let outcome = Outcome { verdicts: settled.verdicts.clone(), ..settled.first.outcome.clone() };
-            let mut report = callwright::value::Value::of(&Report::of(&outcome, &settled.first.raw, &[]))
+        .map(|resolution| {
+            let outcome =
+                Outcome { verdicts: resolution.verdicts.clone(), ..resolution.first.outcome.clone() };
+            let mut report = callwright::value::Value::of(&Report::of(&outcome, &resolution.first.raw, &[]))
                 .unwrap_or_default();
-            if let (Some(report), 1..) = (report.as_object_mut(), settled.first.lone_surrogates) {
-                report.insert("lone_surrogates".into(), settled.first.lone_surrogates.into());
+            if let (Some(report), 1..) = (report.as_object_mut(), resolution.first.lone_surrogates) {
+                report.insert("lone_surrogates".into(), resolution.first.lone_surrogates.into());
             }
             report
         })
@@ -94,7 +100,7 @@ pub(crate) fn member(record: &TurnRecord, end: End, settled: &[Settled]) -> Stri
 
 /// The calls of a choice that the client does not get, each as the JSON of a part of the stream: an error of a tool
 /// call is no error of the stream.
-pub(crate) fn tool_errors(settled: &Settled) -> Vec<String> {
+pub(crate) fn tool_errors(resolution: &Resolution) -> Vec<String> {
     let part = |refusal: &Refusal| {
         json!({
             "type": "tool-error",
@@ -106,7 +112,7 @@ pub(crate) fn tool_errors(settled: &Settled) -> Vec<String> {
         })
         .to_string()
     };
-    refused(&settled.verdicts).map(part).collect()
+    refusals(&resolution.verdicts).map(part).collect()
 }
 
 fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {

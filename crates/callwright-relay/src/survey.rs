@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use crate::capability::{Capabilities, Capability, system_clock};
 use crate::client::{ChatError, Client};
 use crate::config::{RelayConfig, UpstreamConfig};
-use crate::upstream::{Answer, ConfigError, Failure, Upstream, UpstreamError, Upstreams};
+use crate::upstream::{ConfigError, Failure, Response, Upstream, UpstreamError, Upstreams};
 
 /// The upstreams of a configuration, to be asked about themselves.
 pub struct Survey {
@@ -231,7 +231,9 @@ async fn models(upstream: &Upstream) -> Result<Vec<String>, Unlisted> {
 }
 
 /// The ids of a list of models, or the status of an answer that is none.
-async fn listed(answer: Result<Answer, UpstreamError>) -> Result<Result<Vec<String>, StatusCode>, Unlisted> {
+async fn listed(
+    answer: Result<Response, UpstreamError>,
+) -> Result<Result<Vec<String>, StatusCode>, Unlisted> {
     let answer = answer.map_err(Unlisted::Unreachable)?;
     let status = answer.status;
     let body = answer.body.whole(MAX_LIST).await.map_err(Unlisted::Unreachable)?;

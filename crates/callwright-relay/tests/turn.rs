@@ -8,7 +8,7 @@ use callwright::Policy;
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, Routing, UpstreamConfig};
-use callwright_relay::{Client, Completion, End, Observer, TurnRecord, Why};
+use callwright_relay::{AttemptReason, Client, Completion, Observer, TurnEnd, TurnRecord};
 use callwright_replay::{Recorded, Replay, Script};
 
 /// A model whose server takes tools, and one whose server does not.
@@ -22,11 +22,11 @@ struct Setting {
 }
 
 #[derive(Default)]
-struct Ends(Mutex<Vec<(End, Vec<Why>)>>);
+struct Ends(Mutex<Vec<(TurnEnd, Vec<AttemptReason>)>>);
 
 impl Observer for Ends {
     fn ended(&self, turn: TurnRecord) {
-        let whys = turn.attempts.iter().map(|attempt| attempt.why).collect();
+        let whys = turn.attempts.iter().map(|attempt| attempt.reason).collect();
         self.0.lock().unwrap().push((turn.end, whys));
     }
 }
@@ -139,7 +139,7 @@ fn a_broken_call_is_healed_on_the_way() {
     assert_eq!((answer.calls[0].id.as_str(), answer.finish_reason.as_deref()), ("c1", Some("tool_calls")));
     let asked = bodies(&setting.replay);
     assert_eq!((asked.len(), &asked[0]["tools"]), (1, &request(NATIVE)["tools"]));
-    assert_eq!(setting.ends.0.lock().unwrap().as_slice(), [(End::Healed, vec![Why::First])]);
+    assert_eq!(setting.ends.0.lock().unwrap().as_slice(), [(TurnEnd::Healed, vec![AttemptReason::First])]);
 }
 
 /// S2-06, S2-07, S2-10, S2-11, S2-13, S2-19
@@ -163,7 +163,10 @@ fn bad_arguments_are_asked_for_again_with_that_tool_alone() {
     assert_eq!(asked[1]["tool_choice"]["function"]["name"], "get_weather");
     assert!(1000 < asked[1]["max_tokens"].as_u64().unwrap());
     assert!(asked[1]["messages"][2]["content"].as_str().unwrap().contains("city"));
-    assert_eq!(setting.ends.0.lock().unwrap().as_slice(), [(End::Corrected, vec![Why::First, Why::Reask])]);
+    assert_eq!(
+        setting.ends.0.lock().unwrap().as_slice(),
+        [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Reask])]
+    );
 }
 
 /// S2-05, S2-20, S2-21
@@ -198,7 +201,10 @@ fn what_stays_wrong_is_fed_back_and_then_refused_in_words() {
     assert!(answer.text.contains("get_weather was not run"), "{}", answer.text);
     assert_eq!(answer.finish_reason.as_deref(), Some("stop"));
     let ends = setting.ends.0.lock().unwrap();
-    assert_eq!(ends.as_slice(), [(End::Breaker, vec![Why::First, Why::Reask, Why::Feedback])]);
+    assert_eq!(
+        ends.as_slice(),
+        [(TurnEnd::Breaker, vec![AttemptReason::First, AttemptReason::Reask, AttemptReason::Feedback])]
+    );
     // The error is the result of that call's id.
     let feedback = &bodies(&setting.replay)[2]["messages"];
     assert_eq!(feedback[1]["tool_calls"][0]["id"], "c1");
@@ -262,7 +268,7 @@ fn the_feedback_policy_teaches_in_the_channel_of_the_model() {
         "{message}"
     );
     let ends = setting.ends.0.lock().unwrap();
-    assert_eq!(ends.as_slice(), [(End::Corrected, vec![Why::First, Why::Feedback])]);
+    assert_eq!(ends.as_slice(), [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Feedback])]);
 }
 
 /// S3-03, S3-28, S3-35
@@ -280,7 +286,7 @@ fn an_upstream_that_takes_no_tools_is_asked_in_words_in_the_same_request() {
     assert_eq!(answer.text, "Let me see.");
     assert_eq!(answer.finish_reason.as_deref(), Some("tool_calls"));
     let ends = setting.ends.0.lock().unwrap();
-    assert_eq!(ends.as_slice(), [(End::Passed, vec![Why::First, Why::NoTools])]);
+    assert_eq!(ends.as_slice(), [(TurnEnd::Passed, vec![AttemptReason::First, AttemptReason::NoTools])]);
 }
 
 /// S0-11, S3-22, S3-27, S3-31
@@ -330,7 +336,7 @@ fn a_stream_that_breaks_off_makes_no_call() {
     let setting = setting(script);
     let error = streamed(&setting.client, &request(NATIVE)).unwrap_err();
     assert!(error.contains("broke off"), "{error}");
-    assert_eq!(setting.ends.0.lock().unwrap()[0].0, End::Cut);
+    assert_eq!(setting.ends.0.lock().unwrap()[0].0, TurnEnd::Cut);
 }
 
 /// The long last argument of a call flows before the call has ended.
@@ -400,7 +406,7 @@ fn another_model_may_do_what_this_one_cannot() {
     let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
     assert_eq!(calls(&answer), [("get_weather", json!({"city": "Paris"}))]);
     let ends = setting.ends.0.lock().unwrap();
-    assert_eq!(ends[0].1.last(), Some(&Why::OtherModel));
+    assert_eq!(ends[0].1.last(), Some(&AttemptReason::OtherModel));
 }
 
 /// S3-62

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callwright_relay::config::{RelayConfig, Timeouts, UpstreamConfig};
-use callwright_relay::upstream::{Answer, ConfigError, Failure, UpstreamError, Upstreams, Which};
+use callwright_relay::upstream::{ConfigError, Failure, Response, UpstreamError, Upstreams, Which};
 use common::{Reply, Seen, Server, json, upstream, upstreams, with_headers};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::io::AsyncWriteExt;
@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt;
 const PATH: &str = "/chat/completions";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 
-async fn ask(config: UpstreamConfig) -> Result<Answer, UpstreamError> {
+async fn ask(config: UpstreamConfig) -> Result<Response, UpstreamError> {
     let upstreams = upstreams(&[config]).unwrap();
     upstreams.all()[0].post(PATH, Bytes::from_static(b"{}"), &HeaderMap::new()).await
 }

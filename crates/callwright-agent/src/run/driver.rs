@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use callwright::json;
 use callwright::value::{Map, Value};
-use callwright_relay::{Answer, Asking, ChatError, Piece};
+use callwright_relay::{Answer, AnswerDelta, AskOptions, ChatError};
 use tokio::task::JoinSet;
 
 use super::approver::Approval;
@@ -186,12 +186,12 @@ impl Runner {
         }
         let request = self.request(&question);
         let policy = self.machine.settings().policy;
-        let asking = Asking { policy: Some(policy), reasks: (!question.may_reask).then_some(0) };
+        let options = AskOptions { policy: Some(policy), reasks: (!question.may_reask).then_some(0) };
         let mut retries = RETRIES;
         let since = Instant::now();
         let answer = loop {
             self.tell(Event::Asking { turn: self.machine.turn() + 1 });
-            let asked = self.asked(&request, asking);
+            let asked = self.asked(&request, options);
             let asked = tokio::select! {
                 biased;
                 () = tokens.once.cancelled() => None,
@@ -224,16 +224,16 @@ impl Runner {
         Ok(None)
     }
 
-    async fn asked(&self, request: &Value, asking: Asking) -> Result<Answer, ChatError> {
+    async fn asked(&self, request: &Value, options: AskOptions) -> Result<Answer, ChatError> {
         let watch = Arc::clone(&self.with.watch);
-        let told = move |piece: Piece<'_>| {
-            watch.event(&match piece {
-                Piece::Raw(text) => Event::Raw { text: text.to_owned() },
-                Piece::Text(text) => Event::Text { text: text.to_owned() },
-                Piece::Reasoning(text) => Event::Reasoning { text: text.to_owned() },
+        let on_delta = move |delta: AnswerDelta<'_>| {
+            watch.event(&match delta {
+                AnswerDelta::Raw(text) => Event::Raw { text: text.to_owned() },
+                AnswerDelta::Text(text) => Event::Text { text: text.to_owned() },
+                AnswerDelta::Reasoning(text) => Event::Reasoning { text: text.to_owned() },
             });
         };
-        self.with.client.ask(request, asking, told).await
+        self.with.client.ask(request, options, on_delta).await
     }
 
     fn request(&self, question: &Question) -> Value {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 use callwright::{Acceptance, Outcome, Policy, Verdict};
-use callwright_relay::{Answer, Attempt, End as TurnEnd, TurnRecord, Why, mistakes};
+use callwright_relay::{Answer, Attempt, TurnEnd, TurnRecord, Usage, call_faults};
 use callwright_store::{
     Answer as KeptAnswer, Became, Call as KeptCall, Fault, Hold, NewNode, NewTurn, NodeKind, SessionRef,
     Store, StoreError, Turn,
@@ -257,8 +257,8 @@ fn listed(report: &Value, member: &str) -> impl Iterator<Item = Value> + use<> {
 
 fn faults(record: &TurnRecord) -> Vec<Fault> {
     let choices = record.attempts.iter().flat_map(|attempt| &attempt.choices);
-    let found = choices.flat_map(|choice| &choice.outcome.verdicts).flat_map(mistakes);
-    found.map(|mistake| Fault { kind: mistake.kind, tool: mistake.tool, place: mistake.place }).collect()
+    let found = choices.flat_map(|choice| &choice.outcome.verdicts).flat_map(call_faults);
+    found.map(|fault| Fault { kind: fault.kind, tool: fault.tool, place: fault.place }).collect()
 }
 
 fn kept(verdict: &Verdict, end: TurnEnd) -> KeptCall {
@@ -281,13 +281,8 @@ fn facts(record: &TurnRecord, answer: &Answer) -> Turn {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
     let last = record.attempts.last();
-    let is_repair = |attempt: &&Attempt| matches!(attempt.why, Why::Reask | Why::Feedback | Why::OtherModel);
-    let repairs = record.attempts.iter().filter(is_repair);
-    let usage = answer.usage();
-    let mended = answer.verdicts.iter().map(|verdict| match verdict {
-        Verdict::Accepted(call) if !Policy::Strict.admits(call) => call.repairs.len() + call.coercions.len(),
-        Verdict::Accepted(_) | Verdict::Refused(_) => 0,
-    });
+    let usage = record.usage();
+    let corrected: Usage = record.corrections().map(|attempt| attempt.usage).sum();
     Turn {
         request: record.id.clone(),
         outcome: record.end.name().into(),
@@ -304,9 +299,9 @@ fn facts(record: &TurnRecord, answer: &Answer) -> Turn {
         upstream_us: microseconds(record.upstream),
         prompt_tokens: count(usage.prompt),
         completion_tokens: count(usage.completion),
-        repair_turns: repairs.clone().count() as i64,
-        repair_tokens: count(repairs.map(|a| a.usage.prompt.saturating_add(a.usage.completion)).sum()),
-        repairs: mended.sum::<usize>() as i64,
+        repair_turns: record.corrections().count() as i64,
+        repair_tokens: count(corrected.prompt.saturating_add(corrected.completion)),
+        repairs: record.n_mended() as i64,
         ..Turn::default()
     }
 }

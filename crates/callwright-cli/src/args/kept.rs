@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use callwright_relay::End;
+use callwright_relay::TurnEnd;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
@@ -48,7 +48,7 @@ pub(crate) enum Last {
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
     /// Only where a turn ended like this.
-    #[arg(long, value_name = "OUTCOME", value_parser = PossibleValuesParser::new(End::ALL.map(End::name)))]
+    #[arg(long, value_name = "OUTCOME", value_parser = PossibleValuesParser::new(TurnEnd::ALL.map(TurnEnd::name)))]
     pub(crate) outcome: Option<String>,
     /// Only where this model was asked for.
     #[arg(long, value_name = "MODEL")]

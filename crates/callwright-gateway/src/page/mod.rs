@@ -36,7 +36,7 @@ use crate::routes::refused;
 use crate::service::Api;
 use layout::{Kind, answer, page};
 use node::{Opened, Tab};
-use what_if::WhatIf;
+use what_if::Conditions;
 
 pub use viewer::{Viewer, ViewerError};
 
@@ -142,7 +142,7 @@ fn view(
     let more = opened.map(|opened| opened.node.number.to_string()).unwrap_or_default();
     let from = query.get("from").unwrap_or_default();
     let at = [("id", id.as_str()), ("node", more.as_str()), ("from", from.as_str())];
-    let what_if = WhatIf {
+    let conditions = Conditions {
         policy: query.get("as_policy"),
         finish_reason: query.get("as_finish"),
         dialect: query.get("as_dialect"),
@@ -161,7 +161,7 @@ fn view(
         section.node-view aria-label="Node" {
             @match opened {
                 Some(opened) => {
-                    (node::node(session, opened, &filter, Tab::named(query.get("tab").as_deref()), &what_if))
+                    (node::node(session, opened, &filter, Tab::named(query.get("tab").as_deref()), &conditions))
                 },
                 None => p.empty { "Choose a node of the timeline." },
             }

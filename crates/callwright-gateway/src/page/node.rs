@@ -13,7 +13,7 @@ use super::report::{declares_tools, definition, list, number, pretty, pretty_tex
 use super::spans::{Marks, is_native, marked};
 use super::timeline::badge;
 use super::visible::visible;
-use super::what_if::{self, WhatIf};
+use super::what_if::{self, Conditions};
 
 /// A node, and what is needed to show it.
 pub(crate) struct Opened {
@@ -85,7 +85,7 @@ pub(crate) fn node(
     opened: &Opened,
     filter: &Filter,
     tab: Tab,
-    what_if: &WhatIf,
+    conditions: &Conditions,
 ) -> Markup {
     let node = &opened.node;
     let at = node.number.to_string();
@@ -104,7 +104,7 @@ pub(crate) fn node(
                 Tab::Arguments => (arguments(&node.payload, opened.request())),
                 Tab::Feedback => (feedback(session, node)),
                 Tab::Upstream => (upstream(opened)),
-                Tab::WhatIf => (what_if::what_if(&session.summary.id, opened, filter, what_if)),
+                Tab::WhatIf => (what_if::what_if(&session.summary.id, opened, filter, conditions)),
                 Tab::Curl => (copies::curl(opened.body.as_deref())),
                 Tab::Case => (copies::cases(opened)),
             }

@@ -2,7 +2,7 @@
 
 use callwright::Policy;
 use callwright::value::Value;
-use callwright_relay::Again;
+use callwright_relay::WhatIf;
 use callwright_store::Filter;
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ use super::visible::visible;
 
 /// What is to be otherwise; what is not set is as it was.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WhatIf {
+pub(crate) struct Conditions {
     pub(crate) policy: Option<String>,
     pub(crate) finish_reason: Option<String>,
     pub(crate) dialect: Option<String>,
@@ -23,8 +23,8 @@ const POLICIES: [Policy; 4] = [Policy::Auto, Policy::Heal, Policy::Feedback, Pol
 const REASONS: [&str; 4] = ["stop", "length", "tool_calls", "content_filter"];
 
 /// The form, and what would have become of each choice.
-pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, what_if: &WhatIf) -> Markup {
-    let dialects = Again::dialects();
+pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, conditions: &Conditions) -> Markup {
+    let dialects = WhatIf::dialects();
     let dialects: Vec<&str> = dialects.iter().map(String::as_str).collect();
     let policies = POLICIES.map(Policy::name);
     html! {
@@ -33,31 +33,34 @@ pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, what_if: &What
             input type="hidden" name="node" value=(opened.node.number);
             input type="hidden" name="tab" value="what-if";
             @for (name, value) in links::pairs(filter) { input type="hidden" name=(name) value=(value); }
-            label { "Policy" (choice("as_policy", "auto", &policies, what_if.policy.as_deref())) }
-            label { "finish_reason" (choice("as_finish", "as it was", &REASONS, what_if.finish_reason.as_deref())) }
-            label { "Dialect" (choice("as_dialect", "any", &dialects, what_if.dialect.as_deref())) }
+            label { "Policy" (choice("as_policy", "auto", &policies, conditions.policy.as_deref())) }
+            label { "finish_reason" (choice("as_finish", "as it was", &REASONS, conditions.finish_reason.as_deref())) }
+            label { "Dialect" (choice("as_dialect", "any", &dialects, conditions.dialect.as_deref())) }
             button type="submit" { "Read again" }
         }
         p.hint { "The text that is kept is read again. No model is asked, and nothing is kept of it." }
         @for kept in list(&opened.node.payload, "choices") {
-            (again(opened, kept, what_if))
+            (again(opened, kept, conditions))
         }
     }
 }
 
-fn again(opened: &Opened, kept: &Value, what_if: &WhatIf) -> Markup {
+fn again(opened: &Opened, kept: &Value, conditions: &Conditions) -> Markup {
     let native = list(kept, "native").map(|call| (text(call, "name"), text(call, "arguments")));
-    let again = Again {
+    let what_if = WhatIf {
         request: opened.request(),
         text: text(kept, "raw"),
         native: native.collect(),
         is_native: text(&opened.node.payload, "mode") == "native",
-        policy: what_if.policy.as_deref().and_then(Policy::named).unwrap_or_default(),
-        finish_reason: what_if.finish_reason.as_deref().or(kept.get("finish_reason").and_then(Value::as_str)),
-        dialect: what_if.dialect.as_deref(),
+        policy: conditions.policy.as_deref().and_then(Policy::named).unwrap_or_default(),
+        finish_reason: conditions
+            .finish_reason
+            .as_deref()
+            .or(kept.get("finish_reason").and_then(Value::as_str)),
+        dialect: conditions.dialect.as_deref(),
     };
     html! {
-        @match again.report() {
+        @match what_if.report() {
             Err(error) => p.problem { "It cannot be read again: " (visible(&error.to_string())) },
             Ok(report) => {
                 @let (then, now) = (gist(kept.get("report").unwrap_or(&Value::Null)), gist(&report));

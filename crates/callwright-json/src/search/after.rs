@@ -65,7 +65,7 @@ impl Search<'_, '_> {
             if quoted && s.text_end > 0 && at > end {
                 return self.join(s, end, at, RepairKind::JoinStrings);
             }
-        } else if self.quotes_hold {
+        } else if self.strict_quotes {
             // What Python reads has its commas.
         } else if quoted
             || (at > end && (b.is_ascii_alphanumeric() || matches!(b, b'{' | b'[' | b'-')))

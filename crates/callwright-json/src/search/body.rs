@@ -4,7 +4,8 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::{Cost, NONE, Search, State, Step};
+use super::cost::{BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, ODD_CLOSER};
+use super::{NONE, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Kinds, Problem, RepairKind, Span};
@@ -76,13 +77,6 @@ impl Quote {
 
 /// What goes on for longer is no Windows path, in bytes: it is looked for behind many a drive.
 const LONGEST_PATH: usize = 1 << 10;
-/// A string that is opened by one sort of quote and closed by another.
-const ODD_CLOSER: Cost = Cost::units(5);
-/// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
-const BEFORE_DECLARED: Cost = Cost::units(4);
-const BEFORE_ELEMENT: Cost = Cost::units(5);
-const BEFORE_OPEN: Cost = Cost::units(7);
-
 impl Search<'_, '_> {
     /// Enters the string that opens at `s.at`.
     pub(super) fn open_string(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
@@ -155,7 +149,7 @@ impl Search<'_, '_> {
     /// A quote that may close the string, or be text.
     fn closing_quote(&mut self, s: State, len: usize) -> Option<State> {
         let at = s.at as usize;
-        if self.quotes_hold {
+        if self.strict_quotes {
             return self.end_string(s, at, len);
         }
         self.lost_closer(&s, at);
@@ -186,13 +180,13 @@ impl Search<'_, '_> {
     /// A double quote inside a string of another sort.
     fn inner_double(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
-        if !self.quotes_hold {
+        if !self.strict_quotes {
             self.lost_closer(&s, at);
         }
         // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
         if matches!(s.quote, Quote::Single | Quote::Curly | Quote::CurlySingle | Quote::Angle)
             && !s.unpaired
-            && !self.quotes_hold
+            && !self.strict_quotes
             && self.may_go_on(&s, at + 1)
             && let Some(ended) = self.end_string(
                 State { cost: s.cost.plus(ODD_CLOSER), bare: Span::at(s.open as usize), ..s },
@@ -223,7 +217,7 @@ impl Search<'_, '_> {
 
     fn finish_string(&mut self, s: State, body_end: usize, end: usize, text_end: u8) -> Option<State> {
         let place = self.place(&s);
-        if self.rigor == super::Rigor::Full
+        if self.schema_mode == super::SchemaMode::Typed
             && let Some(longest) = self.guide.longest(place)
         {
             let open = s.open as usize;

@@ -1,6 +1,7 @@
 //! Closing containers: by the right bracket, the wrong one, or none at all.
 
-use super::{Cost, Frame, MIDDLE, NOISE, NONE, Rigor, Search, Shape, State, Step};
+use super::cost::{Cost, MIDDLE, NOISE};
+use super::{Frame, NONE, SchemaMode, Search, Shape, State, Step};
 use crate::scan::skip_space;
 use crate::{Member, Problem, RepairKind, Span};
 
@@ -137,7 +138,7 @@ impl Search<'_, '_> {
 
     /// Leaves a container, if it has all that it must have.
     pub(super) fn pop(&mut self, s: State, frame: Frame) -> Option<State> {
-        if self.rigor == Rigor::Full && frame.is_object() && frame.shape != Shape::Group {
+        if self.schema_mode == SchemaMode::Typed && frame.is_object() && frame.shape != Shape::Group {
             let missing = self.guide.required(frame.place) & !frame.used;
             if missing != 0 {
                 self.fail(Problem::Unreadable, Span::at(s.at as usize));

@@ -3,8 +3,9 @@
 use alloc::borrow::Cow;
 use alloc::format;
 
+use super::cost::UNDECLARED;
 use super::follow::Key;
-use super::{Frame, Search, Shape, State, Step, UNDECLARED};
+use super::{Frame, Search, Shape, State, Step};
 use crate::{Member, Problem, RepairKind, Span};
 
 impl Search<'_, '_> {

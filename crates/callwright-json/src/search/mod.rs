@@ -8,6 +8,7 @@
 //! States that stand at the same place, in the same containers with the same keys used, differ only in
 //! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties.
 
+mod cost;
 mod value;
 mod token;
 mod body;
@@ -22,45 +23,28 @@ use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span};
+use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
 
 pub(crate) use body::Quote;
-
-/// How a search begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// With a value: `{`, `[`, a quote, a word, ….
-    Value,
-    /// With the `(` of a call expression, whose arguments are read into an object: `(a=1, b='x')`.
-    Arguments,
-    /// The same, with nothing behind the `)`.
-    ArgumentsAlone,
-    /// Inside an object whose opening bracket is missing: `"a": 1}`.
-    Members,
-}
-
-impl Start {
-    pub(crate) fn is_arguments(self) -> bool {
-        matches!(self, Start::Arguments | Start::ArgumentsAlone)
-    }
-}
+pub(crate) use cost::Cost;
+use cost::price;
 
 /// How closely the guide is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rigor {
+pub(crate) enum SchemaMode {
     /// Types, keys, enums and required members.
-    Full,
+    Typed,
     /// Keys only: what is of the wrong type may be coerced later, and what is missing is to be reported.
-    Keys,
+    KeysOnly,
 }
 
-impl Rigor {
+impl SchemaMode {
     /// How to read for `guide`, closest first. Where it asks for nothing, one way is all ways.
-    pub(crate) fn ways(guide: &dyn Guide) -> &'static [Rigor] {
+    pub(crate) fn closest_first(guide: &dyn Guide) -> &'static [SchemaMode] {
         let root = guide.root();
         let asks_nothing =
             guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none() && guide.required(root) == 0;
-        if asks_nothing { &[Rigor::Full] } else { &[Rigor::Full, Rigor::Keys] }
+        if asks_nothing { &[SchemaMode::Typed] } else { &[SchemaMode::Typed, SchemaMode::KeysOnly] }
     }
 }
 
@@ -71,60 +55,6 @@ pub(crate) struct Found {
     pub(crate) span: Span,
     pub(crate) repairs: Vec<Repair>,
 }
-
-/// Whole units in the high half; the low half counts what is almost free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Cost(pub(crate) u64);
-
-impl Cost {
-    pub(crate) const fn units(n: u32) -> Cost {
-        Cost((n as u64) << 32)
-    }
-    const TRIFLE: Cost = Cost(1);
-
-    fn plus(self, other: Cost) -> Cost {
-        Cost(self.0.saturating_add(other.0))
-    }
-
-    pub(crate) fn whole(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-}
-
-/// What a repair of `kind` costs the first time, in units, and whether the next ones are trifles.
-///
-/// The order matters more than the numbers: what a model does out of habit (other quotes, other literals,
-/// comments) is cheap; what it does by accident (a lost comma, bracket or quote) is dear; and to take a quote
-/// for text is dearer than to take it for the end of its string.
-fn price(kind: RepairKind) -> (u32, bool) {
-    use RepairKind::*;
-    match kind {
-        SwapQuote | DropComment | DropComma | SwapLiteral | EscapeControl | DropBackslash | SwapEscape => {
-            (1, true)
-        }
-        QuoteKey | SwapPunctuation | EscapeBackslash | DropUndefined | DropEscape | SwapSyntax | AddKey => {
-            (2, true)
-        }
-        JoinStrings => (3, true),
-        AddComma | AddColon => (4, true),
-        // A key that stands twice: cheaper than to read the second one as text, so that the conflict is seen.
-        DropRepeat => (5, true),
-        EscapeQuote => (6, true),
-        QuoteValue => (5, true),
-        AddCloser | DropCloser => (3, false),
-        DropOpener => (4, false),
-        AddQuote | SwapBracket => (5, false),
-        AddOpener => (6, false),
-        DropProse | DropFence | DropThink | DropTag | Unwrap => (0, false),
-    }
-}
-
-/// A closing bracket that is missing or surplus in the middle costs more than one at the end.
-const MIDDLE: Cost = Cost::units(3);
-/// A key that a schema with declared members allows, but does not declare.
-const UNDECLARED: Cost = Cost::units(4);
-/// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
-const NOISE: Cost = Cost::units(256);
 
 const NONE: u32 = u32::MAX;
 
@@ -254,7 +184,7 @@ pub(crate) struct Search<'t, 'g> {
     text: &'t str,
     bytes: &'t [u8],
     guide: &'g dyn Guide,
-    rigor: Rigor,
+    schema_mode: SchemaMode,
     /// The text may have been cut off: nothing may be closed at its end.
     cut: bool,
     frames: Vec<Frame>,
@@ -270,7 +200,7 @@ pub(crate) struct Search<'t, 'g> {
     /// Nothing stands behind the value.
     is_alone: bool,
     /// Each quote that may end a string does, and none is missing.
-    quotes_hold: bool,
+    strict_quotes: bool,
     /// A fence, or a tag, stands open in front of the value.
     in_fence: bool,
     in_tag: bool,
@@ -307,14 +237,20 @@ fn levels(len: usize) -> i64 {
 }
 
 impl<'t, 'g> Search<'t, 'g> {
-    pub(crate) fn new(text: &'t str, guide: &'g dyn Guide, rigor: Rigor, cut: bool, fuel: i64) -> Self {
+    pub(crate) fn new(
+        text: &'t str,
+        guide: &'g dyn Guide,
+        schema_mode: SchemaMode,
+        cut: bool,
+        fuel: i64,
+    ) -> Self {
         let bytes = text.as_bytes();
         let (last_at, last) = last_of_value(bytes);
         Search {
             text,
             bytes,
             guide,
-            rigor,
+            schema_mode,
             cut,
             frames: Vec::with_capacity(8),
             edits: Vec::with_capacity(16),
@@ -326,7 +262,7 @@ impl<'t, 'g> Search<'t, 'g> {
             start: 0,
             arguments: false,
             is_alone: false,
-            quotes_hold: false,
+            strict_quotes: false,
             in_fence: false,
             in_tag: false,
             last,
@@ -338,8 +274,8 @@ impl<'t, 'g> Search<'t, 'g> {
     }
 
     /// The same, where the text is right in a language whose strings end at the next quote that is not escaped.
-    pub(crate) fn with_quotes_that_hold(self) -> Self {
-        Search { quotes_hold: true, ..self }
+    pub(crate) fn with_strict_quotes(self) -> Self {
+        Search { strict_quotes: true, ..self }
     }
 
     /// The fuel that is left.
@@ -516,7 +452,7 @@ impl<'t, 'g> Search<'t, 'g> {
     }
 
     fn kinds(&self, place: Place) -> Kinds {
-        if self.rigor == Rigor::Full { self.guide.kinds(place) } else { Kinds::ANY }
+        if self.schema_mode == SchemaMode::Typed { self.guide.kinds(place) } else { Kinds::ANY }
     }
 
     /// Records an edit and pays for it.

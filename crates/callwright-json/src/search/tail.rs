@@ -1,15 +1,9 @@
 //! The end of the whole value: what follows it tells whether it can have ended there.
 
-use super::{Cost, Found, NOISE, Search, State, Step};
+use super::cost::{Cost, GOES_ON, LATER_LINE, NOISE, SAME_LINE};
+use super::{Found, Search, State, Step};
 use crate::scan::skip_space;
 use crate::{Problem, RepairKind, Span};
-
-/// Text on the same line behind the value.
-const SAME_LINE: Cost = Cost::units(2);
-/// Text on a later line behind the value, or another value.
-const LATER_LINE: Cost = Cost::units(1);
-/// What follows looks as if the value went on: the text ends in a closing bracket or quote of its own.
-const GOES_ON: Cost = Cost::units(14);
 
 impl Search<'_, '_> {
     /// The value is complete: takes note of it, with what its end costs.

@@ -4,7 +4,8 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-use super::{Cost, Frame, Quote, Search, State, Step};
+use super::cost::Cost;
+use super::{Frame, Quote, Search, State, Step};
 use crate::scan::{ByteSet, find, skip_space};
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
@@ -179,7 +180,7 @@ impl Search<'_, '_> {
         let first_mark = self.next_mark(from);
         let mark = self.bytes.get(first_mark);
         let expression = self.in_arguments(&s) && !matches!(mark, Some(b'"' | b'\''));
-        if !expression && !self.quotes_hold {
+        if !expression && !self.strict_quotes {
             let is_single = mark == Some(&b'\'') && self.ends_argument(&s, first_mark);
             let quote = if is_single { Quote::Single } else { Quote::Double };
             let quoted = self.open_bare_string(s, quote);

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::{Quote, Rigor, Search, Shape, State, Step};
+use super::{Quote, SchemaMode, Search, Shape, State, Step};
 use crate::scan::skip_space;
 use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict};
 
@@ -12,7 +12,7 @@ impl Search<'_, '_> {
         let place = self.place(&s);
         if let Some(b'/' | b'#') = self.bytes.get(start)
             && self.kinds(place).has(Kinds::STRING)
-            && !self.quotes_hold
+            && !self.strict_quotes
         {
             // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
             let fork = self.open_bare_string(State { at: start as u32, ..s }, Quote::Double);
@@ -139,7 +139,7 @@ impl Search<'_, '_> {
         let token = self.text.get(open..end)?;
         let quotes = if token.starts_with("\"\"\"") || token.starts_with("'''") { 3 } else { 1 };
         let text = token.get(quotes..token.len().checked_sub(quotes)?)?;
-        let is_admitted = self.rigor != Rigor::Full
+        let is_admitted = self.schema_mode != SchemaMode::Typed
             || self.guide.longest(place).is_none()
             || self.guide.admits(place, text);
         if !self.kinds(place).has(Kinds::STRING) || !is_admitted {

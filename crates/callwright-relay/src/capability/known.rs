@@ -18,9 +18,11 @@ const MOST_MODELS: usize = 4096;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Fact {
-    told: Told,
-    /// Until when `told` holds; 0 where the upstream was never asked.
-    told_until: u64,
+    #[serde(rename = "told")]
+    metadata: Metadata,
+    /// Until when `metadata` holds; 0 where the upstream was never asked.
+    #[serde(rename = "told_until")]
+    metadata_until: u64,
     pub(super) no_tools: Option<Learned>,
     pub(super) no_constraint: Option<Learned>,
 }
@@ -28,7 +30,7 @@ pub(super) struct Fact {
 /// What an upstream tells about a model, each with the place where it does so. Empty where it tells nothing.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
-pub(super) struct Told {
+pub(super) struct Metadata {
     pub(super) tools: Option<(bool, Arc<str>)>,
     pub(super) constrain: Option<(Constrain, Arc<str>)>,
     /// The model's own chat template.
@@ -45,21 +47,21 @@ pub(super) struct Learned {
 
 /// What an upstream tells of a model, and what it told of others when asked about it.
 #[derive(Debug, Default)]
-pub(super) struct Answered {
-    pub(super) model: Told,
-    pub(super) others: Vec<(String, Told)>,
+pub(super) struct ProbeResult {
+    pub(super) model: Metadata,
+    pub(super) others: Vec<(String, Metadata)>,
 }
 
 impl Fact {
     /// What the upstream tells, as long as that holds.
-    pub(super) fn told(&self, now: u64) -> Option<&Told> {
-        (now < self.told_until).then_some(&self.told)
+    pub(super) fn metadata(&self, now: u64) -> Option<&Metadata> {
+        (now < self.metadata_until).then_some(&self.metadata)
     }
 
     fn until(&self) -> u64 {
         let learned =
             [&self.no_tools, &self.no_constraint].into_iter().flatten().map(|learned| learned.until);
-        learned.fold(self.told_until, u64::max)
+        learned.fold(self.metadata_until, u64::max)
     }
 }
 
@@ -91,20 +93,20 @@ impl Known {
 
     /// Was the upstream asked about the model not long ago?
     pub(super) fn was_asked(&self, upstream: &str, model: &str, now: u64) -> bool {
-        self.with(upstream, model, |fact| fact.is_some_and(|fact| now < fact.told_until))
+        self.with(upstream, model, |fact| fact.is_some_and(|fact| now < fact.metadata_until))
     }
 
     /// The upstream has told, which holds until `until`.
-    pub(super) fn tell(&self, upstream: &str, model: &str, answered: Answered, until: u64) {
-        for (other, told) in answered.others {
-            self.update(upstream, &other, |fact| (fact.told, fact.told_until) = (told, until));
+    pub(super) fn tell(&self, upstream: &str, model: &str, result: ProbeResult, until: u64) {
+        for (other, metadata) in result.others {
+            self.update(upstream, &other, |fact| (fact.metadata, fact.metadata_until) = (metadata, until));
         }
-        self.update(upstream, model, |fact| (fact.told, fact.told_until) = (answered.model, until));
+        self.update(upstream, model, |fact| (fact.metadata, fact.metadata_until) = (result.model, until));
     }
 
     /// The upstream could not be asked, and is not asked again before `until`: what it told last holds so long.
     pub(super) fn asked_in_vain(&self, upstream: &str, model: &str, until: u64) {
-        self.update(upstream, model, |fact| fact.told_until = until);
+        self.update(upstream, model, |fact| fact.metadata_until = until);
     }
 
     pub(super) fn update(&self, upstream: &str, model: &str, change: impl FnOnce(&mut Fact)) {

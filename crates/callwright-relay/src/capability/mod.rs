@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
 
@@ -25,6 +25,7 @@ mod refusal;
 mod file;
 mod template;
 
+pub use crate::clock::{Clock, system_clock};
 use known::{Known, Learned};
 pub use refusal::{Refusal, Refused, refusal};
 pub use template::ModelTemplate;
@@ -58,14 +59,6 @@ pub enum Source {
     Family,
     /// Nobody.
     Unknown,
-}
-
-/// The time in seconds since 1970.
-pub type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
-
-/// The system's clock.
-pub fn system_clock() -> Clock {
-    Box::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 
 /// How long an upstream may take to tell about a model, all questions together.
@@ -187,7 +180,7 @@ impl Capabilities {
     ) -> Option<T> {
         let now = (self.now)();
         self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
-            let source = fact?.told(now)?.template.as_ref()?;
+            let source = fact?.metadata(now)?.template.as_ref()?;
             look(source, self.templates.get(source))
         })
     }
@@ -226,8 +219,8 @@ impl Capabilities {
         let answer = tokio::time::timeout(PATIENCE, probe::ask(upstream, model)).await;
         let now = (self.now)();
         match answer {
-            Ok(Ok(told)) => {
-                self.known.tell(upstream.name(), model, told, now + self.config.ttl);
+            Ok(Ok(result)) => {
+                self.known.tell(upstream.name(), model, result, now + self.config.ttl);
                 self.known.save().await;
             }
             Ok(Err(error)) => {
@@ -256,7 +249,9 @@ fn tools(candidate: &Candidate, fact: Option<&known::Fact>, now: u64) -> (bool, 
     {
         return (false, Source::Learned(Arc::clone(&learned.words)));
     }
-    if let Some((tools, place)) = fact.and_then(|fact| fact.told(now)).and_then(|told| told.tools.as_ref()) {
+    if let Some((tools, place)) =
+        fact.and_then(|fact| fact.metadata(now)).and_then(|metadata| metadata.tools.as_ref())
+    {
         return (*tools, Source::Metadata(Arc::clone(place)));
     }
     match family::takes_tools(&candidate.model) {
@@ -275,7 +270,7 @@ fn constrain(candidate: &Candidate, fact: Option<&known::Fact>, now: u64) -> (Co
         return (Constrain::None, Source::Learned(Arc::clone(&learned.words)));
     }
     if let Some((constrain, place)) =
-        fact.and_then(|fact| fact.told(now)).and_then(|told| told.constrain.as_ref())
+        fact.and_then(|fact| fact.metadata(now)).and_then(|metadata| metadata.constrain.as_ref())
     {
         return (*constrain, Source::Metadata(Arc::clone(place)));
     }

@@ -13,10 +13,10 @@ use callwright::value::Value;
 use http::StatusCode;
 use serde::Deserialize;
 
-use super::known::{Answered, Told};
+use super::known::{Metadata, ProbeResult};
 use super::template::LONGEST as LONGEST_TEMPLATE;
 use crate::config::Constrain;
-use crate::upstream::{Answer, Upstream, UpstreamError};
+use crate::upstream::{Response, Upstream, UpstreamError};
 
 /// The longest description that is read, in bytes: lists of all models of an aggregator take a megabyte.
 const LONGEST: usize = 16 << 20;
@@ -32,20 +32,20 @@ pub(super) enum Silence {
 ///
 /// # Errors
 /// It could not be asked: to ask again later may help.
-pub(super) async fn ask(upstream: &Upstream, model: &str) -> Result<Answered, Silence> {
+pub(super) async fn ask(upstream: &Upstream, model: &str) -> Result<ProbeResult, Silence> {
     let listing = json(upstream.get("/models").await).await?;
     let listing =
-        listing.and_then(|listing| serde_json::from_slice::<Listing>(&listing).ok()).unwrap_or_default();
+        listing.and_then(|listing| serde_json::from_slice::<ModelList>(&listing).ok()).unwrap_or_default();
     let listed = listing.find(model);
     let owner =
         listed.or(listing.data.first()).and_then(|listed| listed.owned_by.as_str()).unwrap_or_default();
-    let told = match owner {
+    let metadata = match owner {
         "llamacpp" => props(upstream, model).await?,
         "library" => show(upstream, model).await?,
         "vllm" | "sglang" => Some(constrained(owner)),
         "organization_owner" => lm_studio(upstream, model).await?,
-        _ if listing.data.iter().any(|listed| listed.tells("/models") != Told::default()) => {
-            return Ok(listing.answered(model));
+        _ if listing.data.iter().any(|listed| listed.tells("/models") != Metadata::default()) => {
+            return Ok(listing.result(model));
         }
         _ => {
             let (props, show, info) =
@@ -53,18 +53,18 @@ pub(super) async fn ask(upstream: &Upstream, model: &str) -> Result<Answered, Si
             props?.or(show?).or(info?)
         }
     };
-    Ok(Answered { model: told.unwrap_or_default(), others: Vec::new() })
+    Ok(ProbeResult { model: metadata.unwrap_or_default(), others: Vec::new() })
 }
 
 /// A list of models. Fields are read leniently: of what has another type than expected, nothing is learned.
 #[derive(Default, Deserialize)]
-struct Listing {
-    data: Vec<Listed>,
+struct ModelList {
+    data: Vec<ListedModel>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Listed {
+struct ListedModel {
     id: Value,
     owned_by: Value,
     /// OpenRouter: `["tools", "structured_outputs", …]`.
@@ -78,22 +78,22 @@ struct Listed {
     supports_response_schema: Value,
 }
 
-impl Listing {
-    fn find(&self, model: &str) -> Option<&Listed> {
+impl ModelList {
+    fn find(&self, model: &str) -> Option<&ListedModel> {
         let named = |name: &str| self.data.iter().find(|listed| listed.id == name);
         // Variants such as `:nitro` are not listed by themselves.
         named(model).or_else(|| named(model.rsplit_once(':')?.0))
     }
 
-    fn answered(&self, model: &str) -> Answered {
-        let told = self.find(model).map(|listed| listed.tells("/models")).unwrap_or_default();
-        let other = |listed: &Listed| Some((listed.id.as_str()?.to_owned(), listed.tells("/models")));
-        Answered { model: told, others: self.data.iter().filter_map(other).collect() }
+    fn result(&self, model: &str) -> ProbeResult {
+        let metadata = self.find(model).map(|listed| listed.tells("/models")).unwrap_or_default();
+        let other = |listed: &ListedModel| Some((listed.id.as_str()?.to_owned(), listed.tells("/models")));
+        ProbeResult { model: metadata, others: self.data.iter().filter_map(other).collect() }
     }
 }
 
-impl Listed {
-    fn tells(&self, place: &str) -> Told {
+impl ListedModel {
+    fn tells(&self, place: &str) -> Metadata {
         let parameters = &self.supported_parameters;
         let (tools, at) = [
             (names(parameters, &["tools"]), "supported_parameters"),
@@ -106,7 +106,7 @@ impl Listed {
         .find_map(|(tools, at)| Some((Some(tools?), at)))
         .unwrap_or_default();
         let schema = names(parameters, &["structured_outputs"]).or(self.supports_response_schema.as_bool());
-        Told {
+        Metadata {
             tools: tools.map(|tools| (tools, format!("{place} {at}").into())),
             constrain: schema.map(|schema| (json_schema(schema), place.into())),
             template: None,
@@ -115,7 +115,7 @@ impl Listed {
 }
 
 /// llama.cpp's server. It drops tools without a word where the chat template knows none.
-async fn props(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence> {
+async fn props(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Silence> {
     // A server of several models loads one only because it is asked about it, unless told not to.
     let path = format!("/props?model={}&autoload=false", percent_encoded(model));
     let Some(props) = value(upstream.ask_server(&path, None).await).await? else { return Ok(None) };
@@ -131,7 +131,7 @@ async fn props(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence
     });
     // The one for tools, where there are two.
     let template = templates.last().filter(|template| template.len() <= LONGEST_TEMPLATE);
-    Ok(Some(Told {
+    Ok(Some(Metadata {
         tools: tools.map(|tools| (tools, "/props chat_template".into())),
         constrain: Some((Constrain::Grammar, "/props".into())),
         template: template.map(|template| Arc::from(*template)),
@@ -139,7 +139,7 @@ async fn props(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence
 }
 
 /// Ollama.
-async fn show(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence> {
+async fn show(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Silence> {
     let question = Bytes::from(json!({ "model": model }).to_string());
     let Some(show) = value(upstream.ask_server("/api/show", Some(question)).await).await? else {
         return Ok(None);
@@ -147,27 +147,27 @@ async fn show(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence>
     let by_list = names(&show["capabilities"], &["tools"]).map(|tools| (tools, "/api/show capabilities"));
     // Servers from before the list decide by the template.
     let by_template = show["template"].as_str().map(|text| (text.contains(".Tools"), "/api/show template"));
-    Ok(by_list.or(by_template).map(|(tools, place)| Told {
+    Ok(by_list.or(by_template).map(|(tools, place)| Metadata {
         tools: Some((tools, place.into())),
         constrain: Some((Constrain::JsonSchema, "/api/show".into())),
         template: None,
     }))
 }
 
-async fn lm_studio(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence> {
+async fn lm_studio(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Silence> {
     const PLACE: &str = "/api/v0/models";
     let listing = json(upstream.ask_server(PLACE, None).await).await?;
-    let listing = listing.and_then(|listing| serde_json::from_slice::<Listing>(&listing).ok());
-    let told = listing.as_ref().and_then(|listing| listing.find(model)).map(|listed| listed.tells(PLACE));
-    Ok(Some(Told { tools: told.and_then(|told| told.tools), ..constrained("LM Studio") }))
+    let listing = listing.and_then(|listing| serde_json::from_slice::<ModelList>(&listing).ok());
+    let metadata = listing.as_ref().and_then(|listing| listing.find(model)).map(|listed| listed.tells(PLACE));
+    Ok(Some(Metadata { tools: metadata.and_then(|metadata| metadata.tools), ..constrained("LM Studio") }))
 }
 
 /// LiteLLM.
-async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<Told>, Silence> {
+async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Silence> {
     #[derive(Deserialize)]
     struct Info {
         model_name: Value,
-        model_info: Listed,
+        model_info: ListedModel,
     }
     let Some(info) = value(upstream.ask_server("/model/info", None).await).await? else {
         return Ok(None);
@@ -177,8 +177,8 @@ async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<Told>, Si
     Ok(found.map(|info| info.model_info.tells("/model/info")))
 }
 
-fn constrained(server: &str) -> Told {
-    Told { constrain: Some((Constrain::JsonSchema, Arc::from(server))), ..Told::default() }
+fn constrained(server: &str) -> Metadata {
+    Metadata { constrain: Some((Constrain::JsonSchema, Arc::from(server))), ..Metadata::default() }
 }
 
 fn json_schema(is_taken: bool) -> Constrain {
@@ -196,13 +196,13 @@ fn flag(object: &Value, wanted: &[&str]) -> Option<bool> {
     wanted.iter().find_map(|key| object.get(key)?.as_bool())
 }
 
-async fn value(answer: Result<Answer, UpstreamError>) -> Result<Option<Value>, Silence> {
+async fn value(answer: Result<Response, UpstreamError>) -> Result<Option<Value>, Silence> {
     Ok(json(answer).await?.and_then(|body| serde_json::from_slice(&body).ok()))
 }
 
 /// The body of a good answer; none where the upstream does not know the question. A server that is loading,
 /// busy, broken or does not let us in may tell later.
-async fn json(answer: Result<Answer, UpstreamError>) -> Result<Option<Bytes>, Silence> {
+async fn json(answer: Result<Response, UpstreamError>) -> Result<Option<Bytes>, Silence> {
     let answer = answer.map_err(Silence::Upstream)?;
     match answer.status {
         StatusCode::OK => answer.body.whole(LONGEST).await.map(Some).map_err(Silence::Upstream),

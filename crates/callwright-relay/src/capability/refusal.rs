@@ -146,8 +146,8 @@ fn messages(body: &[u8]) -> String {
                     messages.push(format!("{}: {text}", place.join(" ")));
                     continue;
                 }
-                let told = ["raw", "metadata", "detail", "message", "error"];
-                open.extend(told.iter().filter_map(|key| fields.get(key)));
+                let members = ["raw", "metadata", "detail", "message", "error"];
+                open.extend(members.iter().filter_map(|key| fields.get(key)));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }

@@ -20,13 +20,13 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::answer::Answer;
 use super::connect::{self, ConnectFailure, Connector, Roots};
 use super::deadline::Deadline;
 use super::error::{ConfigError, Failure, UpstreamError, Which};
 use super::headers;
 use super::load::{Load, OpenRequest};
 use super::pools::Pools;
+use super::response::Response;
 use super::secrets::Secrets;
 use crate::config::{Timeouts, UpstreamConfig};
 
@@ -158,7 +158,7 @@ impl Upstream {
         path: &str,
         body: Bytes,
         client_headers: &HeaderMap,
-    ) -> Result<Answer, UpstreamError> {
+    ) -> Result<Response, UpstreamError> {
         let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
         let mut headers = self.headers.clone();
         headers::forward(client_headers, &mut headers);
@@ -169,20 +169,24 @@ impl Upstream {
     ///
     /// # Errors
     /// As [`Upstream::post`].
-    pub async fn get(&self, path: &str) -> Result<Answer, UpstreamError> {
+    pub async fn get(&self, path: &str) -> Result<Response, UpstreamError> {
         let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
         self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), 0).await
     }
 
     /// The same, below another path of the same server than its base URL's.
-    pub(crate) async fn get_below(&self, base: &str, path: &str) -> Result<Answer, UpstreamError> {
+    pub(crate) async fn get_below(&self, base: &str, path: &str) -> Result<Response, UpstreamError> {
         let uri = self.origin.uri(&[base, path]).ok_or_else(|| self.link.error(Failure::Path))?;
         self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), 0).await
     }
 
     /// Asks the server outside of its OpenAI-like part: `/props` where the base URL ends in `/v1`. A request with
     /// a body is a POST.
-    pub(crate) async fn ask_server(&self, path: &str, body: Option<Bytes>) -> Result<Answer, UpstreamError> {
+    pub(crate) async fn ask_server(
+        &self,
+        path: &str,
+        body: Option<Bytes>,
+    ) -> Result<Response, UpstreamError> {
         let uri = self.origin.beside(path).ok_or_else(|| self.link.error(Failure::Path))?;
         let method = if body.is_some() { Method::POST } else { Method::GET };
         self.ask(method, uri, self.headers.clone(), body.unwrap_or_default(), 0).await
@@ -195,7 +199,7 @@ impl Upstream {
         headers: HeaderMap,
         body: Bytes,
         retries: u32,
-    ) -> Result<Answer, UpstreamError> {
+    ) -> Result<Response, UpstreamError> {
         let open = OpenRequest::new(&self.link.load);
         let mut deadline = Deadline::new(&self.config.timeouts);
         let mut n_retries = 0;
@@ -215,7 +219,7 @@ impl Upstream {
                 continue;
             }
             let response = outcome.map_err(|failure| self.link.error(failure))?;
-            return Answer::new(response.into_parts(), deadline, &self.link, open);
+            return Response::new(response.into_parts(), deadline, &self.link, open);
         }
     }
 

@@ -128,7 +128,7 @@ pub(super) fn trusted(config: &UpstreamConfig, system: &Roots) -> Result<Roots, 
                 upstream: config.name.clone(),
                 why: format!("{}: {why}", file.display()),
             };
-            Arc::new(Listed::read(file, &provider).map_err(refused)?)
+            Arc::new(ListedCertificates::read(file, &provider).map_err(refused)?)
         }
     };
     let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
@@ -142,15 +142,15 @@ pub(super) fn trusted(config: &UpstreamConfig, system: &Roots) -> Result<Roots, 
 
 /// Takes the certificates of a file, and those that they have signed.
 #[derive(Debug)]
-struct Listed {
+struct ListedCertificates {
     /// A server's own certificate is often made as that of an authority, which is then no server's by the rules:
     /// `openssl req -x509` does so. Whoever names it here means this very certificate.
     exact: Vec<CertificateDer<'static>>,
     signed: Arc<WebPkiServerVerifier>,
 }
 
-impl Listed {
-    fn read(file: &std::path::Path, provider: &Arc<CryptoProvider>) -> Result<Listed, String> {
+impl ListedCertificates {
+    fn read(file: &std::path::Path, provider: &Arc<CryptoProvider>) -> Result<ListedCertificates, String> {
         let certificates =
             CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let exact: Vec<CertificateDer<'static>> = certificates.map_err(|error| error.to_string())?;
@@ -159,11 +159,11 @@ impl Listed {
             return Err(String::from("there is no certificate in it"));
         }
         let signed = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
-        Ok(Listed { exact, signed: signed.build().map_err(|error| error.to_string())? })
+        Ok(ListedCertificates { exact, signed: signed.build().map_err(|error| error.to_string())? })
     }
 }
 
-impl ServerCertVerifier for Listed {
+impl ServerCertVerifier for ListedCertificates {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

@@ -15,18 +15,18 @@ mod error;
 mod secrets;
 mod route;
 mod client;
-mod answer;
+mod response;
 mod headers;
 mod connect;
 mod pools;
 mod deadline;
 mod load;
 
-pub use answer::{Answer, AnswerBody, Kept};
 pub use client::{Upstream, expand};
 pub use connect::{ConnectFailure, Connector, Roots};
 pub use error::{ConfigError, Failure, UpstreamError, Which};
 pub use headers::is_settable;
+pub use response::{Kept, Response, ResponseBody};
 pub use route::{Candidate, Route};
 pub(crate) use secrets::{Secrets, Tail};
 

@@ -6,11 +6,11 @@ use callwright::CallDelta;
 use callwright_json::{Kind, Value};
 
 use super::document::{count_of, string_of};
-use super::halves;
+use super::surrogates;
 use crate::record::Usage;
 
 /// One choice of an answer.
-pub(crate) struct Answered<'d> {
+pub(crate) struct AnswerChoice<'d> {
     /// The choice as it stands.
     pub(crate) choice: Value<'d>,
     /// What the model said.
@@ -20,13 +20,13 @@ pub(crate) struct Answered<'d> {
     /// What the upstream marks as thought.
     pub(crate) reasoning: Option<Cow<'d, str>>,
     /// The calls that it made natively.
-    pub(crate) calls: Vec<AnsweredCall<'d>>,
+    pub(crate) calls: Vec<AnswerCall<'d>>,
     /// Why it stopped.
     pub(crate) finish_reason: Option<Cow<'d, str>>,
 }
 
 /// A native call of a whole answer.
-pub(crate) struct AnsweredCall<'d> {
+pub(crate) struct AnswerCall<'d> {
     id: Option<Cow<'d, str>>,
     name: Cow<'d, str>,
     arguments: Cow<'d, str>,
@@ -36,7 +36,7 @@ pub(crate) struct AnsweredCall<'d> {
     n_alone: usize,
 }
 
-impl AnsweredCall<'_> {
+impl AnswerCall<'_> {
     /// The same for the engine, as the call of this index.
     pub(crate) fn delta(&self, index: usize) -> CallDelta<'_> {
         CallDelta {
@@ -58,13 +58,13 @@ impl AnsweredCall<'_> {
     }
 }
 
-impl Answered<'_> {
+impl AnswerChoice<'_> {
     /// How many halves of characters stand alone in what the model said and called.
     pub(crate) fn n_alone(&self) -> usize {
         let message = self.choice.get("message");
         let texts = ["content", "reasoning_content"].into_iter().filter_map(|key| message?.get(key));
         let calls: usize = self.calls.iter().map(|call| call.n_alone).sum();
-        texts.map(halves::n_alone).sum::<usize>() + calls
+        texts.map(surrogates::n_alone).sum::<usize>() + calls
     }
 
     /// Is there nothing in the message that a user could see: no refusal, no audio, nothing of a vendor's own?
@@ -78,13 +78,13 @@ impl Answered<'_> {
 }
 
 /// The choices of a whole answer, in order.
-pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = Answered<'_>> {
+pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = AnswerChoice<'_>> {
     root.get("choices").into_iter().flat_map(Value::elements).map(|choice| {
         let message = choice.get("message");
         let listed = message.and_then(|m| m.get("tool_calls")).into_iter().flat_map(Value::elements);
         let legacy = message.and_then(|m| m.get("function_call")).filter(|c| c.kind() == Kind::Object);
         let calls = listed.map(|call| called(call, call.get("function").unwrap_or(call)));
-        Answered {
+        AnswerChoice {
             choice,
             text: message.and_then(|m| m.get("content")).map(content).unwrap_or_default(),
             is_empty_text: message.and_then(|m| m.get("content")).is_some_and(|text| text.raw() == "\"\""),
@@ -100,14 +100,14 @@ pub(crate) fn reasoning(message: Value<'_>) -> Option<Cow<'_, str>> {
     string_of(message, "reasoning_content").or_else(|| string_of(message, "reasoning"))
 }
 
-fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnsweredCall<'d> {
+fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnswerCall<'d> {
     let written = function.get("arguments");
     let id = string_of(call, "id");
     let name = string_of(function, "name").unwrap_or_default();
-    if let Some((text, n_alone)) = written.and_then(halves::arguments) {
-        return AnsweredCall { id, name, arguments: Cow::Owned(text), is_text: false, n_alone };
+    if let Some((text, n_alone)) = written.and_then(surrogates::arguments) {
+        return AnswerCall { id, name, arguments: Cow::Owned(text), is_text: false, n_alone };
     }
-    AnsweredCall {
+    AnswerCall {
         id,
         name,
         arguments: written.map(text_or_raw).unwrap_or_default(),

@@ -8,11 +8,11 @@ mod ask;
 mod chunk;
 mod document;
 mod error;
-mod halves;
+mod surrogates;
 
-pub(crate) use answer::{Answered, choices, usage};
+pub(crate) use answer::{AnswerChoice, choices, usage};
 pub(crate) use ask::{Ask, has_healing_plugin, is_healing_plugin};
 pub(crate) use chunk::{CallPiece, Delta, Template, deltas};
 pub(crate) use document::{Change, Document, array, rewritten, string_of};
 pub use error::WireError;
-pub(crate) use halves::Halves;
+pub(crate) use surrogates::Surrogates;

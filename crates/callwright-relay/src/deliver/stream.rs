@@ -6,77 +6,81 @@ use bytes::Bytes;
 use callwright::{Event, ToolSet};
 use callwright_json::{Value, quote, strict};
 
-use crate::climb::{Settled, refused};
+use super::events::{Ending, Events, end_of_stream, is_error};
+use super::sink::Sink;
+use super::sse;
+use crate::clock::unix_seconds;
 use crate::followup;
-use crate::log::unix_seconds;
 use crate::question::Question;
-use crate::reading::{Manner, Reading};
-use crate::record::{Choice, End, Usage};
-use crate::reply::Outlet;
+use crate::reading::{ChoiceReader, ReadOptions};
+use crate::record::{Choice, TurnEnd, Usage};
+use crate::redact::{self, Redactor};
+use crate::reply::BodySender;
 use crate::report;
-use crate::sink::Sink;
-use crate::sse_out;
-use crate::stream::{Ending, Events, end_of_stream, is_error};
-use crate::turn::{Chosen, Opened, Source, Turn};
-use crate::unsaid::{self, Unsaid};
-use crate::upstream::{AnswerBody, Secrets};
-use crate::whole::{unasked, worse};
-use crate::wire::{Change, Delta, Halves, Template, deltas, rewritten, usage};
+use crate::turn::outcome::worse;
+use crate::turn::{AnswerSource, OpenAnswer, Resolution, Target, Turn, refusals};
+use crate::upstream::{ResponseBody, Secrets};
+use crate::wire::{Change, Delta, Surrogates, Template, deltas, rewritten, usage};
 
 /// Answers with what an upstream streams, healed.
-pub(crate) async fn healed(mut turn: Box<Turn>, mut opened: Opened, to: Outlet) {
+pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {
     let tool_set = Arc::clone(&turn.tool_set);
     let allowed = turn.ask.choice.clone();
     let live = turn.relay.config.stream_arguments;
     let mut frame: Option<Template> = None;
     loop {
-        let Opened { source, chosen, shown } = opened;
-        let Source::Answer(answer) = source else { return };
-        let manner = Manner { live, ..turn.manner(&chosen, &allowed, &shown) };
-        let secrets = Arc::clone(chosen.candidate.upstream.secrets());
-        let came = Came::read(&mut turn, (answer.body, &secrets), &tool_set, manner, &mut frame, &to).await;
+        let OpenAnswer { source, target, shown } = open_answer;
+        let AnswerSource::Upstream(answer) = source else { return };
+        let options = ReadOptions { live, ..turn.read_options(&target, &allowed, &shown) };
+        let secrets = Arc::clone(target.candidate.upstream.secrets());
+        let read =
+            StreamRead::read(&mut turn, (answer.body, &secrets), &tool_set, options, &mut frame, &to).await;
         let frame = frame.get_or_insert_with(|| {
             let record = turn.log.record();
             Template::own(&record.id, &record.model, unix_seconds())
         });
-        if came.ending.is_error || !came.ending.is_finished {
-            return came.break_off(&mut turn, frame, &to);
+        if read.ending.is_error || !read.ending.is_finished {
+            return read.break_off(&mut turn, frame, &to);
         }
-        let ended = came.finish(&mut turn, frame, &to);
-        if let Some(only) = ended.only()
-            && turn.was_left_out(&chosen, only)
-            && let Ok(again) = turn.in_prompt_mode(&chosen, &Question::first(&turn.ask)).await
+        let finished = read.finish(&mut turn, frame, &to);
+        if let Some(only) = finished.only()
+            && turn.was_left_out(&target, only)
+            && let Ok(again) = turn.in_prompt_mode(&target, &Question::first(&turn.ask)).await
             && again.is_stream()
         {
-            opened = again;
+            open_answer = again;
             continue;
         }
-        return ended.settle(&mut turn, &chosen, frame, &to).await;
+        return finished.resolve(&mut turn, &target, frame, &to).await;
     }
 }
 
 /// What an upstream streamed.
-struct Came<'t> {
-    choices: Vec<Streamed<'t>>,
+struct StreamRead<'t> {
+    choices: Vec<StreamedChoice<'t>>,
     /// The chunk that counts tokens, which comes last.
     usage: Option<Bytes>,
     spent: Usage,
     ending: Ending,
 }
 
-impl<'t> Came<'t> {
+impl<'t> StreamRead<'t> {
     /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk.
     async fn read(
         turn: &mut Turn,
-        (body, secrets): (AnswerBody, &Arc<Secrets>),
+        (body, secrets): (ResponseBody, &Arc<Secrets>),
         tool_set: &'t ToolSet,
-        manner: Manner<'t>,
+        options: ReadOptions<'t>,
         frame: &mut Option<Template>,
-        to: &Outlet,
-    ) -> Came<'t> {
+        to: &BodySender,
+    ) -> StreamRead<'t> {
         let limits = turn.relay.config.limits;
-        let mut came =
-            Came { choices: Vec::new(), usage: None, spent: Usage::default(), ending: Ending::default() };
+        let mut read = StreamRead {
+            choices: Vec::new(),
+            usage: None,
+            spent: Usage::default(),
+            ending: Ending::default(),
+        };
         let mut upstream = Events::new(body, Arc::clone(secrets), limits.event);
         let (mut events, mut text) = (Vec::new(), String::new());
         while let Some(event) = upstream.next().await {
@@ -96,11 +100,11 @@ impl<'t> Came<'t> {
                 continue;
             }
             let counted = usage(chunk);
-            came.spent = counted.unwrap_or(came.spent);
+            read.spent = counted.unwrap_or(read.spent);
             if chunk.get("choices").is_none_or(|list| list.elements().next().is_none()) {
                 match counted {
                     // Strict clients look for a choice in each chunk that they did not ask for.
-                    Some(_) if turn.ask.include_usage => came.usage = Some(event.raw),
+                    Some(_) if turn.ask.include_usage => read.usage = Some(event.raw),
                     Some(_) => {}
                     None => to.write(&event.raw),
                 }
@@ -110,17 +114,21 @@ impl<'t> Came<'t> {
             text.clear();
             let mut is_whole = frame.is_of(chunk);
             for mut delta in deltas(chunk) {
-                let at = came.choices.iter().position(|choice| choice.index == delta.index);
+                let at = read.choices.iter().position(|choice| choice.index == delta.index);
                 let at = at.unwrap_or_else(|| {
-                    let reading = Reading::new(tool_set, manner);
-                    came.choices.push(Streamed::new(delta.index, reading, Sink::new(delta.index, turn)));
-                    came.choices.len() - 1
+                    let reading = ChoiceReader::new(tool_set, options);
+                    read.choices.push(StreamedChoice::new(
+                        delta.index,
+                        reading,
+                        Sink::new(delta.index, turn),
+                    ));
+                    read.choices.len() - 1
                 });
-                let is_only = came.choices.len() == 1;
-                let choice = &mut came.choices[at];
-                choice.halves.mend(&mut delta);
+                let is_only = read.choices.len() == 1;
+                let choice = &mut read.choices[at];
+                choice.surrogates.mend(&mut delta);
                 events.clear();
-                let is_hidden = choice.unsaid.take(secrets, &mut delta);
+                let is_hidden = choice.redactor.redact(secrets, &mut delta);
                 let may_pass = choice.take(&delta, chunk, frame, &mut events) && !is_hidden;
                 if !(may_pass && is_whole && is_only) {
                     is_whole = false;
@@ -138,44 +146,44 @@ impl<'t> Came<'t> {
             }
             to.room().await;
         }
-        came.ending = upstream.ending;
-        let has_stopped = |choice: &Streamed<'_>| choice.sink.has_stopped();
-        came.ending.is_finished =
-            !came.ending.is_cut() && !came.choices.is_empty() && came.choices.iter().all(has_stopped);
-        came
+        read.ending = upstream.ending;
+        let has_stopped = |choice: &StreamedChoice<'_>| choice.sink.has_stopped();
+        read.ending.is_finished =
+            !read.ending.is_cut() && !read.choices.is_empty() && read.choices.iter().all(has_stopped);
+        read
     }
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
-    fn break_off(mut self, turn: &mut Turn, frame: &Template, to: &Outlet) {
+    fn break_off(mut self, turn: &mut Turn, frame: &Template, to: &BodySender) {
         self.ending.cut_by("the upstream's answer broke off");
         let mut text = String::new();
         let read: Vec<Choice> =
             self.choices.into_iter().map(|choice| choice.break_off(frame, &mut text)).collect();
         to.write(text.as_bytes());
         turn.log.read(self.spent, read.iter());
-        end_of_stream(turn, &self.ending, End::Cut, to);
+        end_of_stream(turn, &self.ending, TurnEnd::Cut, to);
     }
 
     /// Writes what became certain with the end.
-    fn finish(self, turn: &mut Turn, frame: &Template, to: &Outlet) -> Ended {
+    fn finish(self, turn: &mut Turn, frame: &Template, to: &BodySender) -> FinishedStream {
         let is_cut = turn.ask.max_tokens.is_some_and(|most| most <= self.spent.completion);
         let mut text = String::new();
         let choices: Vec<(Sink, Choice)> =
             self.choices.into_iter().map(|choice| choice.finish(is_cut, frame, &mut text)).collect();
         to.write(text.as_bytes());
         turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
-        Ended { choices, usage: self.usage, ending: self.ending }
+        FinishedStream { choices, usage: self.usage, ending: self.ending }
     }
 }
 
 /// A stream that ended properly, before anything is asked again.
-struct Ended {
+struct FinishedStream {
     choices: Vec<(Sink, Choice)>,
     usage: Option<Bytes>,
     ending: Ending,
 }
 
-impl Ended {
+impl FinishedStream {
     /// The choice, where there is one of which nothing has been seen yet.
     fn only(&self) -> Option<&Choice> {
         match self.choices.as_slice() {
@@ -185,30 +193,30 @@ impl Ended {
     }
 
     /// Asks again what has to be asked again, and writes what comes of it, to the last event.
-    async fn settle(self, turn: &mut Turn, chosen: &Chosen, frame: &Template, to: &Outlet) {
-        let mut end = End::Passed;
+    async fn resolve(self, turn: &mut Turn, target: &Target, frame: &Template, to: &BodySender) {
+        let mut end = TurnEnd::Passed;
         let mut text = String::new();
         let n_choices = self.choices.len();
-        let mut done: Vec<Settled> = Vec::with_capacity(n_choices);
+        let mut done: Vec<Resolution> = Vec::with_capacity(n_choices);
         for (mut sink, choice) in self.choices {
-            let settled = match sink.is_torn() {
-                true => unasked(choice),
-                false => turn.climb(choice, chosen).await,
+            let resolution = match sink.is_torn() {
+                true => Resolution::unasked(choice),
+                false => turn.resolve(choice, target).await,
             };
             text.clear();
-            end = worse(end, sink.settle(turn, &settled, frame, &mut text));
-            if sink.is_torn() && settled.finish_reason.as_deref() != Some("length") {
+            end = worse(end, sink.resolve(turn, &resolution, frame, &mut text));
+            if sink.is_torn() && resolution.finish_reason.as_deref() != Some("length") {
                 // The client has half a call: an error is the only end that nobody takes for a whole one.
-                let why = followup::sentence(refused(&settled.verdicts));
-                text.push_str(&sse_out::error("call_refused", &why));
+                let why = followup::sentence(refusals(&resolution.verdicts));
+                text.push_str(&sse::error("call_refused", &why));
                 to.write(text.as_bytes());
-                return turn.log.end(End::Refused, 200);
+                return turn.log.end(TurnEnd::Refused, 200);
             }
-            done.push(settled);
+            done.push(resolution);
             let has_report = done.len() == n_choices && turn.ask.wants_report;
             let report = has_report.then(|| report::member(turn.log.record(), end, &done));
-            if let Some(settled) = done.last() {
-                sink.last(turn, settled, report.as_deref(), &mut text);
+            if let Some(resolution) = done.last() {
+                sink.last(turn, resolution, report.as_deref(), &mut text);
             }
             to.write(text.as_bytes());
         }
@@ -232,12 +240,12 @@ fn usage_text(all: Usage) -> String {
 }
 
 /// One choice of a streamed answer.
-struct Streamed<'t> {
+struct StreamedChoice<'t> {
     index: usize,
-    reading: Reading<'t>,
-    halves: Halves,
+    reading: ChoiceReader<'t>,
+    surrogates: Surrogates,
     sink: Sink,
-    unsaid: Unsaid,
+    redactor: Redactor,
     /// Bytes of text and arguments that came.
     came: usize,
     /// Bytes of what is marked as thought, which goes on at once.
@@ -248,14 +256,14 @@ struct Streamed<'t> {
     repeats_role: bool,
 }
 
-impl<'t> Streamed<'t> {
-    fn new(index: usize, reading: Reading<'t>, sink: Sink) -> Streamed<'t> {
-        Streamed {
+impl<'t> StreamedChoice<'t> {
+    fn new(index: usize, reading: ChoiceReader<'t>, sink: Sink) -> StreamedChoice<'t> {
+        StreamedChoice {
             index,
             reading,
-            halves: Halves::default(),
+            surrogates: Surrogates::default(),
             sink,
-            unsaid: Unsaid::default(),
+            redactor: Redactor::default(),
             came: 0,
             thought: 0,
             has_role: false,
@@ -327,7 +335,7 @@ impl<'t> Streamed<'t> {
             self.sink.has_begun();
             if delta.hides_thought {
                 let own = delta.choice.get("delta").unwrap_or(delta.choice);
-                changes.extend(unsaid::thought(own, delta.reasoning.as_deref().unwrap_or("")));
+                changes.extend(redact::reasoning_members(own, delta.reasoning.as_deref().unwrap_or("")));
             }
             if self.repeats_role {
                 changes.push(("role", Change::Remove));
@@ -345,18 +353,18 @@ impl<'t> Streamed<'t> {
     }
 
     /// Reads the halves of characters whose other half did not come.
-    fn halves_that_wait(&mut self, events: &mut Vec<Event>) {
-        if let Some(text) = self.halves.last_of_text() {
+    fn read_lone_surrogates(&mut self, events: &mut Vec<Event>) {
+        if let Some(text) = self.surrogates.last_of_text() {
             self.reading.text(&text, events);
         }
-        self.halves.last_of_calls(|piece| self.reading.call(piece, events));
-        self.reading.lone_surrogates(self.halves.n_alone());
+        self.surrogates.last_of_calls(|piece| self.reading.call(piece, events));
+        self.reading.lone_surrogates(self.surrogates.n_alone());
     }
 
     /// Reads to the end, and writes what became certain there.
     fn finish(mut self, is_cut: bool, template: &Template, out: &mut String) -> (Sink, Choice) {
         let mut events = Vec::new();
-        self.halves_that_wait(&mut events);
+        self.read_lone_surrogates(&mut events);
         let choice = self.reading.finish(is_cut, &mut events);
         self.sink.send(&events, template, out);
         (self.sink, choice)
@@ -365,7 +373,7 @@ impl<'t> Streamed<'t> {
     /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
     fn break_off(mut self, template: &Template, out: &mut String) -> Choice {
         let mut events = Vec::new();
-        self.halves_that_wait(&mut events);
+        self.read_lone_surrogates(&mut events);
         let choice = self.reading.finish(true, &mut events);
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
         self.sink.send(&events, template, out);

@@ -1,4 +1,4 @@
-//! A member that a string has swallowed.
+//! Readings that are not certain: a string may hold a member that was meant to stand behind it, or half of a doubled quote.
 //!
 //! Where what follows a string does not fit its schema, `"times": "2"` for a number, a string that goes on beyond it
 //! does: `"a "quoted" word", "times": "2"` would be one text. A value of the wrong type is the likelier mistake, and one
@@ -21,24 +21,24 @@ const AROUND_KEYS: ByteSet<7> = ByteSet(*b"\"',{[]}");
 pub(crate) type Price = Option<(Cost, Span)>;
 
 /// The price of the readings that a search found, all of one text.
-pub(crate) fn price(found: &[Found]) -> Price {
+pub(crate) fn lowest_price(found: &[Found]) -> Price {
     let cost = found.iter().map(|one| one.cost).min()?;
     found.first().map(|one| (cost, one.span))
 }
 
-/// Of two ways to read one text, is `plain`, which lets values be of the wrong type, the one that was meant? Where a
-/// string of the `fitting` one swallows a member: if it is the cheaper way to read the same bytes.
-pub(crate) fn is_meant(fitting: Price, plain: Price) -> bool {
-    matches!((fitting, plain), (Some((dear, all)), Some((cheap, same))) if cheap < dear && all == same)
+/// Decides between two ways to read one text where a string of the `typed` one holds a member: is `keys_only`, which
+/// lets values be of the wrong type, the cheaper way to read the same bytes?
+pub(crate) fn prefers_keys_only(typed: Price, keys_only: Price) -> bool {
+    matches!((typed, keys_only), (Some((dear, all)), Some((cheap, same))) if cheap < dear && all == same)
 }
 
 /// A key in a string that may be a member of the object around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Swallowed {
+pub(crate) enum MemberInString {
     /// `"a {\"times\": 2} b"`: it may as well belong to what the text quotes.
     Quoted,
     /// `"a\", \"times\":: 2"`: it stands where a member would.
-    Bare,
+    InPlace,
 }
 
 /// Has a string whose opening quote was missing, `{"a": x = "b"}`, an odd number of quotes in it? Then its closing quote is
@@ -136,11 +136,11 @@ fn doubles_an_apostrophe(reading: &Reading<'_>, source: &str) -> bool {
 
 /// Does a string of `reading` seem to hold a member of its object, outside all brackets?
 pub(crate) fn holds_member(reading: &Reading<'_>, guide: &dyn Guide) -> bool {
-    swallowed(reading, guide) == Some(Swallowed::Bare)
+    member_in_string(reading, guide) == Some(MemberInString::InPlace)
 }
 
 /// Does a string of `reading` hold a key that the guide declares for the object which it stands in?
-pub(crate) fn swallowed(reading: &Reading<'_>, guide: &dyn Guide) -> Option<Swallowed> {
+pub(crate) fn member_in_string(reading: &Reading<'_>, guide: &dyn Guide) -> Option<MemberInString> {
     let has = |kind: RepairKind| reading.repairs.iter().any(|repair| repair.kind == kind);
     let edits = Edits {
         escaped: has(RepairKind::EscapeQuote),
@@ -172,8 +172,8 @@ pub(crate) fn swallowed(reading: &Reading<'_>, guide: &dyn Guide) -> Option<Swal
             }
             Kind::String => {
                 let text = value.as_str().unwrap_or_default();
-                let how = holder.and_then(|holder| holder.swallowed_by(&text, edits, guide));
-                if how == Some(Swallowed::Bare) {
+                let how = holder.and_then(|holder| holder.member_in(&text, edits, guide));
+                if how == Some(MemberInString::InPlace) {
                     return how;
                 }
                 found = found.max(how);
@@ -212,20 +212,20 @@ impl<'a> Holder<'a> {
         Holder { object, place, key: None, declares_some, lacks_some }
     }
 
-    fn swallowed_by(self, text: &str, edits: Edits, guide: &dyn Guide) -> Option<Swallowed> {
+    fn member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> Option<MemberInString> {
         let is_declared = |key: &str| matches!(guide.member(self.place, key), Member::Declared(..));
         let is_missing = |key: &str| is_declared(key) && self.object.get(key).is_none();
         let own = self.key.and_then(Value::as_str);
         if (edits.escaped || edits.added) && own.is_some_and(|own| begins_anew(text, &own, is_missing)) {
-            return Some(Swallowed::Bare);
+            return Some(MemberInString::InPlace);
         }
         if edits.escaped && ends_in_members(text) {
-            return Some(Swallowed::Bare);
+            return Some(MemberInString::InPlace);
         }
         // Between other quotes a quote is nothing odd.
         let is_odd = edits.added || !edits.swapped;
         if is_odd && (begins_behind(text) || is_cut_at_a_sign(text, is_missing)) {
-            return Some(Swallowed::Bare);
+            return Some(MemberInString::InPlace);
         }
         // Where no quote was added, a string that goes on too far goes on over its own.
         let from = match edits {
@@ -241,11 +241,11 @@ impl<'a> Holder<'a> {
             return None;
         }
         if goes_on_in_key(text, is_missing) {
-            return Some(Swallowed::Bare);
+            return Some(MemberInString::InPlace);
         }
         let mut found = None;
         // `Paris, unit='c`: its own closing quote is missing, and the next one opens the value of a member.
-        let opens_value = |key: &Key<'_>| {
+        let opens_value = |key: &KeyInText<'_>| {
             let between = text.get(key.at + key.name.len()..from).unwrap_or("");
             matches!(between.trim(), "=" | ":")
         };
@@ -256,9 +256,9 @@ impl<'a> Holder<'a> {
                 false => is_declared(key.name) && brackets == Brackets::Torn,
             };
             if is_bare {
-                return Some(Swallowed::Bare);
+                return Some(MemberInString::InPlace);
             }
-            found = found.max(is_missing(key.name).then_some(Swallowed::Quoted));
+            found = found.max(is_missing(key.name).then_some(MemberInString::Quoted));
         }
         found
     }
@@ -361,7 +361,7 @@ fn is_cut_at_a_sign(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
 }
 
 /// What stands in a text like a key.
-struct Key<'a> {
+struct KeyInText<'a> {
     at: usize,
     name: &'a str,
     /// In how many brackets of the text it stands.
@@ -369,7 +369,7 @@ struct Key<'a> {
 }
 
 /// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`.
-fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
+fn keys_in(text: &str) -> impl Iterator<Item = KeyInText<'_>> {
     let mut depth = 0_usize;
     AROUND_KEYS.places(text.as_bytes()).filter_map(move |at| {
         let (before, rest) = (text.get(..at)?, text.get(at + 1..)?);
@@ -382,7 +382,7 @@ fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
                 let behind = word.trim_start_matches(is_word);
                 let name = word.get(..word.len() - behind.len())?;
                 if !name.is_empty() && behind.trim_start().starts_with(['=', ':']) {
-                    return Some(Key { at: text.len() - word.len(), name, depth });
+                    return Some(KeyInText { at: text.len() - word.len(), name, depth });
                 }
             }
             quote => {
@@ -390,7 +390,7 @@ fn keys_in(text: &str) -> impl Iterator<Item = Key<'_>> {
                 let (name, behind) = rest.split_once(char::from(quote))?;
                 let is_behind = || before.trim_end().ends_with([':', ',', ']', '}', '"', '\'']);
                 if behind.trim_start().starts_with(':') || is_behind() {
-                    return Some(Key { at, name, depth });
+                    return Some(KeyInText { at, name, depth });
                 }
             }
         }

@@ -3,12 +3,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::ambiguity::{MemberInString, lowest_price, member_in_string, prefers_keys_only};
 use crate::read::{Options, unwrapped};
 use crate::scan::skip_space;
-use crate::search::{Cost, Found, Rigor, Search, Start, fuel_for};
+use crate::search::{Cost, Found, SchemaMode, Search, fuel_for};
 use crate::strict::value_end;
-use crate::swallow::{Swallowed, is_meant, price, swallowed};
-use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span};
+use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start};
 
 /// More places than this are not tried as the beginning of the value.
 const MOST_STARTS: usize = 64;
@@ -21,27 +21,29 @@ const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     let mut fuel = fuel_for(text.len());
     let mut trouble = None;
-    for &rigor in Rigor::ways(guide) {
-        let mut surround = Surround { text, guide, options, rigor, fuel, trouble, found: Vec::new() };
-        surround.collect();
-        (fuel, trouble) = (surround.fuel, surround.trouble);
-        let found = surround.found;
+    for &schema_mode in SchemaMode::closest_first(guide) {
+        let mut embedded =
+            EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
+        embedded.collect();
+        (fuel, trouble) = (embedded.fuel, embedded.trouble);
+        let found = embedded.found;
         if found.is_empty() {
             continue;
         }
-        let fitting = price(&found);
+        let typed = lowest_price(&found);
         let parse = choose(text, found);
-        let swallowed = parse.readings.iter().filter_map(|reading| swallowed(reading, guide)).max();
-        if rigor == Rigor::Full && swallowed.is_some() {
-            let rigor = Rigor::Keys;
-            let mut plain = Surround { text, guide, options, rigor, fuel, trouble, found: Vec::new() };
-            plain.collect();
-            if is_meant(fitting, price(&plain.found)) {
-                return choose(text, plain.found);
+        let member = parse.readings.iter().filter_map(|reading| member_in_string(reading, guide)).max();
+        if schema_mode == SchemaMode::Typed && member.is_some() {
+            let schema_mode = SchemaMode::KeysOnly;
+            let mut keys_only =
+                EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
+            keys_only.collect();
+            if prefers_keys_only(typed, lowest_price(&keys_only.found)) {
+                return choose(text, keys_only.found);
             }
         }
-        if swallowed == Some(Swallowed::Bare) {
-            return Parse::swallowed(&parse.readings);
+        if member == Some(MemberInString::InPlace) {
+            return Parse::member_in_string(&parse.readings);
         }
         return parse;
     }
@@ -100,17 +102,17 @@ pub(crate) fn with_surplus(text: &str, from: usize) -> Option<Found> {
 }
 
 /// The search for values in one text.
-pub(crate) struct Surround<'t, 'g> {
+pub(crate) struct EmbeddedSearch<'t, 'g> {
     text: &'t str,
     guide: &'g dyn Guide,
     options: &'g Options,
-    rigor: Rigor,
+    schema_mode: SchemaMode,
     fuel: i64,
     trouble: Option<(Problem, Span)>,
     found: Vec<Found>,
 }
 
-impl Surround<'_, '_> {
+impl EmbeddedSearch<'_, '_> {
     /// Tries every place at which a value may begin, from left to right.
     fn collect(&mut self) {
         let bytes = self.text.as_bytes();
@@ -143,7 +145,7 @@ impl Surround<'_, '_> {
 
     /// Reads the value that may begin at `start`; returns where it ends.
     fn attempt(&mut self, start: usize, how: Start, lead: usize) -> Option<usize> {
-        let search = Search::new(self.text, self.guide, self.rigor, self.options.cut, self.fuel);
+        let search = Search::new(self.text, self.guide, self.schema_mode, self.options.cut, self.fuel);
         let (mut found, search) = search.run(start, how);
         self.fuel = search.fuel();
         if found.is_empty() {

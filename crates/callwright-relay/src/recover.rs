@@ -1,11 +1,11 @@
 //! Errors of upstreams that hold what a model wrote: some servers answer so where a call is no JSON.
 
-use crate::log::unix_seconds;
+use crate::clock::unix_seconds;
 use crate::wire::Document;
 use callwright_json::quote;
 
 /// The answer in which `model` says what the body of an error holds.
-pub(crate) fn salvaged(model: &str, body: &str) -> Option<Document> {
+pub(crate) fn recover_from_error(model: &str, body: &str) -> Option<Document> {
     said(body).and_then(|raw| answer(model, &raw).ok())
 }
 

@@ -1,5 +1,7 @@
 //! The turn for Rust programs: a request goes in, the model's words and right calls come out.
 
+mod ask;
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,6 +19,8 @@ use crate::relay::{Relay, Request};
 use crate::reply::{Reply, ReplyBody};
 use crate::sse::Decoder;
 use crate::upstream::ConfigError;
+
+pub use ask::{Answer, AnswerDelta, AskOptions, error_fingerprint};
 
 /// Asks models, and gets only right calls.
 ///
@@ -129,7 +133,7 @@ impl Client {
     /// # Errors
     /// The request cannot be used, or no upstream answered.
     pub async fn chat(&self, request: &Value) -> Result<Completion, ChatError> {
-        let reply = self.relay.chat(asked(request, false)).await;
+        let reply = self.relay.chat(chat_request(request, false)).await;
         let status = reply.status;
         let mut body = BytesMut::new();
         let mut pieces = Pieces(reply.body);
@@ -149,7 +153,7 @@ impl Client {
     /// # Errors
     /// As [`Client::chat`]; what goes wrong later is an item of the stream.
     pub async fn stream(&self, request: &Value) -> Result<Chunks, ChatError> {
-        let Reply { status, body, .. } = self.relay.chat(asked(request, true)).await;
+        let Reply { status, body, .. } = self.relay.chat(chat_request(request, true)).await;
         let mut pieces = Pieces(body);
         if !status.is_success() {
             let body = next(&mut pieces).await.unwrap_or_default();
@@ -159,7 +163,7 @@ impl Client {
     }
 }
 
-fn asked(request: &Value, stream: bool) -> Request {
+fn chat_request(request: &Value, stream: bool) -> Request {
     let mut request = request.clone();
     if let Value::Object(members) = &mut request {
         members.insert(String::from("stream"), Value::Bool(stream));

@@ -11,33 +11,32 @@ use callwright::{Event, Policy, Refusal, Verdict};
 use callwright_json::strict;
 use http::HeaderMap;
 
-use crate::client::{ChatError, Client};
-use crate::climb::Settled;
+use super::{ChatError, Client};
 use crate::config::LadderConfig;
+use crate::deliver::{Events, is_error};
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::question::Question;
-use crate::reading::Reading;
-use crate::record::{Choice, End, TurnRecord, Usage, Why};
-use crate::relay::{Begun, Relay, Request};
-use crate::stream::{Events, is_error};
-use crate::turn::{Chosen, Failed, Opened, Source, Turn, read_whole};
-use crate::unsaid::Unsaid;
-use crate::upstream::{AnswerBody, Secrets};
-use crate::wire::{Document, Halves, deltas, string_of, usage};
+use crate::reading::{ChoiceReader, read_whole};
+use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
+use crate::redact::Redactor;
+use crate::relay::{CheckedRequest, Relay, Request};
+use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Target, Turn};
+use crate::upstream::{ResponseBody, Secrets};
+use crate::wire::{Document, Surrogates, deltas, string_of, usage};
 
-/// How a question is put.
+/// What holds for one question, where the configuration does not say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asking {
+pub struct AskOptions {
     /// What may be done about a call that is not right; the configuration says it where it is not set.
     pub policy: Option<Policy>,
     /// How often a broken call may be asked for again without a trace; the configuration says it where it is not set.
     pub reasks: Option<u32>,
 }
 
-/// A piece of an answer, as soon as it is certain.
+/// What is added to an answer, as soon as it is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum AnswerDelta<'a> {
     /// What the model writes, markup of calls included.
     Raw(&'a str),
     /// What it says, without its calls.
@@ -73,9 +72,7 @@ impl Answer {
 
     /// The tokens of all that was asked and answered.
     pub fn usage(&self) -> Usage {
-        let mut all = Usage::default();
-        self.record.attempts.iter().for_each(|attempt| all += attempt.usage);
-        all
+        self.record.usage()
     }
 }
 
@@ -87,7 +84,7 @@ pub fn error_fingerprint(refusal: &Refusal) -> String {
 }
 
 impl Client {
-    /// Asks, and waits for the whole answer; `pieces` is told of it as it comes, where the request wants a stream.
+    /// Asks, and waits for the whole answer; `on_delta` gets it as it comes, where the request wants a stream.
     /// `request` is the body of a chat request.
     ///
     /// # Errors
@@ -95,136 +92,144 @@ impl Client {
     pub async fn ask(
         &self,
         request: &Value,
-        asking: Asking,
-        mut pieces: impl FnMut(Piece<'_>) + Send,
+        options: AskOptions,
+        mut on_delta: impl FnMut(AnswerDelta<'_>) + Send,
     ) -> Result<Answer, ChatError> {
-        self.relay().ask(request, asking, &mut pieces).await
+        self.relay().ask(request, options, &mut on_delta).await
     }
 }
 
-/// Is told of an answer as it comes.
-type Told<'a> = &'a mut (dyn FnMut(Piece<'_>) + Send);
+/// Gets an answer as it comes.
+type OnDelta<'a> = &'a mut (dyn FnMut(AnswerDelta<'_>) + Send);
 
 impl Relay {
     async fn ask(
         self: &Arc<Relay>,
         request: &Value,
-        asking: Asking,
-        pieces: Told<'_>,
+        options: AskOptions,
+        on_delta: OnDelta<'_>,
     ) -> Result<Answer, ChatError> {
         let request = Request {
             id: String::from("agent"),
             body: Bytes::from(request.to_string()),
-            policy: asking.policy,
+            policy: options.policy,
             wants_report: false,
             headers: HeaderMap::new(),
         };
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let begun = self.turn(request);
-        let Begun { ask, tool_set, policy, headers } = begun.map_err(|error| {
-            log.end(End::Rejected, error.status.as_u16());
+        let checked = self.checked(request);
+        let CheckedRequest { ask, tool_set, policy, headers } = checked.map_err(|error| {
+            log.end(TurnEnd::Rejected, error.status.as_u16());
             ChatError { status: error.status.as_u16(), message: error.message }
         })?;
         log.request(&ask, policy, !tool_set.is_empty());
-        let reasks = asking.reasks.unwrap_or(self.config.ladder.reasks);
+        let reasks = options.reasks.unwrap_or(self.config.ladder.reasks);
         let bounds = LadderConfig { reasks, feedback_turns: 0, ..self.config.ladder.clone() };
         let ladder = Ladder::new(policy, &bounds);
         let mut turn = Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder };
         let question = Question::first(&turn.ask);
-        let mut opened =
-            turn.open(&question, Why::First).await.map_err(|failed| refused(failed, &mut turn))?;
+        let mut open_answer = turn
+            .open(&question, AttemptReason::First)
+            .await
+            .map_err(|failed| chat_error(failed, &mut turn))?;
         loop {
-            let (choice, chosen) = turn.heard(opened, pieces).await?;
-            if turn.was_left_out(&chosen, &choice)
-                && let Ok(again) = turn.in_prompt_mode(&chosen, &question).await
+            let (choice, target) = turn.read_answer(open_answer, on_delta).await?;
+            if turn.was_left_out(&target, &choice)
+                && let Ok(again) = turn.in_prompt_mode(&target, &question).await
             {
-                opened = again;
+                open_answer = again;
                 continue;
             }
-            let settled = turn.climb(choice, &chosen).await;
-            return Ok(turn.answer(settled));
+            let resolution = turn.resolve(choice, &target).await;
+            return Ok(turn.answer(resolution));
         }
     }
 }
 
 impl Turn {
     /// Reads an answer to its end.
-    async fn heard(&mut self, opened: Opened, pieces: Told<'_>) -> Result<(Choice, Chosen), ChatError> {
-        let is_stream = opened.is_stream();
-        let Opened { source, chosen, shown } = opened;
+    async fn read_answer(
+        &mut self,
+        open_answer: OpenAnswer,
+        on_delta: OnDelta<'_>,
+    ) -> Result<(Choice, Target), ChatError> {
+        let is_stream = open_answer.is_stream();
+        let OpenAnswer { source, target, shown } = open_answer;
         let tool_set = Arc::clone(&self.tool_set);
         let allowed = self.ask.choice.clone();
-        let manner = self.manner(&chosen, &allowed, &shown);
+        let options = self.read_options(&target, &allowed, &shown);
         let document = match source {
-            Source::Answer(answer) if is_stream => {
-                let reading = Reading::new(&tool_set, manner);
-                let secrets = Arc::clone(chosen.candidate.upstream.secrets());
-                let choice = self.streamed(answer.body, secrets, reading, pieces).await?;
-                return Ok((choice, chosen));
+            AnswerSource::Upstream(answer) if is_stream => {
+                let reading = ChoiceReader::new(&tool_set, options);
+                let secrets = Arc::clone(target.candidate.upstream.secrets());
+                let choice = self.read_stream(answer.body, secrets, reading, on_delta).await?;
+                return Ok((choice, target));
             }
-            Source::Salvaged(document) => document,
-            Source::Answer(answer) => {
+            AnswerSource::Recovered(document) => document,
+            AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await;
                 let document = body.map_err(|error| error.to_string()).and_then(|body| {
-                    Document::parse(chosen.candidate.upstream.without_secrets(body))
+                    Document::parse(target.candidate.upstream.without_secrets(body))
                         .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
                 });
-                document.map_err(|message| self.cut(message))?
+                document.map_err(|message| self.cut_off(message))?
             }
         };
         let spent = usage(document.root()).unwrap_or_default();
-        let read = read_whole(&document, &tool_set, manner, self.ask.max_tokens, spent);
+        let read = read_whole(&document, &tool_set, options, self.ask.max_tokens, spent);
         let Some(choice) = read.into_iter().next() else {
-            return Err(self.cut(String::from("the upstream's answer holds no choice")));
+            return Err(self.cut_off(String::from("the upstream's answer holds no choice")));
         };
         self.log.read(spent, std::iter::once(&choice));
         for thought in [&choice.reasoning, &choice.outcome.reasoning] {
             if !thought.is_empty() {
-                pieces(Piece::Reasoning(thought));
+                on_delta(AnswerDelta::Reasoning(thought));
             }
         }
-        pieces(Piece::Raw(&choice.raw));
-        pieces(Piece::Text(&choice.outcome.text));
-        Ok((choice, chosen))
+        on_delta(AnswerDelta::Raw(&choice.raw));
+        on_delta(AnswerDelta::Text(&choice.outcome.text));
+        Ok((choice, target))
     }
 
-    async fn streamed(
+    async fn read_stream(
         &mut self,
-        body: AnswerBody,
+        body: ResponseBody,
         secrets: Arc<Secrets>,
-        mut reading: Reading<'_>,
-        pieces: Told<'_>,
+        mut reading: ChoiceReader<'_>,
+        on_delta: OnDelta<'_>,
     ) -> Result<Choice, ChatError> {
         let limits = self.relay.config.limits;
         let mut upstream = Events::new(body, Arc::clone(&secrets), limits.event);
-        let mut unsaid = Unsaid::default();
+        let mut redactor = Redactor::default();
         let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
-        let (mut has_stopped, mut halves) = (false, Halves::default());
+        let (mut has_stopped, mut surrogates) = (false, Surrogates::default());
         while let Some(event) = upstream.next().await {
             let Some(data) = &event.data else { continue };
             let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
             let Some((json, tree)) = tree else {
-                return Err(self.cut(String::from("the upstream's stream holds an event that is no JSON")));
+                return Err(
+                    self.cut_off(String::from("the upstream's stream holds an event that is no JSON"))
+                );
             };
             let chunk = tree.root(json);
             if is_error(chunk) {
                 let why = chunk.get("error").and_then(|error| string_of(error, "message"));
                 let why =
                     why.map_or_else(|| String::from("the upstream sent an error"), |why| why.into_owned());
-                return Err(self.cut(why));
+                return Err(self.cut_off(why));
             }
             spent = usage(chunk).unwrap_or(spent);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
-                halves.mend(&mut delta);
-                unsaid.take(&secrets, &mut delta);
+                surrogates.mend(&mut delta);
+                redactor.redact(&secrets, &mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
                     reading.thought(thought);
-                    pieces(Piece::Reasoning(thought));
+                    on_delta(AnswerDelta::Reasoning(thought));
                 }
                 if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
                     came += text.len();
-                    pieces(Piece::Raw(text));
+                    on_delta(AnswerDelta::Raw(text));
                     reading.text(text, &mut events);
                 }
                 for piece in &delta.calls {
@@ -236,35 +241,35 @@ impl Turn {
                     has_stopped = true;
                     reading.stopped(reason);
                 }
-                say(&mut events, pieces);
+                pass_on(&mut events, on_delta);
             }
             if limits.answer < came {
-                return Err(self.cut(String::from("the upstream's answer is longer than is allowed")));
+                return Err(self.cut_off(String::from("the upstream's answer is longer than is allowed")));
             }
         }
         if !has_stopped || upstream.ending.is_cut() {
-            return Err(self.cut(String::from("the upstream's answer broke off")));
+            return Err(self.cut_off(String::from("the upstream's answer broke off")));
         }
         let is_cut = self.ask.max_tokens.is_some_and(|most| most <= spent.completion);
-        if let Some(text) = halves.last_of_text() {
+        if let Some(text) = surrogates.last_of_text() {
             reading.text(&text, &mut events);
         }
-        halves.last_of_calls(|piece| reading.call(piece, &mut events));
-        reading.lone_surrogates(halves.n_alone());
+        surrogates.last_of_calls(|piece| reading.call(piece, &mut events));
+        reading.lone_surrogates(surrogates.n_alone());
         let choice = reading.finish(is_cut, &mut events);
-        say(&mut events, pieces);
+        pass_on(&mut events, on_delta);
         self.log.read(spent, std::iter::once(&choice));
         Ok(choice)
     }
 
-    fn cut(&mut self, message: String) -> ChatError {
+    fn cut_off(&mut self, message: String) -> ChatError {
         self.log.failed(None, &message);
-        self.log.end(End::Cut, 502);
+        self.log.end(TurnEnd::Cut, 502);
         ChatError { status: 502, message }
     }
 
-    fn answer(mut self, settled: Settled) -> Answer {
-        self.log.end(settled.end, 200);
+    fn answer(mut self, resolution: Resolution) -> Answer {
+        self.log.end(resolution.end, 200);
         let record = self.log.close();
         let errors = record
             .attempts
@@ -275,33 +280,33 @@ impl Turn {
             })
             .filter(|errors: &Vec<String>| !errors.is_empty())
             .collect();
-        let Settled { first, verdicts, more_text, finish_reason, .. } = settled;
+        let Resolution { first, verdicts, more_text, finish_reason, .. } = resolution;
         let mut reasoning = first.reasoning;
-        crate::whole::append(&mut reasoning, &first.outcome.reasoning);
+        crate::turn::outcome::append(&mut reasoning, &first.outcome.reasoning);
         let mut text = first.outcome.text;
-        crate::whole::append(&mut text, &more_text);
+        crate::turn::outcome::append(&mut text, &more_text);
         Answer { text, reasoning, raw: first.raw, verdicts, finish_reason, errors, record }
     }
 }
 
-fn say(events: &mut Vec<Event>, pieces: Told<'_>) {
+fn pass_on(events: &mut Vec<Event>, on_delta: OnDelta<'_>) {
     for event in events.drain(..) {
         match event {
-            Event::Text(text) => pieces(Piece::Text(&text)),
-            Event::Reasoning(text) => pieces(Piece::Reasoning(&text)),
+            Event::Text(text) => on_delta(AnswerDelta::Text(&text)),
+            Event::Reasoning(text) => on_delta(AnswerDelta::Reasoning(&text)),
             _ => {}
         }
     }
 }
 
-fn refused(failed: Failed, turn: &mut Turn) -> ChatError {
+fn chat_error(failed: NoAnswer, turn: &mut Turn) -> ChatError {
     match failed {
-        Failed::Error(error) => {
-            turn.log.end(End::UpstreamError, error.status.as_u16());
+        NoAnswer::Error(error) => {
+            turn.log.end(TurnEnd::UpstreamError, error.status.as_u16());
             ChatError { status: error.status.as_u16(), message: error.message }
         }
-        Failed::Upstream(status, _, body) => {
-            turn.log.end(End::UpstreamError, status.as_u16());
+        NoAnswer::Upstream(status, _, body) => {
+            turn.log.end(TurnEnd::UpstreamError, status.as_u16());
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let message = body["error"]["message"].as_str().or_else(|| body["error"].as_str());
             let message = message.unwrap_or("the upstream answered with an error").to_owned();

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use callwright::{Event, LiveCall, Verdict};
 
 use crate::calls::{Ids, function, tool_call_delta};
-use crate::climb::{Settled, refused};
 use crate::followup;
-use crate::record::End;
+use crate::record::TurnEnd;
 use crate::relay::Relay;
 use crate::report;
-use crate::turn::Turn;
-use crate::whole::{finish_reason, healed_content, worse};
+use crate::turn::outcome::{finish_reason, healed_content, worse};
+use crate::turn::{Resolution, Turn, refusals};
 use crate::wire::{Change, Template, rewritten};
 
 /// Writes what is certain of a choice, and keeps what is not.
@@ -213,39 +212,39 @@ impl Sink {
     }
 
     /// Writes what the ladder brought: the calls that had to wait, what was said, and what stays refused, in words.
-    pub(crate) fn settle(
+    pub(crate) fn resolve(
         &mut self,
         turn: &Turn,
-        settled: &Settled,
+        resolution: &Resolution,
         template: &Template,
         out: &mut String,
-    ) -> End {
-        let waiting = settled.verdicts.get(self.n_out..).unwrap_or(&[]);
+    ) -> TurnEnd {
+        let waiting = resolution.verdicts.get(self.n_out..).unwrap_or(&[]);
         for verdict in waiting {
             if let Verdict::Accepted(call) = verdict {
                 self.call(call, template, out);
             }
         }
-        let mut more = settled.more_text.clone();
-        if !self.is_torn && refused(&settled.verdicts).next().is_some() {
-            crate::whole::append(&mut more, &followup::sentence(refused(&settled.verdicts)));
+        let mut more = resolution.more_text.clone();
+        if !self.is_torn && refusals(&resolution.verdicts).next().is_some() {
+            crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
         }
-        let said = &settled.first.outcome.text;
-        if turn.is_silent(settled) && self.is_empty && said.trim().is_empty() && more.is_empty() {
-            more = String::from(crate::whole::SILENCE);
+        let said = &resolution.first.outcome.text;
+        if turn.is_silent(resolution) && self.is_empty && said.trim().is_empty() && more.is_empty() {
+            more = String::from(crate::turn::outcome::SILENCE);
         }
-        if !more.is_empty() && !settled.first.outcome.text.is_empty() {
+        if !more.is_empty() && !resolution.first.outcome.text.is_empty() {
             more.insert_str(0, "\n\n");
         }
         if !more.is_empty() {
             self.say(&more, template, out);
         }
-        let mut end = settled.end;
+        let mut end = resolution.end;
         if let Some(content) = self.content.take() {
-            let reason = settled.first.finish_reason.as_deref();
+            let reason = resolution.first.finish_reason.as_deref();
             let healed = (!self.has_calls()).then(|| healed_content(turn, &content, reason)).flatten();
             if healed.is_some() {
-                end = worse(end, End::Healed);
+                end = worse(end, TurnEnd::Healed);
             }
             let content = healed.unwrap_or(content);
             if !content.is_empty() {
@@ -254,7 +253,7 @@ impl Sink {
         }
         if turn.ask.wants_report {
             let index = self.index.to_string();
-            for part in report::tool_errors(settled) {
+            for part in report::tool_errors(resolution) {
                 template.tool_error(&index, &part, out);
             }
         }
@@ -262,11 +261,11 @@ impl Sink {
     }
 
     /// Writes the chunk that ends the choice.
-    pub(crate) fn last(&self, turn: &Turn, settled: &Settled, report: Option<&str>, out: &mut String) {
+    pub(crate) fn last(&self, turn: &Turn, resolution: &Resolution, report: Option<&str>, out: &mut String) {
         let Some((template, choice)) = &self.last else { return };
         let Ok(tree) = callwright_json::strict(choice) else { return };
         let choice = tree.root(choice);
-        let finish = finish_reason(turn, settled, self.has_calls());
+        let finish = finish_reason(turn, resolution, self.has_calls());
         let finish = finish.map_or(String::from("null"), |finish| quote(&finish));
         // All that was said in this chunk is out already.
         let changes = [("delta", Change::Set(String::from("{}"))), ("finish_reason", Change::Set(finish))];

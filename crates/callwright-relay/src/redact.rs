@@ -7,44 +7,44 @@ use callwright_json::{Value, quote};
 use crate::upstream::{Secrets, Tail};
 use crate::wire::{CallPiece, Change, Delta};
 
-/// One choice of a streamed answer.
+/// For one choice of a streamed answer: what waits at the end of its texts, as it may be the beginning of a secret.
 #[derive(Debug, Default)]
-pub(crate) struct Unsaid {
+pub(crate) struct Redactor {
     text: Tail,
     reasoning: Tail,
     /// By the index of the call that they belong to.
     arguments: Vec<(Option<usize>, Tail)>,
 }
 
-impl Unsaid {
+impl Redactor {
     /// Takes secrets out of what a chunk adds, and holds back what may be the beginning of one. True if anything is changed.
-    pub(crate) fn take(&mut self, secrets: &Secrets, delta: &mut Delta<'_>) -> bool {
+    pub(crate) fn redact(&mut self, secrets: &Secrets, delta: &mut Delta<'_>) -> bool {
         if secrets.is_empty() {
             return false;
         }
         let is_last = delta.finish_reason.is_some();
-        let is_told = push(&mut self.text, secrets, &mut delta.text, is_last);
-        delta.is_mended |= is_told;
+        let in_text = push(&mut self.text, secrets, &mut delta.text, is_last);
+        delta.is_mended |= in_text;
         delta.hides_thought = push(&mut self.reasoning, secrets, &mut delta.reasoning, is_last);
-        let mut is_called = false;
+        let mut in_calls = false;
         for piece in &mut delta.calls {
             let at = self.arguments.iter().position(|(index, _)| *index == piece.index);
             let at = at.unwrap_or_else(|| {
                 self.arguments.push((piece.index, Tail::default()));
                 self.arguments.len() - 1
             });
-            is_called |= push(&mut self.arguments[at].1, secrets, &mut piece.arguments, false);
+            in_calls |= push(&mut self.arguments[at].1, secrets, &mut piece.arguments, false);
         }
         if is_last {
             for (index, mut tail) in self.arguments.drain(..) {
                 let rest = tail.rest(secrets);
                 if !rest.is_empty() {
                     delta.calls.push(CallPiece::more(index, string(rest)));
-                    is_called = true;
+                    in_calls = true;
                 }
             }
         }
-        is_told || delta.hides_thought || is_called
+        in_text || delta.hides_thought || in_calls
     }
 }
 
@@ -66,7 +66,7 @@ fn string(bytes: Vec<u8>) -> String {
 }
 
 /// How the members that hold a thought change where a part of it is hidden.
-pub(crate) fn thought(own: Value<'_>, said: &str) -> [(&'static str, Change); 2] {
+pub(crate) fn reasoning_members(own: Value<'_>, said: &str) -> [(&'static str, Change); 2] {
     let set = || Change::Set(quote(said));
     match own.get("reasoning").is_some() && own.get("reasoning_content").is_none() {
         true => [("reasoning", set()), ("reasoning_content", Change::Remove)],

@@ -2,31 +2,18 @@
 
 use callwright::{Acceptance, Policy, Refusal, Verdict};
 
+use super::{AnswerSource, Resolution, Target, Turn, refusals};
 use crate::config::Mode;
 use crate::followup;
 use crate::ladder::Step;
 use crate::question::Question;
-use crate::record::{Choice, End, Why};
-use crate::turn::{Chosen, Source, Turn, read_whole};
+use crate::reading::read_whole;
+use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::wire::{Document, usage};
-
-/// What one choice of the answer came to when the ladder had ended.
-pub(crate) struct Settled {
-    /// What the first answer said and called.
-    pub(crate) first: Choice,
-    /// The calls, and those that stay refused, in order.
-    pub(crate) verdicts: Vec<Verdict>,
-    /// What a later answer says instead of calling anything.
-    pub(crate) more_text: String,
-    /// Why the model stopped.
-    pub(crate) finish_reason: Option<String>,
-    /// How it ended.
-    pub(crate) end: End,
-}
 
 impl Turn {
     /// Asks again until the calls of a choice are right, or the ladder ends.
-    pub(crate) async fn climb(&mut self, first: Choice, chosen: &Chosen) -> Settled {
+    pub(crate) async fn resolve(&mut self, first: Choice, target: &Target) -> Resolution {
         let mut verdicts = first.outcome.verdicts.clone();
         let mut more_text = String::new();
         let mut last = None;
@@ -36,47 +23,52 @@ impl Turn {
         if owes_a_call && self.ladder.may_demand(self.log.elapsed()) {
             let tokens = self.ladder.tokens_left();
             let demand = followup::demand(&first, &self.tool_set, &self.ask.choice, tokens);
-            let answer = self.ask_again(chosen, &demand, Why::Reask).await;
+            let answer = self.ask_again(target, &demand, AttemptReason::Reask).await;
             if let Some(answer) = answer.filter(|answer| !answer.outcome.verdicts.is_empty()) {
                 verdicts = answer.outcome.verdicts.clone();
                 last = Some(answer);
             }
         }
         let end = loop {
-            let refusals: Vec<&Refusal> = refused(&verdicts).collect();
+            let refusals: Vec<&Refusal> = refusals(&verdicts).collect();
             // Where the client's bound cut the answer, another answer under it would be cut as well.
             let is_cut = self.ask.max_tokens.is_some() && first.finish_reason.as_deref() == Some("length");
             let step = match self.ladder.next(&refusals, spent, self.log.elapsed()) {
-                Step::Reask | Step::Feedback if is_cut => Step::Refuse(End::Refused),
+                Step::Reask | Step::Feedback if is_cut => Step::Refuse(TurnEnd::Refused),
                 step => step,
             };
             let tokens = self.ladder.tokens_left().max(1);
-            let (next, why) = match step {
-                Step::Deliver if last.is_none() && is_mended(&verdicts, chosen.mode) => break End::Healed,
-                Step::Deliver if last.is_none() => break End::Passed,
-                Step::Deliver => break End::Corrected,
+            let (next, reason) = match step {
+                Step::Deliver if last.is_none() && is_mended(&verdicts, target.mode) => {
+                    break TurnEnd::Healed;
+                }
+                Step::Deliver if last.is_none() => break TurnEnd::Passed,
+                Step::Deliver => break TurnEnd::Corrected,
                 Step::Refuse(end) => break end,
                 Step::Reask => {
                     let safe = &self.relay.config.ladder.safe_tools;
                     let refusal = refusals.first().copied();
-                    let Some(refusal) = refusal else { break End::Passed };
-                    (followup::reask(refusal, &self.tool_set, &self.ask.choice, safe, tokens), Why::Reask)
+                    let Some(refusal) = refusal else { break TurnEnd::Passed };
+                    (
+                        followup::reask(refusal, &self.tool_set, &self.ask.choice, safe, tokens),
+                        AttemptReason::Reask,
+                    )
                 }
                 Step::Feedback => {
                     let before = last.as_ref().unwrap_or(&first);
-                    (followup::feedback(&question, before, chosen.mode, tokens), Why::Feedback)
+                    (followup::feedback(&question, before, target.mode, tokens), AttemptReason::Feedback)
                 }
             };
             let before = self.log.usage().completion;
-            let answer = self.ask_again(chosen, &next, why).await;
+            let answer = self.ask_again(target, &next, reason).await;
             spent = self.log.usage().completion.saturating_sub(before);
-            let Some(answer) = answer else { break End::Refused };
+            let Some(answer) = answer else { break TurnEnd::Refused };
             let is_answered = answer.outcome.verdicts.is_empty();
             let is_empty = is_answered && answer.outcome.text.trim().is_empty();
-            match why {
+            match reason {
                 // Nothing came that could take the place of what was wrong.
                 _ if is_empty => {}
-                Why::Reask if !is_answered => replace_first(&mut verdicts, &answer),
+                AttemptReason::Reask if !is_answered => replace_first(&mut verdicts, &answer),
                 // It thought better of it and says so, or has seen all its errors.
                 _ => {
                     verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
@@ -84,79 +76,72 @@ impl Turn {
                     more_text = said_instead(&answer, &first);
                 }
             }
-            if why != Why::Reask {
+            if reason != AttemptReason::Reask {
                 question = next;
             }
             last = Some(answer);
         };
         // What cut the first answer did not cut the one that took its place.
         let finish_reason = match (end, last) {
-            (End::Corrected, Some(last)) => last.finish_reason,
+            (TurnEnd::Corrected, Some(last)) => last.finish_reason,
             _ => first.finish_reason.clone(),
         };
-        let mut settled = Settled { first, verdicts, more_text, finish_reason, end };
-        if matches!(settled.end, End::Refused | End::Breaker) {
-            self.ask_other_model(&mut settled).await;
+        let mut resolution = Resolution { first, verdicts, more_text, finish_reason, end };
+        if matches!(resolution.end, TurnEnd::Refused | TurnEnd::Breaker) {
+            self.ask_other_model(&mut resolution).await;
         }
         if self.ask.parallel == Some(false) {
-            settled.keep_first_call();
+            resolution.keep_first_call();
         }
-        settled
+        resolution
     }
 
     /// Where another model is configured for what this one cannot do, takes its calls.
-    async fn ask_other_model(&mut self, settled: &mut Settled) {
-        let is_cut = settled.first.finish_reason.as_deref() == Some("length");
+    async fn ask_other_model(&mut self, resolution: &mut Resolution) {
+        let is_cut = resolution.first.finish_reason.as_deref() == Some("length");
         let set = self.relay.upstreams.configured(&self.ask.model);
         let Some(other) = set.and_then(|set| set.fallback_model.clone()).filter(|_| !is_cut) else { return };
         let Some(candidate) = self.relay.upstreams.route(&other).candidates.into_iter().next() else {
             return;
         };
         tracing::info!(from = self.ask.model, to = other, "[relay] fallback: asking another model");
-        let chosen = self.choose(candidate).await;
+        let target = self.target(candidate).await;
         let question = Question { stream: false, ..Question::first(&self.ask) };
-        let Some(answer) = self.ask_again(&chosen, &question, Why::OtherModel).await else { return };
-        if refused(&answer.outcome.verdicts).next().is_none() && !answer.is_empty() {
-            settled.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
-            settled.verdicts.extend(answer.outcome.verdicts.iter().cloned());
-            settled.more_text = said_instead(&answer, &settled.first);
-            settled.finish_reason = answer.finish_reason;
-            settled.end = End::Corrected;
+        let Some(answer) = self.ask_again(&target, &question, AttemptReason::OtherModel).await else {
+            return;
+        };
+        if refusals(&answer.outcome.verdicts).next().is_none() && !answer.is_empty() {
+            resolution.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
+            resolution.verdicts.extend(answer.outcome.verdicts.iter().cloned());
+            resolution.more_text = said_instead(&answer, &resolution.first);
+            resolution.finish_reason = answer.finish_reason;
+            resolution.end = TurnEnd::Corrected;
         }
     }
 
     /// Asks the same candidate a follow-up, and reads its whole answer.
-    async fn ask_again(&mut self, chosen: &Chosen, question: &Question, why: Why) -> Option<Choice> {
-        tracing::info!(model = chosen.candidate.model, why = why.name(), "[relay] asking again");
+    async fn ask_again(
+        &mut self,
+        target: &Target,
+        question: &Question,
+        reason: AttemptReason,
+    ) -> Option<Choice> {
+        tracing::info!(model = target.candidate.model, why = reason.name(), "[relay] asking again");
         // Few requests come here: they alone pay for the place that asking takes.
-        let opened = Box::pin(self.open_at(chosen.clone(), question, why)).await.ok()?;
-        let document = match opened.source {
-            Source::Salvaged(document) => document,
-            Source::Answer(answer) => {
+        let open_answer = Box::pin(self.open_at(target.clone(), question, reason)).await.ok()?;
+        let document = match open_answer.source {
+            AnswerSource::Recovered(document) => document,
+            AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-                Document::parse(opened.chosen.candidate.upstream.without_secrets(body)).ok()?
+                Document::parse(open_answer.target.candidate.upstream.without_secrets(body)).ok()?
             }
         };
         let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);
-        let manner = self.manner(&opened.chosen, question.choice(&self.ask), &opened.shown);
+        let options = self.read_options(&open_answer.target, question.choice(&self.ask), &open_answer.shown);
         let spent = usage(document.root()).unwrap_or_default();
-        let read = read_whole(&document, tool_set, manner, question.max_tokens, spent).into_iter().next();
+        let read = read_whole(&document, tool_set, options, question.max_tokens, spent).into_iter().next();
         self.log.read(spent, read.iter());
         read
-    }
-}
-
-impl Settled {
-    /// For a client that takes one call at a time.
-    fn keep_first_call(&mut self) {
-        let mut n_calls = 0;
-        self.verdicts.retain(|verdict| match verdict {
-            Verdict::Refused(_) => true,
-            Verdict::Accepted(_) => {
-                n_calls += 1;
-                n_calls == 1
-            }
-        });
     }
 }
 
@@ -168,14 +153,6 @@ fn said_instead(answer: &Choice, first: &Choice) -> String {
         true => answer.outcome.text.clone(),
         false => String::new(),
     }
-}
-
-/// The refused calls.
-pub(crate) fn refused(verdicts: &[Verdict]) -> impl Iterator<Item = &Refusal> {
-    verdicts.iter().filter_map(|verdict| match verdict {
-        Verdict::Refused(refusal) => Some(refusal),
-        Verdict::Accepted(_) => None,
-    })
 }
 
 /// Was a call not well formed, or not made in the channel that was meant for it?

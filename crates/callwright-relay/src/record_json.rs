@@ -10,9 +10,9 @@ impl Attempt {
     /// One question to a model and its answer. `number` counts the attempts of a request from 1.
     pub fn to_json(&self, number: usize) -> Value {
         let choices: Vec<Value> = self.choices.iter().map(Choice::to_json).collect();
-        let mut told = json!({
+        let mut record = json!({
             "attempt": number,
-            "why": self.why.name(),
+            "why": self.reason.name(),
             "upstream": self.upstream,
             "model": self.model,
             "mode": self.mode.name(),
@@ -28,9 +28,9 @@ impl Attempt {
             "choices": choices,
         });
         if let Some((_, came)) = self.answer.bytes() {
-            told["answer_bytes"] = came.into();
+            record["answer_bytes"] = came.into();
         }
-        told
+        record
     }
 }
 
@@ -60,23 +60,23 @@ impl Choice {
     }
 }
 
-/// Something that was wrong with what a model wrote, mended or not.
+/// What was wrong with a call as the model wrote it, mended or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct CallFault {
     /// Its stable name: `unknown-tool`, `truncated`, `drop-comma`, ….
     pub kind: String,
     /// The tool; empty where none could be read.
     pub tool: String,
-    /// The place or the keyword, which tells equal mistakes from different ones of a kind: `/limit type`.
+    /// The place or the keyword, which tells equal faults from different ones of a kind: `/limit type`.
     pub place: String,
 }
 
 /// All that was wrong with one call, each sort once.
-pub fn mistakes(verdict: &Verdict) -> Vec<Mistake> {
+pub fn call_faults(verdict: &Verdict) -> Vec<CallFault> {
     match verdict {
         Verdict::Accepted(call) if Policy::Strict.admits(call) => Vec::new(),
         Verdict::Accepted(call) => {
-            let mistake = |kind: &str, place: &str| Mistake {
+            let fault = |kind: &str, place: &str| CallFault {
                 kind: kind.into(),
                 tool: call.name.clone(),
                 place: place.into(),
@@ -85,8 +85,8 @@ pub fn mistakes(verdict: &Verdict) -> Vec<Mistake> {
             kinds.extend(call.renamed_from.is_some().then_some("rename"));
             kinds.sort_unstable();
             kinds.dedup();
-            let mended = kinds.into_iter().map(|kind| mistake(kind, ""));
-            mended.chain(call.coercions.iter().map(|coercion| mistake("coerce", &coercion.pointer))).collect()
+            let mended = kinds.into_iter().map(|kind| fault(kind, ""));
+            mended.chain(call.coercions.iter().map(|coercion| fault("coerce", &coercion.pointer))).collect()
         }
         Verdict::Refused(refusal) => {
             let place = match &refusal.reason {
@@ -96,7 +96,7 @@ pub fn mistakes(verdict: &Verdict) -> Vec<Mistake> {
                 _ => String::new(),
             };
             let tool = refusal.name.clone().unwrap_or_default();
-            vec![Mistake { kind: refusal.reason.code().into(), tool, place }]
+            vec![CallFault { kind: refusal.reason.code().into(), tool, place }]
         }
     }
 }

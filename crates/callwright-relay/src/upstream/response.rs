@@ -1,4 +1,4 @@
-//! An upstream's answer: its head, and its body piece by piece as it comes.
+//! An upstream's HTTP response: its head, and its body piece by piece as it comes.
 //!
 //! The body knows its proper end from a cut: a missing last chunk, or fewer bytes than were announced, is an
 //! error. Dropping the body ends the request at the upstream at once.
@@ -20,23 +20,23 @@ use super::error::{Failure, UpstreamError};
 use super::headers;
 use super::load::OpenRequest;
 
-/// What an upstream answered.
+/// What an upstream answered: the model's answer is in its body.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     /// The status. No redirect is ever among them.
     pub status: StatusCode,
     /// The headers without those that belong to the connection, the length or the upstream's cookies.
     pub headers: HeaderMap,
     /// The body.
-    pub body: AnswerBody,
+    pub body: ResponseBody,
 }
 
-/// The body of an answer, as a stream of pieces.
+/// The body of a response, as a stream of pieces.
 ///
 /// Between two pieces, and for the whole, it waits as long as the upstream's timeouts allow. After an error, or
 /// after its end, it gives nothing more.
 #[derive(Debug)]
-pub struct AnswerBody {
+pub struct ResponseBody {
     /// None after the end.
     incoming: Option<Incoming>,
     deadline: Deadline,
@@ -92,13 +92,13 @@ impl Kept {
     }
 }
 
-impl Answer {
+impl Response {
     pub(super) fn new(
         (mut head, incoming): (response::Parts, Incoming),
         deadline: Deadline,
         link: &Arc<Link>,
         open: OpenRequest,
-    ) -> Result<Answer, UpstreamError> {
+    ) -> Result<Response, UpstreamError> {
         if head.status.is_redirection() {
             return Err(link.error(Failure::Redirect(head.status)));
         }
@@ -111,7 +111,7 @@ impl Answer {
         let ends_by_close = !head.headers.contains_key(header::CONTENT_LENGTH)
             && !head.headers.contains_key(header::TRANSFER_ENCODING);
         headers::strip_answer(&mut head.headers);
-        let body = AnswerBody {
+        let body = ResponseBody {
             incoming: Some(incoming),
             deadline,
             link: Arc::clone(link),
@@ -119,11 +119,11 @@ impl Answer {
             kept: Kept::default(),
             _open: open,
         };
-        Ok(Answer { status: head.status, headers: head.headers, body })
+        Ok(Response { status: head.status, headers: head.headers, body })
     }
 }
 
-impl AnswerBody {
+impl ResponseBody {
     /// Is the end of this body nothing but the end of the connection? Then a cut looks like an end, and only
     /// what the body says (`[DONE]`, a closing bracket) is evidence that it is whole.
     pub fn ends_by_close(&self) -> bool {
@@ -186,7 +186,7 @@ impl AnswerBody {
     /// The whole body.
     ///
     /// # Errors
-    /// As [`AnswerBody::next`], and a body of more than `limit` bytes.
+    /// As [`ResponseBody::next`], and a body of more than `limit` bytes.
     pub async fn whole(mut self, limit: usize) -> Result<Bytes, UpstreamError> {
         let too_long = || self.link.error(Failure::TooLong { limit });
         let announced = self.announced().unwrap_or(0);
@@ -216,7 +216,7 @@ impl AnswerBody {
     }
 }
 
-impl Stream for AnswerBody {
+impl Stream for ResponseBody {
     type Item = Result<Bytes, UpstreamError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

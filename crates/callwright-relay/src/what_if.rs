@@ -10,17 +10,17 @@ use serde_json::value::RawValue;
 /// An answer, and how it is to be read this time.
 ///
 /// ```
-/// use callwright_relay::Again;
+/// use callwright_relay::WhatIf;
 ///
-/// let again = Again {
+/// let what_if = WhatIf {
 ///     request: r#"{"tools": [{"name": "run_code", "parameters": {"type": "object"}}]}"#,
 ///     text: r#"<tool_call>{"name": "run_code", "arguments": {"code": "1"}}}</tool_call>"#,
-///     ..Again::default()
+///     ..WhatIf::default()
 /// };
-/// assert_eq!(again.report().unwrap()["repair_counts"]["drop-closer"], 1);
+/// assert_eq!(what_if.report().unwrap()["repair_counts"]["drop-closer"], 1);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Again<'a> {
+pub struct WhatIf<'a> {
     /// The request that declared the tools, or the one that was made of it: a JSON object with `tools` or `functions`.
     pub request: &'a str,
     /// What the model wrote.
@@ -39,7 +39,7 @@ pub struct Again<'a> {
 
 /// Why an answer cannot be read again.
 #[derive(Debug)]
-pub enum AgainError {
+pub enum WhatIfError {
     /// The request is no JSON object, or declares no tools.
     NoTools,
     /// The tools cannot be used.
@@ -56,17 +56,17 @@ struct Declared<'a> {
     functions: Option<&'a RawValue>,
 }
 
-impl Again<'_> {
+impl WhatIf<'_> {
     /// What becomes of the answer, as a [`Report`].
     ///
     /// # Errors
     /// There are no tools that could be called, or no such dialect.
-    pub fn report(&self) -> Result<Value, AgainError> {
-        let declared: Declared<'_> = serde_json::from_str(self.request).map_err(|_| AgainError::NoTools)?;
-        let tools = declared.tools.or(declared.functions).ok_or(AgainError::NoTools)?;
-        let tool_set = ToolSet::from_json(tools.get()).map_err(AgainError::Tools)?;
+    pub fn report(&self) -> Result<Value, WhatIfError> {
+        let declared: Declared<'_> = serde_json::from_str(self.request).map_err(|_| WhatIfError::NoTools)?;
+        let tools = declared.tools.or(declared.functions).ok_or(WhatIfError::NoTools)?;
+        let tool_set = ToolSet::from_json(tools.get()).map_err(WhatIfError::Tools)?;
         let dialects = match self.dialect {
-            Some(name) => Dialects::default().only(name).ok_or(AgainError::UnknownDialect)?,
+            Some(name) => Dialects::default().only(name).ok_or(WhatIfError::UnknownDialect)?,
             None => Dialects::default(),
         };
         let native = |&(name, arguments): &(_, _)| NativeCall { id: None, name, arguments };
@@ -89,17 +89,17 @@ impl Again<'_> {
     }
 }
 
-impl fmt::Display for AgainError {
+impl fmt::Display for WhatIfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AgainError::NoTools => f.write_str("the request that is kept declares no tools"),
-            AgainError::Tools(error) => write!(f, "{error}"),
-            AgainError::UnknownDialect => f.write_str("there is no such dialect"),
+            WhatIfError::NoTools => f.write_str("the request that is kept declares no tools"),
+            WhatIfError::Tools(error) => write!(f, "{error}"),
+            WhatIfError::UnknownDialect => f.write_str("there is no such dialect"),
         }
     }
 }
 
-impl std::error::Error for AgainError {}
+impl std::error::Error for WhatIfError {}
 
 #[cfg(test)]
 mod tests {
@@ -108,9 +108,9 @@ mod tests {
     const REQUEST: &str = r#"{"model": "m", "tools": [{"type": "function", "function": {"name": "run_code",
         "parameters": {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}}}]}"#;
 
-    fn again() -> Again<'static> {
+    fn what_if() -> WhatIf<'static> {
         let text = r#"<tool_call>{"name": "run_code", "arguments": {"code": "1"}}}</tool_call>"#;
-        Again { request: REQUEST, text, ..Again::default() }
+        WhatIf { request: REQUEST, text, ..WhatIf::default() }
     }
 
     fn n(report: &Value, member: &str) -> usize {
@@ -119,33 +119,33 @@ mod tests {
 
     #[test]
     fn the_same_text_comes_to_something_else_under_other_conditions() {
-        let report = again().report().unwrap();
+        let report = what_if().report().unwrap();
         assert_eq!((n(&report, "calls"), n(&report, "refusals")), (1, 0));
-        let report = Again { policy: Policy::Strict, ..again() }.report().unwrap();
+        let report = WhatIf { policy: Policy::Strict, ..what_if() }.report().unwrap();
         assert_eq!((n(&report, "calls"), n(&report, "refusals")), (0, 1));
-        let report = Again { dialect: Some("json_fence"), ..again() }.report().unwrap();
+        let report = WhatIf { dialect: Some("json_fence"), ..what_if() }.report().unwrap();
         assert_eq!(n(&report, "calls"), 0);
-        let cut = Again {
+        let cut = WhatIf {
             text: r#"<tool_call>{"name": "run_code", "arguments": {"code": "1"#,
             finish_reason: Some("length"),
-            ..again()
+            ..what_if()
         };
         assert_eq!(cut.report().unwrap()["refusals"][0]["code"], "truncated");
-        let native = Again { native: vec![("run_code", r#"{"code": "1",}"#)], text: "", ..again() };
+        let native = WhatIf { native: vec![("run_code", r#"{"code": "1",}"#)], text: "", ..what_if() };
         assert_eq!(n(&native.report().unwrap(), "calls"), 1);
     }
 
     #[test]
     fn what_cannot_be_read_again_says_why() {
-        for (again, part) in [
-            (Again { request: "{}", ..again() }, "declares no tools"),
-            (Again { request: "", ..again() }, "declares no tools"),
-            (Again { request: r#"{"tools": 1}"#, ..again() }, "list"),
-            (Again { dialect: Some("klingon"), ..again() }, "no such dialect"),
+        for (what_if, part) in [
+            (WhatIf { request: "{}", ..what_if() }, "declares no tools"),
+            (WhatIf { request: "", ..what_if() }, "declares no tools"),
+            (WhatIf { request: r#"{"tools": 1}"#, ..what_if() }, "list"),
+            (WhatIf { dialect: Some("klingon"), ..what_if() }, "no such dialect"),
         ] {
-            let error = again.report().unwrap_err().to_string();
+            let error = what_if.report().unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
-        assert!(Again::dialects().iter().any(|name| name == "hermes"));
+        assert!(WhatIf::dialects().iter().any(|name| name == "hermes"));
     }
 }

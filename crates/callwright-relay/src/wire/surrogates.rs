@@ -14,7 +14,7 @@ use super::chunk::Delta;
 
 /// The halves of one choice.
 #[derive(Debug, Default)]
-pub(crate) struct Halves {
+pub(crate) struct Surrogates {
     text: Seam,
     reasoning: Seam,
     /// By the index of their call.
@@ -44,7 +44,7 @@ enum Part<'s> {
     Half(u16),
 }
 
-impl Halves {
+impl Surrogates {
     /// Puts together what was cut between the strings of the chunks before and those of this one.
     pub(crate) fn mend(&mut self, delta: &mut Delta<'_>) {
         let Some(said) = delta.choice.get("delta") else { return };

@@ -1,0 +1,73 @@
+//! What readings cost: a price for each kind of repair, and for what makes a reading unlikely besides.
+
+use crate::RepairKind;
+
+/// Whole units in the high half; the low half counts what is almost free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Cost(pub(crate) u64);
+
+impl Cost {
+    pub(crate) const fn units(n: u32) -> Cost {
+        Cost((n as u64) << 32)
+    }
+
+    /// What a habit costs from the second time on.
+    pub(super) const TRIFLE: Cost = Cost(1);
+
+    pub(super) fn plus(self, other: Cost) -> Cost {
+        Cost(self.0.saturating_add(other.0))
+    }
+
+    pub(crate) fn whole(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// What a repair of `kind` costs the first time, in units, and whether the next ones are trifles.
+///
+/// The order matters more than the numbers: what a model does out of habit (other quotes, other literals,
+/// comments) is cheap; what it does by accident (a lost comma, bracket or quote) is dear; and to take a quote
+/// for text is dearer than to take it for the end of its string.
+pub(super) fn price(kind: RepairKind) -> (u32, bool) {
+    use RepairKind::*;
+    match kind {
+        SwapQuote | DropComment | DropComma | SwapLiteral | EscapeControl | DropBackslash | SwapEscape => {
+            (1, true)
+        }
+        QuoteKey | SwapPunctuation | EscapeBackslash | DropUndefined | DropEscape | SwapSyntax | AddKey => {
+            (2, true)
+        }
+        JoinStrings => (3, true),
+        AddComma | AddColon => (4, true),
+        // A key that stands twice: cheaper than to read the second one as text, so that the conflict is seen.
+        DropRepeat => (5, true),
+        EscapeQuote => (6, true),
+        QuoteValue => (5, true),
+        AddCloser | DropCloser => (3, false),
+        DropOpener => (4, false),
+        AddQuote | SwapBracket => (5, false),
+        AddOpener => (6, false),
+        DropProse | DropFence | DropThink | DropTag | Unwrap => (0, false),
+    }
+}
+
+/// A closing bracket that is missing or surplus in the middle costs more than one at the end.
+pub(super) const MIDDLE: Cost = Cost::units(3);
+/// A key that a schema with declared members allows, but does not declare.
+pub(super) const UNDECLARED: Cost = Cost::units(4);
+/// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
+pub(super) const NOISE: Cost = Cost::units(256);
+/// A string that is opened by one sort of quote and closed by another.
+pub(super) const ODD_CLOSER: Cost = Cost::units(5);
+/// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
+pub(super) const BEFORE_DECLARED: Cost = Cost::units(4);
+/// A lost closing quote in front of the next element of a list.
+pub(super) const BEFORE_ELEMENT: Cost = Cost::units(5);
+/// A lost closing quote in front of a key that may stand there, but is not declared.
+pub(super) const BEFORE_OPEN: Cost = Cost::units(7);
+/// Text on the same line behind the value.
+pub(super) const SAME_LINE: Cost = Cost::units(2);
+/// Text on a later line behind the value, or another value.
+pub(super) const LATER_LINE: Cost = Cost::units(1);
+/// What follows looks as if the value went on: the text ends in a closing bracket or quote of its own.
+pub(super) const GOES_ON: Cost = Cost::units(14);

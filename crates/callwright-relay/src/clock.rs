@@ -1,0 +1,16 @@
+//! The time of day: for what is written, and for what is to be forgotten after a while.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Says the time in seconds since 1970.
+pub type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
+
+/// The system's clock.
+pub fn system_clock() -> Clock {
+    Box::new(unix_seconds)
+}
+
+/// The seconds since 1970, which the wire format calls `created`.
+pub(crate) fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,139 @@
+//! The events of a streaming upstream, and how its stream ends.
+
+use std::sync::Arc;
+
+use callwright_json::Value;
+
+use super::sse::error;
+use crate::record::TurnEnd;
+use crate::reply::BodySender;
+use crate::sse::{self, Decoder};
+use crate::turn::Turn;
+use crate::upstream::{ResponseBody, Secrets};
+
+/// The events of an upstream, up to `[DONE]` or the end.
+pub(crate) struct Events {
+    body: ResponseBody,
+    decoder: Decoder,
+    limit: usize,
+    secrets: Arc<Secrets>,
+    pub(crate) ending: Ending,
+    is_over: bool,
+}
+
+impl Events {
+    pub(crate) fn new(body: ResponseBody, secrets: Arc<Secrets>, limit: usize) -> Events {
+        Events {
+            body,
+            decoder: Decoder::new(limit),
+            limit,
+            secrets,
+            ending: Ending::default(),
+            is_over: false,
+        }
+    }
+
+    /// The next event, without the upstream's secrets as far as they stand in it whole.
+    pub(crate) async fn next(&mut self) -> Option<sse::Event> {
+        loop {
+            let event = match self.decoder.next() {
+                Ok(Some(event)) => Some(event),
+                Ok(None) if self.is_over => {
+                    let limit = self.limit;
+                    std::mem::replace(&mut self.decoder, Decoder::new(limit)).finish().map(sse::Event::ended)
+                }
+                Ok(None) => None,
+                Err(error) => {
+                    self.ending.cut_by(&error.to_string());
+                    return None;
+                }
+            };
+            if let Some(event) = event {
+                if event.data.as_deref() == Some(b"[DONE]") {
+                    self.ending.is_done = true;
+                    self.body.take_end().await;
+                    return None;
+                }
+                let event = event.readable();
+                return Some(match self.secrets.hidden(&event.raw) {
+                    Some(raw) => sse::Event::of(raw.into()),
+                    None => event,
+                });
+            }
+            if self.is_over {
+                return None;
+            }
+            match self.body.next().await {
+                Some(Ok(piece)) => self.decoder.push(piece),
+                Some(Err(error)) => {
+                    self.ending.cut_by(&error.to_string());
+                    return None;
+                }
+                None => self.is_over = true,
+            }
+        }
+    }
+}
+
+/// What has been seen of the end of a stream.
+#[derive(Default)]
+pub(crate) struct Ending {
+    /// The choices said why they stopped.
+    pub(crate) is_finished: bool,
+    /// `[DONE]`
+    pub(super) is_done: bool,
+    /// The upstream sent an error.
+    pub(crate) is_error: bool,
+    /// The stream broke off, for this reason.
+    pub(super) cut: Option<String>,
+}
+
+impl Ending {
+    /// The stream is no good from here on. The first reason counts.
+    pub(crate) fn cut_by(&mut self, why: &str) {
+        self.cut.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Did it break off?
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.is_some()
+    }
+
+    /// Why this is no proper end.
+    fn fault(&self) -> Option<String> {
+        match &self.cut {
+            Some(why) => Some(why.clone()),
+            None if self.is_finished || self.is_done => None,
+            None => Some(String::from("the upstream's answer broke off")),
+        }
+    }
+}
+
+/// Is this chunk an error of the upstream?
+pub(crate) fn is_error(root: Value<'_>) -> bool {
+    root.get("error").is_some_and(|error| error.raw() != "null")
+}
+
+/// Ends a stream as it has to be ended: `[DONE]`, or an error where it is not whole.
+pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: TurnEnd, to: &BodySender) {
+    if ending.is_error {
+        turn.log.end(TurnEnd::UpstreamError, 200);
+        if ending.is_done && turn.is_read() {
+            to.write(b"data: [DONE]\n\n");
+        }
+        return;
+    }
+    match ending.fault() {
+        None => {
+            turn.log.end(end, 200);
+            if !(ending.is_done && end == TurnEnd::Passed && !turn.is_read()) {
+                to.write(b"data: [DONE]\n\n");
+            }
+        }
+        Some(why) => {
+            turn.log.failed(None, &why);
+            turn.log.end(TurnEnd::Cut, 200);
+            to.write(error("upstream_cut", &why).as_bytes());
+        }
+    }
+}

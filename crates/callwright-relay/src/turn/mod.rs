@@ -1,0 +1,97 @@
+//! One request on its way: which upstream is asked, how, and what is asked next.
+
+mod open;
+mod target;
+mod no_answer;
+mod escalate;
+mod resolution;
+pub(crate) mod outcome;
+
+use std::sync::Arc;
+
+use callwright::{Policy, ToolChoice, ToolSet};
+use http::HeaderMap;
+
+use crate::config::Mode;
+use crate::ladder::Ladder;
+use crate::log::Log;
+use crate::reading::{ReadOptions, Shown};
+use crate::record::Choice;
+use crate::relay::Relay;
+use crate::wire::Ask;
+
+pub(crate) use no_answer::NoAnswer;
+pub(crate) use open::{AnswerSource, OpenAnswer};
+pub(crate) use resolution::{Resolution, refusals};
+pub(crate) use target::Target;
+
+/// A request on its way.
+pub(crate) struct Turn {
+    pub(crate) relay: Arc<Relay>,
+    pub(crate) ask: Ask,
+    /// The tools that the request declares.
+    pub(crate) tool_set: Arc<ToolSet>,
+    pub(crate) policy: Policy,
+    pub(crate) log: Log,
+    /// What of the client's headers upstreams may see.
+    pub(crate) headers: HeaderMap,
+    pub(crate) ladder: Ladder,
+}
+
+impl Turn {
+    /// Does the request declare tools?
+    pub(crate) fn has_tools(&self) -> bool {
+        !self.tool_set.is_empty()
+    }
+
+    /// Is there anything in the answer that may need healing?
+    pub(crate) fn is_read(&self) -> bool {
+        let may_call = self.has_tools() && self.ask.choice != ToolChoice::None;
+        may_call || self.ask.json_content && self.policy != Policy::Strict
+    }
+
+    /// How an answer of `target` is to be read.
+    pub(crate) fn read_options<'a>(
+        &self,
+        target: &'a Target,
+        allowed: &'a ToolChoice,
+        shown: &'a Shown,
+    ) -> ReadOptions<'a> {
+        let bounds = &self.relay.config.ladder;
+        ReadOptions {
+            mode: target.mode,
+            constrain: target.constrain,
+            policy: self.policy,
+            doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends,
+            live: false,
+            calls_in_reasoning: target.candidate.calls_in_reasoning(),
+            dialects: target.dialects(),
+            allowed,
+            shown: (target.mode == Mode::Prompt).then_some(shown),
+        }
+    }
+
+    /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.
+    pub(crate) fn is_silent(&self, resolution: &Resolution) -> bool {
+        let is_cut =
+            !matches!(resolution.finish_reason.as_deref(), Some("stop" | "tool_calls" | "function_call"));
+        self.has_tools()
+            && !is_cut
+            && resolution.verdicts.is_empty()
+            && resolution.first.outcome.reasoning.is_empty()
+    }
+
+    /// Must the model call a tool, and did not the upstream let it?
+    pub(crate) fn was_left_out(&self, target: &Target, choice: &Choice) -> bool {
+        let set = target.candidate.config.as_deref().and_then(|set| set.mode);
+        let is_silent = choice.outcome.verdicts.is_empty();
+        let is_empty = choice.outcome.text.trim().is_empty() && choice.outcome.reasoning.is_empty();
+        target.mode == Mode::Native
+            && set.is_none()
+            && self.has_tools()
+            && self.ask.choice != ToolChoice::None
+            && choice.finish_reason.as_deref() != Some("length")
+            && is_silent
+            && (is_empty || self.ask.choice.is_required())
+    }
+}

@@ -1,0 +1,43 @@
+//! Why there is no answer that could be read.
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+
+use crate::log::Log;
+use crate::record::TurnEnd;
+use crate::reply::{Reply, ReplyBody};
+use crate::wire::WireError;
+
+/// No answer that could be read.
+pub(crate) enum NoAnswer {
+    /// Nothing came, or nothing that can be used.
+    Error(WireError),
+    /// The upstream's own error, which the client gets as it is.
+    Upstream(StatusCode, HeaderMap, Bytes),
+}
+
+impl NoAnswer {
+    /// Could another upstream of the model still answer?
+    pub(super) fn is_worth_another_upstream(&self) -> bool {
+        match self {
+            NoAnswer::Error(error) => error.status != StatusCode::NOT_FOUND,
+            NoAnswer::Upstream(status, ..) => {
+                status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
+            }
+        }
+    }
+
+    /// What the client gets.
+    pub(crate) fn reply(self, log: &mut Log) -> Reply {
+        match self {
+            NoAnswer::Error(error) => {
+                log.end(TurnEnd::UpstreamError, error.status.as_u16());
+                Reply::error(&error)
+            }
+            NoAnswer::Upstream(status, headers, body) => {
+                log.end(TurnEnd::UpstreamError, status.as_u16());
+                Reply { status, headers, body: ReplyBody::whole(body) }
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Asks upstreams, until one of them answers in a way that can be read.
+
+use std::sync::Arc;
+
+use http::{StatusCode, header};
+
+use super::{NoAnswer, Target, Turn};
+use crate::capability::{Refused, refusal};
+use crate::config::{Constrain, Mode};
+use crate::question::{Question, UpstreamRequest};
+use crate::reading::Shown;
+use crate::record::AttemptReason;
+use crate::recover::recover_from_error;
+use crate::upstream::{Response, Upstream};
+use crate::wire::{Document, WireError};
+
+/// An upstream that is answering, and how it was asked.
+pub(crate) struct OpenAnswer {
+    pub(crate) source: AnswerSource,
+    pub(crate) target: Target,
+    pub(crate) shown: Shown,
+}
+
+impl OpenAnswer {
+    /// Does the answer come as events?
+    pub(crate) fn is_stream(&self) -> bool {
+        let AnswerSource::Upstream(answer) = &self.source else { return false };
+        let kind = answer.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream"))
+    }
+}
+
+/// Where an answer comes from.
+pub(crate) enum AnswerSource {
+    /// The upstream.
+    Upstream(Box<Response>),
+    /// An error message of the upstream that holds what the model wrote.
+    Recovered(Document),
+}
+
+impl Turn {
+    /// Asks the upstreams of the model one after the other, each in the way that it can take.
+    pub(crate) async fn open(
+        &mut self,
+        question: &Question,
+        reason: AttemptReason,
+    ) -> Result<OpenAnswer, NoAnswer> {
+        let model = self.ask.model.clone();
+        let route = self.relay.upstreams.route(&model);
+        if route.candidates.is_empty() {
+            let message = format!("no upstream serves the model {model}");
+            let error = WireError {
+                status: StatusCode::NOT_FOUND,
+                message,
+                kind: "invalid_request_error",
+                param: Some("model"),
+                code: "model_not_found",
+            };
+            return Err(NoAnswer::Error(error));
+        }
+        let (mut failed, mut reason) = (None, reason);
+        for candidate in route.candidates {
+            let target = self.target(candidate).await;
+            match self.open_at(target, question, reason).await {
+                Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
+                done => return done,
+            }
+            tracing::warn!(model, "[relay] upstream failed, asking the next one");
+            reason = AttemptReason::Failover;
+        }
+        Err(failed.unwrap_or_else(|| {
+            NoAnswer::Error(WireError::upstream(
+                StatusCode::BAD_GATEWAY,
+                "no_answer",
+                String::from("no upstream answered"),
+            ))
+        }))
+    }
+
+    /// Asks this one; where it takes no tools or no constraint, once more without.
+    pub(crate) async fn open_at(
+        &mut self,
+        mut target: Target,
+        question: &Question,
+        reason: AttemptReason,
+    ) -> Result<OpenAnswer, NoAnswer> {
+        let mut reason = reason;
+        loop {
+            let UpstreamRequest { body, shown, constrain } =
+                question.upstream_request(&self.ask, &self.tool_set, target.request_options());
+            let asked = Target { constrain, ..target.clone() };
+            self.log.asked(reason, &asked, body.clone());
+            let upstream = Arc::clone(&target.candidate.upstream);
+            let mut answer = match upstream.post("/chat/completions", body, &self.headers).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    self.log.failed(None, &error.to_string());
+                    return Err(NoAnswer::Error(unreachable(&error)));
+                }
+            };
+            self.log.answered(&mut answer, self.relay.config.keep_answers);
+            if answer.status.is_success() {
+                return Ok(OpenAnswer {
+                    source: AnswerSource::Upstream(Box::new(answer)),
+                    target: asked,
+                    shown,
+                });
+            }
+            let (status, headers) = (answer.status, answer.headers);
+            let limit = self.relay.config.limits.answer;
+            let body = match answer.body.whole(limit).await {
+                Ok(body) => body,
+                Err(error) => {
+                    self.log.failed(Some(status.as_u16()), &error.to_string());
+                    return Err(NoAnswer::Error(unreachable(&error)));
+                }
+            };
+            let body = upstream.without_secrets(body);
+            self.log.failed(Some(status.as_u16()), &error_line(&body));
+            let text = String::from_utf8_lossy(&body);
+            let refusal = refusal(status, &body);
+            let refused = refusal.as_ref().map(|refusal| refusal.what);
+            let words = refusal.as_ref().map_or("", |refusal| &refusal.words);
+            if self.has_tools() && target.mode == Mode::Native {
+                if let Some(Refused::Tools | Refused::ToolChoice) = refused {
+                    tracing::info!(
+                        model = target.candidate.model,
+                        reason = words,
+                        "[relay] fallback: the upstream takes no tools"
+                    );
+                    if refused == Some(Refused::Tools) {
+                        self.relay.capabilities.learn_no_tools(&target.candidate, words).await;
+                    }
+                    target = self.target(target.candidate).await;
+                    target.mode = Mode::Prompt;
+                    reason = AttemptReason::NoTools;
+                    continue;
+                }
+                if let Some(document) = recover_from_error(&self.ask.model, &text) {
+                    return Ok(OpenAnswer {
+                        source: AnswerSource::Recovered(document),
+                        target: asked,
+                        shown,
+                    });
+                }
+            }
+            if asked.constrain != Constrain::None
+                && let Some(Refused::Constraint | Refused::Schema) = refused
+            {
+                tracing::info!(
+                    model = target.candidate.model,
+                    reason = words,
+                    "[relay] fallback: the upstream takes no constraint"
+                );
+                if refused == Some(Refused::Constraint) {
+                    self.relay.capabilities.learn_no_constraint(&target.candidate, words).await;
+                }
+                target.constrain = Constrain::None;
+                reason = AttemptReason::NoConstraint;
+                continue;
+            }
+            return Err(match is_explained(status, &body) {
+                true => NoAnswer::Upstream(status, headers, body),
+                false => {
+                    let hint = hint(status, &upstream);
+                    let message = format!(
+                        "upstream `{}` answered {status}, and no error that says why{hint}",
+                        upstream.name()
+                    );
+                    NoAnswer::Error(WireError::upstream(status, "bad_answer", message))
+                }
+            });
+        }
+    }
+
+    /// Asks the same candidate the same in prompt mode.
+    pub(crate) async fn in_prompt_mode(
+        &mut self,
+        target: &Target,
+        question: &Question,
+    ) -> Result<OpenAnswer, NoAnswer> {
+        tracing::info!(model = target.candidate.model, "[relay] fallback: the upstream made no call");
+        let mut other = self.target(target.candidate.clone()).await;
+        other.mode = Mode::Prompt;
+        Box::pin(self.open_at(other, question, AttemptReason::NoTools)).await
+    }
+}
+
+fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
+    use crate::upstream::Failure;
+    let status = match error.failure {
+        Failure::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
+        _ => StatusCode::BAD_GATEWAY,
+    };
+    WireError::upstream(status, "upstream_unavailable", error.to_string())
+}
+
+/// Is this the upstream's own error, which says more than we could? A proxy's page is none, and neither is what a web
+/// framework says of a path that it does not know: `{"detail": "Not Found"}`.
+fn is_explained(status: StatusCode, body: &[u8]) -> bool {
+    let Ok(error) = serde_json::from_slice::<callwright::value::Value>(body) else { return false };
+    status != StatusCode::NOT_FOUND || ["error", "message"].iter().any(|key| error.get(key).is_some())
+}
+
+/// What is mostly wrong where an upstream answers like this.
+fn hint(status: StatusCode, upstream: &Upstream) -> &'static str {
+    let is_plain = upstream.location().starts_with("http:");
+    match status {
+        StatusCode::NOT_FOUND if upstream.path().contains("/v1") => {
+            "; is its base_url what stands before /chat/completions?"
+        }
+        StatusCode::NOT_FOUND => "; does its base_url lack /v1?",
+        StatusCode::BAD_REQUEST if is_plain => "; should its base_url begin with https://?",
+        _ => "",
+    }
+}
+
+/// The first line of an error's body, for the log.
+fn error_line(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(2048)]);
+    text.lines().next().unwrap_or("").chars().take(300).collect()
+}

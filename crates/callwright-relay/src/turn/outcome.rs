@@ -1,0 +1,58 @@
+//! What a resolution becomes for the client, whole or streamed: its finish, its text, its content.
+
+use callwright::{Policy, Schema, heal};
+
+use super::{Resolution, Turn, refusals};
+use crate::record::TurnEnd;
+
+/// Why the model stopped, as the client is to see it: calls are there, so it stopped for them; calls were refused,
+/// so it did not. What says that the answer was cut stays, unless another answer came in its place.
+pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: bool) -> Option<String> {
+    let is_refused = refusals(&resolution.verdicts).next().is_some();
+    let came = resolution.finish_reason.as_deref();
+    let for_calls = if turn.ask.is_legacy { "function_call" } else { "tool_calls" };
+    match came {
+        Some("length" | "content_filter") => came.map(str::to_owned),
+        _ if has_calls => Some(for_calls.to_owned()),
+        Some("tool_calls" | "function_call") if is_refused || turn.has_tools() => Some(String::from("stop")),
+        came => came.map(str::to_owned),
+    }
+}
+
+/// JSON that was asked for with `response_format`, healed; none where it is right, or cannot be healed.
+pub(crate) fn healed_content(turn: &Turn, text: &str, finish_reason: Option<&str>) -> Option<String> {
+    if turn.policy == Policy::Strict || text.trim().is_empty() {
+        return None;
+    }
+    let schema = turn.ask.content_schema().and_then(|text| text.parse::<callwright::value::Value>().ok());
+    let schema = schema.and_then(|schema| Schema::compile(&schema).ok());
+    let healed = heal(text, schema.as_ref(), finish_reason).ok()?;
+    (healed.text != text).then_some(healed.text)
+}
+
+/// What the client's user reads where a model neither says nor calls anything.
+pub(crate) const SILENCE: &str = "⚠️ The model gave an empty answer.";
+
+/// Adds a text behind another, in a paragraph of its own.
+pub(crate) fn append(text: &mut String, more: &str) {
+    if more.is_empty() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(more);
+}
+
+/// Of two ends, the one that says more.
+pub(crate) fn worse(a: TurnEnd, b: TurnEnd) -> TurnEnd {
+    let rank = |end: TurnEnd| match end {
+        TurnEnd::Passed => 0,
+        TurnEnd::Healed => 1,
+        TurnEnd::Corrected => 2,
+        TurnEnd::Refused => 3,
+        TurnEnd::Breaker => 4,
+        TurnEnd::Rejected | TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::HungUp => 5,
+    };
+    if rank(a) < rank(b) { b } else { a }
+}
