@@ -54,6 +54,8 @@ struct Form {
 #[derive(Clone, Copy, Debug)]
 struct Fence {
     len: usize,
+    /// It is longer than one around calls is, or has a heading in it.
+    shows: bool,
     /// Its label names something in which calls are written.
     is_of_calls: bool,
     /// More stands in it than the run.
@@ -167,8 +169,7 @@ impl Scanner<'_> {
     pub(super) fn look_around(&mut self, lead: &Lead) {
         self.before = self.surroundings.before(&self.text, lead.start, own_pairs(lead));
         // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line is none of the call's.
-        let item = lead.item.name().map_or(lead.item.at(), |name| lead.item.at().min(name.start as usize));
-        let marks = self.text.get(lead.start..item).unwrap_or("");
+        let marks = self.text.get(lead.start..item_start(lead)).unwrap_or("");
         if !lead.is_distinct() && lead.glue.first() == Some(&Glue::Tag) && marks.contains('\n') {
             (self.before.on_line, self.before.in_sentence) = (false, false);
         }
@@ -192,8 +193,12 @@ impl Scanner<'_> {
         });
         let fence = fence.last();
         let fence = fence.map(|len| {
-            let is_of_calls = is_label_of_calls(label(&self.text, lead.start));
-            Fence { len, is_of_calls, is_open: false }
+            let head = self.text.get(lead.start..item_start(lead)).unwrap_or("");
+            // Under a label of its own, `# A` is a heading rather than a comment.
+            let mut lines = head.lines().skip(1);
+            let is_of_calls = is_label_of_calls(label(head));
+            let has_heading = !is_of_calls && lines.any(|line| line.trim_start().starts_with(['#', '/']));
+            Fence { len, shows: 3 < len || has_heading, is_of_calls, is_open: false }
         });
         let is_asked = self.asked.as_ref().is_some_and(|asked| asked.kin == lead.dialect.kin);
         Form {
@@ -392,9 +397,10 @@ impl Scanner<'_> {
         let mut is_marked = form.is_marked;
         if let Some(fence) = form.fence {
             match fence {
-                Fence { len, .. } if 3 < len => return shown(ShownBy::Fence),
-                Fence { is_open: true, .. } if behind.words => return shown(ShownBy::Fence),
-                Fence { is_of_calls: false, .. } if behind.words => return shown(ShownBy::Fence),
+                Fence { shows: true, .. } => return shown(ShownBy::Fence),
+                Fence { is_open: true, .. } | Fence { is_of_calls: false, .. } if behind.words => {
+                    return shown(ShownBy::Fence);
+                }
                 Fence { is_open: true, .. } | Fence { is_of_calls: false, .. } if !end => return None,
                 Fence { .. } => {}
             }
@@ -501,10 +507,14 @@ fn in_code(call: Acceptance, text: &str) -> Refusal {
     }
 }
 
-/// The label of the fence that begins at or behind `at`.
-fn label(text: &str, at: usize) -> &str {
-    let rest = text.get(at..).unwrap_or("");
-    let behind = rest.find("```").and_then(|fence| rest.get(fence..)).unwrap_or("").trim_start_matches('`');
+/// Where the name or the value begins behind the marks of `lead`.
+fn item_start(lead: &Lead) -> usize {
+    lead.item.name().map_or(lead.item.at(), |name| lead.item.at().min(name.start as usize))
+}
+
+/// The label of the fence in `head`.
+fn label(head: &str) -> &str {
+    let behind = head.find("```").and_then(|fence| head.get(fence..)).unwrap_or("").trim_start_matches('`');
     behind.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '+')).next().unwrap_or("")
 }
 

@@ -80,6 +80,7 @@ fn is_counted(head: &str) -> bool {
     let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
     match (signs.next(), signs.next()) {
         (Some('\t' | '|' | '│'), _) | (Some(':'), None) => true,
+        (Some(' '), _) => rest.trim_start().starts_with(['|', '│']),
         (Some(':'), next) => is_digit(next),
         (Some('-' | '/' | '.'), next) => 4 <= n && is_digit(next),
         _ => false,
@@ -111,6 +112,7 @@ mod tests {
             ";; ",
             "$ ",
             "12\t",
+            " 12 | ",
             "12:00:01 bot: ",
             "[12:00] bot: ",
             "- > ",

@@ -277,6 +277,12 @@ impl Surroundings {
         }
     }
 
+    /// Is what begins at `at` the end of something that is open?
+    pub(in crate::scan) fn ends_at(&self, text: &str, at: usize) -> bool {
+        let rest = text.get(at..).unwrap_or("");
+        self.elements.iter().any(|element| matches!(element.end, End::Mark(mark) if rest.starts_with(mark)))
+    }
+
     /// What stands behind the calls that wait, in their order.
     pub(super) fn behind(&self) -> &[Behind] {
         &self.behind

@@ -154,9 +154,12 @@ impl<'a> Scanner<'a> {
                 Flow::On
             }
             Found::Turn => {
-                // What is shown is followed by no turn that the model makes up.
-                self.tell(true, out);
-                match self.has_calls() {
+                // `x = """⏎f(a=1)⏎"""`: the end of what shows a call is no turn that the model makes up.
+                let is_end = self.surroundings.ends_at(&self.text, at);
+                if !is_end {
+                    self.tell(true, out);
+                }
+                match self.has_calls() && !is_end {
                     true => self.mode = Mode::Over,
                     false => self.release(self.behind(at), out),
                 }
