@@ -181,13 +181,18 @@ impl Search<'_, '_> {
     pub(super) fn at_own_marker(&self, at: usize) -> bool {
         match self.bytes.get(at..at + 2) {
             Some(b"``") => self.in_fence,
-            Some([b'<', b'/' | b'|']) => self.in_tag,
-            _ => false,
+            _ => self.in_tag && self.at_tag(at),
         }
     }
 
     /// Does something that ends a value from outside stand at `at`: a fence, a closing tag, a special token?
     pub(super) fn at_marker(&self, at: usize) -> bool {
-        matches!(self.bytes.get(at..at + 2), Some([b'<', b'/' | b'|'] | b"``"))
+        self.bytes.get(at..at + 2) == Some(b"``") || self.at_tag(at)
+    }
+
+    /// Does a closing tag stand at `at`, or a special token, `<|` or, as DeepSeek writes it, `<｜`?
+    pub(super) fn at_tag(&self, at: usize) -> bool {
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        [&b"</"[..], b"<|", "<｜".as_bytes()].iter().any(|mark| rest.starts_with(mark))
     }
 }

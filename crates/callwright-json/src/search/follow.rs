@@ -43,7 +43,7 @@ impl Search<'_, '_> {
                 if frame.is_object() { self.key_at(s, next).is_some() } else { true }
             }
             b'+' => matches!(self.bytes.get(self.peek_blank(next + 1)), Some(b'"' | b'\'')),
-            b'<' => matches!(self.bytes.get(next + 1), Some(b'/' | b'|')),
+            b'<' => self.at_tag(next),
             0xef | 0xe2 => true,
             _ if next > at => frame.is_object() && self.key_at(s, next).is_some() || self.is_fence(next),
             _ => self.is_fence(next),

@@ -198,8 +198,12 @@ impl Draft {
     fn arguments(&self, tool: &Tool, cut: bool) -> Result<(String, Vec<Repair>), Reason> {
         let text = self.arguments.as_str();
         let guide = tool.schema().guide();
+        // Many servers send nothing where a tool is called without arguments. Where the answer was cut, they may be what is lost.
         if text.trim().is_empty() {
-            return Ok(("{}".to_owned(), Vec::new()));
+            return match cut && open_end::is_open_object(tool, "{}") {
+                true => Err(open_end::cut(text.len())),
+                false => Ok(("{}".to_owned(), Vec::new())),
+            };
         }
         let whole = Span::new(0, text.len());
         let rewritten = |put: String, kind| {

@@ -91,7 +91,7 @@ enum Object<'v, 't> {
 
 fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Object<'v, 't> {
     // What marks say is a call is no schema that is said back.
-    if prefix != Prefix::Any && is_echo(value) {
+    if prefix != Prefix::Any && is_echo(value, names) {
         return Object::Call(Shaped::Echo);
     }
     let name = member(value, keys::NAME, |v| v.kind() == Kind::String);
@@ -338,7 +338,7 @@ fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
 }
 
 /// The definition of a tool, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`.
-fn is_echo(value: Value<'_>) -> bool {
+fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
     let schema = match member(value, &["parameters", "input_schema", "arguments", "params"], |_| true) {
         Some((_, schema)) => schema,
         None => value,
@@ -356,7 +356,20 @@ fn is_echo(value: Value<'_>) -> bool {
                     && v.members().count() <= 5
             })
     };
-    (typed && properties) || (described && (properties || typed)) || schemas()
+    (typed && properties)
+        || (described && (properties || typed))
+        || schemas() && !is_fitting(value, schema, names)
+}
+
+/// Are `arguments` what the tool that `call` names takes? Schemas of its parameters are not: `{"field": {"type": "string"}}`
+/// is a call of a tool that takes a `field` with a `type`.
+fn is_fitting(call: Value<'_>, arguments: Value<'_>, names: &Names<'_>) -> bool {
+    let Some((_, name)) = member(call, keys::NAME, |v| v.kind() == Kind::String) else { return false };
+    let tool = name.as_str().and_then(|name| names.resolve(&name, Prefix::Known));
+    tool.is_some_and(|tool| {
+        let is_declared = |key: Value<'_>| key.as_str().is_some_and(|key| tool.declares(&key));
+        arguments.members().all(|(key, _)| is_declared(key)) && tool.schema().check(arguments).is_empty()
+    })
 }
 
 /// The name of a JSON Schema or Python type.

@@ -389,6 +389,9 @@ impl<'a, 't> Case<'a, 't> {
                     let reason = open_end::cut(end.saturating_sub(at));
                     return Some(self.refuse(Some(tool.name().to_owned()), reason, at, end));
                 }
+                // Dialects that name the tool in their marks put all tools in one namespace: `to=functions.f`.
+                let is_named = self.lead.is_distinct() && matches!(self.lead.item, Item::Named { .. });
+                let own_name = written.strip_prefix("functions.").filter(|_| is_named).unwrap_or(written);
                 let call = Acceptance {
                     id: None,
                     name: tool.name().to_owned(),
@@ -396,7 +399,7 @@ impl<'a, 't> Case<'a, 't> {
                     dialect: self.dialect(),
                     span: Span::new(self.lead.start, end),
                     repairs,
-                    renamed_from: (written != tool.name()).then(|| written.to_owned()),
+                    renamed_from: (own_name != tool.name()).then(|| written.to_owned()),
                     coercions,
                     beside_prose: None,
                     unsure: false,

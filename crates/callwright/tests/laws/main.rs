@@ -1,0 +1,303 @@
+//! Five laws, held on texts made at random: what is valid passes, what is shown stays text, what is meant is a call, what is
+//! cut never becomes another call, and one closing bracket alone is put back. Whatever the law, a text comes out the same whole
+//! and in pieces, and what is no call keeps every byte.
+//!
+//! Each law has two seeds. `WORK` is there to be worked on; `JUDGE` takes its tools, values, languages and structures from the
+//! other half of each pool, so that what was tuned on the one shows its worth on the other. Never tune on `JUDGE`.
+//!
+//! `CALLWRIGHT_LAWS=5` takes five times as many cases, `CALLWRIGHT_LAWS_SHOW=20` prints so many of those that break a law.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::print_stdout, reason = "the shares are what the laws are run for")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod pools;
+mod bench;
+mod composed;
+
+use std::env;
+
+use bench::{Bench, Made, Spelling, Strings, is_call, told};
+use callwright::value::Value;
+use callwright::{Context, Outcome, Policy, parse};
+use pools::{Half, Pools, fill};
+
+/// How many of a hundred cases a law has to hold for at least, on `WORK` and on `JUDGE`.
+struct Floor(f64, f64);
+
+/// Every one.
+const ALL: Floor = Floor(100.0, 100.0);
+// FIXME: a value that is nothing but a mark of another dialect, `<arg_value></parameter></arg_value>`, is refused as ambiguous.
+const TAGGED: Floor = Floor(98.0, 97.0);
+// FIXME: structure shows much more than the scanner sees: fences of four ticks, foreign labels, tables, quotes.
+const SHOWN: Floor = Floor(43.0, 30.0);
+// FIXME: `-> tool/function_call` is a mark only where a line begins with it.
+const MEANT: Floor = Floor(99.0, 99.0);
+// FIXME: an Inkling call of a tool that takes a `name` is refused where its last bracket is missing; more cases find it.
+const CLOSER: Floor = Floor(99.9, 100.0);
+
+const POLICIES: [Policy; 4] = [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict];
+
+/// A call that fits its schema passes natively, with any marks around it, under any policy, whatever its values look like:
+/// JSON to the byte.
+#[test]
+fn what_is_valid_passes() {
+    hold("valid", ALL, |bench, times| {
+        for number in 0..260 * times {
+            let made = bench.call(Strings::Any);
+            let spelling = Spelling::ALL[number % Spelling::ALL.len()];
+            let text = spelling.spell(&made.arguments);
+            let policy = *bench.random.pick(&POLICIES);
+            let context = Context { native: number % 2 == 0, policy, ..bench.context.clone() };
+
+            let outcome = bench.read_native(&made.name, &text, &context);
+            bench.count("native", &text, is_byte_for_byte(&outcome, &made.name, &text));
+
+            let form = &bench.pools.forms[number % bench.pools.forms.len()];
+            let answer = written(&format!("{}{}", form.text, form.end), &made.name, &text);
+            let outcome = bench.read_under(&answer, &context);
+            bench.count(
+                &format!("{}, {policy:?}", form.name),
+                &answer,
+                is_byte_for_byte(&outcome, &made.name, &text),
+            );
+
+            let dialect = &bench.pools.dialects[number % bench.pools.dialects.len()];
+            if bench.is_marked(dialect) {
+                let answer = bench.spoken(dialect, &made);
+                let outcome = bench.read_under(&answer, &context);
+                bench.count(&format!("{}, {policy:?}", dialect.name()), &answer, is_call(&outcome, &made));
+            }
+        }
+    });
+}
+
+/// The same for arguments in marks of their own, as far as those tell where a value ends and what it is.
+#[test]
+fn what_is_valid_in_tags_passes() {
+    hold("tagged", TAGGED, |bench, times| {
+        for number in 0..300 * times {
+            let tool = bench.random.pick(&bench.pools.tools);
+            let made = bench.call_of(tool, Strings::Any);
+            let tagged = &bench.pools.tagged[number % bench.pools.tagged.len()];
+            let Some(answer) = tagged.written(tool, &made.arguments) else { continue };
+            let policy = *bench.random.pick(&POLICIES);
+            let context = Context { native: number % 2 == 0, policy, ..bench.context.clone() };
+            let outcome = bench.read_under(&answer, &context);
+            bench.count(&format!("{}, {policy:?}", tagged.name), &answer, is_call(&outcome, &made));
+        }
+    });
+}
+
+/// A call inside of something that shows it is no call, and the text is the answer to the byte.
+#[test]
+fn what_is_shown_stays_text() {
+    hold("shown", SHOWN, |bench, times| {
+        for round in 0..times {
+            for (d, dialect) in bench.pools.dialects.iter().enumerate() {
+                for (f, frame) in bench.pools.frames.iter().enumerate() {
+                    let made = bench.call(Strings::Plain);
+                    let call = bench.spoken(dialect, &made);
+                    let is_unfit = frame.unmarked && bench.is_marked(dialect);
+                    // A fence in a fence as long ends it.
+                    let is_ended = frame.is_fence_of_three() && call.contains("```");
+                    if is_unfit || is_ended {
+                        continue;
+                    }
+                    let language = bench.random.pick(&bench.pools.languages);
+                    let text = bench.filled(&frame.text, language, &frame.written(&call));
+                    let native = frame.native || (d + f + round) % 2 == 0;
+                    let outcome = bench.read(&text, native);
+                    let is_text = outcome.verdicts.is_empty() && outcome.text == text;
+                    let name = format!("{}, {}, native: {native}", frame.name, dialect.name());
+                    bench.count(&name, &text, if is_text { Ok(()) } else { Err(told(&outcome)) });
+                }
+            }
+        }
+    });
+}
+
+/// A call with its marks in a paragraph of its own, or behind a colon, is one, whatever the words beside it say; and the words
+/// stay.
+#[test]
+fn what_is_meant_is_a_call() {
+    hold("meant", MEANT, |bench, times| {
+        for round in 0..times {
+            for (d, dialect) in bench.pools.dialects.iter().enumerate() {
+                if !bench.is_marked(dialect) {
+                    continue;
+                }
+                for (l, language) in bench.pools.languages.iter().enumerate() {
+                    let place = &bench.pools.places[(d + l + round) % bench.pools.places.len()];
+                    let strings = *bench.random.pick(&[Strings::Plain, Strings::Any]);
+                    let made = bench.call(strings);
+                    let call = bench.spoken(dialect, &made);
+                    let text = bench.filled(place, language, &call);
+                    let outcome = bench.read(&text, false);
+                    let is_said = is_same_words(&outcome.text, &text.replacen(&call, "", 1));
+                    let found = is_call(&outcome, &made);
+                    let found = found.and_then(|()| if is_said { Ok(()) } else { Err(told(&outcome)) });
+                    bench.count(&format!("{}, {}, {place:?}", dialect.name(), language.name), &text, found);
+                }
+            }
+        }
+    });
+}
+
+/// A cut answer gives the whole call or none. Where the upstream says that the model had ended by itself, the call may say
+/// that its end is open, and who can ask again gets none.
+#[test]
+fn what_is_cut_is_no_other_call() {
+    /// Bytes of arguments. Each cut costs a reading, and a longer call says no more.
+    const MAX_LEN: usize = 60;
+    hold("cut", ALL, |bench, times| {
+        let pools = bench.pools;
+        for dialect in (0..times).flat_map(|_| &pools.dialects) {
+            let mut made = bench.call(Strings::Any);
+            while MAX_LEN < made.arguments.to_string().len() {
+                made = bench.call(Strings::Any);
+            }
+            let (call, arguments) = (bench.spoken(dialect, &made), made.arguments.to_string());
+            for (text, is_native) in [(&call, false), (&arguments, true)] {
+                for (at, _) in text.char_indices() {
+                    cut(bench, dialect.name(), &made, &text[..at], is_native);
+                }
+            }
+        }
+    });
+}
+
+fn cut(bench: &mut Bench<'_>, dialect: &str, made: &Made, text: &str, is_native: bool) {
+    for (reason, doubt_open_ends) in
+        [("length", false), ("content_filter", false), ("stop", true), ("stop", false)]
+    {
+        // Many servers write a native call without arguments like this.
+        if is_native && text.is_empty() && reason == "stop" {
+            continue;
+        }
+        let context = Context { finish_reason: Some(reason), doubt_open_ends, ..bench.context.clone() };
+        let may_be_open = reason == "stop" && !doubt_open_ends;
+        let outcome = match is_native {
+            true => bench.read_native(&made.name, text, &context),
+            // In pieces too, which costs a second reading, so not for each reason.
+            false if may_be_open => bench.read_under(text, &context),
+            false => parse(&bench.pools.tool_set, text, &[], &context),
+        };
+        let name = format!("{dialect}, native: {is_native}, {reason}, doubts: {doubt_open_ends}");
+        bench.count(&name, text, is_no_other(&outcome, made, may_be_open));
+    }
+}
+
+/// The last closing bracket alone is missing, and the answer ended by itself: the call is put right at once.
+#[test]
+fn one_closing_bracket_is_put_back() {
+    hold("closer", CLOSER, |bench, times| {
+        let context = Context { finish_reason: Some("stop"), ..bench.context.clone() };
+        for number in 0..300 * times {
+            let spelling = Spelling::ALL[number % Spelling::ALL.len()];
+            let made = bench.call(Strings::Any);
+            let arguments = spelling.spell(&made.arguments);
+            let cut = without_last_bracket(&arguments);
+            if may_end(cut) {
+                let outcome = bench.read_native(&made.name, cut, &context);
+                bench.count("native", cut, is_call(&outcome, &made));
+            }
+
+            let form = &bench.pools.forms[number % bench.pools.forms.len()];
+            let cut = written(&form.text, &made.name, &arguments);
+            let cut = without_last_bracket(&cut);
+            if !form.end.is_empty() || may_end(cut) {
+                let text = format!("{cut}{}", written(&form.end, &made.name, ""));
+                let outcome = bench.read_under(&text, &context);
+                bench.count(&form.name, &text, is_call(&outcome, &made));
+            }
+
+            // What has no marks is held to more: a value that only stands for one makes it an example.
+            let made = bench.call(Strings::Plain);
+            let text = written(BARE, &made.name, &spelling.spell(&made.arguments));
+            let text = without_last_bracket(&text);
+            let outcome = bench.read_under(text, &context);
+            bench.count("bare", text, is_call(&outcome, &made));
+        }
+    });
+}
+
+/// A call without any marks.
+const BARE: &str = "{\"name\": {json_name}, \"arguments\": {arguments}}";
+
+/// Runs a law on both halves, tells its shares, and fails where one is below its floor.
+fn hold(law: &str, floor: Floor, run: impl Fn(&mut Bench<'_>, usize)) {
+    let times = number("CALLWRIGHT_LAWS").unwrap_or(1);
+    let mut broken = Vec::new();
+    for (half, floor) in [(Half::Work, floor.0), (Half::Judge, floor.1)] {
+        let pools = Pools::of(half);
+        let mut bench = Bench::new(half, &pools);
+        run(&mut bench, times);
+        assert_ne!(bench.n_cases, 0, "a law without cases holds for nothing");
+        let n_right = bench.n_cases - bench.faults.len();
+        let share = 100.0 * n_right as f64 / bench.n_cases as f64;
+        let line = format!("{law:7} {:5} {n_right} of {}, {share:.2} %", half.name(), bench.n_cases);
+        println!("{line}");
+        let is_broken = share < floor;
+        let shown = number("CALLWRIGHT_LAWS_SHOW").unwrap_or(if is_broken { 8 } else { 0 });
+        bench.faults.iter().take(shown).for_each(|fault| println!("  {fault}"));
+        if is_broken {
+            broken.push(format!("{line}, below {floor} %"));
+        }
+        bench.torn.iter().take(4).for_each(|torn| println!("  in pieces: {torn}"));
+        if !bench.torn.is_empty() {
+            broken.push(format!("{law} {}: {} texts are others in pieces", half.name(), bench.torn.len()));
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// The number in the environment under this name.
+fn number(name: &str) -> Option<usize> {
+    env::var(name).ok().map(|number| number.parse().unwrap())
+}
+
+/// A call in the form `template`.
+fn written(template: &str, name: &str, arguments: &str) -> String {
+    fill(template, |slot| {
+        Some(match slot {
+            "name" => name.to_owned(),
+            "json_name" => Value::from(name).to_string(),
+            "arguments" => arguments.to_owned(),
+            _ => return None,
+        })
+    })
+}
+
+fn is_byte_for_byte(outcome: &Outcome, name: &str, arguments: &str) -> Result<(), String> {
+    let is_right = outcome.verdicts.len() == 1
+        && outcome
+            .calls()
+            .all(|call| call.name == name && call.arguments == arguments && call.repairs.is_empty());
+    let is_right = is_right && outcome.calls().count() == 1 && outcome.text.is_empty();
+    if is_right { Ok(()) } else { Err(told(outcome)) }
+}
+
+fn is_no_other(outcome: &Outcome, made: &Made, may_be_open: bool) -> Result<(), String> {
+    let is_right = outcome.calls().count() <= 1
+        && outcome.calls().all(|call| {
+            let may_differ = may_be_open && call.open_end;
+            call.name == made.name && (may_differ || call.to_value() == made.arguments)
+        });
+    if is_right { Ok(()) } else { Err(told(outcome)) }
+}
+
+/// Are the words of two texts the same, whatever stands between them?
+fn is_same_words(one: &str, other: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    words(one) == words(other)
+}
+
+fn without_last_bracket(text: &str) -> &str {
+    text.strip_suffix(['}', ']']).unwrap_or(text).trim_end()
+}
+
+/// Does what is closed stand at the end, so that only the bracket can be missing?
+fn may_end(text: &str) -> bool {
+    text.ends_with(['"', '}', ']'])
+}
