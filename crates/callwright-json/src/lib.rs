@@ -7,28 +7,28 @@
 //! and only a cheapest [`Reading`] that stands alone is [settled](Parse::settled). Each repair is an edit of
 //! the source, and [`apply`] of all of them is the strict JSON of the reading's value.
 //!
-//! Nothing here recurses on input, panics on bytes, or knows what a tool is.
+//! Nothing here recurses on input, panics on bytes, or knows what a tool is. The modules stand in reading order.
 #![no_std]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod canonical;
+mod start;
 mod guide;
-mod python;
-mod quote;
 mod read;
 mod reading;
-mod repair;
-mod scan;
-mod search;
-mod span;
-mod start;
 mod strict;
 mod embedded;
+mod python;
+mod search;
 mod ambiguity;
+mod repair;
 mod tree;
+mod canonical;
+mod quote;
+mod scan;
+mod span;
 
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
 pub use python::is_arguments;
