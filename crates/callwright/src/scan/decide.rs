@@ -295,6 +295,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Tail(end);
             }
             Judged::Text(end) => {
+                self.opened_in_text |= lead.is_distinct();
                 self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
                 if lead.is_fenced() {
                     self.in_fence = !self.in_fence;

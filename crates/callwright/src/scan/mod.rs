@@ -135,6 +135,8 @@ pub struct Scanner<'a> {
     inside: Option<(Arc<Record>, usize)>,
     /// Inside a fence that was left in the text.
     in_fence: bool,
+    /// A mark that opens calls stands in the text: what would close it is text as well.
+    opened_in_text: bool,
     /// What closes the block of speech that was opened.
     speech: Option<Arc<str>>,
     /// What becomes of calls in reasoning.
@@ -241,6 +243,7 @@ impl<'a> Scanner<'a> {
             glue: Vec::new(),
             inside: None,
             in_fence: false,
+            opened_in_text: false,
             speech: None,
             calls_in_reasoning: context.calls_in_reasoning,
             thought: None,

@@ -29,8 +29,8 @@ struct Floor(f64, f64);
 const ALL: Floor = Floor(100.0, 100.0);
 // FIXME: a value that is nothing but a mark of another dialect, `<arg_value></parameter></arg_value>`, is refused as ambiguous.
 const TAGGED: Floor = Floor(98.0, 97.0);
-// FIXME: structure shows much more than the scanner sees: fences of four ticks, foreign labels, tables, quotes.
-const SHOWN: Floor = Floor(43.0, 30.0);
+// FIXME: a call that cannot be read because a quotation cuts it is refused where its quote is not closed by then.
+const SHOWN: Floor = Floor(99.8, 99.8);
 // FIXME: `-> tool/function_call` is a mark only where a line begins with it.
 const MEANT: Floor = Floor(99.0, 99.0);
 // FIXME: an Inkling call of a tool that takes a `name` is refused where its last bracket is missing; more cases find it.

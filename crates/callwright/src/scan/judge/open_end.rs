@@ -62,7 +62,7 @@ pub(in crate::scan) fn cut(len: usize) -> Reason {
 }
 
 /// Could `arguments`, an object that nothing closes, have more members?
-pub(super) fn is_open_object(tool: &Tool, arguments: &str) -> bool {
+pub(in crate::scan) fn is_open_object(tool: &Tool, arguments: &str) -> bool {
     strict(arguments).is_ok_and(|tree| takes_more(tool.schema().guide(), tree.root(arguments), 1))
 }
 

@@ -191,7 +191,7 @@ impl Scanner<'_> {
             Glue::Fence(len) => Some(*len),
             _ => None,
         });
-        let fence = fence.last();
+        let fence = fence.max();
         let fence = fence.map(|len| {
             let head = self.text.get(lead.start..item_start(lead)).unwrap_or("");
             // Under a label of its own, `# A` is a heading rather than a comment.

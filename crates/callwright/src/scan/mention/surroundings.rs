@@ -447,26 +447,27 @@ impl Surroundings {
             }
         }
         for (begin, end) in ENVIRONMENTS {
-            let here = self.at;
-            let name = |mark: &str| {
-                let from = here + mark.len();
-                let rest = text.get(from..limit)?;
-                let len = rest.find(|c: char| !c.is_alphanumeric() && c != '*').unwrap_or(rest.len());
-                (0 < len).then_some(Span::new(from, from + len))
-            };
-            if rest.starts_with(end)
-                && let Some(name) = name(end)
-            {
-                let is_it = |element: &End| matches!(element, End::Both(mark, own) if mark == end && own.of(text) == name.of(text));
-                if self.close(is_it) {
-                    return Some(Some(end.len() + name.of(text).len()));
+            let Some((mark, name)) =
+                [*begin, *end].into_iter().find_map(|mark| Some((mark, rest.strip_prefix(mark)?)))
+            else {
+                match !last && 1 < rest.len() && (begin.starts_with(rest) || end.starts_with(rest)) {
+                    true => return Some(None),
+                    false => continue,
                 }
+            };
+            let len = name.find(|c: char| !c.is_alphanumeric() && c != '*').unwrap_or(name.len());
+            if len == name.len() && !last {
+                return Some(None);
             }
-            if rest.starts_with(begin)
-                && let Some(name) = name(begin)
-            {
+            let from = self.at + mark.len();
+            let name = Span::new(from, from + len);
+            let is_it = |element: &End| matches!(element, End::Both(mark, own) if mark == end && own.of(text) == name.of(text));
+            if mark == *end && self.close(is_it) {
+                return Some(Some(mark.len() + len));
+            }
+            if mark == *begin && 0 < len {
                 self.push(open(End::Both(end, name)));
-                return Some(Some(begin.len() + name.of(text).len()));
+                return Some(Some(mark.len() + len));
             }
         }
         let (is_closing, name, is_empty, len) = match named(rest) {

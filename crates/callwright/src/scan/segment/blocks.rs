@@ -146,7 +146,7 @@ impl Scanner<'_> {
     pub(super) fn stray_token(&self, at: usize, end: bool) -> Option<Found> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(at..).unwrap_or(&[]);
-        if !rest.starts_with(b"<") || self.in_fence || self.names.tools().is_empty() {
+        if !rest.starts_with(b"<") || self.in_fence || self.opened_in_text || self.names.tools().is_empty() {
             return None;
         }
         // `<|tool_call_end|>`, `<channel|>`, `</｜DSML｜invoke>`; letters alone, `</tool_call>`, a user may write, too.

@@ -320,7 +320,11 @@ impl<'a> Scanner<'a> {
             Look::Found(lead) if !self.dialects.admits(&lead.dialect) => Found::Nothing,
             Look::Found(lead) => Found::Lead(lead),
             Look::Wait => Found::Wait,
-            Look::Nothing => Found::Nothing,
+            Look::Nothing => {
+                let opener = self.dialects.opener_at(&self.text, at);
+                self.opened_in_text |= opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
+                Found::Nothing
+            }
             Look::Crowd(to) => Found::Crowd(to),
         }
     }
