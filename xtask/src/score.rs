@@ -38,6 +38,7 @@ pub(crate) fn score(dir: &Path) -> Result<()> {
     scorer.calls(&mut table)?;
     scorer.dialects(&mut table)?;
     scorer.laws(&mut table)?;
+    scorer.field(&mut table)?;
     scorer.json_suite(&mut table)?;
     scorer.schema_suite(&mut table)?;
     table.finish()
@@ -87,9 +88,9 @@ impl Scorer {
         let prompt = self.parse("corpora/calls-dev/prompt.jsonl", "prompt")?;
         let seconds = start.elapsed().as_secs_f64();
         let prompt = self.right_calls("prompt.jsonl", &prompt)?;
-        // Wanted: 83. Nearly all that is missed on this share are wrong values, not wrong readings.
-        table.at_least("parse, prompt mode: calls right %", prompt.calls, 81.5);
-        table.at_least("parse, prompt mode: no call where none is right %", prompt.relevance, 62.4);
+        // Nearly all that is missed on this share are wrong values; unmarked calls between words are text.
+        table.at_least("parse, prompt mode: calls right %", prompt.calls, 81.2);
+        table.at_least("parse, prompt mode: no call where none is right %", prompt.relevance, 67.0);
         table.note("parse, seconds for the prompt-mode outputs", seconds);
 
         let as_they_are = self.right_calls("native.jsonl", &self.native_as_they_are()?)?;
@@ -135,13 +136,31 @@ impl Scorer {
                 let figure = words.find(|word| *word == part).and_then(|_| words.next());
                 Ok(figure.with_context(|| format!("not understood: {law}"))?.parse()?)
             };
-            for (law, floor) in [("valid", 100.0), ("closer", 100.0), ("meant", 57.0), ("shown", 38.0)] {
+            for (law, floor) in [("valid", 100.0), ("closer", 100.0), ("meant", 99.0), ("shown", 99.5)] {
                 table.at_least(&format!("laws, {seed}, {law}: right %"), figure(law, "right")?, floor);
             }
             for law in ["cut-stop", "cut-limit"] {
                 table.at_most(&format!("laws, {seed}, {law}: wrong %"), figure(law, "wrong")?, 0.0);
             }
         }
+        Ok(())
+    }
+
+    /// Cases from public reports.
+    fn field(&self, table: &mut Table) -> Result<()> {
+        let corpus = "corpora/field-dev/cases.jsonl";
+        let answers = self.parse(corpus, "field")?;
+        let mut report = self.script("score_field.py");
+        let report = printed(report.arg(self.dir.join(corpus)).arg(&answers))?;
+        // 169 cases: as expected 69.2 %, wrong calls 42
+        let words: Vec<&str> = report.split([' ', ',', '\n']).filter(|word| !word.is_empty()).collect();
+        let behind = |word: &str| -> Result<f64> {
+            let at = words.iter().position(|own| *own == word).map(|at| at + 1);
+            let figure = at.and_then(|at| words.get(at)).with_context(|| format!("not understood: {report}"))?;
+            Ok(figure.parse()?)
+        };
+        table.at_least("public reports: as expected %", behind("expected")?, 84.0);
+        table.at_most("public reports: wrong calls", behind("calls")?, 16.0);
         Ok(())
     }
 

@@ -247,7 +247,7 @@ mod tests {
                 renamed_from: None,
                 coercions: Vec::new(),
                 beside_prose: None,
-        unsure: false,
+                unsure: false,
                 open_end: false,
             })],
             ..Outcome::default()

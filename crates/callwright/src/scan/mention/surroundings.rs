@@ -19,6 +19,8 @@ const FENCE: usize = 3;
 const RUN: &str = "tool_code";
 /// The most elements, or pairs, that are open at once: of more, the outermost are forgotten.
 const MAX_OPEN: usize = 32;
+/// The most signs that are taken for one run.
+const MAX_RUN: usize = 256;
 /// The longest tag of an element, in bytes.
 const MAX_ELEMENT: usize = 384;
 
@@ -358,8 +360,12 @@ impl Surroundings {
     fn mark(&mut self, text: &str, limit: usize, last: bool, begins: bool) -> Option<usize> {
         let rest = text.get(self.at..limit)?;
         let sign = rest.chars().next()?;
-        let run = rest.chars().take_while(|c| *c == sign).count();
-        let is_whole = last || run * sign.len_utf8() < rest.len();
+        let run = if pairs::is_run(sign) {
+            rest.chars().take(MAX_RUN).take_while(|c| *c == sign).count()
+        } else {
+            1
+        };
+        let is_whole = last || run == MAX_RUN || run * sign.len_utf8() < rest.len();
         let is_fence_sign = matches!(sign, '`' | '~');
         if !is_whole && (pairs::is_sign(sign) || is_fence_sign) {
             return None;
@@ -371,7 +377,7 @@ impl Surroundings {
         // "```f(a=1)``` is it": no fence.
         self.line.is_fence &= sign != '`';
         if self.fence.is_some() || self.line.is_fence {
-            return Some(sign.len_utf8());
+            return Some(run * sign.len_utf8());
         }
         if !self.pairs.last().is_some_and(|pair| pair.is_code())
             && let Some(found) = self.element(text, limit, last)
@@ -381,16 +387,15 @@ impl Surroundings {
         for behind in &mut self.behind {
             behind.is_begun = true;
         }
-        let len = if pairs::is_run(sign) { run } else { 1 };
         if pairs::is_sign(sign) {
             let before = text.get(self.line.start..self.at).and_then(|before| before.chars().next_back());
-            let next = text.get(self.at + len * sign.len_utf8()..).and_then(|next| next.chars().next());
+            let next = text.get(self.at + run * sign.len_utf8()..).and_then(|next| next.chars().next());
             if next.is_none() && !last {
                 return None;
             }
-            self.pair(sign, len, before, next);
+            self.pair(sign, run, before, next);
         }
-        Some(len * sign.len_utf8())
+        Some(run * sign.len_utf8())
     }
 
     fn pair(&mut self, sign: char, len: usize, before: Option<char>, next: Option<char>) {
@@ -603,6 +608,9 @@ enum Named {
 
 /// The tag of an element at the beginning of `rest`, whatever its name: `<pre class="a-b">`, `</pre>`, `[code]`.
 fn named(rest: &str) -> Named {
+    let is_cut = MAX_ELEMENT < rest.len();
+    let end = (0..=MAX_ELEMENT.min(rest.len())).rfind(|end| rest.is_char_boundary(*end)).unwrap_or(0);
+    let rest = &rest[..end];
     let (closer, is_angle) = match rest.as_bytes() {
         [b'<', ..] => ('>', true),
         [b'[', ..] => (']', false),
@@ -624,12 +632,8 @@ fn named(rest: &str) -> Named {
     if !behind.is_empty() && !behind.starts_with(closer) && !behind.starts_with(is_attribute) {
         return Named::No;
     }
-    let Some(end) = behind.find([closer, '<', '\n']).filter(|end| *end < MAX_ELEMENT) else {
-        return if rest.len() < MAX_ELEMENT && !behind.contains(['\n', '<']) {
-            Named::Grows
-        } else {
-            Named::No
-        };
+    let Some(end) = behind.find([closer, '<', '\n']) else {
+        return if is_cut { Named::No } else { Named::Grows };
     };
     if !behind.get(end..).is_some_and(|end| end.starts_with(closer)) {
         return Named::No;
