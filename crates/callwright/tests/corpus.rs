@@ -46,7 +46,10 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
     let only = case.get("only").and_then(toml::Value::as_str);
     let dialects = only.map_or_else(|| dialects.clone(), |name| dialects.only(name).unwrap());
     let starts_in_reasoning = case.get("start").and_then(toml::Value::as_str) == Some("reasoning");
-    let context = Context { dialects, starts_in_reasoning, ..Context::default() };
+    let is = |key: &str| case.get(key).and_then(toml::Value::as_bool).unwrap_or(false);
+    let asked = case.get("asked").and_then(toml::Value::as_str);
+    let native = is("native");
+    let context = Context { dialects, starts_in_reasoning, native, asked, ..Context::default() };
     let text = case["text"].as_str().unwrap();
     let tools = case.get("tools").and_then(toml::Value::as_str).unwrap_or(TOOLS);
     let tool_set = ToolSet::from_json(tools).unwrap();
@@ -75,7 +78,22 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
     };
     same("refused", list(case, "refused"), refused(&outcome));
     let string = |key: &str| case.get(key).and_then(toml::Value::as_str).unwrap_or("").to_owned();
-    same("says", vec![string("says")], vec![outcome.text.clone()]);
+    let says = if is("kept") { text.to_owned() } else { string("says") };
+    same("says", vec![says], vec![outcome.text.clone()]);
+    if case.get("shown").is_some() {
+        same(
+            "shown",
+            list(case, "shown"),
+            outcome.shown.iter().map(|call| call.by.name().to_owned()).collect(),
+        );
+    }
+    if case.get("beside").is_some() {
+        let of = |call: &callwright::Acceptance| match (call.unsure, call.beside_prose) {
+            (true, Some(stands)) => format!("{}, unsure", stands.name()),
+            (_, stands) => stands.map_or("alone", callwright::BesideProse::name).to_owned(),
+        };
+        same("beside", list(case, "beside"), outcome.calls().map(of).collect());
+    }
     same("thinks", vec![string("thinks")], vec![outcome.reasoning.clone()]);
     if let Some(dialect) = case.get("dialect").and_then(toml::Value::as_str) {
         let found = outcome.verdicts.iter().map(|verdict| match verdict {
