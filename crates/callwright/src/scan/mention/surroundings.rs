@@ -3,11 +3,9 @@
 //! It goes over what is said once, and knows signs of layout but no word of any language. Calls, thoughts and marks are
 //! stepped over: they say nothing.
 
-use callwright_json::Span;
-
+use super::elements::{self, Element, Mark};
 use super::pairs::{self, Flank, Pair};
 use super::prefix;
-use crate::syntax::tag::{Lexed, Role, tag_at};
 
 /// How much deeper than the text around it a line of code stands, in columns, as Markdown has it.
 const CODE_INDENT: usize = 4;
@@ -21,8 +19,6 @@ const RUN: &str = "tool_code";
 const MAX_OPEN: usize = 32;
 /// The most signs that are taken for one run.
 const MAX_RUN: usize = 256;
-/// The longest tag of an element, in bytes.
-const MAX_ELEMENT: usize = 384;
 
 /// What was seen of an answer so far.
 #[derive(Debug, Default)]
@@ -156,37 +152,6 @@ struct Gap {
     empty_line: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Element {
-    end: End,
-    /// Words stand before it.
-    words_before: bool,
-}
-
-/// What closes an element.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    /// `</a>`, `[/a]`, for the name that stands there.
-    Name(Span),
-    /// A mark.
-    Mark(&'static str),
-    /// `\end{a}`: a mark, and the name that stands there.
-    Both(&'static str, Span),
-}
-
-/// Marks that something else closes, and two that close themselves.
-const BLOCKS: &[(&str, &str)] = &[
-    ("<!--", "-->"),
-    ("/*", "*/"),
-    ("'''", "'''"),
-    ("\"\"\"", "\"\"\""),
-    ("<![CDATA[", "]]>"),
-    ("$$", "$$"),
-];
-/// Marks before a name that others close, before the same name.
-const ENVIRONMENTS: &[(&str, &str)] =
-    &[("\\begin{", "\\end{"), ("#+begin_", "#+end_"), ("#+BEGIN_", "#+END_"), ("{% ", "{% end")];
-
 impl Surroundings {
     /// Those of a text of its own, from `at` on.
     pub(in crate::scan) fn from(at: usize) -> Surroundings {
@@ -281,8 +246,7 @@ impl Surroundings {
 
     /// Is what begins at `at` the end of something that is open?
     pub(in crate::scan) fn ends_at(&self, text: &str, at: usize) -> bool {
-        let rest = text.get(at..).unwrap_or("");
-        self.elements.iter().any(|element| matches!(element.end, End::Mark(mark) if rest.starts_with(mark)))
+        self.elements.iter().any(|element| element.end.is_mark_at(text, at))
     }
 
     /// What stands behind the calls that wait, in their order.
@@ -420,94 +384,34 @@ impl Surroundings {
         }
     }
 
-    /// The length of the mark of an element here, if one stands here; `Some(None)` where more text must tell.
+    /// The length of a mark that opens or closes an element here, or says nothing; `None` where none stands here, and
+    /// `Some(None)` where more text must tell.
     fn element(&mut self, text: &str, limit: usize, last: bool) -> Option<Option<usize>> {
-        let rest = text.get(self.at..limit)?;
-        let open = |end| Element { end, words_before: false };
-        match tag_at(text, self.at) {
-            Lexed::Tag(tag) => {
-                let mark = tag.at.of(text);
-                let is_of_dialect = tag.role != Role::Other || tag.marked || tag.by_tokens;
-                if is_of_dialect && mark.len() <= rest.len() && !mark.trim_start_matches('<').contains('<') {
-                    return Some(Some(mark.len()));
-                }
+        let before = text.get(self.line.start..self.at).and_then(|before| before.chars().next_back());
+        let place = elements::Place { text, at: self.at, limit, last, before };
+        match elements::mark_at(place, &self.elements) {
+            Mark::Opens(end, len) => {
+                push(&mut self.elements, Element { end, words_before: self.words });
+                Some(Some(len))
             }
-            Lexed::Grows if !last => return Some(None),
-            Lexed::Grows | Lexed::No => {}
+            Mark::Closes(at, len) => {
+                self.close(at);
+                Some(Some(len))
+            }
+            Mark::Blank(len) => Some(Some(len)),
+            Mark::Grows => Some(None),
+            Mark::No => None,
         }
-        for (begin, end) in BLOCKS {
-            if rest.starts_with(end)
-                && self.close(|element| matches!(element, End::Mark(mark) if *mark == *end))
-            {
-                return Some(Some(end.len()));
-            }
-            // Not `src/*.rs` or `5$$`.
-            let before = text.get(self.line.start..self.at).and_then(|before| before.chars().next_back());
-            if rest.starts_with(begin) && before.is_none_or(char::is_whitespace) {
-                self.push(open(End::Mark(end)));
-                return Some(Some(begin.len()));
-            }
-            if !last && begin.starts_with(rest) && 1 < begin.len() {
-                return Some(None);
-            }
-        }
-        for (begin, end) in ENVIRONMENTS {
-            let Some((mark, name)) =
-                [*begin, *end].into_iter().find_map(|mark| Some((mark, rest.strip_prefix(mark)?)))
-            else {
-                match !last && 1 < rest.len() && (begin.starts_with(rest) || end.starts_with(rest)) {
-                    true => return Some(None),
-                    false => continue,
-                }
-            };
-            let len = name.find(|c: char| !c.is_alphanumeric() && c != '*').unwrap_or(name.len());
-            if len == name.len() && !last {
-                return Some(None);
-            }
-            let from = self.at + mark.len();
-            let name = Span::new(from, from + len);
-            let is_it = |element: &End| matches!(element, End::Both(mark, own) if mark == end && own.of(text) == name.of(text));
-            if mark == *end && self.close(is_it) {
-                return Some(Some(mark.len() + len));
-            }
-            if mark == *begin && 0 < len {
-                self.push(open(End::Both(end, name)));
-                return Some(Some(mark.len() + len));
-            }
-        }
-        let (is_closing, name, is_empty, len) = match named(rest) {
-            Named::No => return None,
-            Named::Grows if last => return None,
-            Named::Grows => return Some(None),
-            Named::Tag { is_closing, name, is_empty, len } => (is_closing, name, is_empty, len),
-        };
-        let name = Span::new(self.at + name.0, self.at + name.1);
-        let is_angle = rest.starts_with('<');
-        if is_closing {
-            let is_it = |element: &End| matches!(element, End::Name(own) if own.of(text) == name.of(text));
-            return (self.close(is_it) || is_angle).then_some(Some(len));
-        }
-        if !is_empty {
-            self.push(open(End::Name(name)));
-        }
-        // In square brackets it may be words: `[see below]`.
-        Some(Some(if is_angle { len } else { 1 }))
     }
 
-    fn push(&mut self, element: Element) {
-        push(&mut self.elements, Element { words_before: self.words, ..element });
-    }
-
-    /// Closes the innermost element whose end `fits`, and all in it.
-    fn close(&mut self, fits: impl Fn(&End) -> bool) -> bool {
-        let Some(at) = self.elements.iter().rposition(|element| fits(&element.end)) else { return false };
+    /// Closes the element that is the `at`th, and all in it.
+    fn close(&mut self, at: usize) {
         self.elements.truncate(at);
         for behind in &mut self.behind {
             if at < behind.elements && behind.element == Enclosed::Open {
                 behind.element = Enclosed::Closed;
             }
         }
-        true
     }
 
     /// Ends the line; the next one begins at `next`.
@@ -591,55 +495,6 @@ impl Layout {
         self.has_words |= has_words;
         self.is_behind_empty = false;
     }
-}
-
-/// What [`named`] finds.
-enum Named {
-    Tag {
-        is_closing: bool,
-        name: (usize, usize),
-        is_empty: bool,
-        len: usize,
-    },
-    /// More text must tell.
-    Grows,
-    No,
-}
-
-/// The tag of an element at the beginning of `rest`, whatever its name: `<pre class="a-b">`, `</pre>`, `[code]`.
-fn named(rest: &str) -> Named {
-    let is_cut = MAX_ELEMENT < rest.len();
-    let end = (0..=MAX_ELEMENT.min(rest.len())).rfind(|end| rest.is_char_boundary(*end)).unwrap_or(0);
-    let rest = &rest[..end];
-    let (closer, is_angle) = match rest.as_bytes() {
-        [b'<', ..] => ('>', true),
-        [b'[', ..] => (']', false),
-        _ => return Named::No,
-    };
-    let is_closing = rest.get(1..).is_some_and(|inner| inner.starts_with('/'));
-    let from = 1 + usize::from(is_closing);
-    let inner = rest.get(from..).unwrap_or("");
-    if !is_angle && !inner.starts_with(|c: char| c.is_ascii_alphabetic()) && !inner.is_empty() {
-        return Named::No;
-    }
-    if !inner.starts_with(|c: char| c.is_alphabetic() || c == '_') && !inner.is_empty() {
-        return Named::No;
-    }
-    let is_name = |c: char| c.is_alphanumeric() || is_angle && matches!(c, '_' | '-' | ':' | '.');
-    let name = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
-    let behind = inner.get(name..).unwrap_or("");
-    let is_attribute = |c: char| c.is_whitespace() && is_angle || c == '=' || c == '/' && is_angle;
-    if !behind.is_empty() && !behind.starts_with(closer) && !behind.starts_with(is_attribute) {
-        return Named::No;
-    }
-    let Some(end) = behind.find([closer, '<', '\n']) else {
-        return if is_cut { Named::No } else { Named::Grows };
-    };
-    if !behind.get(end..).is_some_and(|end| end.starts_with(closer)) {
-        return Named::No;
-    }
-    let is_empty = behind.get(..end).is_some_and(|inside| inside.ends_with('/'));
-    Named::Tag { is_closing, name: (from, from + name), is_empty, len: from + name + end + 1 }
 }
 
 fn push<T>(open: &mut Vec<T>, new: T) {
