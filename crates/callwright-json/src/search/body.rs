@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::cost::{BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, ODD_CLOSER};
+use super::escapes::Escapes;
 use super::{NONE, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
@@ -46,7 +47,7 @@ impl Quote {
     }
 
     /// The length of this string's closing quote, if one stands at the start of `bytes`.
-    fn closing(self, bytes: &[u8]) -> Option<usize> {
+    pub(super) fn closing(self, bytes: &[u8]) -> Option<usize> {
         match (self, bytes) {
             (Quote::Double, [b'"', ..]) | (Quote::Single, [b'\'', ..]) | (Quote::Back, [b'`', ..]) => Some(1),
             (Quote::Curly, [0xe2, 0x80, 0x9c | 0x9d, ..])
@@ -90,14 +91,27 @@ impl Search<'_, '_> {
             Quote::Double => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
+        let escapes = match quote.foreign_escapes() || self.in_arguments(&s) {
+            true => Escapes::Json,
+            false => self.escapes(at + len, quote)?,
+        };
         let body = (at + len) as u32;
-        Some(State { at: body, open: body, quote, step: Step::Body, comma: false, unpaired: false, ..s })
+        Some(State {
+            at: body,
+            open: body,
+            quote,
+            escapes,
+            step: Step::Body,
+            comma: false,
+            unpaired: false,
+            ..s
+        })
     }
 
     /// Enters a string whose opening `quote`, which should stand at `s.at`, is missing.
     pub(super) fn open_bare_string(&mut self, s: State, quote: Quote) -> State {
         let s = self.edit(s, RepairKind::AddQuote, Span::at(s.at as usize), "\"");
-        State { open: s.at, quote, step: Step::Body, comma: false, ..s }
+        State { open: s.at, quote, escapes: Escapes::Json, step: Step::Body, comma: false, ..s }
     }
 
     /// Goes on in a string up to the next place that needs a decision, and takes it.
@@ -138,7 +152,10 @@ impl Search<'_, '_> {
                 }
             };
             // `C:\` may begin a Windows path.
-            let plain = self.bytes.get(at) == Some(&b'\\') && at > 0 && self.bytes[at - 1] != b':';
+            let plain = self.bytes.get(at) == Some(&b'\\')
+                && at > 0
+                && self.bytes[at - 1] != b':'
+                && !s.escapes.is_text(self.bytes, at);
             match escape_len(self.bytes, at) {
                 Some(len) if plain => at += len,
                 _ => return at,
@@ -322,6 +339,14 @@ impl Search<'_, '_> {
         let text = self.bytes.get(open..self.last_at + 1)?;
         let (end, NONE) = self.before_closers(&s, text)? else { return None };
         let body = self.bytes.get(open..end)?;
+        if let Some(path) = body.strip_suffix(b"\\\"")
+            && s.quote == Quote::Double
+            && !self.cut
+            // `"he said \"so\"}` escapes its quotes, and has lost its own.
+            && !path.windows(2).any(|pair| pair == b"\\\"")
+        {
+            return self.ends_in_backslash(s, open + path.len());
+        }
         let between = self.bytes.get(end..self.last_at + 1)?;
         let quote = (0..body.len()).find(|&i| body[i] == b'"' && (i == 0 || body[i - 1] != b'\\'));
         // It is looked at for each way that comes here.
@@ -339,6 +364,13 @@ impl Search<'_, '_> {
         self.finish_string(s, end, end, 0)
     }
 
+    /// `{"path": "C:\dir\"}`: with the quote behind the last backslash escaped the string would have no end, so that the
+    /// backslash at `at` is text.
+    fn ends_in_backslash(&mut self, s: State, at: usize) -> Option<State> {
+        let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
+        self.finish_string(s, at + 1, at + 2, 1)
+    }
+
     /// A backslash in a string: an escape of JSON, of another language, or none at all.
     fn backslash(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
@@ -348,6 +380,10 @@ impl Search<'_, '_> {
                 s = self.edit(s, RepairKind::EscapeBackslash, Span::new(i, i + 1), "\\\\");
             }
             return Some(State { at: end as u32, ..s });
+        }
+        if s.escapes.is_text(self.bytes, at) {
+            let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
+            return Some(State { at: at as u32 + 1, ..s });
         }
         if let Some(len) = escape_len(self.bytes, at) {
             return Some(State { at: (at + len) as u32, ..s });

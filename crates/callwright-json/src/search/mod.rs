@@ -9,6 +9,7 @@
 //! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties.
 
 mod cost;
+mod escapes;
 mod value;
 mod token;
 mod body;
@@ -28,6 +29,7 @@ use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start
 pub(crate) use body::Quote;
 pub(crate) use cost::Cost;
 use cost::price;
+use escapes::Escapes;
 
 /// How closely the guide is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +90,8 @@ struct State {
     open: u32,
     step: Step,
     quote: Quote,
+    /// What the backslashes in the string are that is open.
+    escapes: Escapes,
     /// The last token says itself where it ends (not a number).
     firm: bool,
     /// The last value was a string whose closing quote stands right before `at`, of this many bytes.
@@ -300,6 +304,7 @@ impl<'t, 'g> Search<'t, 'g> {
             open: from as u32,
             step: Step::Value,
             quote: Quote::Double,
+            escapes: Escapes::Json,
             firm: true,
             text_end: 0,
             comma: false,

@@ -1,0 +1,121 @@
+//! What the backslashes of one string are: escapes of JSON, or text that nobody escaped.
+//!
+//! A string with an escape that JSON does not have, `\s`, `\U`, has two readings: only such ones are text, or all are. The
+//! string itself says which: `\"`, `\\` and layout that stands like layout show that its writer escapes; `\t` before a letter
+//! shows nothing. Where both stay, it is refused.
+
+use super::Search;
+use super::body::Quote;
+use crate::strict::escape_len;
+use crate::{Problem, Span};
+
+/// How the backslashes of a string are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Escapes {
+    /// As JSON has them.
+    #[default]
+    Json,
+    /// The same, but for those that no text has, `\b` and `\f`, and for `\'`: beside one that is no escape they are text.
+    Mended,
+    /// All are text, but before a quote.
+    Literal,
+}
+
+impl Escapes {
+    /// Is the backslash at `at` text?
+    pub(super) fn is_text(self, bytes: &[u8], at: usize) -> bool {
+        match (self, bytes.get(at + 1)) {
+            (Escapes::Json, _) | (_, None) => false,
+            (Escapes::Mended, next) => matches!(next, Some(b'b' | b'f' | b'\'')),
+            (Escapes::Literal, next) => next != Some(&b'"'),
+        }
+    }
+}
+
+/// What the backslashes of a string show.
+#[derive(Default)]
+struct Seen {
+    /// One that JSON does not have.
+    invalid: bool,
+    /// Escapes that can be nothing else: `\"`, `\\`, layout before anything but a letter.
+    working: usize,
+    /// Layout before a letter: `\name`.
+    line_breaks: usize,
+    /// The same of tabs and returns: `\temp`.
+    tabs: usize,
+    raw_breaks: bool,
+}
+
+impl Search<'_, '_> {
+    /// How the backslashes of the string are read whose body begins at `open`; `None` where two ways are equally likely.
+    pub(super) fn escapes(&mut self, open: usize, quote: Quote) -> Option<Escapes> {
+        let body = self.bytes.get(open..).unwrap_or(&[]);
+        let mut seen = Seen::default();
+        let mut at = 0;
+        while let Some(&byte) = body.get(at) {
+            match byte {
+                b'\\' => at += seen.escape(body, at),
+                b'\n' => {
+                    seen.raw_breaks = true;
+                    at += 1;
+                }
+                _ if quote.closing(&body[at..]).is_some() => break,
+                _ => at += 1,
+            }
+        }
+        // It is looked at for each way that comes here.
+        self.fuel -= at as i64;
+        if !seen.invalid {
+            return Some(Escapes::Json);
+        }
+        let body = &body[..at];
+        let layout = seen.line_breaks + seen.tabs;
+        // A share of the network begins with two.
+        let is_path =
+            has_drive(body) || body.starts_with(br"\\") && body.get(2).is_some_and(u8::is_ascii_alphanumeric);
+        let working = seen.working - usize::from(is_path && body.starts_with(br"\\"));
+        match (working, seen.tabs) {
+            _ if layout == 0 && working == seen.working => Some(Escapes::Mended),
+            (0, 0) if !is_path && 3 <= layout && !seen.raw_breaks => Some(Escapes::Mended),
+            (0, 0) if !is_path => self.open_escape(open, at),
+            (0, _) => Some(Escapes::Literal),
+            _ if is_path && 0 < layout => self.open_escape(open, at),
+            _ => Some(Escapes::Mended),
+        }
+    }
+
+    fn open_escape(&mut self, open: usize, len: usize) -> Option<Escapes> {
+        self.fail(Problem::OpenEscape, Span::new(open, open + len));
+        None
+    }
+}
+
+impl Seen {
+    /// Takes the backslash at `at` and gives the length of what it escapes.
+    fn escape(&mut self, body: &[u8], at: usize) -> usize {
+        let Some(len) = escape_len(body, at) else {
+            // What another language escapes is told where it stands.
+            self.invalid |= body.get(at + 1).is_some_and(|next| !matches!(next, b'\'' | b'$' | b'`' | b'\n'));
+            return 1;
+        };
+        let is_before_letter = body.get(at + len).is_some_and(u8::is_ascii_alphabetic);
+        match body.get(at + 1) {
+            Some(b'n') if is_before_letter => self.line_breaks += 1,
+            Some(b't' | b'r') if is_before_letter => self.tabs += 1,
+            Some(b'b' | b'f' | b'/') => {}
+            _ => self.working += 1,
+        }
+        len
+    }
+}
+
+/// Does a drive stand in `body`: `C:\`? Not where a line ends: `for x in y:\n`.
+fn has_drive(body: &[u8]) -> bool {
+    body.windows(4).enumerate().any(|(n, window)| {
+        let before = n.checked_sub(1).and_then(|n| body.get(n));
+        window[0].is_ascii_alphabetic()
+            && &window[1..3] == br":\"
+            && window[3] != b'n'
+            && !before.is_some_and(u8::is_ascii_alphanumeric)
+    })
+}
