@@ -156,7 +156,8 @@ impl Scorer {
         let words: Vec<&str> = report.split([' ', ',', '\n']).filter(|word| !word.is_empty()).collect();
         let behind = |word: &str| -> Result<f64> {
             let at = words.iter().position(|own| *own == word).map(|at| at + 1);
-            let figure = at.and_then(|at| words.get(at)).with_context(|| format!("not understood: {report}"))?;
+            let figure =
+                at.and_then(|at| words.get(at)).with_context(|| format!("not understood: {report}"))?;
             Ok(figure.parse()?)
         };
         table.at_least("public reports: as expected %", behind("expected")?, 84.0);

@@ -96,13 +96,15 @@ pub enum Beside {
     Apart,
     /// Behind words on its own line.
     Line,
-    /// Between words, or in the middle of a sentence: it may be shown rather than made.
+    /// Between words, in the middle of a sentence, or unsure like another call of the answer: it may be shown rather than
+    /// made.
     Within,
 }
 
 impl From<&Acceptance> for Beside {
     fn from(call: &Acceptance) -> Beside {
         match call.beside_prose {
+            _ if call.unsure => Beside::Within,
             None | Some(BesideProse::Above | BesideProse::Below) => Beside::Apart,
             Some(BesideProse::Line) => Beside::Line,
             Some(BesideProse::Between | BesideProse::Sentence) => Beside::Within,
@@ -360,6 +362,25 @@ mod tests {
         assert!(call.open_end);
         assert_eq!(rule(Kind::WRITE.idempotent(), Repaired::from(call)), Rule::Confirm);
         assert_eq!(rule(Kind::READ, Repaired::from(call)), Rule::Permission);
+    }
+
+    /// A call that ends the answer is unsure with the one before it, which stands between words.
+    #[test]
+    fn what_is_unsure_asks_wherever_it_stands() {
+        let tools =
+            callwright::ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#).unwrap();
+        let call = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
+        let text = format!("First:\n\n{call}\n\nThen:\n\n{call}").replacen("{}", r#"{"n": 1}"#, 1);
+        let read = |asked| {
+            let context = callwright::Context { asked: Some(asked), ..callwright::Context::default() };
+            let outcome = callwright::parse(&tools, &text, &[], &context);
+            outcome.calls().map(Beside::from).collect::<Vec<_>>()
+        };
+        assert_eq!(read("json_bare"), [Beside::Within, Beside::Within]);
+        assert_eq!(read("hermes"), [Beside::Within, Beside::Apart]);
+        for effect in [Effect::Read, Effect::Write, Effect::Destructive] {
+            assert_eq!(Decision::Run.beside(Beside::Within, effect), Decision::Ask(Why::Beside));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use callwright::{Dialect, Dialects, Grammar, NameAt};
 use serde::Serialize;
 
 use crate::args::{ConfigArgs, DialectsArgs};
-use crate::config::Config;
+use crate::config::{Config, meant};
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::view::json;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DialectsArgs) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let dialects = of(args.config.as_deref())?;
     if let Some(name) = &args.name {
-        let dialect = dialects.get(name).ok_or_else(|| unknown(name))?;
+        let dialect = dialects.get(name).ok_or_else(|| unknown(&dialects, name))?;
         match args.json {
             true => writeln!(out, "{}", json(dialect))?,
             false => out.write_all(whole(dialect)?.as_bytes())?,
@@ -76,8 +76,17 @@ pub(crate) fn of(config: Option<&Path>) -> Result<Dialects, Failure> {
 }
 
 /// A name that no dialect has.
-pub(crate) fn unknown(name: &str) -> Failure {
-    Failure::Config(format!("there is no dialect `{name}`; `callwright dialects` lists them"))
+pub(crate) fn unknown(dialects: &Dialects, name: &str) -> Failure {
+    Failure::Config(no_such(dialects, name))
+}
+
+/// Says that no dialect has this name, and which one was probably meant.
+pub(crate) fn no_such(dialects: &Dialects, name: &str) -> String {
+    let names = dialects.iter().flat_map(|dialect| [&dialect.name].into_iter().chain(&dialect.aliases));
+    match meant(name, names.map(|name| &**name)) {
+        Some(meant) => format!("there is no dialect `{name}`: did you mean `{meant}`?"),
+        None => format!("there is no dialect `{name}`; `callwright dialects` lists them"),
+    }
 }
 
 /// `hermes (*hermes*, *qwen3*): json with the name in it; Hermes 2 and 3, …`

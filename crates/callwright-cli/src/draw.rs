@@ -48,6 +48,9 @@ impl Pen {
         if outcome.verdicts.is_empty() {
             self.line(&mut out, Level::NOTE, "no call in this text", Vec::new());
         }
+        for shown in &outcome.shown {
+            self.line(&mut out, Level::NOTE, &words::shown(shown.name.as_deref(), &shown.by), Vec::new());
+        }
         if !outcome.text.trim().is_empty() {
             out.push('\n');
             self.heading(&mut out, "text");
@@ -122,6 +125,9 @@ impl Pen {
             let _ = writeln!(out, "  the model wrote the name as `{}`", harmless(from));
         }
         self.coercions(out, &call.coercions);
+        if call.unsure {
+            let _ = writeln!(out, "  {}", words::UNSURE);
+        }
         out.push('\n');
         self.heading(out, &call.name);
         indent(out, &pretty(&call.arguments));

@@ -18,9 +18,12 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
     let declared = args.tools.as_deref().map(door::tools_of).transpose()?;
     let known = dialects::of(args.config.as_deref())?;
     let dialects = match &args.dialect {
-        Some(name) => known.only(name).ok_or_else(|| dialects::unknown(name))?,
+        Some(name) => known.only(name).ok_or_else(|| dialects::unknown(&known, name))?,
         None => known,
     };
+    if let Some(name) = args.asked.as_deref().filter(|name| dialects.get(name).is_none()) {
+        return Err(dialects::unknown(&dialects, name));
+    }
     if args.lines.jsonl {
         let tools = declared.unwrap_or_else(ToolSet::empty);
         let lines = Lines { tools, dialects, compiled: Compiled::new(door::tool_set), args };
@@ -31,7 +34,8 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
     let context = Context {
         finish_reason: args.finish_reason.as_deref(),
         starts_in_reasoning: args.start == Start::Reasoning,
-        native: false,
+        native: args.native,
+        asked: args.asked.as_deref(),
         dialects: dialects.clone(),
         policy: args.policy,
         calls_in_reasoning: args.calls_in_reasoning,
@@ -65,7 +69,8 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Answers one line `{"id", "text", "tools"[, "tool_calls"][, "finish_reason"][, "reasoning"][, "start"]}`.
+    /// Answers one line `{"id", "text", "tools"[, "tool_calls"][, "finish_reason"][, "reasoning"][, "start"][, "native"]
+    /// [, "asked"]}`.
     fn answer(&self, line: &str) -> Answer {
         let tree = match strict(line) {
             Ok(tree) => tree,
@@ -93,13 +98,26 @@ impl Lines<'_> {
             Some(Ok(tools)) => tools,
             Some(Err(why)) => return Err(format!("cannot use `tools`: {why}")),
         };
+        let asked = string(case, "asked")?;
+        if let Some(name) = asked.as_deref().filter(|name| self.dialects.get(name).is_none()) {
+            return Err(dialects::no_such(&self.dialects, name));
+        }
         let native_mode = flag(case, "native")?;
+        if asked.is_some() && native_mode == Some(true) {
+            return Err(String::from(
+                "`asked` is a prompt's: with `native` the model was asked for no dialect",
+            ));
+        }
+        // What a line says goes before what holds for all of them.
+        let asked = asked.as_deref().or(self.args.asked.as_deref().filter(|_| native_mode != Some(true)));
+        let has_calls = given(case, "tool_calls").is_some();
         let native = native_calls(case)?;
         let native: Vec<NativeCall<'_>> = native.iter().map(Native::borrowed).collect();
         let context = Context {
             finish_reason: finish_reason.as_deref(),
             starts_in_reasoning: start.as_deref() == Some("reasoning"),
-            native: native_mode.unwrap_or_else(|| given(case, "tool_calls").is_some()),
+            native: native_mode.unwrap_or(asked.is_none() && (self.args.native || has_calls)),
+            asked,
             dialects: self.dialects.clone(),
             policy: self.args.policy,
             calls_in_reasoning: self.args.calls_in_reasoning,

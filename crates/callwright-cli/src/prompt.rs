@@ -22,7 +22,7 @@ pub(crate) fn run(args: &PromptArgs) -> Result<(), Failure> {
     }
     let all = dialects::of(args.config.as_deref())?;
     let dialect = match &args.dialect {
-        Some(name) => PromptDialect::named(&all, name).ok_or_else(|| dialects::unknown(name))?,
+        Some(name) => PromptDialect::named(&all, name).ok_or_else(|| dialects::unknown(&all, name))?,
         None => PromptDialect::for_model(&all, args.model.as_deref().unwrap_or_default()),
     };
     let speaking = Speaking {

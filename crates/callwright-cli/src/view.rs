@@ -1,7 +1,7 @@
 //! The lines that programs read: the engine's reports, with what a line adds to them.
 
 use callwright::{
-    CallRepairReport, CallReport, Candidate, HealReport, Outcome, Reason, RefusalReport, Report,
+    CallRepairReport, CallReport, Candidate, HealReport, Outcome, Reason, RefusalReport, Report, ShownReport,
 };
 use serde::Serialize;
 use serde::ser::{Error, Serializer};
@@ -45,6 +45,8 @@ pub(crate) struct Parsed<'a> {
     repairs: &'a [CallRepairReport<'a>],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refusals: Vec<Refused<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    shown: &'a [ShownReport<'a>],
     us: f64,
 }
 
@@ -67,6 +69,7 @@ impl<'a> Parsed<'a> {
                 .zip(told)
                 .map(|(report, feedback)| Refused { report, feedback })
                 .collect(),
+            shown: &report.shown,
             us,
         }
     }

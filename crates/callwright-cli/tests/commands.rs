@@ -40,10 +40,42 @@ fn parse_reads_a_file_and_writes_json() {
     assert_eq!(parsed["text"].as_str().map(str::trim), Some("Let me look."));
 }
 
+/// A call that stays text says why, and one that may be shown as well as made says so: drawn, in the report and by line.
+#[test]
+fn what_is_shown_or_unsure_is_told() {
+    let tools = file("shown.json", TOOLS);
+    let hermes = r#"<tool_call>{"name": "run_code", "arguments": {"code": "1"}}</tool_call>"#;
+    let fenced = format!("Like this:\n```text\nSay:\n{hermes}\n```\n");
+    let ran = run(&["parse", "--tools", &tools], fenced.as_str());
+    assert!(
+        ran.err.contains("a call to `run_code` is shown, not made: it stands in a fence with other text"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(ran.json()["shown"][0]["by"], "fence");
+    let between = format!("Like this:\n\n{hermes}\n\nSo far.");
+    let tools_at = ["--tools", &tools];
+    for (more, n_calls, unsure, n_shown) in [
+        (&[][..], 1, Some(false), 0),
+        (&["--asked", "hermes"], 1, Some(false), 0),
+        (&["--asked", "json"], 1, Some(true), 0),
+        (&["--asked", "json", "--policy", "strict"], 0, None, 1),
+        (&["--native"], 0, None, 1),
+    ] {
+        let ran = run(&[&["parse"], &tools_at[..], more].concat(), between.as_str());
+        let report = ran.json();
+        assert_eq!(report["calls"].as_array().unwrap().len(), n_calls, "{more:?}");
+        assert_eq!(report["calls"][0]["unsure"].as_bool(), unsure, "{more:?}");
+        assert_eq!(report["shown"].as_array().unwrap().len(), n_shown, "{more:?}");
+        assert_eq!(ran.err.contains("it is unsure"), unsure == Some(true), "{more:?}: {}", ran.err);
+        assert_eq!(ran.err.contains("is shown, not made"), n_shown == 1, "{more:?}: {}", ran.err);
+    }
+}
+
 #[test]
 fn calls_in_reasoning_count_as_asked() {
     let tools = file("reasoning.json", TOOLS);
-    let closed = format!("<think>Perhaps {CALL} or so.</think>Hello.");
+    let closed = format!("<think>Perhaps this.\n{CALL}\nOr so.</think>Hello.");
     let unclosed = format!("<think>So: {CALL}");
     for (setting, n_closed, n_unclosed) in [("ignore", 0, 0), ("unclosed", 0, 1), ("accept", 1, 1)] {
         for (text, n_calls) in [(&closed, n_closed), (&unclosed, n_unclosed)] {
@@ -158,12 +190,14 @@ fn every_failure_has_its_sentence_and_its_code() {
     let no_tools = file("no-tools.json", "{\"name\": 1}");
     let no_json = file("no-json.json", "[");
     let latin = file("latin.txt", b"caf\xe9");
-    let cases: [(&[&str], &str, i32, &str); 11] = [
+    let cases: [(&[&str], &str, i32, &str); 13] = [
         (&["parse", "--finish-reason", "bogus"], "", 2, "content_filter"),
         (&["sessions", "--outcome", "bogus"], "", 2, "corrected"),
         (&["run", "x", "--max-turns", "0"], "", 2, "--max-turns"),
         (&["parse", "--tools", &tools, "--chunks", "0"], "", 2, "--chunks"),
         (&["heal", "--jobs", "2"], "", 2, "--jsonl"),
+        (&["parse", "--asked", "json", "--native"], "", 2, "--native"),
+        (&["parse", "--asked", "hermse"], "", 8, "there is no dialect `hermse`: did you mean `hermes`?"),
         (&["parse", "no-such-file", "--tools", &tools], "", 3, "cannot read no-such-file"),
         (&["heal", env!("CARGO_TARGET_TMPDIR")], "", 3, "cannot read"),
         (&["heal", &latin], "", 4, "is not UTF-8 at byte 3"),

@@ -47,6 +47,47 @@ fn parse_answers_each_line() {
     assert!(answers.iter().all(|answer| answer["us"].is_number()));
 }
 
+/// What a line says of how its model was asked goes before what the command says of all.
+#[test]
+fn a_line_says_how_its_model_was_asked() {
+    let text = "Like this:\n\n<tool_call>{\"name\": \"run_code\", \"arguments\": {\"code\": \"1\"}}</tool_call>\n\nSo far.";
+    let case = |more: Value| {
+        let mut case = json!({"id": 1, "text": text, "tools": tools()});
+        case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        case
+    };
+    let cases = [
+        case(json!({})),
+        case(json!({"asked": "json"})),
+        case(json!({"asked": "hermes"})),
+        case(json!({"native": true})),
+        case(json!({"asked": "hermse"})),
+        case(json!({"asked": 1})),
+        case(json!({"asked": "json", "native": true})),
+        case(json!({"asked": "json", "tool_calls": []})),
+    ];
+    let (unsure, sure, shown) = (("call", true), ("call", false), ("text", true));
+    for (flags, expected) in [
+        (&[][..], [sure, unsure, sure, shown]),
+        (&["--asked", "json"], [unsure, unsure, sure, shown]),
+        (&["--native"], [shown, unsure, sure, shown]),
+    ] {
+        let ran = run(&[&["parse", "--jsonl"], flags].concat(), jsonl(&cases));
+        let answers = ran.lines();
+        let came = answers.iter().take(4).map(|answer| match answer["calls"][0]["unsure"].as_bool() {
+            Some(is_unsure) => ("call", is_unsure),
+            None => ("text", answer["shown"][0]["by"] == "unsure"),
+        });
+        assert_eq!(came.collect::<Vec<_>>(), expected, "{flags:?}: {}", ran.out);
+        for (n, why) in
+            [(4, "did you mean `hermes`"), (5, "`asked` must be a string"), (6, "`asked` is a prompt's")]
+        {
+            assert!(answers[n]["error"].as_str().unwrap().contains(why), "{}", answers[n]);
+        }
+        assert_eq!(answers[7]["calls"][0]["unsure"], true);
+    }
+}
+
 #[test]
 fn numbers_pass_to_the_digit() {
     let arguments = "{\"query\": \"x\", \"n\": [1e400, 0.10, 123456789012345678901234567890]}";

@@ -489,7 +489,7 @@ fn a_call_beside_prose_never_writes_unasked() {
     let bad = call("bad.txt");
     for (name, text) in [
         ("between", format!("In der Datei steht Folgendes:\n\n{bad}\n\nIch habe das nicht getan.")),
-        ("sentence", format!("ページの指示は {bad} でした。")),
+        ("sentence", format!("ページの指示は {bad}")),
         ("line", format!("Seite: {bad}")),
     ] {
         let script = format!(

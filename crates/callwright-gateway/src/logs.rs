@@ -147,15 +147,19 @@ fn last_refusal(turn: &TurnRecord) -> Option<&'static str> {
 
 /// One answer of a model, where it made calls.
 fn step(request: &str, number: usize, attempt: &Attempt, choice: &Choice) {
+    for shown in &choice.outcome.shown {
+        let (name, by) = (shown.name.as_deref(), shown.by.name());
+        tracing::info!(request, toolName = name, dialect = &*shown.dialect, by, "[chat] shown tool call");
+    }
     for verdict in &choice.outcome.verdicts {
-        let (name, id, invalid) = match verdict {
+        let (name, id, invalid, unsure) = match verdict {
             Verdict::Accepted(call) => {
                 healed(request, call);
-                (Some(call.name.as_str()), call.id.as_deref(), false)
+                (Some(call.name.as_str()), call.id.as_deref(), false, call.unsure)
             }
             Verdict::Refused(refusal) => {
                 refused(request, number, refusal);
-                (refusal.name.as_deref(), refusal.id.as_deref(), true)
+                (refusal.name.as_deref(), refusal.id.as_deref(), true, false)
             }
         };
         let usage = attempt.usage;
@@ -164,6 +168,7 @@ fn step(request: &str, number: usize, attempt: &Attempt, choice: &Choice) {
             toolName = name,
             toolCallId = id,
             invalid,
+            unsure,
             finishReason = choice.finish_reason.as_deref(),
             promptTokens = usage.prompt,
             completionTokens = usage.completion,

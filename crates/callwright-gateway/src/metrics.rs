@@ -37,6 +37,8 @@ pub(crate) struct Metrics {
     calls: Family<Labels<4>, Counter>,
     call_errors: Family<Labels<4>, Counter>,
     repairs: Family<Labels<1>, Counter>,
+    unsure: Family<Labels<3>, Counter>,
+    shown: Family<Labels<4>, Counter>,
     tokens: Family<Labels<2>, Counter>,
     refused: Family<Labels<1>, Counter>,
     first_byte: Histogram,
@@ -63,6 +65,8 @@ impl Metrics {
             calls: Family::default(),
             call_errors: Family::default(),
             repairs: Family::default(),
+            unsure: Family::default(),
+            shown: Family::default(),
             tokens: Family::default(),
             refused: Family::default(),
             first_byte: Histogram::new(seconds),
@@ -85,6 +89,10 @@ impl Metrics {
         let help = "Calls that were wrong before healing, and that still were after it";
         registry.register("call_errors", help, self.call_errors.clone());
         registry.register("repairs", "Repairs by kind", self.repairs.clone());
+        let help = "Calls among them that may be shown as well as made";
+        registry.register("unsure_calls", help, self.unsure.clone());
+        let help = "What looks like calls and stayed text, by what shows it";
+        registry.register("shown_calls", help, self.shown.clone());
         registry.register("tokens", "Tokens as upstreams count them", self.tokens.clone());
         registry.register("refused", "Requests that were refused before their turn", self.refused.clone());
         registry.register_with_unit(
@@ -156,6 +164,7 @@ impl Metrics {
         }
         for choice in &attempt.choices {
             self.calls(model, attempt.mode.name(), &choice.outcome);
+            self.shown(model, attempt.mode.name(), &choice.outcome);
         }
     }
 
@@ -180,6 +189,10 @@ impl Metrics {
                 ("dialect", Label::dialect(dialect.clone())),
                 ("outcome", became.into()),
             ];
+            if let Verdict::Accepted(Acceptance { unsure: true, .. }) = verdict {
+                let [model, mode, dialect, _] = labels.clone();
+                self.unsure.get_or_create(&Labels([model, mode, dialect])).inc();
+            }
             self.calls.get_or_create(&Labels(labels)).inc();
             for (stage, error) in [("before", before), ("after", after)] {
                 let Some(error) = error else { continue };
@@ -191,6 +204,18 @@ impl Metrics {
                 ];
                 self.call_errors.get_or_create(&Labels(labels)).inc();
             }
+        }
+    }
+
+    fn shown(&self, model: &Label, mode: &'static str, outcome: &Outcome) {
+        for call in &outcome.shown {
+            let labels = [
+                ("model", model.clone()),
+                ("mode", mode.into()),
+                ("dialect", Label::dialect(call.dialect.clone())),
+                ("by", call.by.name().into()),
+            ];
+            self.shown.get_or_create(&Labels(labels)).inc();
         }
     }
 

@@ -4,7 +4,7 @@
 
 use callwright::json;
 use callwright::value::Value;
-use callwright::{Acceptance, Policy, Refusal, Verdict};
+use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict};
 use callwright_relay::{Attempt, AttemptReason, CallFault, Choice, TurnEnd, TurnRecord, Usage, call_faults};
 use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
 
@@ -149,7 +149,12 @@ impl Tally {
             self.faults.extend(call_faults(verdict).into_iter().map(fault));
             match verdict {
                 Verdict::Accepted(call) => {
-                    nodes.push(self.accepted(attempt, call, calls.next().unwrap_or_default(), place));
+                    let report = placed(calls.next().unwrap_or_default(), place);
+                    let next = record.attempts.get(place.attempt).map(|attempt| attempt.reason);
+                    nodes.push(match next {
+                        Some(AttemptReason::Confirm) if call.unsure => doubted(call, report, &choice.outcome),
+                        _ => self.accepted(attempt, call, report),
+                    });
                 }
                 Verdict::Refused(refusal) => {
                     let report = refusals.next().unwrap_or_default();
@@ -159,7 +164,7 @@ impl Tally {
         }
     }
 
-    fn accepted(&mut self, attempt: &Attempt, call: &Acceptance, report: Value, place: Place) -> NewNode {
+    fn accepted(&mut self, attempt: &Attempt, call: &Acceptance, report: Value) -> NewNode {
         let is_mended = !Policy::Strict.admits(call);
         let became = match attempt.reason.is_correction() {
             true => Became::Corrected,
@@ -168,10 +173,7 @@ impl Tally {
         };
         self.calls.push(Call { tool: call.name.clone(), dialect: call.dialect.to_string(), became });
         let kind = if is_mended { NodeKind::Healed } else { NodeKind::ToolCall };
-        let mut node = NewNode::new(kind, placed(report, place));
-        node.name = Some(call.name.clone());
-        node.call = call.id.clone();
-        node
+        call_node(kind, call, report)
     }
 
     fn refused(&mut self, record: &TurnRecord, refusal: &Refusal, report: Value, place: Place) -> NewNode {
@@ -196,6 +198,21 @@ impl Tally {
         node.call = refusal.id.clone();
         node
     }
+}
+
+/// A call that did not go out, as the model was asked whether it means it: the answer to that tells what became of it.
+fn doubted(call: &Acceptance, report: Value, outcome: &Outcome) -> NewNode {
+    let mut payload = report;
+    payload["text"] = outcome.confirmation().into();
+    payload["next"] = AttemptReason::Confirm.name().into();
+    call_node(NodeKind::ToolCall, call, payload)
+}
+
+fn call_node(kind: NodeKind, call: &Acceptance, payload: Value) -> NewNode {
+    let mut node = NewNode::new(kind, payload);
+    node.name = Some(call.name.clone());
+    node.call = call.id.clone();
+    node
 }
 
 fn listed(report: &Value, member: &str) -> impl Iterator<Item = Value> + use<> {

@@ -192,13 +192,15 @@ fn request(
     (start, end): (SystemTime, SystemTime),
 ) -> Value {
     let total = turn.usage();
-    let mut counts = [0_i64; 4];
+    let mut counts = [0_i64; 6];
     for attempt in &turn.attempts {
         for outcome in attempt.choices.iter().map(|choice| &choice.outcome) {
             counts[0] += outcome.calls().count() as i64;
             counts[1] += outcome.refusals().count() as i64;
             counts[2] += outcome.calls().map(|call| call.repairs.len() as i64).sum::<i64>();
             counts[3] += outcome.calls().map(|call| call.coercions.len() as i64).sum::<i64>();
+            counts[4] += outcome.calls().filter(|call| call.unsure).count() as i64;
+            counts[5] += outcome.shown.len() as i64;
         }
     }
     let mut attributes = vec![
@@ -212,7 +214,14 @@ fn request(
         attribute("callwright.held_bytes", turn.held as i64),
         attribute("callwright.streamed", turn.streamed),
     ];
-    let names = ["callwright.calls", "callwright.refusals", "callwright.repairs", "callwright.coercions"];
+    let names = [
+        "callwright.calls",
+        "callwright.refusals",
+        "callwright.repairs",
+        "callwright.coercions",
+        "callwright.unsure",
+        "callwright.shown",
+    ];
     attributes.extend(names.into_iter().zip(counts).map(|(name, count)| attribute(name, count)));
     if let Some(last) = turn.attempts.last() {
         let reasons = last.choices.iter().filter_map(|choice| choice.finish_reason.as_deref());

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use callwright::json;
 use callwright::value::Value;
 use callwright_gateway::{ClientKey, GatewayConfig, KeepConfig, Secrets};
+use callwright_relay::config::{Mode, ModelConfig, RelayConfig};
 use callwright_replay::Replay;
 use callwright_store::{Store, StoreConfig};
 use running::{Answer, Running, relay_to, replay};
@@ -174,6 +175,73 @@ fn an_error_that_went_back_is_a_node_of_its_own() {
         json!({"name": "", "right": 0, "healed": 0, "corrected": 1, "refused": 1})
     );
     assert_eq!(statistics["by_tool"][0]["name"], "run_code");
+}
+
+/// A call that is asked for alone went out once: the one that came is told as corrected, the other as what it was.
+#[test]
+fn an_unsure_call_is_kept_and_counted_with_what_it_came_to() {
+    let unsure = r#"Like this:\n\n<tool_call>{\"name\": \"run_code\", \"arguments\": {\"code\": \"secret\"}}</tool_call>\n\nSo far."#;
+    let upstream = format!(
+        "[[answer]]\nwhen = {{ lacks = \"middle of prose\" }}\nrepeat = true\ntext = \"{unsure}\"\n\
+         [[answer]]\nwhen = {{ contains = \"only show it\" }}\nrepeat = true\n\
+         text = '{{\"name\": \"run_code\", \"arguments\": {{\"code\": \"1\"}}}}'\n"
+    );
+    let upstream = replay(&upstream);
+    let mut model = ModelConfig::new("*");
+    model.mode = Some(Mode::Prompt);
+    let relay = RelayConfig { models: vec![model], ..relay_to(&upstream.base_url()) };
+    let running = Running::start(keeping(&folder()), relay);
+    let asked = |session: &str, policy: &str| {
+        let head = format!(
+            "POST /v1/chat/completions\nx-callwright-session: {session}\nx-callwright-policy: {policy}"
+        );
+        let answer = running.ask(&head, &says("Go.").to_string());
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        awaited(&running, &format!("/api/session/{session}"), |_| true)
+    };
+    let session = asked("meant", "auto");
+    let nodes = session["nodes"].as_array().unwrap();
+    let kinds: Vec<&str> = nodes.iter().map(|node| node["node_type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["user", "model_turn", "tool_call", "model_turn", "tool_call"]);
+    let (first, call, second) = (&nodes[1]["payload"], &nodes[2]["payload"], &nodes[3]["payload"]);
+    assert_eq!(first["choices"][0]["report"]["calls"][0]["unsure"], true);
+    assert_eq!((&call["unsure"], &call["next"]), (&json!(true), &json!("confirm")));
+    let told = call["text"].as_str().unwrap();
+    assert!(told.contains("the tool run_code in the middle of prose") && !told.contains("secret"), "{told}");
+    assert_eq!(second["why"], "confirm");
+    assert_eq!(session["turns"][0]["outcome"], "corrected");
+    assert_eq!(session["turns"][0]["repair_turns"], 1);
+    let counted = |right: u32, corrected: u32| json!({"name": "", "right": right, "healed": 0, "corrected": corrected, "refused": 0});
+    assert_eq!(running.get("/api/statistics").json()["calls"], counted(0, 1));
+    let page = running.get("/session?id=meant&node=2").body;
+    assert!(page.contains("class=\"found unsure\" title=\"call 1, unsure\""), "{page}");
+    assert!(page.contains("unsure: it may be shown rather than made"), "{page}");
+    let page = running.get("/session?id=meant&node=2&tab=feedback").body;
+    assert!(
+        page.contains("asked whether it means this call") && page.contains("in the middle of prose"),
+        "{page}"
+    );
+    // Read again with what its prompt had asked for, it is the same.
+    let page = running.get("/session?id=meant&node=2&tab=what-if").body;
+    assert!(page.contains("run_code (R0, unsure)") && page.contains("The same."), "{page}");
+
+    let session = asked("quiet", "strict");
+    assert_eq!(session["nodes"].as_array().unwrap().len(), 2);
+    assert_eq!(session["nodes"][1]["payload"]["choices"][0]["report"]["shown"][0]["by"], "unsure");
+    let page = running.get("/session?id=quiet&node=2").body;
+    assert!(page.contains("class=\"found shown\" title=\"shown, not made: it may be made"), "{page}");
+    let session = asked("flagged", "heal");
+    assert_eq!(session["nodes"][2]["payload"]["unsure"], true);
+    assert_eq!(running.get("/api/statistics").json()["calls"], counted(1, 1));
+
+    let text = running.get("/metrics").body;
+    for line in [
+        r#"callwright_unsure_calls_total{model="gpt-4o",mode="prompt",dialect="hermes"} 2"#,
+        r#"callwright_shown_calls_total{model="gpt-4o",mode="prompt",dialect="hermes",by="unsure"} 1"#,
+        r#"callwright_attempts_total{upstream="replay",why="confirm",status="2xx"} 1"#,
+    ] {
+        assert!(text.lines().any(|l| l == line), "no {line} in\n{text}");
+    }
 }
 
 #[test]

@@ -195,6 +195,8 @@ fn a_request_is_a_trace_with_its_attempts() {
     }
     has(request, "callwright.end", json!({"stringValue": "healed"}));
     has(request, "callwright.repairs", json!({"intValue": "1"}));
+    has(request, "callwright.unsure", json!({"intValue": "0"}));
+    has(request, "callwright.shown", json!({"intValue": "0"}));
     has(attempt, "callwright.mode", json!({"stringValue": "native"}));
     let nanoseconds = |span: &Value, key: &str| span[key].as_str().unwrap().parse::<u128>().unwrap();
     let start = nanoseconds(request, "startTimeUnixNano");

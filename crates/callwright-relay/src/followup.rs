@@ -1,4 +1,5 @@
-//! The questions that follow a refused call: the call alone again, or the errors as the model's next turn.
+//! The questions that follow a call that is refused or unsure: the call alone again, whether it is meant, or the errors as
+//! the model's next turn.
 
 use std::sync::Arc;
 
@@ -30,8 +31,6 @@ pub(crate) fn reask(
         (_, Some(name)) => ToolChoice::Named(name.to_owned()),
         (_, None) => ToolChoice::Required,
     };
-    // Arguments take about a token for each three bytes; twice that leaves room for what was missing.
-    let needed = CALL_TOKENS.max(refusal.block.len() as u64 * 2 / 3 + 512);
     // Servers refuse a turn without words.
     let said = match refusal.block.trim().is_empty() {
         true => refusal.name.as_deref().unwrap_or("…"),
@@ -43,7 +42,7 @@ pub(crate) fn reask(
             json!({"role": "user", "content": refusal.feedback().user_message()}).to_string(),
         ],
         offer: Some(Offer { tool_set: Arc::clone(tool_set), choice }),
-        max_tokens: Some(needed.min(tokens)),
+        max_tokens: Some(tokens_for(&refusal.block).min(tokens)),
         stream: false,
     }
 }
@@ -63,6 +62,26 @@ pub(crate) fn demand(choice: &Choice, tool_set: &Arc<ToolSet>, wanted: &ToolChoi
         max_tokens: Some(CALL_TOKENS.min(tokens)),
         stream: false,
     }
+}
+
+/// Asks whether the model means calls of `choice` that may be shown as well as made; nothing where it has none.
+pub(crate) fn confirm(choice: &Choice, tokens: u64) -> Option<Question> {
+    let asks = choice.outcome.confirmation()?;
+    Some(Question {
+        more: vec![
+            json!({"role": "assistant", "content": choice.raw}).to_string(),
+            json!({"role": "user", "content": asks}).to_string(),
+        ],
+        offer: None,
+        max_tokens: Some(tokens_for(&choice.raw).min(tokens)),
+        stream: false,
+    })
+}
+
+/// The tokens that saying `calls` again may take. Arguments take about a token for each three bytes; twice that leaves room
+/// for what was missing.
+fn tokens_for(calls: &str) -> u64 {
+    CALL_TOKENS.max(calls.len() as u64 * 2 / 3 + 512)
 }
 
 /// Gives the errors to the model as its next turn, in the channel that it used.

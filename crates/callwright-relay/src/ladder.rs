@@ -1,4 +1,4 @@
-//! What to do about refused calls: ask again, feed back, or refuse. Pure: decided here, done elsewhere.
+//! What to do about calls that are refused or unsure: ask again, feed back, or refuse. Pure: decided here, done elsewhere.
 
 use std::time::Duration;
 
@@ -75,7 +75,16 @@ impl Ladder {
 
     /// May a call that the request demands, and that did not come, be asked for?
     pub(crate) fn may_demand(&mut self, elapsed: Duration) -> bool {
-        let may = self.policy.feeds_back() && 0 < self.reasks && 0 < self.tokens && elapsed < self.time;
+        self.policy.feeds_back() && self.takes_reask(elapsed)
+    }
+
+    /// May the model be asked whether it means calls that may be shown as well as made?
+    pub(crate) fn may_confirm(&mut self, elapsed: Duration) -> bool {
+        self.policy == Policy::Auto && self.takes_reask(elapsed)
+    }
+
+    fn takes_reask(&mut self, elapsed: Duration) -> bool {
+        let may = 0 < self.reasks && 0 < self.tokens && elapsed < self.time;
         self.reasks -= u32::from(may);
         may
     }
@@ -137,6 +146,27 @@ mod tests {
         assert_eq!(steps(Policy::Heal, &bounds, &errors[..1]), [refused]);
         assert_eq!(steps(Policy::Strict, &bounds, &errors[..1]), [refused]);
         assert_eq!(Ladder::new(Policy::Auto, &bounds).next(&[], 0, Duration::ZERO), Step::Deliver);
+    }
+
+    #[test]
+    fn what_asks_for_more_than_errors_takes_a_request_too() {
+        let bounds = LadderConfig::default();
+        let mut ladder = Ladder::new(Policy::Auto, &bounds);
+        assert!(ladder.may_confirm(Duration::ZERO));
+        assert!(!ladder.may_confirm(Duration::ZERO) && !ladder.may_demand(Duration::ZERO));
+        assert_eq!(ladder.next(&[&refusal("type")], 10, Duration::ZERO), Step::Feedback);
+        for (policy, confirms, demands) in [
+            (Policy::Heal, false, false),
+            // It teaches by errors, and this is none.
+            (Policy::Feedback, false, true),
+            (Policy::Strict, false, false),
+        ] {
+            assert_eq!(Ladder::new(policy, &bounds).may_confirm(Duration::ZERO), confirms, "{policy:?}");
+            assert_eq!(Ladder::new(policy, &bounds).may_demand(Duration::ZERO), demands, "{policy:?}");
+        }
+        assert!(!Ladder::new(Policy::Auto, &bounds).may_confirm(Duration::MAX));
+        let none = LadderConfig { max_tokens: 0, ..bounds };
+        assert!(!Ladder::new(Policy::Auto, &none).may_confirm(Duration::ZERO));
     }
 
     #[test]

@@ -204,7 +204,7 @@ impl Question {
         // A small model that may go on calling does, to the end of its tokens: where nobody asks for several
         // calls, an answer that is held to a form holds one, as llama.cpp has it for native calls.
         let is_held = wanted.is_some_and(|constraint| is_free && constraint.is_for(options.dialect));
-        let parallel = ask.parallel.unwrap_or(!is_held) && !self.is_follow_up();
+        let parallel = ask.parallel.unwrap_or(!is_held) && self.offer.is_none();
         let held = wanted.filter(|_| is_free).and_then(|constraint| {
             let field = constrain::field(constraint, options.dialect, tool_set, choice, parallel)?;
             Some((constraint, field))

@@ -31,6 +31,10 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) dialects: &'a Dialects,
     /// Which tools may be called.
     pub(crate) allowed: &'a ToolChoice,
+    /// The dialect that the prompt asked for, where it asked for one.
+    pub(crate) asked: Option<&'a str>,
+    /// Does a call that may be shown as well as made stay in the text?
+    pub(crate) unsure_is_text: bool,
     /// What the prompt showed, and the conversation that it stood in: an example said back is no call.
     pub(crate) shown: Option<&'a Shown>,
 }
@@ -72,6 +76,8 @@ impl<'t> ChoiceReader<'t> {
             policy: options.policy,
             doubt_open_ends: options.doubt_open_ends,
             live: options.live,
+            asked: options.asked,
+            unsure_is_text: options.unsure_is_text,
             calls_in_reasoning: options.calls_in_reasoning,
             dialects: options.dialects.clone(),
             ..Context::default()
@@ -199,6 +205,21 @@ pub(crate) fn read_whole(
             reading.finish(is_cut, &mut events)
         })
         .collect()
+}
+
+/// Reads once more what a model wrote, under other options. Its native calls get other ids.
+pub(crate) fn read_again(choice: &Choice, tool_set: &ToolSet, options: ReadOptions<'_>) -> Choice {
+    let mut events = Vec::new();
+    let mut reading = ChoiceReader::new(tool_set, options);
+    for (index, (name, arguments)) in choice.native.iter().enumerate() {
+        let (name, arguments) = (Some(name.as_str()), Some(arguments.as_str()));
+        reading.call(CallDelta { index: Some(index), id: None, name, arguments }, &mut events);
+    }
+    reading.text(&choice.raw, &mut events);
+    if let Some(reason) = &choice.finish_reason {
+        reading.stopped(reason);
+    }
+    reading.finish(false, &mut events)
 }
 
 /// Which of the declared tools the question wants, and what it showed.

@@ -152,6 +152,8 @@ pub enum AttemptReason {
     NoConstraint,
     /// A broken call was asked for again.
     Reask,
+    /// A call may have been shown rather than made: the model was asked whether it means it.
+    Confirm,
     /// An error went to the model as its next turn.
     Feedback,
     /// The model could not do it: another one was asked.
@@ -162,7 +164,10 @@ impl AttemptReason {
     /// Was there an answer already, which was not right?
     pub fn is_correction(self) -> bool {
         match self {
-            AttemptReason::Reask | AttemptReason::Feedback | AttemptReason::OtherModel => true,
+            AttemptReason::Reask
+            | AttemptReason::Confirm
+            | AttemptReason::Feedback
+            | AttemptReason::OtherModel => true,
             AttemptReason::First
             | AttemptReason::Failover
             | AttemptReason::NoTools
@@ -178,6 +183,7 @@ impl AttemptReason {
             AttemptReason::NoTools => "no-tools",
             AttemptReason::NoConstraint => "no-constraint",
             AttemptReason::Reask => "reask",
+            AttemptReason::Confirm => "confirm",
             AttemptReason::Feedback => "feedback",
             AttemptReason::OtherModel => "other-model",
         }

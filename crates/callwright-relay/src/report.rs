@@ -34,9 +34,24 @@ pub(crate) fn outcome(
     set(headers, "x-callwright-outcome", end.name());
     set(headers, "x-callwright-attempts", &record.attempts.len().to_string());
     let mended = repairs(resolutions.iter().flat_map(|resolution| &resolution.verdicts));
-    if !mended.is_empty() {
-        let list: Vec<String> = mended.iter().map(|(kind, n)| format!("{kind}={n}")).collect();
-        set(headers, "x-callwright-repairs", &list.join(","));
+    list(headers, "x-callwright-repairs", &mended);
+    let mut shown = BTreeMap::new();
+    for call in resolutions.iter().flat_map(|resolution| &resolution.first.outcome.shown) {
+        *shown.entry(call.by.name()).or_default() += 1;
+    }
+    list(headers, "x-callwright-shown", &shown);
+    let verdicts = resolutions.iter().flat_map(|resolution| &resolution.verdicts);
+    let unsure = verdicts.filter(|verdict| matches!(verdict, Verdict::Accepted(call) if call.unsure)).count();
+    if 0 < unsure {
+        set(headers, "x-callwright-unsure", &unsure.to_string());
+    }
+}
+
+/// `fence=1,line=2`; nothing where there is nothing.
+fn list(headers: &mut HeaderMap, name: &'static str, counts: &BTreeMap<&'static str, usize>) {
+    if !counts.is_empty() {
+        let list: Vec<String> = counts.iter().map(|(kind, n)| format!("{kind}={n}")).collect();
+        set(headers, name, &list.join(","));
     }
 }
 

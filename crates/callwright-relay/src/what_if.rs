@@ -29,6 +29,8 @@ pub struct WhatIf<'a> {
     pub native: Vec<(&'a str, &'a str)>,
     /// Did the upstream get the tools natively?
     pub is_native: bool,
+    /// The dialect that its prompt asked for; nobody says where there is none, or none of this name.
+    pub asked: Option<&'a str>,
     /// What may be done about calls that are not right.
     pub policy: Policy,
     /// Why the model is taken to have stopped.
@@ -74,6 +76,7 @@ impl WhatIf<'_> {
         let context = Context {
             finish_reason: self.finish_reason,
             native: self.is_native,
+            asked: self.asked,
             dialects,
             policy: self.policy,
             ..Context::default()

@@ -239,6 +239,105 @@ fn prose_beside_calls_is_said_once() {
     }
 }
 
+/// A call between words that was written in another form than the one that was asked for: made, or shown?
+fn between(more: &str) -> String {
+    let call = r#"<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>"#;
+    format!(
+        "[[answer]]\nwhen = {{ lacks = \"in the middle of prose\" }}\ntext = \"Like this:\\n\\n{call}\\n\\nSo far.\"\n{more}"
+    )
+}
+
+const BETWEEN: &str = "Like this:\n\n<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>\n\nSo far.";
+
+/// What it says when asked decides: alone it is a call, and anything else leaves it the text that it was.
+#[test]
+fn an_unsure_call_is_asked_for_alone_once() {
+    let made = r#"[[answer]]
+text = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+usage = { prompt_tokens = 50, completion_tokens = 20 }
+"#;
+    let setting = setting(&between(made));
+    let answer = run(setting.client.chat(&request(PROMPT))).unwrap();
+    assert_eq!(calls(&answer), [("get_weather", json!({"city": "Oslo"}))]);
+    assert_eq!(
+        (answer.text.as_str(), answer.finish_reason.as_deref()),
+        ("Like this:\n\nSo far.", Some("tool_calls"))
+    );
+    assert_eq!(
+        setting.ends.0.lock().unwrap().as_slice(),
+        [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Confirm])]
+    );
+    let asked = bodies(&setting.replay);
+    let messages = asked[1]["messages"].as_array().unwrap();
+    let (said, question) = (&messages[messages.len() - 2], &messages[messages.len() - 1]);
+    assert_eq!((&said["role"], &said["content"]), (&json!("assistant"), &json!(BETWEEN)));
+    let question = question["content"].as_str().unwrap();
+    assert!(question.contains("the tool get_weather in the middle of prose"), "{question}");
+    assert!(!question.contains("Paris"), "{question}");
+    assert!(1000 < asked[1]["max_tokens"].as_u64().unwrap());
+    // As the request itself, it asks for calls in the dialect of the prompt.
+    assert_eq!(messages[0], asked[0]["messages"][0]);
+}
+
+#[test]
+fn an_unsure_call_that_nobody_means_is_text() {
+    let again = BETWEEN.replace('"', "\\\"").replace('\n', "\\n");
+    for other in ["I only showed it.", "", &again] {
+        let setting = setting(&between(&format!("[[answer]]\ntext = \"{other}\"\n")));
+        let answer = run(setting.client.chat(&request(PROMPT))).unwrap();
+        assert_eq!((calls(&answer), answer.text.as_str()), (Vec::new(), BETWEEN), "{other}");
+        assert_eq!(answer.finish_reason.as_deref(), Some("stop"));
+        assert_eq!(
+            setting.ends.0.lock().unwrap().as_slice(),
+            [(TurnEnd::Passed, vec![AttemptReason::First, AttemptReason::Confirm])]
+        );
+    }
+}
+
+/// What was wrong with the call that is made alone is a matter of the rest of the ladder.
+#[test]
+fn an_unsure_call_that_is_made_wrongly_is_refused_like_any() {
+    let wrong =
+        "[[answer]]\nrepeat = true\ntext = '{\"name\": \"get_weather\", \"arguments\": {\"town\": 1}}'\n";
+    let setting = setting(&between(wrong));
+    let answer = run(setting.client.chat(&request(PROMPT))).unwrap();
+    assert_eq!(calls(&answer), []);
+    assert!(answer.text.contains("get_weather was not run"), "{}", answer.text);
+    let ends = setting.ends.0.lock().unwrap();
+    let whys = &ends[0].1;
+    // The one request that could ask again is spent.
+    assert_eq!(whys[..2], [AttemptReason::First, AttemptReason::Confirm]);
+    assert!(!whys.contains(&AttemptReason::Reask), "{whys:?}");
+}
+
+/// Where words have gone out, where no request is left and under policies that ask for nothing, it goes out as a call.
+#[test]
+fn an_unsure_call_goes_out_where_nobody_may_be_asked() {
+    let none = |config: &mut RelayConfig| config.ladder.reasks = 0;
+    let heal = |config: &mut RelayConfig| config.policy = Policy::Heal;
+    let strict = |config: &mut RelayConfig| config.policy = Policy::Strict;
+    let settings = [
+        setting_with(&between(""), none),
+        setting_with(&between(""), heal),
+        setting_with(&between(""), strict),
+    ];
+    for (setting, n_calls) in settings.iter().zip([1, 1, 0]) {
+        let answer = run(setting.client.chat(&request(PROMPT))).unwrap();
+        assert_eq!((calls(&answer).len(), bodies(&setting.replay).len()), (n_calls, 1));
+        let text = if n_calls == 0 { BETWEEN } else { "Like this:\n\nSo far." };
+        assert_eq!(answer.text, text);
+    }
+    let setting = setting(&between(""));
+    let (text, calls, finish) = streamed(&setting.client, &request(PROMPT)).unwrap();
+    assert_eq!((text.trim(), calls.len(), finish.as_str()), ("Like this:\n\nSo far.", 1, "tool_calls"));
+    assert_eq!(bodies(&setting.replay).len(), 1);
+    // The upstream had its tools natively: what it writes between words is text.
+    let setting = self::setting(&between(""));
+    let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
+    assert_eq!((calls.len(), answer.text.as_str(), bodies(&setting.replay).len()), (1, BETWEEN, 1));
+    assert!(answer.calls.is_empty());
+}
+
 /// S0-53, S4-01, S4-15, S4-18
 #[test]
 fn the_feedback_policy_teaches_in_the_channel_of_the_model() {

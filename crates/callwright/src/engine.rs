@@ -30,6 +30,9 @@ pub struct Context<'a> {
     /// The name of the dialect that the model was asked to call in, where that is known: a call in another one that stands
     /// between words is [unsure](crate::Acceptance::unsure).
     pub asked: Option<&'a str>,
+    /// What is [unsure](crate::Acceptance::unsure) stays in the text, and [`Outcome::shown`] tells of it: the model was
+    /// asked whether it means it, and does not. With `native`, and under [`Policy::Strict`], it always does.
+    pub unsure_is_text: bool,
     /// The dialects to look for. [`Dialects::only`] pins one.
     pub dialects: Dialects,
     /// What may be done about a call that is not right as it was written. The caller feeds back and

@@ -41,8 +41,8 @@ pub use heal::{Healed, heal};
 pub use policy::{CallsInReasoning, Policy};
 pub use report::{
     CallRepairReport, CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport,
-    PositionReport, RefusalReport, RepairReport, Report, UnhealedReport, VERSION as REPORT_VERSION,
-    ViolationReport, WhyReport,
+    PositionReport, RefusalReport, RepairReport, Report, ShownReport, UnhealedReport,
+    VERSION as REPORT_VERSION, ViolationReport, WhyReport,
 };
 pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
 pub use schema::{
@@ -50,4 +50,6 @@ pub use schema::{
 };
 pub use syntax::{Text, Typing};
 pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolChoice, ToolProblem, ToolSet, ToolSetError};
-pub use verdict::{Acceptance, BesideProse, Outcome, Reason, Refusal, ShapeError, Verdict};
+pub use verdict::{
+    Acceptance, BesideProse, Outcome, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict,
+};

@@ -14,7 +14,7 @@ use crate::engine::NativeCall;
 use crate::feedback::Position;
 use crate::heal::Healed;
 use crate::schema::{Coercion, Violation};
-use crate::verdict::{Acceptance, BesideProse, Outcome, Reason, Refusal, Verdict};
+use crate::verdict::{Acceptance, BesideProse, Outcome, Reason, Refusal, ShownCall, Verdict};
 
 /// The version of the form of reports. Fields may be added within a version; a field that goes, or changes its
 /// meaning, makes a new one.
@@ -29,6 +29,8 @@ pub struct Report<'a> {
     pub calls: Vec<CallReport<'a>>,
     /// The refused calls, in their order.
     pub refusals: Vec<RefusalReport<'a>>,
+    /// What looks like a call and is only shown, in its order. It is a part of `text`.
+    pub shown: Vec<ShownReport<'a>>,
     /// What the model said besides its calls.
     pub text: &'a str,
     /// What it thought, where that is marked as such.
@@ -74,8 +76,25 @@ pub struct CallReport<'a> {
     pub renamed_from: Option<&'a str>,
     /// How it stands to the words beside it: [`BesideProse::name`](crate::BesideProse::name).
     pub beside_prose: Option<&'static str>,
+    /// It may be shown as well as made: [`Acceptance::unsure`].
+    pub unsure: bool,
     /// The answer ends before the call does, and more could have followed: [`Acceptance::open_end`].
     pub open_end: bool,
+}
+
+/// A call that is shown, not made.
+#[derive(Debug, Serialize)]
+pub struct ShownReport<'a> {
+    /// The tool that it names, as far as that can be read.
+    pub name: Option<&'a str>,
+    /// The dialect that it is written in.
+    pub dialect: &'a str,
+    /// The bytes of the answer's text that it takes, markup included.
+    pub span: [u32; 2],
+    /// What shows it: [`ShownBy::name`](crate::ShownBy::name).
+    pub by: &'static str,
+    /// The same, as the end of a sentence.
+    pub message: String,
 }
 
 /// One repair: the bytes `at`, which were `before`, were replaced by `put`.
@@ -211,7 +230,8 @@ impl<'a> Report<'a> {
             }
         }
         let (text, reasoning) = (outcome.text.as_str(), outcome.reasoning.as_str());
-        Report { version: VERSION, calls, refusals, text, reasoning, repairs, repair_counts }
+        let shown = outcome.shown.iter().map(ShownReport::of).collect();
+        Report { version: VERSION, calls, refusals, shown, text, reasoning, repairs, repair_counts }
     }
 }
 
@@ -229,7 +249,20 @@ impl<'a> CallReport<'a> {
             coercions: call.coercions.iter().map(CoercionReport::of).collect(),
             renamed_from: call.renamed_from.as_deref(),
             beside_prose: call.beside_prose.map(BesideProse::name),
+            unsure: call.unsure,
             open_end: call.open_end,
+        }
+    }
+}
+
+impl<'a> ShownReport<'a> {
+    fn of(shown: &'a ShownCall) -> ShownReport<'a> {
+        ShownReport {
+            name: shown.name.as_deref(),
+            dialect: &shown.dialect,
+            span: pair(shown.span),
+            by: shown.by.name(),
+            message: shown.by.to_string(),
         }
     }
 }

@@ -362,6 +362,27 @@ impl ShownBy {
     }
 }
 
+/// Why the call is shown, as the end of a sentence: `it is indented like code`.
+impl fmt::Display for ShownBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ShownBy::Fence => {
+                "it stands in a fence with other text, or in one that is not of three backticks"
+            }
+            ShownBy::Indent => "it is indented like code",
+            ShownBy::Prefix => "its line begins with the mark of a quotation, a table, a patch or a log",
+            ShownBy::Element => "it stands in an element, with words outside",
+            ShownBy::Pair => "it stands between quotes, ticks, brackets or stars, with words outside",
+            ShownBy::Line => "words stand before and behind it on its line",
+            ShownBy::Sentence => "it is a word of a sentence, without marks of its own",
+            ShownBy::Between => "it stands between words, without marks of its own",
+            ShownBy::OtherForm => "it stands beside a call with marks, and has none of its own",
+            ShownBy::Repeat => "it says again a call that was made",
+            ShownBy::Unsure => "it may be made as well as shown, and nobody asks the model",
+        })
+    }
+}
+
 impl Outcome {
     /// The accepted calls.
     pub fn calls(&self) -> impl Iterator<Item = &Acceptance> {

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
 use callwright::{
-    Acceptance, Coercion, HealReport, Healed, NativeCall, Outcome, Reason, Refusal, Report, Verdict,
-    Violation,
+    Acceptance, Coercion, Context, HealReport, Healed, NativeCall, Outcome, Reason, Refusal, Report, ToolSet,
+    Verdict, Violation,
 };
 use callwright_json::{Diagnostic, Problem, Repair, RepairKind, Span};
 
@@ -59,8 +59,8 @@ fn a_healed_call() {
          \"dialect\":\"json_bare\",\"class\":\"R2\",\"span\":[0,9],\"repairs\":[\
          {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[7,8],\"before\":\"}\",\"put\":\"\"},\
          {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[8,9],\"before\":\"}\",\"put\":\"\"}],\
-         \"coercions\":[{\"pointer\":\"/m\",\"from\":\"\\\"5\\\"\",\"to\":\"5\"}],\"renamed_from\":\"F\",\"beside_prose\":null,\"open_end\":false}],\
-         \"refusals\":[],\"text\":\"\",\"reasoning\":\"\",\"repairs\":[\
+         \"coercions\":[{\"pointer\":\"/m\",\"from\":\"\\\"5\\\"\",\"to\":\"5\"}],\"renamed_from\":\"F\",\"beside_prose\":null,\"unsure\":false,\"open_end\":false}],\
+         \"refusals\":[],\"shown\":[],\"text\":\"\",\"reasoning\":\"\",\"repairs\":[\
          {\"call\":1,\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[7,8],\"before\":\"}\",\"put\":\"\"},\
          {\"call\":1,\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[8,9],\"before\":\"}\",\"put\":\"\"}],\
          \"repair_counts\":{\"drop-closer\":2}}"
@@ -91,7 +91,7 @@ fn a_refused_call() {
     assert_eq!(
         report,
         callwright::json!({
-            "version": 2, "calls": [], "text": "Hi", "reasoning": "Hm", "repairs": [], "repair_counts": {},
+            "version": 2, "calls": [], "shown": [], "text": "Hi", "reasoning": "Hm", "repairs": [], "repair_counts": {},
             "refusals": [{
                 "number": 2, "id": "c2", "name": "f", "dialect": "json_fence", "span": [4, 9],
                 "block": "{\n \"a\":1}}", "code": "unreadable", "message": "Extra data",
@@ -103,6 +103,44 @@ fn a_refused_call() {
             }],
         })
     );
+}
+
+/// What may be shown as well as made is a call with a flag, or a part of the text with its place; whoever asked the model
+/// about it reads the same answer once more, and loses nothing of it.
+#[test]
+fn what_is_unsure_or_shown_is_told() {
+    let tools =
+        r#"[{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]"#;
+    let tools = ToolSet::from_json(tools).unwrap();
+    let call = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
+    let text = format!("Like this:\n\n{call}\n\nThat was it.");
+    let read = |context: &Context<'_>| {
+        let outcome = callwright::parse(&tools, &text, &[], context);
+        (callwright::value::Value::of(&Report::of(&outcome, &text, &[])).unwrap(), outcome.confirmation())
+    };
+    let (report, question) = read(&Context { asked: Some("mistral_json"), ..Context::default() });
+    assert_eq!(report["calls"][0]["unsure"], true);
+    assert_eq!(report["calls"][0]["beside_prose"], "between");
+    assert_eq!(report["shown"], callwright::json!([]));
+    let question = question.unwrap();
+    assert!(question.contains("tool f") && !question.contains('{'), "{question}");
+    let quiet = Context { asked: Some("mistral_json"), unsure_is_text: true, ..Context::default() };
+    for context in [quiet, Context { native: true, ..Context::default() }] {
+        let (report, question) = read(&context);
+        let span = [12, 12 + call.len()];
+        assert_eq!(report["calls"], callwright::json!([]));
+        assert_eq!(report["text"], text.as_str());
+        let message = "it may be made as well as shown, and nobody asks the model";
+        assert_eq!(
+            report["shown"],
+            callwright::json!([
+                {"name": "f", "dialect": "hermes", "span": span, "by": "unsure", "message": message}
+            ])
+        );
+        assert_eq!(question, None);
+    }
+    let (report, question) = read(&Context { asked: Some("hermes"), ..Context::default() });
+    assert_eq!((report["calls"][0]["unsure"].as_bool(), question), (Some(false), None));
 }
 
 #[test]

@@ -27,8 +27,10 @@ const FINISH_REASONS: [&str; 13] = [
 
 #[derive(Debug, Args)]
 #[command(after_help = "With --jsonl each line is an object
-  {\"id\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"reasoning\"][, \"start\"][, \"native\"]}
-(native: true where the model was given its tools natively, which lines with tool_calls say by themselves)
+  {\"id\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"reasoning\"][, \"start\"][, \"native\"]
+   [, \"asked\"]}
+(native: true where the model was given its tools natively, which lines with tool_calls say by themselves; asked: the
+dialect that a prompt asked it to call in; both as --native and --asked, which hold for lines that say neither)
 and is answered, in order, by one flushed line
   {\"id\", \"calls\": [{\"name\", \"arguments\", …}], \"text\", \"repairs\", …, \"us\"}
 which has an \"error\" where only refusals came out, or the line could not be used.
@@ -53,6 +55,13 @@ pub(crate) struct ParseArgs {
     /// Look for this dialect only, by a name that `callwright dialects` lists.
     #[arg(long, value_name = "NAME")]
     pub(crate) dialect: Option<String>,
+    /// The dialect that the model was asked to call in, by such a name: a call in another one that stands between words is
+    /// unsure.
+    #[arg(long, value_name = "NAME", conflicts_with = "native")]
+    pub(crate) asked: Option<String>,
+    /// The model was given its tools natively: what it writes between words is no call.
+    #[arg(long)]
+    pub(crate) native: bool,
     /// The configuration file whose `[[dialect]]` tables are looked for too.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

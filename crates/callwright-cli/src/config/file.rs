@@ -73,8 +73,8 @@ pub(super) fn in_our_words(message: &str) -> String {
     format!("{given}, expected {wanted}")
 }
 
-/// The known key that was probably meant: at most a third of the letters differ.
-pub(super) fn meant<'k>(unknown: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+/// The known name that was probably meant: at most a third of the letters differ.
+pub(crate) fn meant<'k>(unknown: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let near = known.min_by_key(|name| strsim::damerau_levenshtein(name, unknown))?;
     (strsim::damerau_levenshtein(near, unknown) * 3 <= unknown.chars().count()).then_some(near)
 }

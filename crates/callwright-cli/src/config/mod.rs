@@ -25,6 +25,7 @@ use crate::args::Flags;
 use crate::failure::Failure;
 use crate::input;
 pub(crate) use check::print;
+pub(crate) use file::meant;
 pub(crate) use found::summary;
 pub(crate) use settings::{KeyConfig, ResponseFile, Settings};
 pub(crate) use store::own_folder;

@@ -105,6 +105,10 @@ impl Pen {
         for refusal in choice["report"]["refusals"].as_array().into_iter().flatten() {
             self.refusal(out, refusal);
         }
+        for shown in choice["report"]["shown"].as_array().into_iter().flatten() {
+            let line = words::shown(shown["name"].as_str(), &text(shown, "message"));
+            self.line(out, Level::NOTE, &line, Vec::new());
+        }
     }
 
     fn call(self, out: &mut String, call: &Value, number: usize, text_of: &str) {
@@ -121,6 +125,9 @@ impl Pen {
         for coercion in call["coercions"].as_array().into_iter().flatten() {
             let part = |key: &str| harmless(text(coercion, key)).into_owned();
             let _ = writeln!(out, "  {}: {} became {}", part("pointer"), part("from"), part("to"));
+        }
+        if call["unsure"] == true {
+            let _ = writeln!(out, "  {}", words::UNSURE);
         }
     }
 

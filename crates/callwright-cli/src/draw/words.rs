@@ -1,5 +1,7 @@
 //! What a person reads about each repair and class.
 
+use std::fmt::Display;
+
 use callwright_json::{Class, RepairKind};
 
 use crate::harmless::harmless;
@@ -9,6 +11,17 @@ pub(crate) fn class(class: Class) -> &'static str {
         Class::Exact => "R0: nothing was changed",
         Class::Lossless => "R1: only the wrapping or the spelling",
         Class::Inferred => "R2: inferred, and there is only one way",
+    }
+}
+
+/// What is said of a call that may be shown as well as made.
+pub(crate) const UNSURE: &str = "it is unsure: it may be shown rather than made, so ask before it runs";
+
+/// Why a call stayed text. `by` is the end of a sentence.
+pub(crate) fn shown(name: Option<&str>, by: &dyn Display) -> String {
+    match name {
+        Some(name) => format!("a call to `{name}` is shown, not made: {by}"),
+        None => format!("a call is shown, not made: {by}"),
     }
 }
 

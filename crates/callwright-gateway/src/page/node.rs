@@ -10,7 +10,7 @@ use super::diff;
 use super::layout::{duration, time};
 use super::links;
 use super::report::{declares_tools, definition, list, number, pretty, pretty_text, span, text};
-use super::spans::{Marks, is_native, marked};
+use super::spans::{Marks, is_native, is_unsure, marked};
 use super::timeline::badge;
 use super::visible::visible;
 use super::what_if::{self, Conditions};
@@ -164,13 +164,15 @@ pub(crate) fn answer(choice: &Value, report: &Value) -> Markup {
         }
         @if !marks.is_empty() {
             p.legend {
-                span.found { "a call" } " " span.found.refused { "refused" } " " del { "struck" } " " ins { "put in" }
+                span.found { "a call" } " " span.found.unsure { "unsure" } " " span.found.refused { "refused" } " "
+                span.found.shown { "shown" } " " del { "struck" } " " ins { "put in" }
                 " " span.caret {} " first error"
             }
         }
         ul.verdicts {
             @for call in list(report, "calls") { li { (accepted(call)) } }
             @for refusal in list(report, "refusals") { li { (refused(refusal)) } }
+            @for shown in list(report, "shown") { li { (shown_call(shown)) } }
         }
         @if list(report, "calls").chain(list(report, "refusals")).next().is_none() { p.empty { "No call in this text." } }
         @if !text(choice, "finish_reason").is_empty() {
@@ -185,8 +187,19 @@ fn accepted(call: &Value) -> Markup {
             span.badge.right { "call " (number(call, "number")) } " " code { (visible(text(call, "name"))) }
             span.fact { (visible(text(call, "dialect"))) " · " (visible(text(call, "class"))) }
             @if call.get("open_end").and_then(Value::as_bool) == Some(true) { span.fact { "its end is open" } }
+            @if is_unsure(call) { span.fact { "unsure: it may be shown rather than made" } }
         }
         (edits(call))
+    }
+}
+
+/// A call that is a part of the text, and why.
+fn shown_call(shown: &Value) -> Markup {
+    html! {
+        p {
+            span.badge { "shown" } " " code { (visible(text(shown, "name"))) }
+            span.fact { (visible(text(shown, "dialect"))) } " " (visible(text(shown, "message")))
+        }
     }
 }
 
@@ -301,19 +314,24 @@ fn definition_of(schema: Option<String>, is_declared: bool) -> Markup {
     }
 }
 
-/// What the model was told after this turn: errors of the same attempt.
+/// What the model was told after this turn: errors of the same attempt, and what it was asked about calls that are unsure.
 fn feedback(session: &Session, node: &Node) -> Markup {
     let attempt = number(&node.payload, "attempt");
-    let is_error = |other: &&Node| {
-        matches!(other.kind, NodeKind::ValidationError | NodeKind::Refused)
+    let is_told = |other: &&Node| {
+        (matches!(other.kind, NodeKind::ValidationError | NodeKind::Refused) || is_confirmed(other))
             && other.turn == node.turn
             && number(&other.payload, "attempt") == attempt
     };
-    let errors: Vec<&Node> = session.nodes.iter().filter(is_error).collect();
+    let errors: Vec<&Node> = session.nodes.iter().filter(is_told).collect();
     html! {
         @for error in &errors { (told(error)) }
         @if errors.is_empty() { p.empty { "There was nothing to tell the model." } }
     }
+}
+
+/// Was the model asked whether it means this call?
+fn is_confirmed(call: &Node) -> bool {
+    text(&call.payload, "next") == "confirm"
 }
 
 fn told(error: &Node) -> Markup {
@@ -321,6 +339,7 @@ fn told(error: &Node) -> Markup {
         p {
             @match text(&error.payload, "next") {
                 "feedback" => "This went to the model as its next turn:",
+                "confirm" => "The model was asked whether it means this call:",
                 "reask" => "The model was asked again, without a trace of the error. It could have been told:",
                 "" => "The client was told, and nobody asked again:",
                 next => { "Next was asked: " (visible(next)) ". The model could have been told:" }
@@ -385,6 +404,7 @@ fn other(node: &Node) -> Markup {
                 (accepted(payload))
                 p.label { "The arguments as they were handed on:" }
                 pre data-copy="" { (visible(&payload.get("arguments").map(pretty).unwrap_or_default())) }
+                @if is_confirmed(node) { (told(node)) }
             },
             NodeKind::ValidationError | NodeKind::Refused => {
                 @let place = span(payload.get("position").and_then(|place| place.get("at")));

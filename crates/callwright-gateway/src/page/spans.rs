@@ -9,15 +9,45 @@ use std::ops::Range;
 use callwright::value::Value;
 use maud::{Markup, html};
 
-use super::report::{list, span, text};
+use super::report::{list, number, span, text};
 use super::visible::visible;
 
-/// A call that was found in the text, accepted or refused.
+/// A call that was found in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) at: Range<usize>,
-    pub(crate) number: u64,
-    pub(crate) is_refused: bool,
+    pub(crate) became: Became,
+}
+
+/// What became of a call that was found, with its number.
+#[derive(Clone, Debug)]
+pub(crate) enum Became {
+    Accepted(u64),
+    /// It may be shown as well as made.
+    Unsure(u64),
+    Refused(u64),
+    /// It is only shown, and this shows it.
+    Shown(String),
+}
+
+impl Became {
+    fn class(&self) -> &'static str {
+        match self {
+            Became::Accepted(_) => "found",
+            Became::Unsure(_) => "found unsure",
+            Became::Refused(_) => "found refused",
+            Became::Shown(_) => "found shown",
+        }
+    }
+
+    fn title(&self) -> String {
+        match self {
+            Became::Accepted(number) => format!("call {number}"),
+            Became::Unsure(number) => format!("call {number}, unsure"),
+            Became::Refused(number) => format!("call {number}, refused"),
+            Became::Shown(message) => format!("shown, not made: {message}"),
+        }
+    }
 }
 
 /// Bytes that were struck, and what was put in their place.
@@ -43,11 +73,12 @@ impl Marks {
     pub(crate) fn of(report: &Value, raw: &str) -> Marks {
         let mut marks = Marks::default();
         for call in list(report, "calls").filter(|call| !is_native(call)) {
-            marks.found.extend(found(call, false));
+            let became = if is_unsure(call) { Became::Unsure } else { Became::Accepted };
+            marks.found.extend(found(call, became(number(call, "number"))));
             marks.edits.extend(list(call, "repairs").filter_map(edit));
         }
         for refusal in list(report, "refusals").filter(|refusal| !is_native(refusal)) {
-            let found = found(refusal, true);
+            let found = found(refusal, Became::Refused(number(refusal, "number")));
             // Places of a refusal are counted in its block, which stands somewhere in what was found.
             let block = text(refusal, "block");
             let begin = found.as_ref().map_or(0, |found| found.at.start);
@@ -56,6 +87,9 @@ impl Marks {
                 marks.carets.push((at + place.start, text(refusal, "message").to_owned()));
             }
             marks.found.extend(found);
+        }
+        for shown in list(report, "shown") {
+            marks.found.extend(found(shown, Became::Shown(text(shown, "message").to_owned())));
         }
         marks
     }
@@ -92,10 +126,13 @@ pub(crate) fn is_native(call: &Value) -> bool {
     text(call, "dialect") == "native"
 }
 
-fn found(call: &Value, is_refused: bool) -> Option<Found> {
-    let number = call.get("number").and_then(Value::as_u64).unwrap_or_default();
+pub(crate) fn is_unsure(call: &Value) -> bool {
+    call.get("unsure").and_then(Value::as_bool) == Some(true)
+}
+
+fn found(call: &Value, became: Became) -> Option<Found> {
     let at = span(call.get("span")).filter(|at| !at.is_empty())?;
-    Some(Found { at, number, is_refused })
+    Some(Found { at, became })
 }
 
 fn edit(repair: &Value) -> Option<Edit> {
@@ -129,10 +166,9 @@ pub(crate) fn marked(raw: &str, marks: &Marks) -> Markup {
                 }
             };
             @match found {
-                Some(Found { number, is_refused: true, .. }) => {
-                    span.found.refused title={ "call " (number) ", refused" } { (piece) }
+                Some(Found { became, .. }) => {
+                    span class=(became.class()) title=(visible(&became.title())) { (piece) }
                 },
-                Some(Found { number, .. }) => span.found title={ "call " (number) } { (piece) },
                 None => (piece),
             }
         }
@@ -242,6 +278,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_is_unsure_or_shown_is_marked_as_such() {
+        let raw = "a <b> c <d>";
+        let report = json!({"calls": [{"number": 1, "dialect": "hermes", "span": [2, 5], "unsure": true}],
+            "shown": [{"name": "f", "dialect": "hermes", "span": [8, 11], "by": "line", "message": "words & words"}]});
+        assert_eq!(
+            marked(raw, &Marks::of(&report, raw)).into_string(),
+            "a <span class=\"found unsure\" title=\"call 1, unsure\">&lt;b&gt;</span> c \
+             <span class=\"found shown\" title=\"shown, not made: words &amp; words\">&lt;d&gt;</span>"
+        );
+    }
+
     /// The text of markup that is only made of spans, `del` and `ins`; the text of `ins` is left out.
     fn text_content(markup: &str) -> String {
         let (mut out, mut rest, mut is_put) = (String::new(), markup, false);
@@ -321,11 +369,13 @@ mod tests {
         fn the_text_is_whole_and_harmless(
             raw in hostile(),
             edits in prop::collection::vec((0..80usize, 0..9usize, hostile(), hostile()), 0..6),
-            found in prop::collection::vec((0..80usize, 0..60usize, any::<bool>()), 0..3),
+            found in prop::collection::vec((0..80usize, 0..60usize, prop::option::of(hostile())), 0..3),
             carets in prop::collection::vec((0..90usize, hostile()), 0..3),
         ) {
             let edits = edits.into_iter().map(|(at, n, put, why)| Edit { at: at..at + n, put, why });
-            let found = found.into_iter().map(|(at, n, is_refused)| Found { at: at..at + n, number: 1, is_refused });
+            let found = found.into_iter().map(|(at, n, shown)| {
+                Found { at: at..at + n, became: shown.map_or(Became::Refused(1), Became::Shown) }
+            });
             let marks = Marks { found: found.collect(), edits: edits.collect(), carets };
             let shown = marked(&raw, &marks).into_string();
             prop_assert_eq!(text_content(&shown), visible(&raw));

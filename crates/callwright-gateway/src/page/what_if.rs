@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use super::links;
 use super::node::{Opened, answer};
 use super::report::{list, text};
+use super::spans::is_unsure;
 use super::visible::visible;
 
 /// What is to be otherwise; what is not set is as it was.
@@ -52,6 +53,7 @@ fn again(opened: &Opened, kept: &Value, conditions: &Conditions) -> Markup {
         text: text(kept, "raw"),
         native: native.collect(),
         is_native: text(&opened.node.payload, "mode") == "native",
+        asked: opened.node.payload.get("dialect").and_then(Value::as_str),
         policy: conditions.policy.as_deref().and_then(Policy::named).unwrap_or_default(),
         finish_reason: conditions
             .finish_reason
@@ -74,12 +76,15 @@ fn again(opened: &Opened, kept: &Value, conditions: &Conditions) -> Markup {
     }
 }
 
-/// `run_code (R1), refused: truncated`
+/// `run_code (R1), refused: truncated, shown: fence`
 fn gist(report: &Value) -> String {
-    let accepted =
-        list(report, "calls").map(|call| format!("{} ({})", text(call, "name"), text(call, "class")));
+    let accepted = list(report, "calls").map(|call| {
+        let unsure = if is_unsure(call) { ", unsure" } else { "" };
+        format!("{} ({}{unsure})", text(call, "name"), text(call, "class"))
+    });
     let refused = list(report, "refusals").map(|refusal| format!("refused: {}", text(refusal, "code")));
-    let all: Vec<String> = accepted.chain(refused).collect();
+    let shown = list(report, "shown").map(|shown| format!("shown: {}", text(shown, "by")));
+    let all: Vec<String> = accepted.chain(refused).chain(shown).collect();
     if all.is_empty() { String::from("no call") } else { all.join(", ") }
 }
 

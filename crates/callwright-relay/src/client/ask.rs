@@ -21,7 +21,7 @@ use crate::reading::{ChoiceReader, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
 use crate::redact::Redactor;
 use crate::relay::{CheckedRequest, Relay, Request};
-use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Target, Turn};
+use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{Document, Surrogates, deltas, string_of, usage};
 
@@ -140,7 +140,9 @@ impl Relay {
                 open_answer = again;
                 continue;
             }
-            let resolution = turn.resolve(choice, &target).await;
+            // Who wants a stream has read the words around a call.
+            let sent = if turn.ask.stream { Sent::Words } else { Sent::Nothing };
+            let resolution = turn.resolve(choice, sent, &target).await;
             return Ok(turn.answer(resolution));
         }
     }

@@ -18,7 +18,7 @@ use crate::redact::{self, Redactor};
 use crate::reply::BodySender;
 use crate::report;
 use crate::turn::outcome::worse;
-use crate::turn::{AnswerSource, OpenAnswer, Resolution, Target, Turn, refusals};
+use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{Change, Delta, Surrogates, Template, deltas, rewritten, usage};
 
@@ -201,7 +201,7 @@ impl FinishedStream {
         for (mut sink, choice) in self.choices {
             let resolution = match sink.is_torn() {
                 true => Resolution::unasked(choice),
-                false => turn.resolve(choice, target).await,
+                false => turn.resolve(choice, Sent::Words, target).await,
             };
             text.clear();
             end = worse(end, sink.resolve(turn, &resolution, frame, &mut text));

@@ -15,7 +15,7 @@ use crate::record::{TurnEnd, Usage};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
 use crate::turn::outcome::{SILENCE, append, finish_reason, healed_content, worse};
-use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Target, Turn, refusals};
+use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::ResponseBody;
 use crate::wire::{AnswerChoice, Change, Document, WireError, array, choices, rewritten, usage};
 
@@ -55,7 +55,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
         }
         let mut resolutions = Vec::with_capacity(read.len());
         for choice in read {
-            resolutions.push(turn.resolve(choice, &open_answer.target).await);
+            resolutions.push(turn.resolve(choice, Sent::Nothing, &open_answer.target).await);
         }
         let (document, end) = written(&turn, document, &resolutions);
         return done(turn, headers, document, &resolutions, end);

@@ -1,22 +1,30 @@
-//! Climbs the ladder for one choice: asks again until its calls are right, or nothing more may be asked.
+//! Climbs the ladder for one choice: asks whether what may be shown is meant, then again until its calls are right, or
+//! nothing more may be asked.
 
-use callwright::{Acceptance, Policy, Refusal, Verdict};
+use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict};
 
-use super::{AnswerSource, Resolution, Target, Turn, refusals};
+use super::{AnswerSource, Resolution, Sent, Target, Turn, refusals};
 use crate::config::Mode;
 use crate::followup;
 use crate::ladder::Step;
 use crate::question::Question;
-use crate::reading::read_whole;
+use crate::reading::{ReadOptions, Shown, read_again, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::wire::{Document, usage};
 
 impl Turn {
-    /// Asks again until the calls of a choice are right, or the ladder ends.
-    pub(crate) async fn resolve(&mut self, first: Choice, target: &Target) -> Resolution {
+    /// Asks again until the calls of a choice are right, or the ladder ends. `sent` is what the client has of it.
+    pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent, target: &Target) -> Resolution {
+        let mut first = first;
+        let mut last = match sent {
+            Sent::Nothing => self.confirm(&mut first, target).await,
+            Sent::Words => None,
+        };
         let mut verdicts = first.outcome.verdicts.clone();
+        if let Some(answer) = &last {
+            replace_unsure(&mut verdicts, answer);
+        }
         let mut more_text = String::new();
-        let mut last = None;
         let mut question = Question::first(&self.ask);
         let mut spent = self.log.usage().completion;
         let owes_a_call = self.ask.choice.is_required() && verdicts.is_empty() && self.has_tools();
@@ -31,10 +39,10 @@ impl Turn {
         }
         let end = loop {
             let refusals: Vec<&Refusal> = refusals(&verdicts).collect();
-            // Where the client's bound cut the answer, another answer under it would be cut as well.
-            let is_cut = self.ask.max_tokens.is_some() && first.finish_reason.as_deref() == Some("length");
             let step = match self.ladder.next(&refusals, spent, self.log.elapsed()) {
-                Step::Reask | Step::Feedback if is_cut => Step::Refuse(TurnEnd::Refused),
+                Step::Reask | Step::Feedback if self.is_cut_by_client(&first) => {
+                    Step::Refuse(TurnEnd::Refused)
+                }
                 step => step,
             };
             let tokens = self.ladder.tokens_left().max(1);
@@ -94,6 +102,34 @@ impl Turn {
             resolution.keep_first_call();
         }
         resolution
+    }
+
+    /// Asks once whether calls that may be shown as well as made are meant, and returns the answer that makes them. Where
+    /// it makes none, or again between words, they become the text that they are. Where nobody may be asked, or nobody
+    /// answers, they stay calls that are unsure.
+    async fn confirm(&mut self, first: &mut Choice, target: &Target) -> Option<Choice> {
+        let question = followup::confirm(first, self.ladder.tokens_left())?;
+        if self.is_cut_by_client(first) || !self.ladder.may_confirm(self.log.elapsed()) {
+            return None;
+        }
+        let answer = self.ask_again(target, &question, AttemptReason::Confirm).await?;
+        let is_meant = !answer.outcome.verdicts.is_empty() && !answer.outcome.verdicts.iter().any(is_unsure);
+        if is_meant {
+            return Some(answer);
+        }
+        let shown = Shown::default();
+        let options = self.read_options(target, &self.ask.choice, &shown);
+        let options = ReadOptions { unsure_is_text: true, ..options };
+        let Outcome { text, shown, .. } = read_again(first, &self.tool_set, options).outcome;
+        let outcome = &mut first.outcome;
+        outcome.verdicts.retain(|verdict| !is_unsure(verdict));
+        (outcome.text, outcome.shown) = (text, shown);
+        None
+    }
+
+    /// Did the client's bound cut this answer? Another one under it would be cut as well.
+    fn is_cut_by_client(&self, choice: &Choice) -> bool {
+        self.ask.max_tokens.is_some() && choice.finish_reason.as_deref() == Some("length")
     }
 
     /// Where another model is configured for what this one cannot do, takes its calls.
@@ -162,6 +198,29 @@ fn is_mended(verdicts: &[Verdict], mode: Mode) -> bool {
         Verdict::Accepted(call) => !Policy::Strict.admits(call) || is_misplaced(verdict),
         Verdict::Refused(_) => false,
     })
+}
+
+fn is_unsure(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Accepted(call) if call.unsure)
+}
+
+/// Puts the calls of an answer where the first unsure one stands. One that stays, and that it only says again, is there
+/// once.
+fn replace_unsure(verdicts: &mut Vec<Verdict>, answer: &Choice) {
+    let at = verdicts.iter().position(is_unsure).unwrap_or(verdicts.len());
+    verdicts.retain(|verdict| !is_unsure(verdict));
+    let is_there = |verdict: &Verdict| match verdict {
+        Verdict::Accepted(call) => verdicts.iter().any(|other| match other {
+            Verdict::Accepted(other) => {
+                (&other.name, other.compact_arguments()) == (&call.name, call.compact_arguments())
+            }
+            Verdict::Refused(_) => false,
+        }),
+        Verdict::Refused(_) => false,
+    };
+    let put: Vec<Verdict> =
+        answer.outcome.verdicts.iter().filter(|verdict| !is_there(verdict)).cloned().collect();
+    verdicts.splice(at..at, put);
 }
 
 /// Puts the calls of an answer where the first refused call stands, under its id.

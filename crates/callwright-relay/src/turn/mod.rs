@@ -22,7 +22,7 @@ use crate::wire::Ask;
 
 pub(crate) use no_answer::NoAnswer;
 pub(crate) use open::{AnswerSource, OpenAnswer};
-pub(crate) use resolution::{Resolution, refusals};
+pub(crate) use resolution::{Resolution, Sent, refusals};
 pub(crate) use target::Target;
 
 /// A request on its way.
@@ -67,6 +67,8 @@ impl Turn {
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
             dialects: target.dialects(),
             allowed,
+            asked: target.asked(),
+            unsure_is_text: false,
             shown: (target.mode == Mode::Prompt).then_some(shown),
         }
     }

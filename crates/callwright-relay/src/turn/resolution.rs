@@ -18,6 +18,15 @@ pub(crate) struct Resolution {
     pub(crate) end: TurnEnd,
 }
 
+/// What the client has of a choice before it is resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// Nothing: all of it may still change.
+    Nothing,
+    /// The words that stand before its last call, and nothing takes them back.
+    Words,
+}
+
 impl Resolution {
     /// Of a choice for which nothing is asked again.
     pub(crate) fn unasked(choice: Choice) -> Resolution {

@@ -29,6 +29,11 @@ impl Target {
         template.map_or(&self.candidate.dialects, ModelTemplate::dialects)
     }
 
+    /// The name of the dialect that its prompt asks for; none where it has its tools natively.
+    pub(super) fn asked(&self) -> Option<&str> {
+        (self.mode == Mode::Prompt).then(|| &**self.dialect.name())
+    }
+
     /// The form that it takes questions in.
     pub(super) fn request_options(&self) -> RequestOptions<'_> {
         RequestOptions {

@@ -4,6 +4,7 @@
 //! fields for programs and as texts for three readers: a model that writes its calls as text, a model that
 //! calls natively, and a person. Nothing here decides anything.
 
+mod confirmation;
 mod diagnosis;
 mod drawing;
 mod json_loads;

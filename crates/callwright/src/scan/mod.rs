@@ -36,7 +36,7 @@ use self::segment::emit::Space;
 use self::stream::Early;
 use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
-use crate::policy::{Admission, CallsInReasoning};
+use crate::policy::{Admission, CallsInReasoning, Policy};
 use crate::tools::Declared;
 use crate::tools::names::Names;
 use crate::verdict::{Outcome, Verdict};
@@ -123,6 +123,8 @@ pub struct Scanner<'a> {
     is_quiet: bool,
     /// Only explicit forms count in the text.
     explicit: bool,
+    /// A call that may be made or shown stays in the text.
+    unsure_is_text: bool,
     dialects: Dialects,
     /// All the text so far.
     text: Cow<'a, str>,
@@ -236,6 +238,7 @@ impl<'a> Scanner<'a> {
             admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
             is_quiet: false,
             explicit: context.native,
+            unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
             dialects: context.dialects.clone(),
             text: Cow::Borrowed(""),
             at: 0,

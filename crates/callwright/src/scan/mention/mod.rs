@@ -83,6 +83,7 @@ impl Scanner<'_> {
     pub(super) fn is_sure(&self, lead: &Lead) -> bool {
         let form = self.form(lead);
         self.held.is_empty()
+            && self.held.is_sure()
             && form.fence.is_none()
             && self.inherited(&form, &self.before).or_else(|| self.stand(&form, &self.before, None, false))
                 == Some(Stand::Made)

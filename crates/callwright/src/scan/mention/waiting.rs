@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::surroundings::Before;
 use super::{Form, Stand, own_pairs};
-use crate::policy::Policy;
 use crate::scan::beside::OnLine;
 use crate::scan::opener::{Glue, Lead};
 use crate::scan::repeat::Spot;
@@ -27,6 +26,8 @@ pub(in crate::scan) struct Held {
     has_marked: bool,
     /// An unmarked one did.
     has_unmarked: bool,
+    /// One was told to be unsure.
+    has_unsure: bool,
 }
 
 /// Calls without words between them.
@@ -62,6 +63,11 @@ enum Piece {
 impl Held {
     pub(in crate::scan) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    /// Is nothing of what went out unsure?
+    pub(super) fn is_sure(&self) -> bool {
+        !self.has_unsure
     }
 
     fn runs(&self) -> impl Iterator<Item = &Run> {
@@ -241,12 +247,12 @@ impl Scanner<'_> {
     }
 
     fn let_run_out(&mut self, run: Run, stand: Stand, text: &str, out: &mut Vec<Event>) {
-        let is_quiet = self.explicit || self.admission.policy == Policy::Strict;
         // An explanation that says the calls again stays text; marks of two dialects around one call do not.
         let is_again = !run.verdicts.is_empty()
             && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
+        self.held.has_unsure |= stand == Stand::Unsure;
         let stand = match stand {
-            Stand::Unsure if is_quiet => Stand::Shown(ShownBy::Unsure),
+            Stand::Unsure if self.unsure_is_text => Stand::Shown(ShownBy::Unsure),
             Stand::Made | Stand::Unsure if is_again && !run.before.joins => Stand::Shown(ShownBy::Repeat),
             stand => stand,
         };
@@ -307,7 +313,7 @@ impl Scanner<'_> {
             *stand = if has_edge { Stand::Made } else { Stand::Shown(ShownBy::Between) };
         }
         let has_marked = self.held.has_marked || of(stands, true);
-        let has_unsure = stands.contains(&Stand::Unsure);
+        let has_unsure = self.held.has_unsure || stands.contains(&Stand::Unsure);
         for (run, stand) in runs.iter().zip(stands.iter_mut()) {
             let is_set_off = run.before.set_off || run.form.fence.is_some();
             if has_marked && !run.form.is_marked && is_set_off && is_call(stand) {
