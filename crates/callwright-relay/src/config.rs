@@ -273,8 +273,8 @@ pub struct LadderConfig {
     pub max_seconds: f64,
     /// After how many equal errors in a row the ladder ends.
     pub breaker: u32,
-    /// Is a call whose last bracket is missing refused, and asked for again, where more could have stood before it? If
-    /// not, it ends there: for models that forget the bracket and servers whose `finish_reason` can be believed.
+    /// Is a call whose last bracket is missing refused, and asked for again, where more could have stood before it and
+    /// nobody knows whether tokens were left? If not, or with some left of the request's `max_tokens`, it ends there.
     pub confirm_open_ends: bool,
     /// Tools that change nothing, by name: what a call of an unknown tool may be replaced by. All tools where
     /// there is none.

@@ -138,14 +138,20 @@ impl<'t> ChoiceReader<'t> {
         self.lone_surrogates = number;
     }
 
-    /// Says that no more will come. `is_cut`: the answer ended before the model did, whatever the upstream
-    /// says.
-    pub(crate) fn finish(mut self, is_cut: bool, out: &mut Vec<Event>) -> Choice {
-        let reason = if is_cut { "length" } else { self.finish_reason.as_deref().unwrap_or("stop") };
+    /// Says that no more will come, and what was left of the tokens that the answer might have taken.
+    pub(crate) fn finish(mut self, budget: Budget, out: &mut Vec<Event>) -> Choice {
+        let reason = match budget {
+            Budget::Spent => "length",
+            Budget::Left | Budget::Unknown => self.finish_reason.as_deref().unwrap_or("stop"),
+        };
         let from = out.len();
         let outcome = match self.engine {
             Engine::Free(mut scanner) => {
                 scanner.finish_reason(reason);
+                // It stopped by itself: what ends too early the model forgot to close.
+                if budget == Budget::Left {
+                    scanner.doubt_open_ends(false);
+                }
                 scanner.finish(out)
             }
             Engine::Constrained(mut answer) => {
@@ -180,6 +186,28 @@ impl<'t> ChoiceReader<'t> {
     }
 }
 
+/// What is left of the tokens that an answer might take, where its end is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Budget {
+    /// Nothing: it was cut, whatever the upstream says.
+    Spent,
+    /// Something: it ended by itself.
+    Left,
+    /// Nobody said how many there are, or the upstream does not count.
+    Unknown,
+}
+
+impl Budget {
+    /// Of `most` completion tokens, where the request names a bound, so many were `spent`.
+    pub(crate) fn of(most: Option<u64>, spent: Usage) -> Budget {
+        match most {
+            Some(most) if most <= spent.completion => Budget::Spent,
+            Some(_) if spent.completion != 0 => Budget::Left,
+            Some(_) | None => Budget::Unknown,
+        }
+    }
+}
+
 /// Reads all choices of a whole answer.
 pub(crate) fn read_whole(
     document: &Document,
@@ -188,7 +216,7 @@ pub(crate) fn read_whole(
     max_tokens: Option<u64>,
     spent: Usage,
 ) -> Vec<Choice> {
-    let is_cut = max_tokens.is_some_and(|most| most <= spent.completion);
+    let budget = Budget::of(max_tokens, spent);
     choices(document.root())
         .map(|answered| {
             let mut events: Vec<Event> = Vec::new();
@@ -202,7 +230,7 @@ pub(crate) fn read_whole(
             if let Some(reason) = &answered.finish_reason {
                 reading.stopped(reason);
             }
-            reading.finish(is_cut, &mut events)
+            reading.finish(budget, &mut events)
         })
         .collect()
 }
@@ -219,7 +247,7 @@ pub(crate) fn read_again(choice: &Choice, tool_set: &ToolSet, options: ReadOptio
     if let Some(reason) = &choice.finish_reason {
         reading.stopped(reason);
     }
-    reading.finish(false, &mut events)
+    reading.finish(Budget::Unknown, &mut events)
 }
 
 /// Which of the declared tools the question wants, and what it showed.

@@ -17,7 +17,7 @@ use crate::deliver::{Events, is_error};
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::question::Question;
-use crate::reading::{ChoiceReader, read_whole};
+use crate::reading::{Budget, ChoiceReader, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
 use crate::redact::Redactor;
 use crate::relay::{CheckedRequest, Relay, Request};
@@ -252,13 +252,13 @@ impl Turn {
         if !has_stopped || upstream.ending.is_cut() {
             return Err(self.cut_off(String::from("the upstream's answer broke off")));
         }
-        let is_cut = self.ask.max_tokens.is_some_and(|most| most <= spent.completion);
+        let budget = Budget::of(self.ask.max_tokens, spent);
         if let Some(text) = surrogates.last_of_text() {
             reading.text(&text, &mut events);
         }
         surrogates.last_of_calls(|piece| reading.call(piece, &mut events));
         reading.lone_surrogates(surrogates.n_alone());
-        let choice = reading.finish(is_cut, &mut events);
+        let choice = reading.finish(budget, &mut events);
         pass_on(&mut events, on_delta);
         self.log.read(spent, std::iter::once(&choice));
         Ok(choice)

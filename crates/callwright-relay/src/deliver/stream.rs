@@ -12,7 +12,7 @@ use super::sse;
 use crate::clock::unix_seconds;
 use crate::followup;
 use crate::question::Question;
-use crate::reading::{ChoiceReader, ReadOptions};
+use crate::reading::{Budget, ChoiceReader, ReadOptions};
 use crate::record::{Choice, TurnEnd, Usage};
 use crate::redact::{self, Redactor};
 use crate::reply::BodySender;
@@ -166,10 +166,10 @@ impl<'t> StreamRead<'t> {
 
     /// Writes what became certain with the end.
     fn finish(self, turn: &mut Turn, frame: &Template, to: &BodySender) -> FinishedStream {
-        let is_cut = turn.ask.max_tokens.is_some_and(|most| most <= self.spent.completion);
+        let budget = Budget::of(turn.ask.max_tokens, self.spent);
         let mut text = String::new();
         let choices: Vec<(Sink, Choice)> =
-            self.choices.into_iter().map(|choice| choice.finish(is_cut, frame, &mut text)).collect();
+            self.choices.into_iter().map(|choice| choice.finish(budget, frame, &mut text)).collect();
         to.write(text.as_bytes());
         turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
         FinishedStream { choices, usage: self.usage, ending: self.ending }
@@ -362,10 +362,10 @@ impl<'t> StreamedChoice<'t> {
     }
 
     /// Reads to the end, and writes what became certain there.
-    fn finish(mut self, is_cut: bool, template: &Template, out: &mut String) -> (Sink, Choice) {
+    fn finish(mut self, budget: Budget, template: &Template, out: &mut String) -> (Sink, Choice) {
         let mut events = Vec::new();
         self.read_lone_surrogates(&mut events);
-        let choice = self.reading.finish(is_cut, &mut events);
+        let choice = self.reading.finish(budget, &mut events);
         self.sink.send(&events, template, out);
         (self.sink, choice)
     }
@@ -374,7 +374,7 @@ impl<'t> StreamedChoice<'t> {
     fn break_off(mut self, template: &Template, out: &mut String) -> Choice {
         let mut events = Vec::new();
         self.read_lone_surrogates(&mut events);
-        let choice = self.reading.finish(true, &mut events);
+        let choice = self.reading.finish(Budget::Spent, &mut events);
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
         self.sink.send(&events, template, out);
         choice

@@ -305,6 +305,12 @@ impl<'a> Scanner<'a> {
         self.cut = is_cut(finish_reason);
     }
 
+    /// Takes whether open ends are doubted ([`Context::doubt_open_ends`]), where that was not known from the start: an
+    /// answer that ended by itself, with tokens left, needs no doubt.
+    pub fn doubt_open_ends(&mut self, doubts: bool) {
+        self.admission.doubts_open_ends = doubts;
+    }
+
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
         self.advance(true, out);
