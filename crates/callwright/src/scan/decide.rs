@@ -268,7 +268,7 @@ impl<'a> Scanner<'a> {
             set_off: self.begins_line(lead.start) || !lead.glue.is_empty() || self.has_calls(),
             own_line: self.begins_line(lead.start)
                 || lead.glue.iter().any(|g| matches!(g, Glue::Fence(_) | Glue::Tag)),
-            alone: !self.has_said() && !self.has_calls(),
+            alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call: false,
             admission: self.admission,
         }

@@ -148,11 +148,6 @@ impl Scanner<'_> {
     pub(super) fn has_calls(&self) -> bool {
         !self.outcome.verdicts.is_empty() || self.held.has_run()
     }
-
-    /// Did the model say anything yet?
-    pub(super) fn has_said(&self) -> bool {
-        !self.outcome.text.is_empty() || self.held.has_words(&self.text)
-    }
 }
 
 /// What stands behind a call.

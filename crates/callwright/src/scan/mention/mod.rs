@@ -58,12 +58,11 @@ enum Stand {
     Shown(ShownBy),
 }
 
-/// The signs in front of `lead`'s own marks that are a pair elsewhere: quotes, ticks, and the parenthesis of a marked call.
+/// The signs in front of `lead`'s own marks that are a pair elsewhere: quotes and ticks.
 fn own_pairs<'l>(lead: &'l Lead) -> impl Iterator<Item = (char, usize)> + 'l {
     lead.glue.iter().map_while(|glue| match glue {
         Glue::Quote(sign) => Some((char::from(*sign), 1)),
         Glue::Ticks(n) => Some(('`', *n)),
-        Glue::Paren if lead.is_distinct() => Some(('(', 1)),
         Glue::Paren | Glue::Bracket | Glue::Fence(_) | Glue::Tag => None,
     })
 }

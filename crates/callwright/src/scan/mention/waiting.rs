@@ -81,19 +81,6 @@ impl Held {
         self.runs().any(|run| !run.verdicts.is_empty())
     }
 
-    /// Was anything said in it?
-    pub(in crate::scan) fn has_words(&self, text: &str) -> bool {
-        self.pieces.iter().any(|piece| match piece {
-            Piece::Prose(at) => text.get(at.clone()).is_some_and(|prose| !prose.trim().is_empty()),
-            Piece::Marks(_) | Piece::Run(_) => false,
-        })
-    }
-
-    /// Marks are taken out at `at`.
-    pub(in crate::scan) fn take_out(&mut self, at: usize) {
-        self.pieces.push(Piece::Marks(at..at));
-    }
-
     /// The last run, with what stands behind it taken into it: marks and blanks.
     fn last_run(&mut self) -> Option<&mut Run> {
         let last = self.pieces.iter().rposition(|piece| matches!(piece, Piece::Run(_)))?;
@@ -335,5 +322,34 @@ fn in_code(call: Acceptance, text: &str) -> Refusal {
         span: call.span,
         block: call.span.of(text).to_owned(),
         reason: Reason::Shape(ShapeError::InCode),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MAX_HELD;
+    use crate::{Context, Delta, Event, Scanner, ToolSet};
+
+    #[test]
+    fn so_much_is_held_and_no_more() {
+        let tools = ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#).unwrap();
+        let mut scanner = Scanner::new(&tools, &Context::default());
+        let mut events = Vec::new();
+        scanner.feed(Delta::Text("So:\n\n{\"name\": \"f\", \"arguments\": {}}\n\n"), &mut events);
+        let line = "Words and words. ";
+        let held = events.len();
+        for _ in 0..MAX_HELD / line.len() - 16 {
+            scanner.feed(Delta::Text(line), &mut events);
+        }
+        assert_eq!(events.len(), held, "it waits for the end");
+        for _ in 0..32 {
+            scanner.feed(Delta::Text(line), &mut events);
+        }
+        assert!(
+            matches!(&events[held], Event::Text(text) if text.contains("{\"name\"")),
+            "{:?}",
+            events[held]
+        );
+        assert_eq!(scanner.finish(&mut events).calls().count(), 0);
     }
 }

@@ -136,7 +136,7 @@ impl Scanner<'_> {
 
     /// Has the answer said nothing before `at`, and called nothing?
     pub(super) fn is_first(&self, at: usize) -> bool {
-        !self.has_said()
+        self.outcome.text.is_empty()
             && !self.has_calls()
             && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty())
     }
@@ -227,7 +227,9 @@ impl Scanner<'_> {
     /// Reasoning begins here, which `close` closes.
     pub(in crate::scan) fn think(&mut self, at: usize, close: Arc<str>, out: &mut Vec<Event>) {
         self.surroundings.step_over(&self.text, at, self.at);
-        self.take_out();
+        if self.held.is_empty() {
+            self.remove();
+        }
         match self.calls_in_reasoning {
             CallsInReasoning::Ignore | CallsInReasoning::Unclosed => {
                 self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });

@@ -56,11 +56,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// The same, behind what is held.
-    pub(in crate::scan) fn take_out(&mut self) {
-        if self.held.is_empty() { self.remove() } else { self.held.take_out(self.at) }
-    }
-
     /// Markup begins here and is taken out.
     pub(in crate::scan) fn remove(&mut self) {
         if self.outcome.text.is_empty() {

@@ -138,7 +138,9 @@ impl<'a> Scanner<'a> {
             Found::Speech(len, close) => {
                 self.surroundings.step_over_head(&self.text, at, at + len);
                 self.at = at + len;
-                self.take_out();
+                if self.held.is_empty() {
+                    self.remove();
+                }
                 self.speech = close;
                 Flow::On
             }
