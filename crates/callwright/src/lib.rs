@@ -46,7 +46,8 @@ pub use report::{
 };
 pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
 pub use schema::{
-    Coerced, Coercion, MAX_DEPTH, MAX_EXPANDED, MAX_NODES, Schema, SchemaError, SchemaGuide, Violation,
+    Coerced, Coercion, MAX_DEPTH, MAX_EXPANDED, MAX_NESTING, MAX_NODES, Schema, SchemaError, SchemaGuide,
+    Unchecked, Violation,
 };
 pub use syntax::{Text, Typing};
 pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolChoice, ToolProblem, ToolSet, ToolSetError};

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::schema::{SchemaError, standard_type};
+use crate::schema::{SchemaError, Unchecked, pointer_step, standard_type};
 use crate::tools::{self, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError, parameters};
 use crate::value::Value;
 
@@ -95,7 +95,19 @@ impl fmt::Display for Finding {
 /// Looks at every definition, in the order of declaration.
 pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
     let has_choice = 1 < tool_set.len();
-    tool_set.iter().flat_map(|tool| of_tool(tool, has_choice)).collect()
+    let unchecked = tool_set.unchecked().map(|(tool, unchecked)| not_checked(tool, unchecked));
+    tool_set.iter().flat_map(|tool| of_tool(tool, has_choice)).chain(unchecked).collect()
+}
+
+/// What nothing is held against.
+fn not_checked(tool: &str, unchecked: &Unchecked) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        rule: "not-checked",
+        tool: tool.to_owned(),
+        pointer: unchecked.pointer.clone(),
+        message: format!("{}, so nothing is held against it: mend or remove it", unchecked.reason),
+    }
 }
 
 /// Looks at definitions of which some may be wrong, in any of the forms that [`ToolSet::from_value`] takes: what keeps one
@@ -130,10 +142,11 @@ where
             Ok(tool_set) => {
                 let Some(tool) = tool_set.iter().next() else { continue };
                 findings.extend(of_tool(tool, has_choice));
-                if names.insert(tool.name().to_owned()) {
-                    continue;
-                }
-                ToolProblem::Duplicate
+                let is_new = names.insert(tool.name().to_owned());
+                let doubled = if is_new { None } else { Some(tools::doubled(number)) };
+                let unchecked = tool.schema().unchecked().iter().chain(&doubled);
+                findings.extend(unchecked.map(|unchecked| not_checked(tool.name(), unchecked)));
+                continue;
             }
             Err(ToolSetError::Tool { problem, .. }) => problem,
             Err(other) => return Err(other),
@@ -164,8 +177,6 @@ fn rule(problem: &ToolProblem) -> &'static str {
         ToolProblem::NoName | ToolProblem::EmptyName | ToolProblem::NameNotAString => "no-name",
         ToolProblem::DescriptionNotAString => "description-not-text",
         ToolProblem::ParametersNotAnObject => "parameters-not-object",
-        ToolProblem::Duplicate => "duplicate-name",
-        ToolProblem::Schema(SchemaError::Reference(_)) => "foreign-reference",
         ToolProblem::Schema(SchemaError::TooDeep | SchemaError::TooLarge) => "schema-too-large",
         ToolProblem::Schema(_) => "schema-not-valid",
     }
@@ -316,15 +327,9 @@ fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
         let message = "`required` is missing: list the parameters that a call must have, or `[]`".to_owned();
         add(Severity::Warning, "no-required", "", message);
     }
-    for reference in tool.schema().broken_references() {
-        let message = format!(
-            "`{reference}` leads to no schema, so any value is taken where it stands: mend or remove it"
-        );
-        add(Severity::Warning, "broken-reference", "", message);
-    }
     // As it was given: a type that is none is left out of what is compiled.
     let given = parameters(tool.definition()).unwrap_or(root);
-    // The schema is at most 64 levels deep, so the pointers stay short.
+    // The nesting of a schema is bounded, so the pointers stay short.
     let mut todo = vec![(String::new(), given)];
     while let Some((pointer, schema)) = todo.pop() {
         let no_type = schema.get("type").and_then(Value::as_str).filter(|word| !names_type(word));
@@ -337,7 +342,7 @@ fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
         }
         let members = schema.get("properties").and_then(Value::as_object);
         for (name, member) in members.into_iter().flatten() {
-            let at = format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+            let at = format!("{pointer}/properties/{}", pointer_step(name));
             parameter(&at, name, member, &mut add);
             todo.push((at, member));
         }
@@ -464,8 +469,10 @@ mod tests {
                  "$defs": {"text": {"type": "string"}, "loop": {"$ref": "#/$defs/loop"}}}})
         };
         assert_eq!(findings(tool("#/$defs/text")), []);
-        for broken in ["#/$defs/Missing", "#/$defs/loop"] {
-            assert_eq!(findings(tool(broken)), [("broken-reference", String::new())], "{broken}");
+        for (broken, pointer) in
+            [("#/$defs/Missing", "/properties/a/$ref"), ("#/$defs/loop", "/$defs/loop/$ref")]
+        {
+            assert_eq!(findings(tool(broken)), [("not-checked", pointer.to_owned())]);
         }
     }
 
@@ -485,7 +492,6 @@ mod tests {
     fn what_cannot_be_used_is_an_error_and_the_rest_is_looked_at() {
         let good = || json!({"name": "read", "description": "Read a file, when one is named"});
         for (wrong, tool, rule) in [
-            (good(), "read", "duplicate-name"),
             (json!({"description": "x"}), "tool 2", "no-name"),
             (json!({"name": ""}), "", "no-name"),
             (json!(1), "tool 2", "no-definition"),
@@ -507,16 +513,25 @@ mod tests {
 
     #[cfg(feature = "full-schemas")]
     #[test]
-    fn what_the_validator_refuses_is_an_error() {
-        let reference = json!({"name": "b", "parameters": {"$ref": "https://example.com/a"}});
-        assert_eq!(lint_definitions(&reference).unwrap()[0].rule, "foreign-reference");
-        let tool =
-            json!({"name": "b", "parameters": {"properties": {"a": {"type": "string", "pattern": "("}}}});
-        let found = lint_definitions(&tool).unwrap();
-        assert_eq!(
-            found.iter().map(|f| (f.severity, f.rule)).collect::<Vec<_>>(),
-            [(Severity::Error, "schema-not-valid")]
-        );
+    fn what_is_not_checked_is_a_warning() {
+        let tool = |schema: Value| {
+            json!({"name": "b", "description": "Read when asked", "parameters":
+                {"required": [], "properties": {"a": schema}}})
+        };
+        for (schema, pointer) in [
+            (json!({"description": "A", "$ref": "https://example.com/a"}), "/properties/a/$ref"),
+            (json!({"description": "A", "type": "string", "pattern": "("}), "/properties/a/pattern"),
+        ] {
+            let found = lint_definitions(&tool(schema)).unwrap();
+            let found: Vec<_> = found.iter().map(|f| (f.severity, f.rule, f.pointer.as_str())).collect();
+            assert_eq!(found, [(Severity::Warning, "not-checked", pointer)]);
+        }
+        let good = tool(json!({"type": "string", "description": "A"}));
+        let twice = json!([good, good, {"name": "c", "description": "Write when asked"}]);
+        let found = lint_definitions(&twice).unwrap();
+        assert_eq!(found, lint(&ToolSet::from_value(&twice).unwrap()));
+        let found: Vec<_> = found.iter().map(|f| (f.tool.as_str(), f.rule, f.pointer.as_str())).collect();
+        assert_eq!(found, [("b", "not-checked", "")]);
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl Schema {
     /// violations are listed.
     pub fn check(&self, value: Value<'_>) -> Vec<Violation> {
         // Where a validator decides, what it does not look at remains; and so it does in a language of which nothing is known.
-        let is_judged = !self.is_exact && (cfg!(feature = "full-schemas") || !self.is_known);
+        let is_judged = self.has_validator() || !self.is_known;
         let root = if is_judged { ANY } else { self.guide.root };
         if walk(&self.guide, root, value, &mut |_| ControlFlow::Break(())).is_break() {
             let mut faults = Vec::new();

@@ -1,5 +1,6 @@
 //! What each JSON Schema keyword holds: the one table that all walks over a schema share.
 
+use super::unchecked::pointer_step;
 use crate::value::{Map, Value};
 
 /// The drafts of JSON Schema.
@@ -83,6 +84,26 @@ pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (bool, &Value)> {
             _ => None,
         };
         single.into_iter().chain(list).chain(map.into_iter().flatten()).map(move |s| (same_value, s))
+    })
+}
+
+/// The schemas directly inside `schema`, to be changed, each with its place as a JSON pointer.
+pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut Value)> {
+    schema.iter_mut().flat_map(|(keyword, held)| {
+        let at = format!("/{}", pointer_step(keyword));
+        let found: Vec<(String, &mut Value)> = match (holds(keyword).0, held) {
+            (Holds::Schema | Holds::SchemaOrList, held @ (Value::Object(_) | Value::Bool(_))) => {
+                vec![(at, held)]
+            }
+            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => {
+                list.iter_mut().enumerate().map(|(n, held)| (format!("{at}/{n}"), held)).collect()
+            }
+            (Holds::Map, Value::Object(map)) => {
+                map.iter_mut().map(|(name, held)| (format!("{at}/{}", pointer_step(name)), held)).collect()
+            }
+            _ => Vec::new(),
+        };
+        found
     })
 }
 

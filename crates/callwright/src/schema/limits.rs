@@ -6,10 +6,14 @@ use std::collections::{HashMap, HashSet};
 use crate::value::Value;
 
 use super::SchemaError;
+use super::keywords::{Holds, holds};
 use super::references::children;
+use super::unchecked::{Unchecked, pointer_step};
 
-/// The deepest nesting of a schema, in JSON values.
+/// The deepest nesting of a schema, in JSON values; what is nested deeper is not checked.
 pub const MAX_DEPTH: usize = 64;
+/// The deepest nesting of a schema that is taken at all: what reads JSON takes no more.
+pub const MAX_NESTING: usize = 128;
 /// The most JSON values in one schema.
 pub const MAX_NODES: usize = 10_000;
 /// The most subschemas of one schema once every `$ref` is replaced by what it names.
@@ -17,16 +21,26 @@ pub const MAX_EXPANDED: usize = 100_000;
 /// The deepest nesting of subschemas once every `$ref` is replaced by what it names.
 const MAX_EXPANDED_DEPTH: usize = 128;
 
-/// The number of bytes that the strings and keys of `value` take, plus one per value.
+/// What a value takes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measure {
+    /// The bytes of its strings and keys, plus one per value.
+    pub(crate) bytes: usize,
+    /// How many values stand in each other.
+    pub(crate) depth: usize,
+}
+
+/// What `value` takes up.
 ///
 /// # Errors
 /// When `value` is nested too deeply or has too many values.
-pub(crate) fn measure(value: &Value, max_nodes: usize) -> Result<usize, SchemaError> {
+pub(crate) fn measure(value: &Value, max_nodes: usize) -> Result<Measure, SchemaError> {
     let mut todo = vec![(value, 1)];
-    let (mut nodes, mut bytes) = (0, 0);
+    let (mut nodes, mut bytes, mut deepest) = (0, 0, 0);
     while let Some((value, depth)) = todo.pop() {
         nodes += 1;
-        if MAX_DEPTH < depth {
+        deepest = deepest.max(depth);
+        if MAX_NESTING < depth {
             return Err(SchemaError::TooDeep);
         }
         if max_nodes < nodes {
@@ -43,7 +57,47 @@ pub(crate) fn measure(value: &Value, max_nodes: usize) -> Result<usize, SchemaEr
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-    Ok(bytes)
+    Ok(Measure { bytes, depth: deepest })
+}
+
+/// The parts of `root` that reach beyond [`MAX_DEPTH`]: schemas, and keywords that hold no schema.
+pub(super) fn too_deep(root: &Value) -> Vec<Unchecked> {
+    let mut found = Vec::new();
+    let mut tell = |pointer: String| {
+        let reason = format!("it is nested deeper than {MAX_DEPTH} levels of JSON");
+        found.push(Unchecked { pointer, reason });
+    };
+    let mut todo = vec![(String::new(), root, 1)];
+    while let Some((pointer, schema, depth)) = todo.pop() {
+        let Value::Object(keywords) = schema else { continue };
+        // Of a schema, at least one keyword must have room.
+        if MAX_DEPTH <= depth {
+            tell(pointer);
+            continue;
+        }
+        for (keyword, held) in keywords {
+            let at = format!("{pointer}/{}", pointer_step(keyword));
+            match (holds(keyword).0, held) {
+                (Holds::Schema | Holds::SchemaOrList, held @ Value::Object(_)) => {
+                    todo.push((at, held, depth + 1));
+                }
+                (Holds::List | Holds::SchemaOrList, Value::Array(list)) => {
+                    todo.extend(
+                        list.iter().enumerate().map(|(n, held)| (format!("{at}/{n}"), held, depth + 2)),
+                    );
+                }
+                (Holds::Map, Value::Object(map)) => todo.extend(
+                    map.iter().map(|(name, held)| (format!("{at}/{}", pointer_step(name)), held, depth + 2)),
+                ),
+                (_, held) => {
+                    if measure(held, MAX_NODES).is_ok_and(|inner| MAX_DEPTH < depth + inner.depth) {
+                        tell(at);
+                    }
+                }
+            }
+        }
+    }
+    found
 }
 
 /// How large a schema becomes once every `$ref` is replaced by what it names.
@@ -114,11 +168,11 @@ mod tests {
     #[test]
     fn deep_and_large_values_are_refused() {
         let mut deep = json!(1);
-        for _ in 0..MAX_DEPTH {
+        for _ in 0..MAX_NESTING {
             deep = json!([deep]);
         }
         assert_eq!(measure(&deep, MAX_NODES), Err(SchemaError::TooDeep));
         assert_eq!(measure(&json!(vec![0; MAX_NODES]), MAX_NODES), Err(SchemaError::TooLarge));
-        assert_eq!(measure(&json!({"ab": "cde"}), MAX_NODES), Ok(7));
+        assert_eq!(measure(&json!({"ab": "cde"}), MAX_NODES), Ok(Measure { bytes: 7, depth: 2 }));
     }
 }

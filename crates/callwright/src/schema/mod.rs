@@ -1,7 +1,7 @@
 //! JSON Schemas: bounded, brought into normal form, and compiled into the tables that reading and checking use.
 //!
 //! In goes a schema of draft 4 to 2020-12 (the newest where `$schema` does not say), or what tool lists carry in its
-//! place (see [`Schema::compile`]). Nothing is ever fetched: a `$ref` to another document is an error.
+//! place (see [`Schema::compile`]). Nothing is ever fetched. What cannot be compiled or resolved is left out, and told.
 
 mod check;
 mod coerce;
@@ -14,6 +14,7 @@ mod message;
 mod normal;
 mod number;
 mod references;
+mod unchecked;
 #[cfg(feature = "full-schemas")]
 mod validator;
 mod violation;
@@ -28,9 +29,12 @@ pub(crate) use guide::Rooted;
 pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, Holds, holds, inside, local_pointer};
 pub(crate) use limits::measure;
-pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NODES};
+pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NESTING, MAX_NODES};
 pub(crate) use normal::standard_type;
 pub(crate) use references::has_inner_id;
+pub use unchecked::Unchecked;
+use unchecked::leave_out;
+pub(crate) use unchecked::pointer_step;
 #[cfg(feature = "full-schemas")]
 use validator::Validator;
 pub use violation::{Coercion, Violation};
@@ -44,24 +48,29 @@ pub struct Schema {
     is_known: bool,
     /// Do the tables say all of it?
     is_exact: bool,
-    /// The judge of all that the tables cannot say; `None` where they say all.
+    /// The judge of all that the tables cannot say; `None` where they say all, or nothing else can.
     #[cfg(feature = "full-schemas")]
     validator: Option<Validator>,
-    broken_references: Vec<String>,
+    unchecked: Vec<Unchecked>,
 }
+
+/// How often the parts that a validator does not take are left out of one schema: each time all of it is compiled again.
+#[cfg(feature = "full-schemas")]
+const MAX_ROUNDS: usize = 32;
 
 impl Schema {
     /// Compiles `schema`, a JSON object or boolean.
     ///
     /// What real tool lists write in place of a right schema is understood: `"type": "dict"` is `object`, `"float"` is
     /// `number`, `"tuple"` is `array`, `"any"` and unknown words are no constraint, and values that their keyword
-    /// cannot have (`"required": true` inside a member) are left out. So is a `$ref` that names nothing in the schema
-    /// (`#/$defs/Missing`) or that leads back to itself without going into the value; [`Schema::broken_references`] says
-    /// which. `format` is a note, not a demand.
+    /// cannot have (`"required": true` inside a member) are left out. `format` is a note, not a demand.
+    ///
+    /// What cannot be compiled or resolved is not checked, and the rest is: [`Schema::unchecked`] tells it. That is a `$ref` to
+    /// another document, one that names nothing in the schema (`#/$defs/Missing`) or leads back to itself without going into
+    /// the value, a `pattern` that is no regular expression here, and what lies deeper than [`MAX_DEPTH`].
     ///
     /// # Errors
-    /// When `schema` is neither object nor boolean, exceeds [`MAX_DEPTH`], [`MAX_NODES`] or [`MAX_EXPANDED`], refers to
-    /// another document, or is not valid in its draft. The last two are seen with the feature `full-schemas` only.
+    /// When `schema` is neither object nor boolean, or exceeds [`MAX_NESTING`] or [`MAX_NODES`].
     pub fn compile<V: ?Sized>(schema: &V) -> Result<Schema, SchemaError>
     where
         for<'v> Value: From<&'v V>,
@@ -78,33 +87,58 @@ impl Schema {
         for<'v> Value: From<&'v V>,
     {
         let mut value = Value::from(schema);
-        measure(&value, MAX_NODES)?;
+        let measure = measure(&value, MAX_NODES)?;
         if !value.is_object() && !value.is_boolean() {
             return Err(SchemaError::NotASchema);
+        }
+        let mut unchecked = Vec::new();
+        if MAX_DEPTH < measure.depth {
+            let deep = limits::too_deep(&value);
+            leave_out(&mut value, deep, &mut unchecked);
         }
         let draft = Draft::of(&value);
         normal::normalise(&mut value, draft);
         normal::without_unused(&mut value);
         drop_unknown_language(&mut value, resources);
-        let broken_references = references::without_broken(&mut value);
-        if !broken_references.is_empty() {
+        let broken = references::without_target(&value);
+        if leave_out(&mut value, broken, &mut unchecked) {
             // Only they referred to some.
             normal::without_unused(&mut value);
         }
-        #[cfg(feature = "full-schemas")]
-        if let Some(id) = validator::shared_id(&value) {
-            return Err(SchemaError::Invalid(format!("two parts of it are called `{}`", id.escape_debug())));
-        }
-        let (guide, is_exact) = compile_documents(&[Document::new(&value)]);
         // The tables know the vocabulary of the drafts only, not that of another language.
         let is_known =
             value.get("$schema").and_then(Value::as_str).is_none_or(|uri| Draft::named(uri).is_some());
-        let is_exact = is_exact && is_known;
-        if !is_exact && !limits::expand(&value).is_bounded() {
-            return Err(SchemaError::TooLarge);
-        }
+        let tables = |value: &Value| {
+            let (guide, is_exact) = compile_documents(&[Document::new(value)]);
+            (guide, is_exact && is_known)
+        };
         #[cfg(feature = "full-schemas")]
-        let validator = if is_exact { None } else { Some(Validator::new(&value, resources)?) };
+        let (guide, is_exact, validator) = {
+            let mut round = 0;
+            loop {
+                let (guide, is_exact) = tables(&value);
+                if is_exact {
+                    break (guide, is_exact, None);
+                }
+                let fault = match Validator::new(&value, resources)? {
+                    Ok(validator) => break (guide, is_exact, Some(validator)),
+                    Err(fault) => fault,
+                };
+                round += 1;
+                let reason = fault.reason.clone();
+                let parts = fault.parts(&value, resources);
+                if MAX_ROUNDS < round || !leave_out(&mut value, parts, &mut unchecked) {
+                    unchecked.push(Unchecked { pointer: String::new(), reason });
+                    break (guide, is_exact, None);
+                }
+            }
+        };
+        #[cfg(not(feature = "full-schemas"))]
+        let (guide, is_exact) = {
+            let foreign = references::to_elsewhere(&value, resources);
+            leave_out(&mut value, foreign, &mut unchecked);
+            tables(&value)
+        };
         Ok(Schema {
             value,
             guide,
@@ -112,19 +146,27 @@ impl Schema {
             is_exact,
             #[cfg(feature = "full-schemas")]
             validator,
-            broken_references,
+            unchecked,
         })
     }
 
     /// Is all that the schema demands held against values?
     ///
-    /// With the feature `full-schemas`, always. Without it, not where the schema says `pattern`, `patternProperties`,
+    /// With the feature `full-schemas`, all but what [`Schema::unchecked`] tells. Without it, also not where the schema says `pattern`, `patternProperties`,
     /// `propertyNames`, `contains`, `not`, `if`, `dependentRequired`, `dependentSchemas`, `dependencies`,
     /// `unevaluatedItems`, `unevaluatedProperties` or `$dynamicRef`, refers to another document, leaves a choice between
     /// forms of one type (`anyOf` of two objects), puts several schemas together (`allOf`), is of draft 4, or is too large
     /// for tables: such a part lets through what only those would keep out. Nothing that fits is ever kept out.
     pub fn is_fully_checked(&self) -> bool {
-        self.is_exact || cfg!(feature = "full-schemas")
+        self.unchecked.is_empty() && (self.is_exact || cfg!(feature = "full-schemas"))
+    }
+
+    /// Does the validator decide?
+    fn has_validator(&self) -> bool {
+        #[cfg(feature = "full-schemas")]
+        return self.validator.is_some();
+        #[cfg(not(feature = "full-schemas"))]
+        false
     }
 
     /// What readers ask while they read a value for this schema.
@@ -132,9 +174,9 @@ impl Schema {
         &self.guide
     }
 
-    /// Each `$ref` that was left out, as it was written: where it stood, it says nothing.
-    pub fn broken_references(&self) -> &[String] {
-        &self.broken_references
+    /// What of the schema nothing is held against, and why.
+    pub fn unchecked(&self) -> &[Unchecked] {
+        &self.unchecked
     }
 
     /// The schema in its normal form, as JSON.
@@ -159,31 +201,25 @@ fn drop_unknown_language(value: &mut Value, resources: &[(String, Value)]) {
 pub enum SchemaError {
     /// It is neither an object nor a boolean.
     NotASchema,
-    /// It is nested deeper than [`MAX_DEPTH`].
+    /// It is nested deeper than [`MAX_NESTING`].
     TooDeep,
-    /// It has more than [`MAX_NODES`] values, or its references expand to more than [`MAX_EXPANDED`] schemas.
+    /// It has more than [`MAX_NODES`] values.
     TooLarge,
-    /// A `$ref` names something outside of it; what is said about it. Nothing is fetched.
-    Reference(String),
-    /// It is not valid in its draft, and why.
-    Invalid(String),
+    /// What was given for it to refer to has no valid URI; what is said about it.
+    Resource(String),
 }
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SchemaError::NotASchema => f.write_str("the schema is neither an object nor a boolean"),
-            SchemaError::TooDeep => write!(f, "the schema is nested deeper than {MAX_DEPTH} levels"),
-            SchemaError::TooLarge => {
-                write!(
-                    f,
-                    "the schema has more than {MAX_NODES} values, or expands to more than {MAX_EXPANDED} schemas"
-                )
+            SchemaError::TooDeep => {
+                write!(f, "the schema is nested deeper than {MAX_NESTING} levels of JSON")
             }
-            SchemaError::Reference(reference) => {
-                write!(f, "a reference leads out of the schema, and nothing is fetched: {reference}")
+            SchemaError::TooLarge => write!(f, "the schema has more than {MAX_NODES} values"),
+            SchemaError::Resource(why) => {
+                write!(f, "what the schema may refer to has no valid address: {why}")
             }
-            SchemaError::Invalid(why) => write!(f, "the schema is not valid: {why}"),
         }
     }
 }
@@ -194,10 +230,22 @@ impl std::error::Error for SchemaError {}
 mod tests {
     use super::*;
     use crate::json;
-    use callwright_json::{Guide, Kinds, Member, Place};
+    use callwright_json::{Guide, Kinds, Member, Place, strict};
 
     fn schema(value: Value) -> Schema {
         Schema::compile(&value).unwrap()
+    }
+
+    fn told(schema: &Schema) -> Vec<&str> {
+        schema.unchecked().iter().map(|part| part.pointer.as_str()).collect()
+    }
+
+    fn unchecked(value: &Value) -> Vec<String> {
+        told(&schema(value.clone())).into_iter().map(str::to_owned).collect()
+    }
+
+    fn fits(schema: &Schema, text: &str) -> bool {
+        schema.check(strict(text).unwrap().root(text)).is_empty()
     }
 
     fn declared(schema: &Schema, at: Place, name: &str) -> Place {
@@ -274,7 +322,7 @@ mod tests {
         }
         defs.insert("d24".into(), json!({"type": "object"}));
         let bomb = json!({"$ref": "#/$defs/d0", "$defs": defs.clone()});
-        assert_eq!(Schema::compile(&bomb).unwrap_err(), SchemaError::TooLarge);
+        assert_eq!(unchecked(&bomb), [""]);
         for n in 0..24 {
             defs.get_mut(&format!("d{n}")).and_then(Value::as_object_mut).unwrap().remove("allOf");
         }
@@ -288,36 +336,63 @@ mod tests {
             );
         }
         let choices = json!({"$ref": "#/$defs/d0", "$defs": defs});
-        assert_eq!(Schema::compile(&choices).unwrap_err(), SchemaError::TooLarge);
+        assert_eq!(unchecked(&choices), [""]);
     }
 
-    #[cfg(feature = "full-schemas")]
     #[test]
-    fn nothing_is_fetched() {
+    fn nothing_is_fetched_and_the_rest_holds() {
         for uri in ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "other.json#/a"] {
-            let error = Schema::compile(&json!({"properties": {"a": {"$ref": uri}}})).unwrap_err();
-            assert!(matches!(error, SchemaError::Reference(_)), "{uri}: {error:?}");
+            let compiled = schema(json!({"properties": {"a": {"$ref": uri}, "b": {"type": "integer"}}}));
+            assert_eq!(told(&compiled), ["/properties/a/$ref"], "{uri}");
+            assert!(fits(&compiled, r#"{"a": [], "b": 1}"#) && !fits(&compiled, r#"{"b": "x"}"#));
         }
     }
 
     /// The validator panics where two parts of a schema have one identity and one of them a name that both refer to.
     #[cfg(feature = "full-schemas")]
     #[test]
-    fn an_identity_that_two_parts_have_is_refused() {
+    fn an_identity_that_two_parts_have_is_told() {
         for id in ["http://example.com/a", "http://example.com/b/../a", "HTTP://example.com:80/%61"] {
             let named = json!({"$id": "http://example.com/a", "$ref": "#b", "items": {"$anchor": "b"}});
-            let schema = json!({"properties": {"x": named, "y": {"$id": id, "$ref": "#b"}}});
-            assert!(matches!(Schema::compile(&schema), Err(SchemaError::Invalid(_))), "{id}");
+            assert_eq!(
+                unchecked(&json!({"properties": {"x": named, "y": {"$id": id, "$ref": "#b"}}})),
+                [""],
+                "{id}"
+            );
         }
     }
 
     #[cfg(feature = "full-schemas")]
     #[test]
-    fn patterns_are_bounded() {
-        let large = json!({"pattern": "((a{1000}){1000}){1000}"});
-        assert!(matches!(Schema::compile(&large), Err(SchemaError::Invalid(_))));
+    fn a_pattern_that_cannot_be_tried_is_told_and_the_rest_holds() {
+        for pattern in ["((a{1000}){1000}){1000}", "(", "a\\Z", "[^]"] {
+            let compiled = schema(json!({
+                "properties": {"a": {"type": "string", "pattern": pattern}, "b": {"pattern": "^x"}, "c": {"$ref": "#/$defs/c"}},
+                "$defs": {"c": {"maxLength": 2, "pattern": pattern}},
+            }));
+            assert_eq!(told(&compiled), ["/properties/a/pattern", "/$defs/c/pattern"], "{pattern}");
+            assert!(fits(&compiled, r#"{"a": "y", "b": "x", "c": "zz"}"#));
+            for wrong in [r#"{"a": 1}"#, r#"{"b": "y"}"#, r#"{"c": "zzz"}"#] {
+                assert!(!fits(&compiled, wrong), "{wrong}");
+            }
+        }
+        let named =
+            schema(json!({"patternProperties": {"(": {"type": "string"}}, "additionalProperties": false}));
+        assert!(fits(&named, r#"{"a": 1}"#) && !named.unchecked().is_empty());
         // Look-ahead is not in the linear engine.
-        schema(json!({"pattern": "^(?!x).*$"}));
+        assert_eq!(unchecked(&json!({"pattern": "^(?!x).*$"})), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_told_and_the_rest_holds() {
+        let mut deep = json!({"type": "integer"});
+        for _ in 0..45 {
+            deep = json!({"type": "object", "properties": {"a": deep}});
+        }
+        let compiled = schema(deep);
+        assert_eq!(told(&compiled), ["/properties/a".repeat(32)]);
+        assert!(!fits(&compiled, r#"{"a": 1}"#));
+        assert!(fits(&compiled, &format!("{}1{}", r#"{"a": "#.repeat(32), "}".repeat(32))));
     }
 
     #[test]

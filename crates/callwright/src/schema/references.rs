@@ -1,4 +1,4 @@
-//! Which schemas a schema leads to, and the references that lead to none.
+//! Which schemas a schema leads to, and the references that lead to none that is there.
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
@@ -6,37 +6,38 @@ use std::collections::HashSet;
 use crate::value::Value;
 
 use super::keywords::{inside, local_pointer};
+use super::unchecked::{Unchecked, pointer_step};
 
-/// Leaves out each `$ref` inside the document that says nothing, and gives them in the order of the document: one that names
-/// no schema of `root`, as `#/$defs/Missing`, and one that leads back to itself without going into the value, as
-/// `{"$ref": "#"}`. What stands beside it stays. The caller has bounded the depth of `root` before.
+/// Each `$ref` inside the document that says nothing, in the order of the document: one that names no schema of `root`, as
+/// `#/$defs/Missing`, and one that leads back to itself without going into the value, as `{"$ref": "#"}`. The caller has
+/// bounded the depth of `root` before.
 ///
 /// What refers to another document is left alone, and so is what stands in a part with an identity of its own (`$id`).
-pub(crate) fn without_broken(root: &mut Value) -> Vec<String> {
+pub(crate) fn without_target(root: &Value) -> Vec<Unchecked> {
     let broken = broken(root);
-    let mut left_out = Vec::new();
-    if !broken.is_empty() {
-        leave_out(root, &broken, &mut left_out);
+    if broken.is_empty() {
+        return Vec::new();
     }
-    left_out
+    let told = |(pointer, schema): (String, &Value)| {
+        let reference = reference(schema).filter(|_| broken.contains(&std::ptr::from_ref(schema)))?;
+        let reason = format!("`{reference}` leads to no schema");
+        Some(Unchecked { pointer: format!("{pointer}/$ref"), reason })
+    };
+    with_pointers(root).into_iter().filter_map(told).collect()
 }
 
-/// Takes the `$ref` from each of the `broken` schemas in `value`, which are known by their addresses: what is inside comes
-/// first, as leaving a keyword out moves those beside it. A reference may name a place under any key, as
-/// `#/components/schemas/a`.
-fn leave_out(value: &mut Value, broken: &HashSet<*const Value>, left_out: &mut Vec<String>) {
-    match value {
-        Value::Object(members) => members.values_mut().for_each(|member| leave_out(member, broken, left_out)),
-        Value::Array(elements) => {
-            elements.iter_mut().for_each(|element| leave_out(element, broken, left_out))
-        }
-        _ => {}
-    }
-    if broken.contains(&std::ptr::from_ref(value))
-        && let Some(Value::String(reference)) = value.as_object_mut().and_then(|s| s.remove("$ref"))
-    {
-        left_out.push(reference);
-    }
+/// Each `$ref` to another document than `root` and those that are `known` by their URIs. Nothing is fetched.
+pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unchecked> {
+    let ids = with_own_id(root).into_iter().chain([root]).filter_map(identity);
+    let known: Vec<&str> = ids.chain(known.iter().map(|(uri, _)| uri.as_str())).collect();
+    let schemas = reached(root);
+    let told = |(pointer, schema): (String, &Value)| {
+        let reference = reference(schema).filter(|_| schemas.contains(&std::ptr::from_ref(schema)))?;
+        let document = reference.split('#').next().filter(|document| !document.is_empty())?;
+        let reason = format!("`{reference}` is another document, and nothing is fetched");
+        (!known.contains(&document)).then(|| Unchecked { pointer: format!("{pointer}/$ref"), reason })
+    };
+    with_pointers(root).into_iter().filter_map(told).collect()
 }
 
 /// The schemas inside `schema` and the one that its `$ref` names by a pointer; `true` where it speaks about the same
@@ -144,8 +145,44 @@ fn names_of(schema: &Value) -> impl Iterator<Item = &str> {
     anchors.chain(["$id", "id"].into_iter().filter_map(move |keyword| text(keyword)?.strip_prefix('#')))
 }
 
+/// The schemas that `root` leads to: what is data may look like one.
+fn reached(root: &Value) -> HashSet<*const Value> {
+    let mut reached = HashSet::new();
+    let mut todo = vec![root];
+    while let Some(schema) = todo.pop() {
+        if reached.insert(std::ptr::from_ref(schema)) {
+            todo.extend(children(root, schema).into_iter().map(|(_, child)| child));
+        }
+    }
+    reached
+}
+
+/// All values in `root` and their places as JSON pointers, in the order of the document: a reference may name one under any
+/// key, as `#/components/schemas/a`.
+fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
+    let mut found = Vec::new();
+    let mut todo = vec![(String::new(), root)];
+    while let Some((pointer, value)) = todo.pop() {
+        let from = todo.len();
+        match value {
+            Value::Object(members) => todo.extend(
+                members.iter().map(|(key, member)| (format!("{pointer}/{}", pointer_step(key)), member)),
+            ),
+            Value::Array(elements) => {
+                todo.extend(
+                    elements.iter().enumerate().map(|(n, element)| (format!("{pointer}/{n}"), element)),
+                );
+            }
+            _ => {}
+        }
+        todo[from..].reverse();
+        found.push((pointer, value));
+    }
+    found
+}
+
 /// `value` and all that is inside it.
-fn within(value: &Value) -> Vec<&Value> {
+pub(super) fn within(value: &Value) -> Vec<&Value> {
     let mut found = vec![value];
     let mut next = 0;
     while let Some(&value) = found.get(next) {
@@ -161,12 +198,18 @@ fn within(value: &Value) -> Vec<&Value> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::unchecked::leave_out;
     use super::*;
     use crate::json;
 
     fn mended(mut schema: Value) -> (Value, Vec<String>) {
-        let left_out = without_broken(&mut schema);
-        (schema, left_out)
+        let mut unchecked = Vec::new();
+        let broken = without_target(&schema);
+        leave_out(&mut schema, broken, &mut unchecked);
+        let references = unchecked
+            .into_iter()
+            .filter_map(|part| Some(part.reason.strip_prefix('`')?.split_once('`')?.0.to_owned()));
+        (schema, references.collect())
     }
 
     #[test]
@@ -194,7 +237,7 @@ mod tests {
     fn a_reference_that_never_reaches_a_value_is_left_out() {
         for (endless, mended_to) in [
             (json!({"$ref": "#"}), json!({})),
-            (json!({"$ref": "#", "if": {"$ref": "#"}, "not": {"$ref": "#"}}), json!({"if": {}, "not": {}})),
+            (json!({"$ref": "#", "if": {"$ref": "#"}, "not": {"$ref": "#"}}), json!({})),
             (json!({"allOf": [{"anyOf": [{"$ref": "#"}]}]}), json!({"allOf": [{"anyOf": [{}]}]})),
             (
                 json!({"$ref": "#/$defs/x", "$defs": {"x": {"$ref": "#/$defs/y"}, "y": {"$ref": "#/$defs/x"}}}),

@@ -16,8 +16,11 @@ use super::check::{bits, keeps};
 use super::compile::{Ruling, rule};
 use super::guide::Rule;
 use super::keywords::{Draft, Holds, holds};
+use super::limits::{MAX_EXPANDED, expand};
 use super::message::{demand, missing_message, must, one_of, show, subject, types, unknown_message};
 use super::number::{compare, is_whole};
+use super::references::to_elsewhere;
+use super::unchecked::Unchecked;
 use super::{SchemaError, Violation};
 use crate::value::Value;
 
@@ -39,19 +42,31 @@ type Options<'r> = ValidationOptions<'r, std::sync::Arc<dyn jsonschema::Retrieve
 pub(super) struct Validator(jsonschema::Validator<Written>);
 
 impl Validator {
-    /// Compiles `schema`, which may refer to `resources`, each with its URI.
+    /// Compiles `schema`, which may refer to `resources`, each with its URI; the inner error says what of it cannot be.
     ///
     /// # Errors
-    /// When it is not valid in its draft, or refers to what is not there.
-    pub(super) fn new(schema: &Value, resources: &[(String, Value)]) -> Result<Validator, SchemaError> {
+    /// When one of `resources` has no valid URI.
+    pub(super) fn new(
+        schema: &Value,
+        resources: &[(String, Value)],
+    ) -> Result<Result<Validator, Fault>, SchemaError> {
+        let fault = |reason: String| Ok(Err(Fault { reason, at: Some(String::new()) }));
+        if !expand(schema).is_bounded() {
+            return fault(format!(
+                "its references expand to more than {MAX_EXPANDED} schemas, or too deep ones"
+            ));
+        }
+        if let Some(id) = shared_id(schema) {
+            return fault(format!("two parts of it are called `{}`", id.escape_debug()));
+        }
         let resources: Vec<(&str, Lossy)> =
             resources.iter().map(|(uri, resource)| (uri.as_str(), ours(resource))).collect();
         let mut registry = jsonschema::Registry::new();
         for (uri, resource) in &resources {
             registry =
-                registry.add(*uri, resource).map_err(|error| SchemaError::Reference(error.to_string()))?;
+                registry.add(*uri, resource).map_err(|error| SchemaError::Resource(error.to_string()))?;
         }
-        let registry = registry.prepare().map_err(|error| SchemaError::Reference(error.to_string()))?;
+        let registry = registry.prepare().map_err(|error| SchemaError::Resource(error.to_string()))?;
         let options = || {
             let options: Options<'_> = jsonschema::options_for::<Written>().should_validate_formats(false);
             OF_NUMBERS.iter().fold(options.with_registry(&registry), |options, keyword| {
@@ -62,17 +77,17 @@ impl Validator {
         };
         let schema = ours(schema);
         let linear = PatternOptions::regex().size_limit(MAX_PATTERN_SIZE).dfa_size_limit(MAX_PATTERN_SIZE);
-        build(options().with_pattern_options(linear), &schema).or_else(|error| match error {
-            // Look-around and back references need the other engine, which is kept on a short leash.
-            SchemaError::Invalid(_) => {
-                let leashed = PatternOptions::fancy_regex()
-                    .backtrack_limit(MAX_BACKTRACKING)
-                    .size_limit(MAX_PATTERN_SIZE)
-                    .dfa_size_limit(MAX_PATTERN_SIZE);
-                build(options().with_pattern_options(leashed), &schema)
+        Ok(build(options().with_pattern_options(linear), &schema).or_else(|fault| {
+            if fault.at.is_none() {
+                return Err(fault);
             }
-            error => Err(error),
-        })
+            // Look-around and back references need the other engine, which is kept on a short leash.
+            let leashed = PatternOptions::fancy_regex()
+                .backtrack_limit(MAX_BACKTRACKING)
+                .size_limit(MAX_PATTERN_SIZE)
+                .dfa_size_limit(MAX_PATTERN_SIZE);
+            build(options().with_pattern_options(leashed), &schema)
+        }))
     }
 
     /// The ways in which `value` does not fit, at most `most` of them.
@@ -85,11 +100,36 @@ impl Validator {
     }
 }
 
-fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, SchemaError> {
+/// What of a schema no validator can be made of.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) reason: String,
+    /// Where it stands, as a JSON pointer; `None` for a reference that leads nowhere.
+    at: Option<String>,
+}
+
+impl Fault {
+    /// The parts of `schema` to be left out.
+    pub(super) fn parts(self, schema: &Value, resources: &[(String, Value)]) -> Vec<Unchecked> {
+        match self.at {
+            None => to_elsewhere(schema, resources),
+            Some(pointer) if pointer.is_empty() => Vec::new(),
+            Some(pointer) => vec![Unchecked { pointer, reason: self.reason }],
+        }
+    }
+}
+
+fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, Fault> {
     options.build(schema).map(Validator).map_err(|error| match error.kind() {
-        ValidationErrorKind::Referencing(error) => SchemaError::Reference(error.to_string()),
-        _ if error.instance_path().is_empty() => SchemaError::Invalid(error.masked().to_string()),
-        _ => SchemaError::Invalid(format!("{} at {}", error.masked(), error.instance_path())),
+        ValidationErrorKind::Referencing(error) => Fault { reason: error.to_string(), at: None },
+        // Not by the schema of schemas, but by the engine that it is given to.
+        ValidationErrorKind::Format { .. } => Fault {
+            reason: format!("{} is no regular expression that can be tried here", error.instance()),
+            at: Some(error.schema_path().as_str().to_owned()),
+        },
+        _ => {
+            Fault { reason: error.masked().to_string(), at: Some(error.instance_path().as_str().to_owned()) }
+        }
     })
 }
 
@@ -470,7 +510,7 @@ fn kinds(kind: &TypeKind) -> Kinds {
 
 /// An identity that two parts of the document have, however each spells it, as one of them does: what refers to it names
 /// neither.
-pub(super) fn shared_id(root: &Value) -> Option<&str> {
+fn shared_id(root: &Value) -> Option<&str> {
     use jsonschema::{Uri, uri};
     use std::sync::Arc;
 

@@ -7,6 +7,7 @@ pub(crate) mod names;
 pub(crate) mod nearest;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +18,7 @@ use callwright_json::{Guide, Member};
 pub use self::choice::ToolChoice;
 use self::names::NameIndex;
 use self::nearest::fold;
-use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, measure, standard_type};
+use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, Unchecked, measure, standard_type};
 use crate::syntax::tag;
 
 /// The most tools in one set.
@@ -88,6 +89,8 @@ pub struct ToolSet {
     tools: Vec<Tool>,
     by_name: HashMap<String, usize>,
     hosted: Vec<Value>,
+    /// Tools whose name an earlier one has.
+    doubled: Vec<(String, Unchecked)>,
     call_guide: OnceLock<SchemaGuide>,
     names: OnceLock<NameIndex>,
 }
@@ -132,7 +135,7 @@ impl ToolSet {
     ///
     /// # Errors
     /// When `definitions` have none of these forms, are more than [`MAX_TOOLS`] tools or [`MAX_BYTES`] bytes, or when one
-    /// tool is wrong; the error says which one.
+    /// is no tool; the error says which one. What [cannot be checked](ToolSet::unchecked) is none.
     pub fn from_value<V: ?Sized>(definitions: &V) -> Result<ToolSet, ToolSetError>
     where
         for<'v> Value: From<&'v V>,
@@ -147,7 +150,7 @@ impl ToolSet {
         for (i, definition) in definitions.into_iter().enumerate() {
             let wrong = |problem| ToolSetError::Tool { number: i + 1, name: name_of(definition), problem };
             // The definition wraps its schema in at most three values.
-            bytes += measure(definition, MAX_NODES + 100).map_err(|e| wrong(ToolProblem::Schema(e)))?;
+            bytes += measure(definition, MAX_NODES + 100).map_err(|e| wrong(ToolProblem::Schema(e)))?.bytes;
             if MAX_BYTES < bytes {
                 return Err(ToolSetError::TooLong);
             }
@@ -156,10 +159,13 @@ impl ToolSet {
                 continue;
             }
             let tool = Tool::compile(definition).map_err(wrong)?;
-            if tool_set.by_name.insert(tool.name.clone(), tool_set.tools.len()).is_some() {
-                return Err(wrong(ToolProblem::Duplicate));
+            match tool_set.by_name.entry(tool.name.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert(tool_set.tools.len());
+                    tool_set.tools.push(tool);
+                }
+                Entry::Occupied(_) => tool_set.doubled.push((tool.name, doubled(i + 1))),
             }
-            tool_set.tools.push(tool);
         }
         Ok(tool_set)
     }
@@ -193,6 +199,16 @@ impl ToolSet {
     /// `{"googleSearch": {}}`, `{"type": "bash_20250124", "name": "bash"}`. Their calls are not ours to read.
     pub fn hosted(&self) -> &[Value] {
         &self.hosted
+    }
+
+    /// What of the definitions calls are not held against, each with its tool: parts of schemas that cannot be compiled or
+    /// resolved, and tools whose name an earlier one has, which holds.
+    pub fn unchecked(&self) -> impl Iterator<Item = (&str, &Unchecked)> {
+        let parts = self
+            .tools
+            .iter()
+            .flat_map(|tool| tool.schema.unchecked().iter().map(move |unchecked| (tool.name(), unchecked)));
+        parts.chain(self.doubled.iter().map(|(name, unchecked)| (name.as_str(), unchecked)))
     }
 
     /// Are there no tools?
@@ -368,8 +384,6 @@ pub enum ToolProblem {
     DescriptionNotAString,
     /// The schema of the arguments is not an object.
     ParametersNotAnObject,
-    /// Another tool has this name.
-    Duplicate,
     /// The schema of the arguments cannot be compiled.
     Schema(SchemaError),
 }
@@ -410,10 +424,15 @@ impl fmt::Display for ToolProblem {
             ToolProblem::NameNotAString => "its name is not a string",
             ToolProblem::DescriptionNotAString => "its description is not a string",
             ToolProblem::ParametersNotAnObject => "its parameters are not an object",
-            ToolProblem::Duplicate => "another tool has the same name",
             ToolProblem::Schema(error) => return error.fmt(f),
         })
     }
+}
+
+/// The tool of this number in the list is left out.
+pub(crate) fn doubled(number: usize) -> Unchecked {
+    let reason = format!("tool {number} has the name of another one, which holds");
+    Unchecked { pointer: String::new(), reason }
 }
 
 /// The schema of the arguments as a definition gives it, under any of its keys.
@@ -609,7 +628,6 @@ mod tests {
             (json!([{"name": "a"}, {"description": "b"}]), "tool 2: it has no name"),
             (json!([{"name": " "}]), "tool 1 (` `): its name is empty"),
             (json!([{"function": {"name": 1}}]), "tool 1: its name is not a string"),
-            (json!([{"name": "a"}, {"name": "a"}]), "tool 2 (`a`): another tool has the same name"),
             (json!([{"name": "a", "parameters": []}]), "tool 1 (`a`): its parameters are not an object"),
             (json!([{"name": "a", "description": 1}]), "tool 1 (`a`): its description is not a string"),
         ];
@@ -623,15 +641,18 @@ mod tests {
         );
     }
 
-    #[cfg(feature = "full-schemas")]
     #[test]
-    fn an_error_of_a_schema_names_the_tool() {
-        let foreign = json!([{"name": "a", "parameters": {"$ref": "http://example.com/a"}}]);
-        let error = ToolSet::from_value(&foreign).unwrap_err().to_string();
-        assert!(
-            error.starts_with("tool 1 (`a`): a reference leads out of the schema, and nothing is fetched:"),
-            "{error}"
-        );
+    fn what_cannot_be_checked_is_told_and_the_rest_holds() {
+        let tool_set = ToolSet::from_value(&json!([
+            {"name": "a", "parameters": {"properties": {"x": {"$ref": "http://example.com/a"}, "y": {"type": "integer"}}}},
+            {"name": "a", "parameters": {"properties": {"z": {"type": "integer"}}}},
+            {"name": "b"},
+        ]));
+        let tool_set = tool_set.unwrap();
+        let told: Vec<_> = tool_set.unchecked().map(|(tool, part)| (tool, part.pointer.as_str())).collect();
+        assert_eq!(told, [("a", "/properties/x/$ref"), ("a", "")]);
+        assert_eq!(tool_set.iter().map(Tool::name).collect::<Vec<_>>(), ["a", "b"]);
+        assert!(tool_set.get("a").unwrap().declares("y"));
     }
 
     #[test]

@@ -232,6 +232,9 @@ pub(crate) const QUOTATIONS: &[(&str, &str)] =
 /// The label of a fence that holds one.
 pub(crate) const RESULT_LABEL: &str = "tool_output";
 
+/// What begins a turn where a role follows; without one it stands between calls.
+pub(crate) const TURN_MARKS: &[&str] = &["<|im_start|>", "<|im:start|>", "<|start_header_id|>"];
+
 /// What begins a turn that is not the model's own, or a result that it cannot know. After a call, at the
 /// start of a line, the answer ends there.
 pub(crate) const TURNS: &[&str] = &[
@@ -246,10 +249,7 @@ pub(crate) const TURNS: &[&str] = &[
     "### user",
     "### human",
     "### input",
-    "<|im_start|>",
-    "<|im:start|>",
     "<|user|>",
-    "<|start_header_id|>",
     "<tool_response>",
     "<tool_output>",
     "```tool_output",

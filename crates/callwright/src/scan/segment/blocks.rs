@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::emit::Space;
 use super::prose::Found;
 use crate::dialect::own::Stands;
-use crate::dialect::{ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURNS};
+use crate::dialect::{
+    ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
+};
 use crate::policy::CallsInReasoning;
 use crate::scan::mention::Surroundings;
 use crate::scan::opener::{MAX_TICKS, tick_run};
@@ -437,6 +439,19 @@ pub(in crate::scan) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
 pub(in crate::scan) fn turn(text: &str, at: usize) -> Fit {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
     let mut found = Fit::No;
+    for mark in TURN_MARKS {
+        match fit(rest, mark) {
+            Fit::Is(len) => {
+                return match rest.get(len) {
+                    Some(byte) if byte.is_ascii_alphabetic() => Fit::Is(len),
+                    Some(_) => Fit::No,
+                    None => Fit::Grows,
+                };
+            }
+            Fit::Grows => found = Fit::Grows,
+            Fit::No => {}
+        }
+    }
     for mark in TURNS.iter().chain(RESULTS.iter().map(|(open, _)| open)) {
         match fit(rest, mark) {
             Fit::Is(len) => return Fit::Is(len),

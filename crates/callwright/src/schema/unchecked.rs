@@ -1,0 +1,194 @@
+//! What of a schema is held against nothing: a part that cannot be compiled or resolved is left out, so that the rest holds.
+//!
+//! What fits the schema as it was given also fits what is left of it. To leave out a part of what a value must *not* be
+//! would forbid more, so all of that goes with it.
+
+use super::keywords::{Holds, holds, inside_mut};
+use super::references::within;
+use crate::value::{Map, Value};
+
+/// A part of a schema that nothing is held against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchecked {
+    /// A JSON pointer into the schema: `/properties/path/pattern`; empty for the whole.
+    pub pointer: String,
+    /// Why, in words without a full stop.
+    pub reason: String,
+}
+
+/// Keywords that admit less where what stands in them admits more.
+const CONTRARY: [&str; 3] = ["not", "if", "contains"];
+/// Keywords that forbid what no keyword beside them speaks of.
+const OF_OTHERS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "unevaluatedItems"];
+
+/// Leaves `parts` out of `root`, and adds them to `unchecked` with all that goes with them. Says whether there were any: a part
+/// that an earlier one took along is passed over.
+pub(super) fn leave_out(root: &mut Value, parts: Vec<Unchecked>, unchecked: &mut Vec<Unchecked>) -> bool {
+    let is_there = |part: &Unchecked| {
+        let steps = part.pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+        cut(root, &steps.collect::<Vec<_>>())
+    };
+    let parts: Vec<Unchecked> = parts.into_iter().filter(is_there).collect();
+    let along = match parts.is_empty() {
+        true => Vec::new(),
+        false => loosen(root, &parts),
+    };
+    let is_any = !parts.is_empty();
+    unchecked.extend(parts.into_iter().chain(along));
+    is_any
+}
+
+/// Takes a keyword out of the schema it stands in, or puts one that says nothing in the place of a schema.
+fn cut(schema: &mut Value, steps: &[String]) -> bool {
+    let Some((keyword, rest)) = steps.split_first() else {
+        *schema = Value::Bool(true);
+        return true;
+    };
+    let Value::Object(keywords) = schema else { return false };
+    match (holds(keyword).0, keywords.get_mut(keyword), rest) {
+        (_, None, _) => false,
+        (Holds::Schema | Holds::SchemaOrList, Some(held @ Value::Object(_)), rest) => cut(held, rest),
+        (Holds::List | Holds::SchemaOrList, Some(Value::Array(list)), [number, rest @ ..]) => {
+            let element = number.parse().ok().and_then(|n: usize| list.get_mut(n));
+            element.is_some_and(|element| cut(element, rest))
+        }
+        // Its name is a pattern, which may be what is wrong with it.
+        (Holds::Map, Some(Value::Object(map)), [name]) if keyword == "patternProperties" => {
+            map.remove(name).is_some()
+        }
+        (Holds::Map, Some(Value::Object(map)), [name, rest @ ..]) => {
+            map.get_mut(name).is_some_and(|held| cut(held, rest))
+        }
+        // A reference may lead to a schema under any keyword.
+        (_, Some(held), [middle @ .., last])
+            if held.pointer(&pointer_of(middle)).is_some_and(Value::is_object) =>
+        {
+            let schema = held.pointer_mut(&pointer_of(middle)).and_then(Value::as_object_mut);
+            schema.is_some_and(|schema| schema.remove(last).is_some())
+        }
+        _ => keywords.remove(keyword).is_some(),
+    }
+}
+
+fn pointer_of(steps: &[String]) -> String {
+    steps.iter().map(|step| format!("/{}", pointer_step(step))).collect()
+}
+
+/// A key as it stands in a JSON pointer.
+pub(crate) fn pointer_step(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// Leaves out what would forbid more now that `parts` are gone, and says what that is.
+fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
+    let mut along = Vec::new();
+    let mut todo = vec![(root, String::new())];
+    while let Some((schema, pointer)) = todo.pop() {
+        let Value::Object(keywords) = schema else { continue };
+        let inside = |keyword: &str| {
+            let keyword = format!("{pointer}/{keyword}");
+            parts.iter().filter_map(move |part| part.pointer.strip_prefix(&*keyword))
+        };
+        let is_touched = |keywords: &Map, keyword: &str| {
+            let refers = || keywords.get(keyword).is_some_and(|held| within(held).into_iter().any(refers));
+            inside(keyword).any(|rest| rest.starts_with('/')) || refers()
+        };
+        let mut gone: Vec<&str> =
+            CONTRARY.into_iter().filter(|keyword| is_touched(keywords, keyword)).collect();
+        // A reference, or a pattern of names, that is gone spoke of members.
+        let spoke =
+            parts.iter().any(|part| part.pointer.starts_with(&pointer) && part.pointer.ends_with("/$ref"));
+        let lost_names = inside("patternProperties").any(|rest| rest.matches('/').count() < 2);
+        gone.extend(OF_OTHERS.into_iter().filter(|keyword| match *keyword {
+            "additionalProperties" => lost_names,
+            _ => spoke || lost_names,
+        }));
+        let mut note = |keyword: &str| {
+            let reason = "a part of it, or of what it speaks of, is not checked".to_owned();
+            along.push(Unchecked { pointer: format!("{pointer}/{keyword}"), reason });
+        };
+        for keyword in gone {
+            if keywords.remove(keyword).is_some() {
+                note(keyword);
+            }
+        }
+        // Of forms of which one says less, several may fit.
+        if is_touched(keywords, "oneOf")
+            && let Some(forms) = keywords.remove("oneOf")
+        {
+            note("oneOf");
+            keywords.entry("anyOf").or_insert(forms);
+        }
+        todo.extend(inside_mut(keywords).map(|(at, held)| (held, format!("{pointer}{at}"))));
+    }
+    along
+}
+
+fn refers(value: &Value) -> bool {
+    ["$ref", "$dynamicRef", "$recursiveRef"].iter().any(|keyword| value.get(*keyword).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn without(mut schema: Value, pointer: &str) -> (Value, Vec<String>) {
+        let part = Unchecked { pointer: pointer.to_owned(), reason: "why".to_owned() };
+        let mut unchecked = Vec::new();
+        leave_out(&mut schema, vec![part], &mut unchecked);
+        (schema, unchecked.into_iter().map(|part| part.pointer).collect())
+    }
+
+    #[test]
+    fn a_part_is_left_out_and_the_rest_stays() {
+        for (schema, pointer, left) in [
+            (json!({"type": "string", "pattern": "("}), "/pattern", json!({"type": "string"})),
+            (
+                json!({"properties": {"properties": {"pattern": "(", "type": "string"}}, "additionalProperties": false}),
+                "/properties/properties/pattern",
+                json!({"properties": {"properties": {"type": "string"}}, "additionalProperties": false}),
+            ),
+            (json!({"items": [{"a": 1}, {}]}), "/items/0", json!({"items": [true, {}]})),
+            (json!({"properties": {"a": {"b": 1}}}), "/properties/a", json!({"properties": {"a": true}})),
+        ] {
+            assert_eq!(without(schema, pointer), (left, vec![pointer.to_owned()]));
+        }
+        let none = json!({"type": "string"});
+        assert_eq!(without(none.clone(), "/pattern"), (none, vec![]));
+    }
+
+    #[test]
+    fn nothing_is_forbidden_by_what_is_left() {
+        for (schema, pointer, left) in [
+            (json!({"not": {"pattern": "("}}), "/not/pattern", json!({})),
+            (
+                json!({"if": {"pattern": "("}, "then": {"minLength": 1}}),
+                "/if/pattern",
+                json!({"then": {"minLength": 1}}),
+            ),
+            (
+                json!({"oneOf": [{"pattern": "("}, {"type": "string"}]}),
+                "/oneOf/0/pattern",
+                json!({"anyOf": [{}, {"type": "string"}]}),
+            ),
+            (
+                json!({"not": {"$ref": "#/$defs/a"}, "$defs": {"a": {"pattern": "("}}}),
+                "/$defs/a/pattern",
+                json!({"$defs": {"a": {}}}),
+            ),
+            (
+                json!({"patternProperties": {"(": {"type": "string"}, "^b": {}}, "additionalProperties": false}),
+                "/patternProperties/(",
+                json!({"patternProperties": {"^b": {}}}),
+            ),
+            (
+                json!({"allOf": [{"$ref": "x.json"}], "unevaluatedProperties": false}),
+                "/allOf/0/$ref",
+                json!({"allOf": [{}]}),
+            ),
+        ] {
+            assert_eq!(without(schema, pointer).0, left, "{pointer}");
+        }
+    }
+}
