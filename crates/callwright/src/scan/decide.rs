@@ -7,6 +7,7 @@ use super::judge::body::{Body, End};
 use super::judge::expression;
 use super::judge::{Case, Judged, judge};
 use super::opener::{Glue, Item, Lead};
+use super::siblings::Sibling;
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
@@ -96,11 +97,28 @@ impl<'a> Scanner<'a> {
                 let is_in_string =
                     lead.item.name().is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
                 let goes_on = goes_on && (!last || is_in_string) || is_listed && is_in_string;
-                if goes_on {
+                let limit = at + surplus;
+                let may_be_sibling = self.is_told_by_siblings(&lead);
+                if goes_on && !(last && may_be_sibling) {
                     self.mode = Mode::Held(lead, None);
                     return Flow::On;
                 }
-                match self.judge(&lead, at + surplus, Some(at + surplus), extent.has_nested_call(), last) {
+                let mut judged = self.judge(&lead, limit, Some(limit), extent.has_nested_call(), last);
+                if may_be_sibling && matches!(judged, Judged::Text(_)) {
+                    match self.sibling(&lead, limit, end) {
+                        Sibling::Yes => {
+                            let case =
+                                Case { end: Some(limit), has_sibling: true, ..self.case(&lead, limit) };
+                            judged = judge(&case);
+                        }
+                        Sibling::No => {}
+                        Sibling::Grows => {
+                            self.mode = Mode::Payload(lead, extent);
+                            return Flow::Wait;
+                        }
+                    }
+                }
+                match judged {
                     Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
                     Judged::Unclear => {
                         self.mode = Mode::Held(lead, Some(at + surplus));
@@ -111,6 +129,16 @@ impl<'a> Scanner<'a> {
             }
         }
         Flow::On
+    }
+
+    /// May `lead` begin a call of a tool that nobody declared, which only those beside it make one?
+    fn is_told_by_siblings(&self, lead: &Lead) -> bool {
+        !lead.is_distinct()
+            && match lead.item {
+                Item::Call { name, .. } => self.names.resolve(name.of(&self.text), Prefix::Known).is_none(),
+                Item::Value { .. } => lead.glue.last() == Some(&Glue::Bracket),
+                _ => false,
+            }
     }
 
     /// Looks for the end of a body, and decides there.
@@ -270,6 +298,7 @@ impl<'a> Scanner<'a> {
                 || lead.glue.iter().any(|g| matches!(g, Glue::Fence(_) | Glue::Tag)),
             alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call: false,
+            has_sibling: lead.is_distinct() || self.goes_on(lead),
             admission: self.admission,
         }
     }

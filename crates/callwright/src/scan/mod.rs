@@ -18,6 +18,7 @@ mod own_marks;
 mod repeat;
 mod segment;
 mod settled;
+mod siblings;
 mod stream;
 mod tail;
 
@@ -360,6 +361,7 @@ impl<'a> Scanner<'a> {
             names: &self.names,
             dialects: &self.dialects,
             inside: None,
+            follows_call: false,
             line_start,
             in_fence: self.in_fence,
             thought: self.thought.as_deref(),

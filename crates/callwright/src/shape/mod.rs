@@ -402,6 +402,11 @@ pub(crate) fn mere_name(value: Value<'_>) -> Option<Cow<'_, str>> {
     value.members().all(|(key, _)| key.as_str().is_some_and(|key| is_part(&key))).then_some(name.as_str()?)
 }
 
+/// The name that an object gives itself.
+pub(crate) fn name_of(value: Value<'_>) -> Option<Cow<'_, str>> {
+    member(value, keys::NAME, |v| v.kind() == Kind::String)?.1.as_str()
+}
+
 fn is_companion(key: &str) -> bool {
     keys::COMPANIONS.contains(&key)
 }

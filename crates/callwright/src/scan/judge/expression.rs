@@ -15,7 +15,15 @@ impl<'a> Case<'a, '_> {
     /// `f(…)`
     pub(super) fn call(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
-        let Some(tool) = self.names.resolve(written, self.prefix()) else { return Judged::Text(None) };
+        let Some(tool) = self.names.resolve(written, self.prefix()) else {
+            return match self.end.filter(|_| self.has_sibling && is_arguments(self.text, at)) {
+                Some(end) => {
+                    let refusal = self.refuse(Some(written.to_owned()), self.names.unknown(written), at, end);
+                    Judged::Calls(vec![refusal], end)
+                }
+                None => Judged::Text(None),
+            };
+        };
         let guide = tool.schema().guide();
         // `"f(a=\"x\")"`: the quotes of a call inside a string are escaped.
         let quoted = matches!(self.lead.glue.last(), Some(Glue::Quote(_)));

@@ -62,6 +62,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) alone: bool,
     /// Does a call seem to stand among the arguments?
     pub(crate) nested_call: bool,
+    /// Does a call of a declared tool stand beside it, so that it is one, too?
+    pub(crate) has_sibling: bool,
     /// Which mended calls may pass.
     pub(crate) admission: Admission,
 }
@@ -149,6 +151,13 @@ impl<'a, 't> Case<'a, 't> {
         let mut shaped = shape::calls_in(value, self.names, self.prefix());
         if shaped.is_empty() && (self.lead.is_distinct() || self.lead.is_fenced() || self.alone) {
             shaped.extend(self.arguments_alone(value));
+        }
+        // `[{"name": "f", "a": 1}, {"name": "g", "b": 2}]`
+        if shaped.is_empty()
+            && self.has_sibling
+            && let Some(written) = shape::name_of(value)
+        {
+            shaped.push(Shaped::Unknown { written });
         }
         for shaped in shaped {
             let verdict = match shaped {

@@ -200,6 +200,8 @@ pub(crate) struct Place<'a, 't> {
     pub(crate) dialects: &'a Dialects,
     /// The dialect of the calls before it, where their markup is not closed yet.
     pub(crate) inside: Option<&'a Arc<Record>>,
+    /// Does it follow a call in a list, or on the line before it?
+    pub(crate) follows_call: bool,
     /// Is there only whitespace before it on its line?
     pub(crate) line_start: bool,
     /// Is it inside a fence that was left in the text? A fence mark there is a closing one.

@@ -159,6 +159,10 @@ impl Leading<'_, '_> {
                 self.at = end;
                 return Step::Over;
             }
+            // A name that no tool has, where those beside it say that it is meant as one.
+            b'(' if self.may_be_sibling() && is_path(word) && !self.behind_definition() => {
+                return Step::Item(Item::Call { name: Span::new(from, end), at: end });
+            }
             b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {
                 self.at = end;
                 return Step::Over;
@@ -219,6 +223,17 @@ impl Leading<'_, '_> {
         }
     }
 
+    /// May a call stand here of which only its siblings tell that it is one?
+    fn may_be_sibling(&self) -> bool {
+        match self.glue.last() {
+            Some(Glue::Bracket) => true,
+            Some(Glue::Fence(_) | Glue::Tag) => true,
+            Some(Glue::Paren | Glue::Quote(_) | Glue::Ticks(_)) => false,
+            None if self.at != self.from => false,
+            None => self.place.follows_call || self.place.line_start && !self.place.in_fence,
+        }
+    }
+
     /// Does the object at `at` behind `name` begin with the key of a call's name or of a list of calls, which is none of
     /// that tool's parameters? `None` asks for more text.
     fn is_call_object(&self, name: Span, at: usize) -> Option<bool> {
@@ -251,6 +266,11 @@ impl Leading<'_, '_> {
         let Some((b' ', before)) = before.split_last() else { return false };
         [&b"def"[..], b"function", b"class", b"fn", b"func"].iter().any(|word| before.ends_with(word))
     }
+}
+
+/// `f`, `music.play`
+fn is_path(word: &str) -> bool {
+    word.split('.').all(|part| !part.is_empty() && is_variable(part))
 }
 
 fn is_variable(word: &str) -> bool {

@@ -312,7 +312,11 @@ impl<'a> Scanner<'a> {
         let inside = self.inside.as_ref().filter(|(_, from)| {
             !self.glue.is_empty() && self.text.get(*from..at).is_some_and(|gap| gap.trim().is_empty())
         });
-        let place = Place { inside: inside.map(|(record, _)| record), ..self.place(line_start, end) };
+        let place = Place {
+            inside: inside.map(|(record, _)| record),
+            follows_call: self.follows_call(at),
+            ..self.place(line_start, end)
+        };
         match opener::look(&self.text, at, place) {
             Look::Found(lead) if self.speech.is_some() && !self.begins_block(&lead) => Found::Nothing,
             Look::Found(lead) if self.thought.is_some() && lead.record.anchor == Anchor::Weak => {
