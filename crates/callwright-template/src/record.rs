@@ -29,7 +29,7 @@ pub(crate) fn of(form: &Form, name: &str) -> Result<Dialect, &'static str> {
             let (open, close) = &form.argument;
             dialect.argument = Some(Argument { open: mark(open).into(), close: mark(close).into() });
             dialect.trim = match (form.around.0.as_str(), form.around.1.as_str()) {
-                ("", "") => Trim::None,
+                ("", "") => Trim::OwnLines,
                 ("\n", "\n") => Trim::LineBreak,
                 _ => Trim::All,
             };

@@ -194,22 +194,13 @@ impl Grammar {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Trim {
-    /// None: the text is the value to the byte.
+    /// One line break at each end of a text that has one at both; one at a single end is the text's.
     #[default]
-    None,
-    /// One line break at each end.
-    LineBreak,
-    /// One line break at each end of a text that begins on a line of its own; the one at the end of another is the text's.
     OwnLines,
+    /// One line break at each end that has one.
+    LineBreak,
     /// All of it.
     All,
-}
-
-impl Trim {
-    /// May line breaks be the markup's, and the indents of lines behind them?
-    pub(crate) fn knows_lines(self) -> bool {
-        matches!(self, Trim::LineBreak | Trim::OwnLines)
-    }
 }
 
 /// How sure an opener makes it that a call follows.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use callwright_json::{Guide, Kinds, Place};
 
-use super::value::{json_of as value_of, place_of};
+use super::value::{self, json_of as value_of, place_of};
 use crate::dialect::Trim;
 use crate::syntax::Typing;
 use crate::syntax::tag::{Lexed, Tag, tag_at};
@@ -155,7 +155,8 @@ impl Frame {
             return Some("[]".to_owned());
         }
         if self.children.is_empty() {
-            return Some(value_of(content, Typing::Schema, guide, self.place, Trim::None));
+            let content = value::content(content, Trim::OwnLines, None);
+            return Some(value_of(&content, Typing::Schema, guide, self.place));
         }
         let mut json = String::new();
         if self.is_list(guide) {

@@ -7,7 +7,6 @@
 use callwright_json::{Guide, Place, quote, strict};
 
 use super::value::{json, json_of as scalar_of, place_of};
-use crate::dialect::Trim;
 use crate::syntax::Typing;
 
 /// The most levels.
@@ -238,7 +237,7 @@ fn scalar(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String>
             let text = without_comment(text);
             // `a: b: c` has no reading.
             let is_plain = !text.contains(": ") && !text.ends_with(':');
-            is_plain.then(|| scalar_of(text, Typing::Schema, guide, place, Trim::All))
+            is_plain.then(|| scalar_of(text.trim(), Typing::Schema, guide, place))
         }
     }
 }

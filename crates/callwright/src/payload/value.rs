@@ -1,5 +1,7 @@
 //! From the raw text of an argument to its JSON: by the schema, or by what the markup says.
 
+use std::borrow::Cow;
+
 use callwright_json::{
     AnyValue, Guide, Kind, Kinds, Member, Options, Place, Repair, RepairKind, Value, quote, read_with, strict,
 };
@@ -21,23 +23,32 @@ pub(crate) fn place_of(guide: &dyn Guide, place: Place, key: &str) -> Option<Pla
     }
 }
 
-/// The strict JSON text of the raw `text` of an argument at `place`.
+/// The raw `text` of an argument without the markup's white space; `indent` is what stands before its tag, see [`indent_at`].
+pub(crate) fn content<'t>(text: &'t str, trim: Trim, indent: Option<&str>) -> Cow<'t, str> {
+    if let Some(body) = indent.and_then(|indent| without_layout(text, indent)) {
+        return Cow::Owned(body);
+    }
+    let body = without_breaks(text);
+    Cow::Borrowed(match trim {
+        Trim::LineBreak => body,
+        Trim::OwnLines => match without_first_break(text).strip_suffix('\n') {
+            Some(_) if is_own_line(text) => body,
+            _ => text,
+        },
+        Trim::All => text.trim(),
+    })
+}
+
+/// Does `text` begin on a line of its own?
+fn is_own_line(text: &str) -> bool {
+    without_first_break(text).len() < text.len()
+}
+
+/// The strict JSON text of the raw `text` of an argument at `place`, without the markup's white space.
 ///
 /// A value that is not of a type that may stand there becomes a string: whether it can be meant is the check's to say.
-pub(crate) fn json_of(
-    text: &str,
-    typing: Typing,
-    guide: &dyn Guide,
-    place: Option<Place>,
-    trim: Trim,
-) -> String {
-    let raw = match trim {
-        Trim::None => text,
-        Trim::OwnLines if without_first_break(text).len() == text.len() => text,
-        Trim::LineBreak | Trim::OwnLines => without_breaks(text),
-        Trim::All => text.trim(),
-    };
-    let raw = without_cdata(raw);
+pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Option<Place>) -> String {
+    let raw = without_cdata(text);
     let plain = text.trim();
     let kinds = place.map_or(Kinds::ANY, |place| guide.kinds(place));
     match typing {
@@ -139,10 +150,9 @@ pub(crate) fn indent_at(text: &str, key: usize) -> Option<&str> {
 
 /// The value of an argument whose tags stand on lines of their own, both behind `indent`: without the indent that all its
 /// lines have beyond that. `None` where it is not laid out like that.
-pub(crate) fn without_layout(text: &str, indent: &str) -> Option<String> {
+fn without_layout(text: &str, indent: &str) -> Option<String> {
     let body = without_first_break(text);
-    let is_own_line = body.len() < text.len();
-    let body = body.strip_suffix(indent).filter(|_| is_own_line)?;
+    let body = body.strip_suffix(indent).filter(|_| is_own_line(text))?;
     if body.is_empty() {
         return Some(String::new());
     }
@@ -161,18 +171,19 @@ pub(crate) fn without_layout(text: &str, indent: &str) -> Option<String> {
     Some(if lines.iter().all(|line| line.trim().is_empty()) { String::new() } else { lines.join("\n") })
 }
 
-/// Where a text that goes as a string begins once the markup's blanks are cut off; `None` while it may still turn out to
-/// be a section of its own. Asked as soon as there is more than blanks.
-pub(crate) fn start_of(text: &str, trim: Trim) -> Option<usize> {
+/// Where a text that goes as a string begins once the markup's blanks are cut off; `None` while what follows may tell, or
+/// it may still turn out to be a section of its own. Asked as soon as there is more than blanks.
+pub(crate) fn start_of(text: &str, trim: Trim, is_indented: bool) -> Option<usize> {
     let begins = text.trim_start();
     if CDATA.starts_with(begins) || begins.starts_with(CDATA) {
         return None;
     }
-    Some(match trim {
-        Trim::None => 0,
-        Trim::LineBreak | Trim::OwnLines => text.len() - without_first_break(text).len(),
-        Trim::All => text.len() - begins.len(),
-    })
+    let first_break = text.len() - without_first_break(text).len();
+    match trim {
+        Trim::All => Some(text.len() - begins.len()),
+        Trim::LineBreak if !is_indented => Some(first_break),
+        Trim::LineBreak | Trim::OwnLines => (first_break == 0).then_some(0),
+    }
 }
 
 /// The JSON-like `text` as JSON, where it has one reading.

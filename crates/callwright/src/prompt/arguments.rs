@@ -35,37 +35,40 @@ pub(super) fn written(grammar: &Arguments, given: Given<'_>) -> Option<String> {
         }
         (Arguments::Python(_), Given::Form(form)) => Some(joined(form, "=", ", ")),
         (Arguments::Relaxed(_), Given::Form(form)) => Some(format!("{{{}}}", joined(form, ":", ","))),
-        (grammar, Given::Json(text)) => {
-            let members: Map = serde_json::from_str(text).ok()?;
-            match grammar {
-                Arguments::Json => Some(json(given)),
-                Arguments::Tags(template) => all(&members, |key, value| tag(template, key, value)),
-                Arguments::Elements(mark) => {
-                    let top = |key: &str, value: &Value| {
-                        Some(element(mark, key, value, 0)? + if mark.is_empty() { "\n" } else { "" })
-                    };
-                    all(&members, top)
-                }
-                Arguments::Python(quote) => Some(keywords(&members, *quote)),
-                Arguments::Relaxed(mark) => Some(relaxed(&members, mark)),
-            }
-        }
+        (grammar, Given::Json(text)) => of_members(grammar, &serde_json::from_str(text).ok()?),
     }
 }
 
-/// The arguments in tags, with a line break more at each end of a text that has one at an end: readers of some dialects
-/// take one away there. `None` where that is no other way to write them.
-pub(super) fn with_breaks(grammar: &Arguments, given: Given<'_>) -> Option<String> {
-    let (Arguments::Tags(template), Given::Json(text)) = (grammar, given) else { return None };
-    let members: Map = serde_json::from_str(text).ok()?;
-    let is_edged = |value: &Value| {
-        value.as_str().is_some_and(|text| text.starts_with(['\n', '\r']) || text.ends_with('\n'))
-    };
-    if !members.values().any(is_edged) {
-        return None;
+fn of_members(grammar: &Arguments, members: &Map) -> Option<String> {
+    match grammar {
+        Arguments::Json => Some(in_json(&Value::Object(members.clone()).to_string())),
+        Arguments::Tags(template) => all(members, |key, value| tag(template, key, value)),
+        Arguments::Elements(mark) => {
+            let top = |key: &str, value: &Value| {
+                Some(element(mark, key, value, 0)? + if mark.is_empty() { "\n" } else { "" })
+            };
+            all(members, top)
+        }
+        Arguments::Python(quote) => Some(keywords(members, *quote)),
+        Arguments::Relaxed(mark) => Some(relaxed(members, mark)),
     }
-    let wide = template.replace("{value}", "\n{value}\n");
-    all(&members, |key, value| tag(if is_edged(value) { &wide } else { template }, key, value))
+}
+
+/// The arguments in tags or elements, with a line break more at each end of a text that has one at an end: readers take one
+/// away there. `None` where that is no other way to write them.
+pub(super) fn with_breaks(grammar: &Arguments, given: Given<'_>) -> Option<String> {
+    let Given::Json(text) = given else { return None };
+    let mut members: Map = serde_json::from_str(text).ok()?;
+    let mut is_edged = false;
+    for value in members.values_mut() {
+        let text = value.as_str().filter(|text| text.starts_with(['\n', '\r']) || text.ends_with('\n'));
+        if let Some(text) = text {
+            *value = Value::from(format!("\n{text}\n"));
+            is_edged = true;
+        }
+    }
+    let is_raw = matches!(grammar, Arguments::Tags(_) | Arguments::Elements(_));
+    (is_edged && is_raw).then(|| of_members(grammar, &members)).flatten()
 }
 
 /// The arguments as JSON, in which no mark stands.

@@ -49,7 +49,7 @@ pub(super) fn all() -> Vec<Dialect> {
             ),
         record("deepseek_v4", NameAt::Opener, Distinct)
             .section(&["<|dsml|tool_calls>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("DeepSeek V4")
             .example(
                 "<｜DSML｜tool_calls>\n<｜DSML｜invoke name=\"f\">\n\
@@ -59,7 +59,7 @@ pub(super) fn all() -> Vec<Dialect> {
         record("deepseek_v32", NameAt::Opener, Distinct)
             .kin("deepseek_v4")
             .section(&["<|dsml|function_calls>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("DeepSeek V3.2")
             .example(
                 "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"f\">\n\
@@ -69,7 +69,7 @@ pub(super) fn all() -> Vec<Dialect> {
         record("deepseek_v41", NameAt::Opener, Distinct)
             .kin("deepseek_v4")
             .section(&["<|dsml| calls>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("DeepSeek V4.1")
             .example(
                 "<｜DSML｜ calls>\n<｜DSML｜ invoke name=\"f\">\n\
@@ -78,7 +78,7 @@ pub(super) fn all() -> Vec<Dialect> {
             ),
         record("gigachat35", NameAt::Opener, Distinct)
             .section(&["<|gcml|tool_calls>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("GigaChat 3.5")
             .example(
                 "<｜GCML｜tool_calls>\n<｜GCML｜invoke name=\"f\">\n\
@@ -87,7 +87,7 @@ pub(super) fn all() -> Vec<Dialect> {
             ),
         record("muse", NameAt::Opener, Distinct)
             .section(&["<atem:function_calls>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("Muse Glimmer and Spark")
             .example(
                 "<atem:function_calls>\n<atem:invoke name=\"f\">\n<atem:parameter name=\"a\">x</atem:parameter>\n\
@@ -105,7 +105,7 @@ pub(super) fn all() -> Vec<Dialect> {
         record("step3", NameAt::Opener, Distinct)
             .section(&["<|tool_calls_begin|>"], &[])
             .call(&["<|tool_call_begin|>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("Step 3")
             .example(
                 "<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"f\">\
@@ -113,12 +113,12 @@ pub(super) fn all() -> Vec<Dialect> {
                  <｜tool_calls_end｜>",
             ),
         record("minicpm5", NameAt::Opener, Distinct)
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("MiniCPM 4 and 5")
             .example("<function name=\"f\"><param name=\"a\">x</param></function>"),
         record("kimi_k3", NameAt::Opener, Distinct)
             .section(&["<|open|>tools<|sep|>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("Kimi K3")
             .example(
                 "<|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|>\
@@ -127,19 +127,19 @@ pub(super) fn all() -> Vec<Dialect> {
             ),
         record("glm45", NameAt::Header, Distinct)
             .call(&["<tool_call>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("GLM 4.5 and 4.6, Ling 3, Laguna, Spark 2.5")
             .example(
                 "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n</tool_call>",
             ),
         record("glm47", NameAt::Header, Distinct)
             .kin("glm45")
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("GLM 4.7 and 5")
             .example("<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value></tool_call>"),
         record("iquest_q1", NameAt::Header, Distinct)
             .call(&["<iquest_tool_call>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("IQuest Q1")
             .example(
                 "<iquest_tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value></iquest_tool_call>",
@@ -148,7 +148,7 @@ pub(super) fn all() -> Vec<Dialect> {
             .section(&["<tool_calls>"], &[])
             .call(&["<tool_call>"], &[])
             .aliases(&["hy_v4"])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("Hunyuan 3 and 4, whose tags may have a suffix")
             .example(
                 "<tool_calls>\n<tool_call>f<tool_sep>\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n\
@@ -157,7 +157,7 @@ pub(super) fn all() -> Vec<Dialect> {
         record("k2_horizon", NameAt::Header, Distinct)
             .section(&["<ifm|tool_calls>"], &[])
             .call(&["<ifm|tool_call>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("K2 Horizon")
             .example(
                 "<ifm|tool_calls>\n<ifm|tool_call>f<ifm|arg_key>a</ifm|arg_key><ifm|arg_value>x</ifm|arg_value>\
@@ -165,7 +165,7 @@ pub(super) fn all() -> Vec<Dialect> {
             ),
         record("solar_open2", NameAt::Header, Distinct)
             .call(&["<|tool_call:start|>"], &[])
-            .tags(Trim::None)
+            .tags(Trim::OwnLines)
             .by("Solar Open 2")
             .example(
                 "<|tool_call:start|>f\n<|tool_arg:start|>a<|tool_arg:value|>x<|tool_arg:end|>\n<|tool_call:end|>",

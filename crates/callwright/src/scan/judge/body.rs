@@ -11,7 +11,6 @@ use callwright_json::{
 use super::open_end;
 use super::{Case, Judged};
 use crate::check;
-use crate::dialect::Trim;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces, Edge};
@@ -307,11 +306,7 @@ impl Case<'_, '_> {
             let place = value::place_of(guide, guide.root(), key);
             let raw = param.value.of(self.text);
             let indent = value::indent_at(self.text, param.key.start as usize);
-            let laid_out = indent.filter(|_| trim.knows_lines());
-            let json = match laid_out.and_then(|indent| value::without_layout(raw, indent)) {
-                Some(raw) => value::json_of(&raw, param.typing, guide, place, Trim::None),
-                None => value::json_of(raw, param.typing, guide, place, trim),
-            };
+            let json = value::json_of(&value::content(raw, trim, indent), param.typing, guide, place);
             doubtful |= self.may_be_text(tool, key, param, before)
                 || walk.holds_marks(param, raw, written, &json)
                 || self.may_be_two(tool, walk, param);
@@ -387,7 +382,7 @@ impl Case<'_, '_> {
         let place = value::place_of(guide, guide.root(), key);
         let elements = self.values_of(tool, walk, key).enumerate().map(|(n, value)| {
             let place = place.map(|place| guide.element(place, n));
-            value::json_of(value, Typing::Schema, guide, place, Trim::All)
+            value::json_of(value.trim(), Typing::Schema, guide, place)
         });
         format!("[{}]", elements.collect::<Vec<_>>().join(", "))
     }
@@ -479,7 +474,7 @@ impl Case<'_, '_> {
         }
         let place = value::place_of(guide, guide.root(), key);
         let arguments = |text: &str| {
-            let json = value::json_of(text, Typing::Schema, guide, place, Trim::None);
+            let json = value::json_of(text, Typing::Schema, guide, place);
             format!("{{{}: {json}}}", crate::value::Value::from(key))
         };
         match plain::said(text, end.ending == Ending::Closed, tool.name(), guide.names(guide.root())) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Glue, Item, Leading};
-use crate::dialect::{Known, Record, Trim};
+use crate::dialect::{Known, NameAt, Record};
 use crate::syntax;
 use crate::syntax::tag::{Role, Tag, holds};
 
@@ -69,8 +69,9 @@ impl<'a> Leading<'a, '_> {
         let whole = tag.at.of(self.text);
         let is_function = syntax::starts_with_any_case(whole.as_bytes(), b"<function=");
         // Under `<function=f>` values have lines of their own, whatever stands around it.
-        let is_own =
-            |record: &&Arc<Record>| record.grammar.is_tagged() && !(is_function && record.trim == Trim::None);
+        let is_own = |record: &&Arc<Record>| {
+            record.grammar.is_tagged() && !(is_function && record.name_at == NameAt::Header)
+        };
         if let Some(record) = self.record.filter(is_own) {
             return record;
         }

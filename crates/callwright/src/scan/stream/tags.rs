@@ -84,9 +84,7 @@ impl LiveTags {
             return false;
         };
         // How far its lines are indented shows when all of it is there.
-        if trim.knows_lines() && value::indent_at(text, param.key.start as usize).is_some() {
-            return false;
-        }
+        let indent = value::indent_at(text, param.key.start as usize);
         let is_new = self.seen & 1 << slot == 0;
         if !tool.schema().judges_members_alone() || self.open.is_none() && !is_new {
             return false;
@@ -96,7 +94,7 @@ impl LiveTags {
             self.seen |= 1 << slot;
             let from = param.value.start as usize;
             let mut open = self.open.take().unwrap_or(Open { from, start: None, looked: from, sent: from });
-            self.grow(&mut open, key, certain, trim, text);
+            self.grow(&mut open, key, certain, (trim, indent.is_some()), text);
             self.open = Some(open);
             return is_open;
         }
@@ -104,7 +102,12 @@ impl LiveTags {
             return true;
         }
         self.seen |= 1 << slot;
-        let json = value::json_of(param.value.of(text), param.typing, guide, Some(place), trim);
+        let json = value::json_of(
+            &value::content(param.value.of(text), trim, indent),
+            param.typing,
+            guide,
+            Some(place),
+        );
         let is_right = strict(&json).is_ok_and(|tree| tool.schema().fits_at(place, tree.root(&json)));
         self.is_sure |= is_right;
         self.head.extend([if self.head.is_empty() { "{" } else { ", " }, &quote(key), ": ", &json]);
@@ -112,7 +115,14 @@ impl LiveTags {
     }
 
     /// Lets out what is certain up to `certain`.
-    fn grow(&mut self, open: &mut Open, key: &str, certain: usize, trim: Trim, text: &str) {
+    fn grow(
+        &mut self,
+        open: &mut Open,
+        key: &str,
+        certain: usize,
+        (trim, is_indented): (Trim, bool),
+        text: &str,
+    ) {
         let fresh = text.get(open.looked..certain).unwrap_or("");
         open.looked = open.looked.max(certain);
         let solid = fresh.trim_end();
@@ -120,7 +130,7 @@ impl LiveTags {
             return;
         }
         let end = certain - (fresh.len() - solid.len());
-        let begins = || Some(open.from + value::start_of(text.get(open.from..end)?, trim)?);
+        let begins = || Some(open.from + value::start_of(text.get(open.from..end)?, trim, is_indented)?);
         let Some(start) = open.start.or_else(begins) else { return };
         open.start = Some(start);
         let is_first = self.sent.is_empty();
