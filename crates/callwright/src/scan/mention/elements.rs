@@ -195,7 +195,7 @@ fn named(rest: &str) -> Named {
     if !inner.starts_with(|c: char| c.is_alphabetic() || c == '_') && !inner.is_empty() {
         return Named::No;
     }
-    let is_name = |c: char| c.is_alphanumeric() || is_angle && matches!(c, '_' | '-' | ':' | '.');
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || is_angle && matches!(c, '-' | ':' | '.');
     let name = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
     let behind = inner.get(name..).unwrap_or("");
     let is_attribute = |c: char| c.is_whitespace() && is_angle || c == '=' || c == '/' && is_angle;
