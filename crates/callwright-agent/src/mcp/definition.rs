@@ -225,17 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compiled_or_is_too_much_is_left_out_with_a_reason() {
-        let deep = |n: usize| format!("{}{{}}{}", r#"{"items": "#.repeat(n), "}".repeat(n));
+    fn what_is_too_much_is_left_out_with_a_reason() {
         let wide: Vec<String> = (0..12_000).map(|n| format!(r#""p{n}": {{}}"#)).collect();
         let long = "x".repeat(17 << 10);
         for (description, schema, why) in [
-            (
-                "",
-                r#"{"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:1/x"}}}"#.to_owned(),
-                "leads out",
-            ),
-            ("", deep(100), "deep"),
             ("", format!(r#"{{"type": "object", "properties": {{{}}}}}"#, wide.join(",")), "128 KiB"),
             (&long, "{}".to_owned(), "16 KiB"),
             ("", r#"{"properties": {"a": {"properties": {"pa\u200bth": {}}}}}"#.to_owned(), "pa\u{200b}th"),
@@ -244,6 +237,9 @@ mod tests {
             assert!(said.contains(why), "{why}: {said}");
         }
         assert!(definition("", "{}").is_ok());
+        // What leads out is followed nowhere, and not checked.
+        let elsewhere = r#"{"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:1/x"}}}"#;
+        assert!(definition("", elsewhere).is_ok());
     }
 
     #[test]

@@ -63,14 +63,8 @@ async fn pins_that_cannot_be_read_are_not_first_use() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_compiled_or_has_no_name_left_is_left_out_alone() {
-    let mut broken = defined("broken", "Broken.");
-    broken.input_schema = Arc::new(
-        json!({"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:1/x"}}})
-            .as_object()
-            .and_then(|schema| plain(schema).ok())
-            .unwrap(),
-    );
+async fn what_is_too_much_or_has_no_name_left_is_left_out_alone() {
+    let broken = defined("broken", &"x".repeat(17 << 10));
     let script = Scripted::of(vec![defined("git.log", "One."), broken, defined("git.log", "Two.")]);
     let pins = pins();
     let run = Run::with(&script, PLAIN, pins.path()).await;
