@@ -38,7 +38,13 @@ const TEXTS: &[&str] = &[
     "commentary to=functions.get_weather json{\"city\": \"x\"}\n>>>list_files\n{}\nfunctionlist_files\n```json\n{}\n```",
     "<|open|>tools<|sep|><|open|>call tool=\"get_weather\"<|sep|><|open|>argument key=\"city\" type=\"string\"<|sep|>x<|close|>argument<|sep|><|close|>call<|sep|><|close|>to",
     "<get_weather><city>a</b></city></get_weather> <list_files></list_files>",
+    "[nobody(a=1), list_files(), none(b=[2])] and\nlist_files()\nnone(c=\"x\")\nNote(s): [see](x), [a(b), {\"name\": \"x\", \"b\": 1}]",
+    "[{\"name\": \"none\", \"a\": 1}, {\"name\": \"list_files\"}]<|im_start|>\n<tool_call>{\"name\": \"list_files\"}</tool_call><|im_start|>user\nlist_files()",
+    "{\"name\": \"list_files\", \"arguments\": {}}\u{2028}\"parameters\": 1 list_files()\u{a0}, b=2)",
+    "<tool_call>\u{3000}{\"name\": \"list_files\"}\u{85}</tool_call>\u{2028}<list_files>\u{a0}</list_files>\u{3000}list_files()",
 ];
+/// Blanks and characters without width, of any script.
+const BLANKS: [char; 6] = ['\u{2028}', '\u{a0}', '\u{85}', '\u{3000}', '\u{feff}', '\u{200b}'];
 
 #[test]
 fn every_cut_gives_the_same() {
@@ -65,7 +71,13 @@ fn random_cuts_of_mixed_texts_give_the_same() {
         let chars: Vec<char> = text.chars().collect();
         let from = random.below(chars.len() + 1);
         let to = (from + random.below(12)).min(chars.len());
-        let text: String = chars[..from].iter().chain(&chars[to..]).collect();
+        let mut text = String::new();
+        for c in chars[..from].iter().chain(&chars[to..]) {
+            text.push(*c);
+            if random.below(40) == 0 {
+                text.push(*random.pick(&BLANKS));
+            }
+        }
         let native = random.below(2) == 0;
         let whole = feed(&tool_set, &[&text], native);
         let mut pieces = Vec::new();

@@ -5,6 +5,7 @@ use super::segment::blocks::{thought_ends, turn};
 use crate::dialect::REASONING;
 use crate::dialect::own::Stands;
 use crate::shape::keys;
+use crate::syntax::blanks;
 use crate::syntax::comment::comment;
 use crate::syntax::marks::{Fit, fit};
 use crate::syntax::tag::{Lexed, Role, Tag, is_foreign, last_tag, names_call, tag_at};
@@ -37,7 +38,7 @@ pub(crate) fn tail(
     let bytes = text.as_bytes();
     let (mut at, mut next) = (from, blank);
     loop {
-        next += bytes[next..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        next += blanks(text, next, usize::MAX);
         let space = next - at;
         let Some(&byte) = bytes.get(next) else {
             return if place.end { Tail::Ended(at) } else { Tail::Wait { at, blank: next } };

@@ -33,6 +33,12 @@ pub(crate) fn may_grow_into<'m>(text: &str, at: usize, mut markers: impl Iterato
     markers.any(|marker| rest.len() < marker.len() && starts_with_any_case(marker.as_bytes(), rest))
 }
 
+/// How many bytes of blanks stand at `at`, of any script's, in at most `most` characters.
+pub(crate) fn blanks(text: &str, at: usize, most: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("").chars().take(most);
+    rest.take_while(|c| c.is_whitespace()).map(char::len_utf8).sum()
+}
+
 /// Does `bytes` begin with `start`, whatever the case of its ASCII letters?
 pub(crate) fn starts_with_any_case(bytes: &[u8], start: impl AsRef<[u8]>) -> bool {
     let start = start.as_ref();

@@ -99,7 +99,7 @@ impl<'a> Names<'a> {
 
     /// The tool that `written` names; `None` where no tool does, or more than one.
     pub(crate) fn resolve(&self, written: &str, prefix: Prefix) -> Option<&Tool> {
-        let written = written.trim();
+        let written = written.trim_ascii();
         let most = match prefix {
             Prefix::Known => self.index().longest,
             Prefix::Any => MAX_NAME,
@@ -126,6 +126,9 @@ impl<'a> Names<'a> {
             return self.tools().get(tail).filter(|_| is_known);
         }
         let written = without_token(written);
+        if is_path(&written) {
+            return None;
+        }
         let whole = self.variant(&written);
         if whole.is_some() {
             return whole;
@@ -133,7 +136,7 @@ impl<'a> Names<'a> {
         let mut rest: &str = &written;
         while let Some((head, tail)) = rest.split_once(['.', ':', '/']) {
             let known = NAMESPACES.iter().any(|n| n.eq_ignore_ascii_case(head)) || head.is_empty();
-            if prefix == Prefix::Known && !known {
+            if !known {
                 return None;
             }
             let found = self.tools().get(tail).or_else(|| self.variant(tail));
@@ -258,6 +261,12 @@ pub(crate) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\') || !byte.is_ascii()
 }
 
+/// `../f`, `/f`, `f/..`: the way to something, and no spelling of a name.
+fn is_path(written: &str) -> bool {
+    let leads_nowhere = |step: &str| step.bytes().all(|byte| byte == b'.');
+    written.contains("..") || written.contains('/') && written.split('/').any(leads_nowhere)
+}
+
 /// `cd<|channel|>commentary` → `cd`; `get\_weather` → `get_weather`.
 fn without_token(written: &str) -> Cow<'_, str> {
     // Most names have none, and to look for two bytes costs more than for one.
@@ -307,8 +316,6 @@ mod tests {
         ] {
             assert_eq!(resolved(&declared, written, Prefix::Known).as_deref(), Some(expected), "{written}");
         }
-        assert_eq!(resolved(&declared, "shell.cd", Prefix::Known), None);
-        assert_eq!(resolved(&declared, "shell.cd", Prefix::Any).as_deref(), Some("cd"));
     }
 
     #[test]
@@ -337,6 +344,20 @@ mod tests {
             ["get_wеather", "get_weather\u{200b}", "\u{202e}get_weather", "get_wether", "", "weather"]
         {
             assert_eq!(resolved(&["get_weather"], written, Prefix::Any), None, "{written:?}");
+        }
+        for written in [
+            "cd\u{a0}",
+            "\u{3000}cd",
+            "c\u{a0}d",
+            "../cd",
+            "/cd",
+            "./cd",
+            "cd/..",
+            "bin/cd",
+            "shell.cd",
+            "x:cd",
+        ] {
+            assert_eq!(resolved(&["cd"], written, Prefix::Any), None, "{written:?}");
         }
     }
 }

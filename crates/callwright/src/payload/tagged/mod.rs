@@ -15,11 +15,11 @@ mod value;
 use callwright_json::Span;
 
 use crate::shape::keys;
-use crate::syntax::Typing;
 use crate::syntax::comment::{MAX_COMMENT, comment};
 use crate::syntax::lexer::Lexer;
 use crate::syntax::marks::Fit;
 use crate::syntax::tag::{self, Lexed, Role, Tag};
+use crate::syntax::{Typing, blanks};
 use json::Brackets;
 use value::{Open, Opener};
 
@@ -333,7 +333,7 @@ fn behind_space(text: &str, from: usize) -> usize {
     while at < most {
         match bytes.get(at..) {
             Some([b'\\', b'n' | b'r' | b't', ..]) => at += 2,
-            Some([byte, ..]) if byte.is_ascii_whitespace() => at += 1,
+            Some([_, ..]) if 0 < blanks(text, at, 1) => at += blanks(text, at, 1),
             Some(rest @ [b'<', b'!', ..]) => match comment(rest) {
                 Fit::Is(len) => (at, most) = (at + len, end.min(most + len)),
                 Fit::Grows | Fit::No => break,

@@ -20,6 +20,7 @@ use callwright_json::Span;
 use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Record};
 use crate::payload::tagged::Style;
+use crate::syntax::blanks;
 use crate::tools::names::{MAX_NAME, Names, Prefix, is_name_byte};
 
 /// The most markup that one payload may have in front of it, in bytes.
@@ -246,14 +247,12 @@ impl<'a, 't> Leading<'a, 't> {
     }
 
     pub(super) fn look(&mut self) -> Look {
-        let (text, bytes, from) = (self.text, self.bytes, self.from);
+        let (text, from) = (self.text, self.from);
         // The end of the first half of all pieces, as long as they are the same.
         let (mut first, mut half) = ("", None);
         for n in 0..MAX_PIECES {
             if self.at > from {
-                while bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-                    self.at += 1;
-                }
+                self.at += blanks(text, self.at, MAX_LEAD);
             }
             if MAX_LEAD < self.at - from {
                 return Look::Nothing;
@@ -407,8 +406,7 @@ impl<'a, 't> Leading<'a, 't> {
     }
 
     fn skip_space(&self, from: usize) -> usize {
-        let rest = self.bytes.get(from..).unwrap_or(&[]);
-        from + rest.iter().take(64).take_while(|b| b.is_ascii_whitespace()).count()
+        from + blanks(self.text, from, 64)
     }
 
     /// The place behind the name at `from`. Behind what may only stand in front of a name, it may be of several words.
@@ -427,7 +425,8 @@ impl<'a, 't> Leading<'a, 't> {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        end
+        let word = self.text.get(from..end).unwrap_or("");
+        word.find(char::is_whitespace).map_or(end, |blank| from + blank)
     }
 }
 

@@ -6,7 +6,11 @@ use super::{Glue, Item, Leading, Step};
 use crate::dialect::Known;
 use crate::scan::judge::listed;
 use crate::shape::keys;
+use crate::syntax::blanks;
 use crate::tools::names::MAX_NAME;
+
+/// How many blanks may stand before a word.
+const MAX_BLANKS: usize = 16;
 
 impl Leading<'_, '_> {
     pub(super) fn quote(&mut self, mark: u8) -> Step {
@@ -128,12 +132,18 @@ impl Leading<'_, '_> {
                 None => {}
             }
         }
-        let (from, end) = (self.at, self.name_end(self.at));
+        // Blanks of other scripts are no part of it.
+        let from = self.at + blanks(self.text, self.at, MAX_BLANKS);
+        let end = self.name_end(from);
         // A longer word is none, whether the rest of it is there already or not.
         if !self.may_hold_name(from, end) {
             return Step::Nothing;
         }
         let Some(&next) = self.bytes.get(end) else { return Step::Wait };
+        // `../f(a=1)`
+        if next == b'(' && self.text.get(..from).is_some_and(|before| before.ends_with('/')) {
+            return Step::Nothing;
+        }
         let word = self.text.get(from..end).unwrap_or("");
         match next {
             b'(' if self.resolves(from, end) => {
