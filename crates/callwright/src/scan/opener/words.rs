@@ -9,9 +9,6 @@ use crate::shape::keys;
 use crate::syntax::blanks;
 use crate::tools::names::MAX_NAME;
 
-/// How many blanks may stand before a word.
-const MAX_BLANKS: usize = 16;
-
 impl Leading<'_, '_> {
     pub(super) fn quote(&mut self, mark: u8) -> Step {
         let from = self.at + 1;
@@ -132,8 +129,9 @@ impl Leading<'_, '_> {
                 None => {}
             }
         }
-        // Blanks of other scripts are no part of it.
-        let from = self.at + blanks(self.text, self.at, MAX_BLANKS);
+        // A blank of another script is no part of it.
+        let is_blank = self.bytes.get(self.at).is_some_and(|byte| !byte.is_ascii());
+        let from = if is_blank { self.at + blanks(self.text, self.at, 1) } else { self.at };
         let end = self.name_end(from);
         // A longer word is none, whether the rest of it is there already or not.
         if !self.may_hold_name(from, end) {
