@@ -101,7 +101,7 @@ pub(super) fn all() -> Vec<Dialect> {
             .by("Llama 3.1, 3.2 and 3.3")
             .example(r#"<|python_tag|>{"name": "f", "parameters": {"a": "x"}}"#),
         record("mistral_json", NameAt::Payload, Distinct)
-            .section(&["[tool_calls]"], &["[/tool_calls]"])
+            .section(&["[tool_calls]", "[tool_call]"], &["[/tool_calls]", "[/tool_call]"])
             .by("Mistral 7B 0.3, Mixtral, Nemo, Small 3.0 and 3.1, Large: tokenizers up to version 7")
             .example(r#"[TOOL_CALLS] [{"name": "f", "arguments": {"a": "x"}}]"#),
         record("phi4mini", NameAt::Payload, Weak)

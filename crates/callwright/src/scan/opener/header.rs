@@ -159,7 +159,10 @@ impl Leading<'_, '_> {
             end -= 2;
         }
         // `to=fcommentary json`, without the tokens between them
-        let within = if is_recipient { self.name_within(from, end) } else { None };
+        let within = match is_recipient {
+            true => self.name_within(from, end),
+            false => self.name_in_id(from, end),
+        };
         let name = within.unwrap_or(Span::new(from, end));
         let is_name = match self.header {
             _ if is_recipient => true,
@@ -174,6 +177,24 @@ impl Leading<'_, '_> {
             self.at = end;
             Step::Over
         })
+    }
+
+    /// The one declared name in an id whose signs are lost, `functionsf5`, `functions_f_2`, between the namespace and
+    /// the number.
+    fn name_in_id(&self, from: usize, end: usize) -> Option<Span> {
+        if !self.distinct() || self.resolves(from, end) {
+            return None;
+        }
+        let is_sign = |c: char| matches!(c, '_' | '.' | '-');
+        let numbered = self.text.get(from..end)?.strip_prefix("functions")?.trim_start_matches(is_sign);
+        let from = end - numbered.len();
+        let name = numbered.trim_end_matches(|c: char| c.is_ascii_digit());
+        // The number may be the name's own.
+        if name.len() == numbered.len() || self.resolves(from, end) {
+            return None;
+        }
+        let end = from + name.trim_end_matches(is_sign).len();
+        self.resolves(from, end).then(|| Span::new(from, end))
     }
 
     /// Is the name known, whatever words follow: `to=json <|constrain|>json<|message|>`?
