@@ -13,7 +13,6 @@ use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::payload::tagged::{Ending, Style};
 use crate::syntax::marks;
-use crate::tools::names::Prefix;
 
 /// The most marks that wait for being closed.
 const MAX_GLUE: usize = 64;
@@ -135,7 +134,7 @@ impl<'a> Scanner<'a> {
     fn is_told_by_siblings(&self, lead: &Lead) -> bool {
         !lead.is_distinct()
             && match lead.item {
-                Item::Call { name, .. } => self.names.resolve(name.of(&self.text), Prefix::Known).is_none(),
+                Item::Call { name, .. } => self.names.resolve(name.of(&self.text)).is_none(),
                 Item::Value { .. } => lead.glue.last() == Some(&Glue::Bracket),
                 _ => false,
             }
@@ -189,11 +188,8 @@ impl<'a> Scanner<'a> {
 
     /// Is it the whole answer, and by its marks a call?
     fn is_call_of_words(&self, lead: &Lead, body: &Body) -> bool {
-        let is_declared = || {
-            lead.item
-                .name()
-                .is_some_and(|name| self.names.resolve(name.of(&self.text), Prefix::Any).is_some())
-        };
+        let is_declared =
+            || lead.item.name().is_some_and(|name| self.names.resolve(name.of(&self.text)).is_some());
         matches!(body, Body::Tags(walk) if walk.params.is_empty())
             && lead.record.anchor == Anchor::Distinct
             && self.begins_line(lead.start)

@@ -12,7 +12,7 @@ use crate::payload;
 use crate::policy::Admission;
 use crate::shape;
 use crate::tools::Tool;
-use crate::tools::names::{Names, Prefix};
+use crate::tools::names::Names;
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// A piece of a native call, as it comes over the wire. Each part may be missing.
@@ -152,7 +152,7 @@ impl Draft {
     }
 
     fn judge(&self, names: &Names<'_>, admission: Admission, end: End, number: usize) -> Verdict {
-        let Some(tool) = names.resolve(&self.name, Prefix::Any).filter(|_| !self.torn) else {
+        let Some(tool) = names.resolve(&self.name).filter(|_| !self.torn) else {
             return self.refuse(number, names.unknown(&self.name));
         };
         match self.arguments(tool, end == End::OfAnswer { cut: true } || is_going_on(&self.arguments)) {

@@ -10,7 +10,6 @@ use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::shape::keys;
-use crate::tools::names::Prefix;
 use crate::verdict::{Reason, Refusal, ShapeError, Verdict};
 
 impl Scanner<'_> {
@@ -53,7 +52,7 @@ impl Scanner<'_> {
     /// begin with it count, too, where it is the whole of what is there so far.
     fn is_left_out(&self, key: Named<'_>) -> bool {
         let Some(Verdict::Accepted(call)) = self.pending.last() else { return false };
-        let Some(tool) = self.names.resolve(&call.name, Prefix::Any) else { return false };
+        let Some(tool) = self.names.resolve(&call.name) else { return false };
         let guide = tool.schema().guide();
         let is_given = |key: &str| {
             strict(&call.arguments).is_ok_and(|tree| tree.root(&call.arguments).get(key).is_some())

@@ -10,7 +10,7 @@ use super::extent::{Extent, Progress};
 use super::opener::{Item, Lead};
 use crate::dialect::Record;
 use crate::shape::keys;
-use crate::tools::names::{Names, Prefix, leading_name};
+use crate::tools::names::{Names, leading_name};
 
 /// How far a declared tool's name is looked for behind one that is not, in bytes.
 const REACH: usize = 1 << 10;
@@ -84,7 +84,7 @@ fn behind(text: &str, mut at: usize, is_value: bool, names: &Names<'_>) -> Sibli
             Some(_) => return Sibling::No,
             None => return Sibling::Grows,
         }
-        if names.resolve(name, Prefix::Known).is_some() {
+        if names.resolve(name).is_some() {
             return Sibling::Yes;
         }
         let mut extent = Extent::new(at + open);

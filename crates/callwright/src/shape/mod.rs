@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use callwright_json::{Kind, Repair, RepairKind, Value, is_object, strict};
 
 use crate::tools::Tool;
-use crate::tools::names::{Names, Prefix};
+use crate::tools::names::Names;
 use crate::verdict::ShapeError;
 
 /// The most calls that one value may hold, and the most levels of lists and wrappers around one.
@@ -51,7 +51,7 @@ pub(crate) enum Arguments<'v> {
 pub(crate) fn calls_in<'v, 't>(
     value: Value<'v>,
     names: &'t Names<'_>,
-    prefix: Prefix,
+    is_marked: bool,
 ) -> Vec<Shaped<'v, 't>> {
     let mut found = Vec::new();
     let mut open = vec![(value, 0)];
@@ -60,13 +60,13 @@ pub(crate) fn calls_in<'v, 't>(
             break;
         }
         match value.kind() {
-            Kind::Object => match object(value, names, prefix) {
+            Kind::Object => match object(value, names, is_marked) {
                 Object::Call(shaped) => found.push(shaped),
                 Object::Keyed(calls) => found.extend(calls),
                 Object::Wrapper(inside) => open.push((inside, level + 1)),
                 Object::Data => {}
             },
-            Kind::Array => match pair(value, names, prefix) {
+            Kind::Array => match pair(value, names) {
                 Some(shaped) => found.push(shaped),
                 None => {
                     let from = open.len();
@@ -89,15 +89,15 @@ enum Object<'v, 't> {
     Data,
 }
 
-fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Object<'v, 't> {
+fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Object<'v, 't> {
     // What marks say is a call is no schema that is said back.
-    if prefix != Prefix::Any && is_echo(value, names) {
+    if !is_marked && is_echo(value, names) {
         return Object::Call(Shaped::Echo);
     }
     let name = member(value, keys::NAME, |v| v.kind() == Kind::String);
     if let Some((name_key, name)) = name {
         let written = name.as_str().unwrap_or_default();
-        let tool = names.resolve(&written, prefix).or_else(|| names.resolve(&written, Prefix::Any));
+        let tool = names.resolve(&written);
         let arguments = member(value, keys::ARGUMENTS, |_| true).filter(|(key, _)| *key != name_key);
         // `{"tool_calls": [{…}], "name": "g", "arguments": {…}}`: a call beside the others.
         let is_list = |v: Value<'_>| v.elements().any(|element| element.kind() == Kind::Object);
@@ -138,7 +138,7 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Obj
                 return Object::Call(Shaped::Call { tool, written, arguments });
             }
             (None, Some((_, arguments))) if arguments.kind() == Kind::Object => {
-                if let Some(calls) = keyed(value, names, prefix) {
+                if let Some(calls) = keyed(value, names) {
                     return Object::Keyed(calls);
                 }
                 return Object::Call(Shaped::Unknown { written });
@@ -146,7 +146,7 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Obj
             (None, _) => {}
         }
     }
-    if let Some(calls) = keyed(value, names, prefix) {
+    if let Some(calls) = keyed(value, names) {
         return Object::Keyed(calls);
     }
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
@@ -188,7 +188,7 @@ fn twice(value: Value<'_>) -> Option<Cow<'_, str>> {
 /// The key in `value`, a call of `tool`, that names another tool: `{"name": "f", "tool": "g"}`.
 fn renamed<'v>(value: Value<'v>, tool: &Tool, names: &Names<'_>) -> Option<Cow<'v, str>> {
     let is_other = |member: Value<'_>| {
-        let other = member.as_str().and_then(|name| names.resolve(&name, Prefix::Known));
+        let other = member.as_str().and_then(|name| names.resolve(&name));
         other.is_some_and(|other| other.name() != tool.name())
     };
     let mut members = value.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
@@ -245,11 +245,11 @@ fn wrong<'v, 't>(written: Cow<'v, str>, kind: &'static str) -> Shaped<'v, 't> {
 }
 
 /// `{"f": {…}}`: every key names a tool, every value is an object (or a list of them).
-fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Option<Vec<Shaped<'v, 't>>> {
+fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v, 't>>> {
     let mut calls = Vec::new();
     for (key, arguments) in value.members().take(MAX_CALLS) {
         let written = key.as_str()?;
-        let tool = names.resolve(&written, prefix)?;
+        let tool = names.resolve(&written)?;
         match arguments.kind() {
             Kind::Object => {
                 // `{"f": {"arguments": {…}}}`
@@ -278,11 +278,11 @@ fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> 
 }
 
 /// `["f", {…}]`
-fn pair<'v, 't>(value: Value<'v>, names: &'t Names<'_>, prefix: Prefix) -> Option<Shaped<'v, 't>> {
+fn pair<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>> {
     let mut elements = value.elements();
     let written = elements.next()?.as_str()?;
     let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;
-    let tool = names.resolve(&written, prefix)?;
+    let tool = names.resolve(&written)?;
     elements.next().is_none().then_some(Shaped::Call {
         tool,
         written,
@@ -365,7 +365,7 @@ fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
 /// is a call of a tool that takes a `field` with a `type`.
 fn is_fitting(call: Value<'_>, arguments: Value<'_>, names: &Names<'_>) -> bool {
     let Some((_, name)) = member(call, keys::NAME, |v| v.kind() == Kind::String) else { return false };
-    let tool = name.as_str().and_then(|name| names.resolve(&name, Prefix::Known));
+    let tool = name.as_str().and_then(|name| names.resolve(&name));
     tool.is_some_and(|tool| {
         let is_declared = |key: Value<'_>| key.as_str().is_some_and(|key| tool.declares(&key));
         arguments.members().all(|(key, _)| is_declared(key)) && tool.schema().check(arguments).is_empty()

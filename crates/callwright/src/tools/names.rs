@@ -22,7 +22,8 @@ const MAX_FOREIGN: usize = 32;
 /// How many names a refusal offers.
 const MAX_NEAREST: usize = 3;
 
-/// Prefixes that models put in front of a name, wherever it stands.
+/// What models put in front of a name, wherever it stands. Anything else there is another module: `re.search(` does not mean
+/// the tool `search`.
 const NAMESPACES: &[&str] = &["functions", "function", "default_api", "tools", "tool", "api", "client"];
 
 /// Looks names up in one tool set.
@@ -53,16 +54,6 @@ impl NameIndex {
         let (folded, tails) = (OnceLock::new(), OnceLock::new());
         NameIndex { ends: Ends::of(tools), joined, longest: longest.min(MAX_NAME), folded, tails }
     }
-}
-
-/// How much of a foreign prefix may stand before a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Prefix {
-    /// Only what models are known to add: `functions.f`, `default_api.f`. In prose and code, `re.search(`
-    /// does not mean the tool `search`.
-    Known,
-    /// Any: a marker says that this is a call.
-    Any,
 }
 
 impl<'a> Names<'a> {
@@ -98,13 +89,9 @@ impl<'a> Names<'a> {
     }
 
     /// The tool that `written` names; `None` where no tool does, or more than one.
-    pub(crate) fn resolve(&self, written: &str, prefix: Prefix) -> Option<&Tool> {
+    pub(crate) fn resolve(&self, written: &str) -> Option<&Tool> {
         let written = written.trim_ascii();
-        let most = match prefix {
-            Prefix::Known => self.index().longest,
-            Prefix::Any => MAX_NAME,
-        };
-        if written.is_empty() || most < written.len() {
+        if written.is_empty() || MAX_NAME < written.len() {
             return None;
         }
         // An attribute that is escaped: `tool="a&amp;b"`.
@@ -135,8 +122,7 @@ impl<'a> Names<'a> {
         }
         let mut rest: &str = &written;
         while let Some((head, tail)) = rest.split_once(['.', ':', '/']) {
-            let known = NAMESPACES.iter().any(|n| n.eq_ignore_ascii_case(head)) || head.is_empty();
-            if !known {
+            if !head.is_empty() && !NAMESPACES.iter().any(|known| known.eq_ignore_ascii_case(head)) {
                 return None;
             }
             let found = self.tools().get(tail).or_else(|| self.variant(tail));
@@ -169,7 +155,7 @@ impl<'a> Names<'a> {
         }
         let joined = [format!("{server}__{written}"), format!("mcp__{server}__{written}")];
         let joined = joined.iter().find_map(|name| self.tools().get(name).or_else(|| self.variant(name)));
-        joined.or_else(|| self.resolve(written, Prefix::Known))
+        joined.or_else(|| self.resolve(written))
     }
 
     /// The one tool whose name differs from `written` only by case, separators or a lost module.
@@ -292,11 +278,11 @@ mod tests {
     use super::*;
     use crate::value::Value;
 
-    fn resolved(declared: &[&str], written: &str, prefix: Prefix) -> Option<String> {
+    fn resolved(declared: &[&str], written: &str) -> Option<String> {
         let tools: Vec<_> = declared.iter().map(|name| crate::json!({"name": name})).collect();
         let tool_set = ToolSet::from_value(&Value::from(tools)).unwrap();
         let names = Names::new(&tool_set);
-        names.resolve(written, prefix).map(|tool| tool.name().to_owned())
+        names.resolve(written).map(|tool| tool.name().to_owned())
     }
 
     #[test]
@@ -314,7 +300,7 @@ mod tests {
             ("cd<|channel|>commentary", "cd"),
             ("a&amp;b&quot;c", "a&b\"c"),
         ] {
-            assert_eq!(resolved(&declared, written, Prefix::Known).as_deref(), Some(expected), "{written}");
+            assert_eq!(resolved(&declared, written).as_deref(), Some(expected), "{written}");
         }
     }
 
@@ -338,12 +324,12 @@ mod tests {
 
     #[test]
     fn what_two_tools_share_or_only_looks_alike_is_no_name() {
-        assert_eq!(resolved(&["a_b", "a.b"], "ab", Prefix::Any), None);
-        assert_eq!(resolved(&["a.find", "b.find"], "find", Prefix::Any), None);
+        assert_eq!(resolved(&["a_b", "a.b"], "ab"), None);
+        assert_eq!(resolved(&["a.find", "b.find"], "find"), None);
         for written in
             ["get_wеather", "get_weather\u{200b}", "\u{202e}get_weather", "get_wether", "", "weather"]
         {
-            assert_eq!(resolved(&["get_weather"], written, Prefix::Any), None, "{written:?}");
+            assert_eq!(resolved(&["get_weather"], written), None, "{written:?}");
         }
         for written in [
             "cd\u{a0}",
@@ -357,7 +343,7 @@ mod tests {
             "shell.cd",
             "x:cd",
         ] {
-            assert_eq!(resolved(&["cd"], written, Prefix::Any), None, "{written:?}");
+            assert_eq!(resolved(&["cd"], written), None, "{written:?}");
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::syntax::lexer::Lexer;
 use crate::syntax::marks::{self, Fit};
 use crate::syntax::tag::{self, Lexed, Role, tag_at};
 use crate::tools::Tool;
-use crate::tools::names::{Names, Prefix};
+use crate::tools::names::Names;
 use crate::tools::nearest::fold;
 use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
 
@@ -83,7 +83,7 @@ impl Body {
     pub(crate) fn advance(&mut self, text: &str, lead: &Lead, names: &Names<'_>, end: bool) -> Option<End> {
         match self {
             Body::Tags(walk) => {
-                let tool = lead.item.name().and_then(|name| names.resolve(name.of(text), Prefix::Any));
+                let tool = lead.item.name().and_then(|name| names.resolve(name.of(text)));
                 match walk.advance(text, &tool, end) {
                     Walked::Open => None,
                     Walked::Ended(at, ending) => Some(End { at, ending }),
@@ -212,7 +212,7 @@ impl Case<'_, '_> {
         let called = Some(written).filter(|written| !written.is_empty());
         let refused =
             |reason| Judged::Calls(vec![self.refuse(called.map(str::to_owned), reason, at, end.at)], end.at);
-        let Some(tool) = self.names.resolve(written, Prefix::Any) else {
+        let Some(tool) = self.names.resolve(written) else {
             // `<tool_call> and </tool_call>` in a sentence.
             let is_spoken_of = !self.alone && matches!(body, Body::Tags(walk) if walk.params.is_empty());
             return match end.ending {

@@ -15,7 +15,7 @@ impl<'a> Case<'a, '_> {
     /// `f(…)`
     pub(super) fn call(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
-        let Some(tool) = self.names.resolve(written, self.prefix()) else {
+        let Some(tool) = self.names.resolve(written) else {
             return match self.end.filter(|_| self.has_sibling && is_arguments(self.text, at)) {
                 Some(end) => {
                     let refusal = self.refuse(Some(written.to_owned()), self.names.unknown(written), at, end);
@@ -131,7 +131,7 @@ impl<'a> Case<'a, '_> {
     /// `['f', a=1]`, `('f', 'a=1')`
     pub(super) fn listed(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
-        let Some(tool) = self.names.resolve(written, self.prefix()) else { return Judged::Text(None) };
+        let Some(tool) = self.names.resolve(written) else { return Judged::Text(None) };
         let Some(end) = self.end else { return if self.last { Judged::Text(None) } else { Judged::Unclear } };
         let inside = self.text.get(name.end as usize..end.saturating_sub(1)).unwrap_or("");
         let arguments = inside.split_once(',').map_or("", |(_, arguments)| arguments.trim());

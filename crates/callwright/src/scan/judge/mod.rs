@@ -24,7 +24,7 @@ use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::syntax::Text;
 use crate::tools::Tool;
-use crate::tools::names::{Names, Prefix, leading_name};
+use crate::tools::names::{Names, leading_name};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// What a payload came to.
@@ -89,10 +89,6 @@ impl<'a, 't> Case<'a, 't> {
         self.lead.dialect.name.clone()
     }
 
-    fn prefix(&self) -> Prefix {
-        if self.lead.is_distinct() { Prefix::Any } else { Prefix::Known }
-    }
-
     /// A value that holds name and arguments.
     fn value(&self, at: usize) -> Judged {
         let payload = self.read_call(at);
@@ -148,7 +144,7 @@ impl<'a, 't> Case<'a, 't> {
     fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
         let value = reading.value();
         let mut verdicts = Vec::new();
-        let mut shaped = shape::calls_in(value, self.names, self.prefix());
+        let mut shaped = shape::calls_in(value, self.names, self.lead.is_distinct());
         if shaped.is_empty() && (self.lead.is_distinct() || self.lead.is_fenced() || self.alone) {
             shaped.extend(self.arguments_alone(value));
         }
@@ -284,7 +280,7 @@ impl<'a, 't> Case<'a, 't> {
         let source = source.trim();
         let paren = source.find('(')?;
         let written = source.get(..paren)?;
-        let tool = self.names.resolve(written, self.prefix())?;
+        let tool = self.names.resolve(written)?;
         let inner = payload::read_arguments_at(source, paren, tool.schema().guide(), false);
         let reading = payload::settled_object(&inner.parse)?;
         self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end)
@@ -357,7 +353,7 @@ impl<'a, 't> Case<'a, 't> {
         block
             .split(['"', '\''])
             .take(12)
-            .find_map(|piece| self.names.resolve(piece, Prefix::Known).map(|tool| tool.name().to_owned()))
+            .find_map(|piece| self.names.resolve(piece).map(|tool| tool.name().to_owned()))
     }
 
     fn verdict(

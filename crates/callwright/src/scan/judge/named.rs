@@ -8,7 +8,6 @@ use crate::dialect::Known;
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::tools::Tool;
-use crate::tools::names::Prefix;
 use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl Case<'_, '_> {
@@ -17,7 +16,7 @@ impl Case<'_, '_> {
         let written = name.of(self.text);
         let tool = match self.lead.server {
             Some(server) => self.names.resolve_of(server.of(self.text), written),
-            None => self.names.resolve(written, self.prefix()),
+            None => self.names.resolve(written),
         };
         let Some(tool) = tool else {
             if !self.lead.is_distinct() {
@@ -40,16 +39,16 @@ impl Case<'_, '_> {
             let is_part = |key: &&&str| !tool.declares(key) && value.get(key).is_some();
             let name = keys::NAME.iter().filter(is_part).find_map(|key| value.get(key)?.as_str());
             let has_arguments = keys::ARGUMENTS.iter().filter(is_part).count() != 0;
-            let is_own = name.as_ref().is_some_and(|name| {
-                self.names.resolve(name, Prefix::Any).is_some_and(|own| own.name() == tool.name())
-            });
+            let is_own = name
+                .as_ref()
+                .is_some_and(|name| self.names.resolve(name).is_some_and(|own| own.name() == tool.name()));
             has_arguments && !is_own
                 || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
         };
         let end = self.end.unwrap_or(payload.end).max(payload.end);
         if let Some(reading) = payload.parse.settled() {
             // `<f>{"name": "f", "arguments": {…}}</f>`
-            let whole = shape::calls_in(reading.value(), self.names, Prefix::Known);
+            let whole = shape::calls_in(reading.value(), self.names, false);
             let is_call = match whole.as_slice() {
                 [
                     Shaped::Call {
@@ -74,7 +73,7 @@ impl Case<'_, '_> {
     fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
         let reading =
             payload.parse.settled().filter(|_| self.dialects.is(&self.lead.record, Known::Inkling))?;
-        let calls = shape::calls_in(reading.value(), self.names, Prefix::Known);
+        let calls = shape::calls_in(reading.value(), self.names, false);
         let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
         Some(self.shaped(reading, at, payload.end)).filter(|calls| !calls.is_empty())
     }

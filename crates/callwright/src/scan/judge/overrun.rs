@@ -9,7 +9,7 @@ use callwright_json::Reading;
 use super::Case;
 use crate::shape::keys;
 use crate::syntax::marks::Fit;
-use crate::tools::names::{Prefix, leading_name};
+use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
     /// Does a text of `reading` that was mended go on over the end of the call?
@@ -59,7 +59,7 @@ impl Case<'_, '_> {
 
     /// Does `text` begin with the name of a tool?
     pub(super) fn is_declared(&self, text: &str) -> bool {
-        self.names.resolve(leading_name(text), Prefix::Known).is_some()
+        self.names.resolve(leading_name(text)).is_some()
     }
 
     /// Has `text` a call in JSON behind a line break or a bracket, `Action: f` or `functions.f` at the beginning of a line,

@@ -32,7 +32,7 @@ impl Case<'_, '_> {
                 verdicts.push(self.refuse(name(), Reason::Unreadable(Vec::new()), from, to));
                 continue;
             };
-            let shaped = shape::calls_in(tree.root(&json), self.names, self.prefix());
+            let shaped = shape::calls_in(tree.root(&json), self.names, self.lead.is_distinct());
             if shaped.is_empty() {
                 return Judged::Text(None);
             }

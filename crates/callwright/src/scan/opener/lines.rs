@@ -131,7 +131,7 @@ impl Leading<'_, '_> {
     /// `<f>⏎city: Paris`: lines behind the name in a tag of its own.
     pub(super) fn lines_of(&self, name: Span, at: usize) -> Option<Step> {
         let end = self.name_end(at);
-        let tool = self.place.names.resolve(name.of(self.text), self.prefix())?;
+        let tool = self.place.names.resolve(name.of(self.text))?;
         match self.bytes.get(end) {
             None => Some(Step::Wait),
             Some(b':') if tool.declares(self.text.get(at..end)?) => {

@@ -21,7 +21,7 @@ use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Record};
 use crate::payload::tagged::Style;
 use crate::syntax::blanks;
-use crate::tools::names::{MAX_NAME, Names, Prefix, is_name_byte};
+use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
 /// The most markup that one payload may have in front of it, in bytes.
 pub(super) const MAX_LEAD: usize = 768;
@@ -354,10 +354,6 @@ impl<'a, 't> Leading<'a, 't> {
         self.record.is_some_and(|record| record.anchor == Anchor::Distinct)
     }
 
-    fn prefix(&self) -> Prefix {
-        if self.distinct() { Prefix::Any } else { Prefix::Known }
-    }
-
     fn in_own_fence(&self) -> bool {
         self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
     }
@@ -374,7 +370,7 @@ impl<'a, 't> Leading<'a, 't> {
     }
 
     fn resolves(&self, from: usize, end: usize) -> bool {
-        self.text.get(from..end).is_some_and(|name| self.place.names.resolve(name, self.prefix()).is_some())
+        self.text.get(from..end).is_some_and(|name| self.place.names.resolve(name).is_some())
     }
 
     /// Could the word so far be or become one that holds a name?
@@ -395,9 +391,9 @@ impl<'a, 't> Leading<'a, 't> {
 
     /// A tag is a name only as the whole name, `<f>` or `<functions.f>`: `<search>` is no sign of `books.search`.
     fn resolves_tag(&self, from: usize, end: usize) -> bool {
-        self.text.get(from..end).is_some_and(|name| {
-            self.place.names.resolve(name, Prefix::Known).is_some_and(|tool| tool.is_named_by_tag(name))
-        })
+        self.text
+            .get(from..end)
+            .is_some_and(|name| self.place.names.resolve(name).is_some_and(|tool| tool.is_named_by_tag(name)))
     }
 
     /// May what is there so far become a dialect's opener?

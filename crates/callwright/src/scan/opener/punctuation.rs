@@ -68,7 +68,7 @@ impl Leading<'_, '_> {
         let key = key.trim_matches(['“', '”', '„', '‘', '’', '‚']);
         let names = self.place.names;
         keys::is_of_call(key)
-            || names.resolve(key, self.prefix()).is_some()
+            || names.resolve(key).is_some()
             || names.tools().iter().any(|tool| tool.declares(key))
     }
 

@@ -12,7 +12,7 @@ use crate::syntax::tag::{
     Lexed, Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at,
 };
 use crate::tools::Tool;
-use crate::tools::names::{Prefix, is_name_byte};
+use crate::tools::names::is_name_byte;
 
 /// What is known of a name that stands in the markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,7 +235,7 @@ impl<'a> Leading<'a, '_> {
 
     /// The tag at `at`, which may open an argument of the tool `name`.
     fn opener_of(&self, name: Span, at: usize) -> Lexed {
-        let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
+        let tool = self.place.names.resolve(name.of(self.text));
         let odd_keys = tool.map_or(&[][..], Tool::odd_keys);
         let marked = self.bytes.get(at) == Some(&b']');
         element_at(self.text, at, marked, false, odd_keys).or_else(|| tag_at(self.text, at))
@@ -269,7 +269,7 @@ impl<'a> Leading<'a, '_> {
     }
 
     fn declares_key(&self, name: Span, key: &str) -> bool {
-        let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
+        let tool = self.place.names.resolve(name.of(self.text));
         tool.is_some_and(|tool| tool.declares(key))
     }
 
@@ -277,7 +277,7 @@ impl<'a> Leading<'a, '_> {
     /// may be an argument's.
     fn takes(&self, name: Span, tag: &Tag) -> bool {
         let word = tag.word.of(self.text);
-        let tool = self.place.names.resolve(name.of(self.text), Prefix::Any);
+        let tool = self.place.names.resolve(name.of(self.text));
         tool.is_some_and(|tool| if self.place.line_start { tool.takes(word) } else { tool.declares(word) })
     }
 

@@ -85,7 +85,7 @@ impl Leading<'_, '_> {
             Some(b',') => {}
             Some(_) => return Step::Nothing,
         }
-        let Some(tool) = self.place.names.resolve(name.of(self.text), self.prefix()) else {
+        let Some(tool) = self.place.names.resolve(name.of(self.text)) else {
             return Step::Nothing;
         };
         match listed::begin(self.text, self.skip_space(comma + 1), tool) {
@@ -252,7 +252,7 @@ impl Leading<'_, '_> {
             return None;
         }
         let key = self.text.get(from..end).unwrap_or("");
-        let tool = self.place.names.resolve(name.of(self.text), self.prefix());
+        let tool = self.place.names.resolve(name.of(self.text));
         let is_declared = tool.is_some_and(|tool| tool.declares(key));
         Some(!is_declared && (keys::NAME.contains(&key) || keys::WRAPPERS.contains(&key)))
     }

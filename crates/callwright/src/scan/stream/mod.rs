@@ -24,7 +24,6 @@ use crate::dialect::Anchor;
 use crate::payload::tagged::Walk;
 use crate::policy::Policy;
 use crate::shape::keys;
-use crate::tools::names::Prefix;
 use crate::verdict::{Reason, Verdict};
 
 /// A call in the text whose verdict is not there yet.
@@ -158,7 +157,7 @@ impl<'a> Scanner<'a> {
                     Ok(name) => name.of(text),
                     Err(may_come) => return may_come,
                 };
-                let Some(tool) = self.names.resolve(written, Prefix::Any) else { return false };
+                let Some(tool) = self.names.resolve(written) else { return false };
                 let is_renamed = tool.name() != written;
                 // What was called before may be said again; then it is no call.
                 let spot = self.spot(lead.record.name.clone());
