@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::opener::{Leading, Look, MAX_LEAD};
+use super::opener::{Look, MAX_OPENER, OpenerParser};
 use super::{Delta, Mode, Scanner};
 use crate::dialect;
 use crate::engine::Context;
@@ -95,13 +95,13 @@ fn longest_word(tool_set: &ToolSet) -> usize {
 /// What of the text is held and may yet turn out to be plain text; `None` where a call, a block or its markup was begun.
 fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
     let is_begun = match &scanner.mode {
-        Mode::Payload(..) | Mode::Body(..) | Mode::Held(..) | Mode::Over => true,
+        Mode::Payload(..) | Mode::Body(..) | Mode::Undecided(..) | Mode::Over => true,
         Mode::Reasoning(thinking) => {
             thinking.marked.is_some() || has_attributes(&scanner.text, thinking.searched)
         }
         Mode::Quoted(_) => false,
         // What a call opened is closed behind it.
-        Mode::Tail(_) | Mode::Prose if !scanner.glue.is_empty() => true,
+        Mode::Tail(_) | Mode::Prose if !scanner.delimiters.is_empty() => true,
         Mode::Tail(_) => false,
         Mode::Prose => is_lead_begun(scanner),
     };
@@ -111,7 +111,7 @@ fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
 /// Was a marker passed in front of what may become a call, or is it one with attributes: `<invoke name="`?
 fn is_lead_begun(scanner: &Scanner<'_>) -> bool {
     let (text, at) = (&*scanner.text, scanner.at);
-    let mut leading = Leading::new(text, at, scanner.place(scanner.begins_line(at), false));
+    let mut leading = OpenerParser::new(text, at, scanner.place(scanner.begins_line(at), false));
     let waits = matches!(leading.look(), Look::Wait);
     let has_opener = scanner.dialects.opener_at(text, at).is_some();
     waits && (leading.is_begun() || has_opener || has_attributes(text, at))
@@ -174,9 +174,9 @@ fn text_that_is_no_marker_is_held_no_longer_than_the_longest_marker() {
             if let Some(held) = held(&scanner) {
                 let len = len_of(held);
                 prop_assert!(len <= most, "{} bytes, {} may be: {:?}", len, most, held);
-            } else if let (Mode::Prose, true) = (&scanner.mode, scanner.glue.is_empty()) {
+            } else if let (Mode::Prose, true) = (&scanner.mode, scanner.delimiters.is_empty()) {
                 let len = len_of(&scanner.text[scanner.at..]);
-                prop_assert!(len <= MAX_LEAD + MAX_TAG, "{} bytes in front of a call", len);
+                prop_assert!(len <= MAX_OPENER + MAX_TAG, "{} bytes in front of a call", len);
             }
         }
         Ok(())

@@ -6,8 +6,8 @@
 
 mod bare;
 mod beside;
-mod decide;
-mod extent;
+mod payload_end;
+mod brackets;
 #[cfg(test)]
 mod held;
 mod judge;
@@ -17,7 +17,7 @@ mod opener;
 mod own_marks;
 mod repeat;
 mod segment;
-mod settled;
+mod epilogue;
 mod siblings;
 mod stream;
 mod tail;
@@ -26,12 +26,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::beside::Beside;
-use self::extent::Extent;
+use self::brackets::BracketMatcher;
 use self::judge::body::Body;
 use self::mention::{Before, Begun, Held, Surroundings};
 pub use self::native::CallDelta;
 use self::native::Drafts;
-use self::opener::{Glue, Lead, Place};
+use self::opener::{Delimiter, Opener, Place};
 use self::repeat::Made;
 use self::segment::emit::Space;
 use self::stream::Early;
@@ -133,7 +133,7 @@ pub struct Scanner<'a> {
     at: usize,
     mode: Mode,
     /// What the markup of calls opened and has not closed yet.
-    glue: Vec<Glue>,
+    delimiters: Vec<Delimiter>,
     /// The dialect of the last calls, and the place behind them.
     inside: Option<(Arc<Record>, usize)>,
     /// Inside a fence that was left in the text.
@@ -168,15 +168,15 @@ pub struct Scanner<'a> {
     early: Option<Early>,
     outcome: Outcome,
     /// Bytes of payload read so far.
-    spent: usize,
+    bytes_read: usize,
     /// Bytes in which the ends of payloads were looked for so far.
-    passed: usize,
+    bytes_skipped: usize,
     /// The place up to which the end of this payload is looked for.
     reach: usize,
     /// How often prose stood between calls.
     block: usize,
     /// Prose stood behind the last call.
-    apart: bool,
+    prose_since_call: bool,
     /// Is a payload judged before the bracket of its list, with which the answer ends?
     ends_in_list: bool,
     /// Where the calls stand.
@@ -186,7 +186,7 @@ pub struct Scanner<'a> {
     /// How often the markup around calls was closed altogether.
     group: usize,
     /// The end of the last call, with what closes it.
-    called: usize,
+    last_call_end: usize,
     /// Where the closing marks begin that are being stepped over, of calls before them.
     marks_from: usize,
 }
@@ -196,11 +196,11 @@ enum Mode {
     /// Between calls.
     Prose,
     /// In a payload whose end is looked for.
-    Payload(Lead, Extent),
+    Payload(Opener, BracketMatcher),
     /// In a payload that is no brackets.
-    Body(Lead, Body),
+    Body(Opener, Body),
     /// In a payload that only the rest of the text can settle; it seemed to end here.
-    Held(Lead, Option<usize>),
+    Undecided(Opener, Option<usize>),
     /// Behind a payload, with only whitespace up to this place.
     Tail(usize),
     /// In a reasoning block.
@@ -244,7 +244,7 @@ impl<'a> Scanner<'a> {
             text: Cow::Borrowed(""),
             at: 0,
             mode: Mode::Prose,
-            glue: Vec::new(),
+            delimiters: Vec::new(),
             inside: None,
             in_fence: false,
             opened_in_text: false,
@@ -263,16 +263,16 @@ impl<'a> Scanner<'a> {
             is_live: context.live,
             early: None,
             outcome: Outcome::default(),
-            spent: 0,
-            passed: 0,
+            bytes_read: 0,
+            bytes_skipped: 0,
             reach: usize::MAX,
             block: 0,
-            apart: false,
+            prose_since_call: false,
             ends_in_list: false,
             beside: Beside::default(),
             made: Made::default(),
             group: 0,
-            called: 0,
+            last_call_end: 0,
             marks_from: 0,
         };
         if context.starts_in_reasoning {
@@ -342,9 +342,9 @@ impl<'a> Scanner<'a> {
     fn beyond_prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
         match std::mem::replace(&mut self.mode, Mode::Prose) {
             Mode::Prose => Flow::On,
-            Mode::Payload(lead, extent) => self.payload(lead, extent, end, out),
-            Mode::Body(lead, body) => self.body(lead, body, end, out),
-            Mode::Held(lead, seen) => self.held(lead, seen, end, out),
+            Mode::Payload(opener, brackets) => self.payload(opener, brackets, end, out),
+            Mode::Body(opener, body) => self.body(opener, body, end, out),
+            Mode::Undecided(opener, seen) => self.undecided(opener, seen, end, out),
             Mode::Tail(blank) => self.tail(blank, end, out),
             Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
             Mode::Quoted(close) => self.quoted(close, end, out),

@@ -5,12 +5,12 @@
 
 use callwright_json::strict_end;
 
-use super::opener::Lead;
+use super::opener::Opener;
 use crate::syntax::marks::{self, Fit};
 use crate::syntax::tag::{Lexed, Role, Tag, last_tag, tag_at};
 use crate::tools::names::is_name_byte;
 
-impl Lead {
+impl Opener {
     /// The place behind the mark at `at`, if that ends its call: `</tool_call>`, `</invoke>`, `</f>`.
     pub(super) fn behind_closer(&self, text: &str, at: usize) -> Option<usize> {
         let rest = text.get(at..)?;
@@ -21,13 +21,13 @@ impl Lead {
         });
         let tagged = || {
             let Lexed::Tag(tag) = tag_at(text, at) else { return None };
-            let lead = text.get(self.start..self.item.at())?;
-            let is_own = |opener: Tag| opener.word.of(lead).eq_ignore_ascii_case(tag.word.of(text));
+            let before = text.get(self.start..self.item.at())?;
+            let is_own = |opener: Tag| opener.word.of(before).eq_ignore_ascii_case(tag.word.of(text));
             let behind = text.get(tag.at.end as usize..)?.trim_start();
             let is_last = || behind.is_empty() || behind.starts_with('<');
             let is_closer = match tag.role {
                 Role::Token => is_last(),
-                _ => tag.closing && last_tag(lead).is_some_and(is_own),
+                _ => tag.closing && last_tag(before).is_some_and(is_own),
             };
             is_closer.then_some(tag.at.end as usize)
         };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use callwright_json::is_arguments;
 
 use super::Scanner;
-use super::extent::{Extent, Progress};
-use super::opener::{Item, Lead};
+use super::brackets::{BracketMatcher, Progress};
+use super::opener::{Item, Opener};
 use crate::dialect::Record;
 use crate::shape::keys;
 use crate::tools::names::{Names, leading_name};
@@ -25,10 +25,10 @@ pub(super) enum Sibling {
 }
 
 impl Scanner<'_> {
-    /// Does a call of a declared tool stand beside the element of `lead`, which ends at `end`?
-    pub(super) fn sibling(&self, lead: &Lead, end: usize, is_last: bool) -> Sibling {
-        let is_value = matches!(lead.item, Item::Value { .. });
-        if self.goes_on(lead) {
+    /// Does a call of a declared tool stand beside the element of `opener`, which ends at `end`?
+    pub(super) fn sibling(&self, opener: &Opener, end: usize, is_last: bool) -> Sibling {
+        let is_value = matches!(opener.item, Item::Value { .. });
+        if self.goes_on(opener) {
             return Sibling::Yes;
         }
         match behind(&self.text, end, is_value, &self.names) {
@@ -37,11 +37,11 @@ impl Scanner<'_> {
         }
     }
 
-    /// Does `lead` go on where a call of its form ended?
-    pub(super) fn goes_on(&self, lead: &Lead) -> bool {
-        let is_alike = |dialect: &Arc<Record>| dialect.name == lead.dialect.name;
+    /// Does `opener` go on where a call of its form ended?
+    pub(super) fn goes_on(&self, opener: &Opener) -> bool {
+        let is_alike = |dialect: &Arc<Record>| dialect.name == opener.dialect.name;
         let is_alike = self.inside.as_ref().is_some_and(|(dialect, _)| is_alike(dialect));
-        is_alike && !lead.is_fenced() && self.follows_call(lead.start)
+        is_alike && !opener.is_fenced() && self.follows_call(opener.start)
     }
 
     /// Does what stands at `at` follow a call, with a comma, a semicolon or a line break between them?
@@ -87,8 +87,8 @@ fn behind(text: &str, mut at: usize, is_value: bool, names: &Names<'_>) -> Sibli
         if names.resolve(name).is_some() {
             return Sibling::Yes;
         }
-        let mut extent = Extent::new(at + open);
-        match extent.advance(text.as_bytes(), false) {
+        let mut brackets = BracketMatcher::new(at + open);
+        match brackets.advance(text.as_bytes(), false) {
             Progress::Ended(end) if is_value || is_arguments(text, at + open) => at = end,
             Progress::Ended(_) => return Sibling::No,
             Progress::Open => return Sibling::Grows,

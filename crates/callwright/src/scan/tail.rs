@@ -1,6 +1,6 @@
 //! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
 
-use super::opener::{self, Glue, Look, Place, tick_run};
+use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
 use crate::dialect::REASONING;
 use crate::dialect::own::Stands;
@@ -27,12 +27,12 @@ pub(crate) enum Tail {
     },
 }
 
-/// Steps over the markup at `from`, closing `glue` as it goes. Up to `blank`, nothing but whitespace stands there.
+/// Steps over the markup at `from`, closing `delimiters` as it goes. Up to `blank`, nothing but whitespace stands there.
 pub(crate) fn tail(
     text: &str,
     from: usize,
     blank: usize,
-    glue: &mut Vec<Glue>,
+    delimiters: &mut Vec<Delimiter>,
     place: Place<'_, '_>,
 ) -> Tail {
     let bytes = text.as_bytes();
@@ -44,16 +44,18 @@ pub(crate) fn tail(
             return if place.end { Tail::Ended(at) } else { Tail::Wait { at, blank: next } };
         };
         let closed = match byte {
-            _ if is_own(text, next, glue, place) => own_closer(text, next, glue, place),
-            b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<') && glue.contains(&Glue::Tag) => {
-                marked_tag(text, next, space, glue, place)
+            _ if is_own(text, next, delimiters, place) => own_closer(text, next, delimiters, place),
+            b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<')
+                && delimiters.contains(&Delimiter::Tag) =>
+            {
+                marked_tag(text, next, space, delimiters, place)
             }
-            b']' | b'}' | b')' => closer(bytes, next, space, glue),
-            b'"' | b'\'' => close(glue, |g| *g == Glue::Quote(byte)).then_some(next + 1),
-            b'`' => ticks(bytes, next, glue, place.end),
-            b'<' if bytes.get(next + 1) == Some(&b'!') => annotation(bytes, next, glue, place.end),
-            b'<' => tag(text, next, glue, place),
-            b'[' if glue.contains(&Glue::Tag) => match place.dialects.closer(&bytes[next..]) {
+            b']' | b'}' | b')' => closer(bytes, next, space, delimiters),
+            b'"' | b'\'' => close(delimiters, |g| *g == Delimiter::Quote(byte)).then_some(next + 1),
+            b'`' => ticks(bytes, next, delimiters, place.end),
+            b'<' if bytes.get(next + 1) == Some(&b'!') => annotation(bytes, next, delimiters, place.end),
+            b'<' => tag(text, next, delimiters, place),
+            b'[' if delimiters.contains(&Delimiter::Tag) => match place.dialects.closer(&bytes[next..]) {
                 Fit::Is(len) => Some(next + len),
                 Fit::Grows if !place.end => return Tail::Wait { at, blank: next },
                 // What is left of it.
@@ -61,15 +63,15 @@ pub(crate) fn tail(
                 Fit::Grows | Fit::No => None,
             },
             // `<use_tool name="f" arguments='{…}' />`
-            b'>' if space == 0 && close(glue, |g| *g == Glue::Tag) => Some(next + 1),
-            b'/' if matches!(&bytes[at..next], b"" | b" ") && glue.contains(&Glue::Tag) => {
+            b'>' if space == 0 && close(delimiters, |g| *g == Delimiter::Tag) => Some(next + 1),
+            b'/' if matches!(&bytes[at..next], b"" | b" ") && delimiters.contains(&Delimiter::Tag) => {
                 match &bytes[next..] {
-                    [b'/', b'>', ..] => close(glue, |g| *g == Glue::Tag).then_some(next + 2),
+                    [b'/', b'>', ..] => close(delimiters, |g| *g == Delimiter::Tag).then_some(next + 2),
                     [b'/'] if !place.end => Some(next),
-                    _ => annotation(bytes, next, glue, place.end),
+                    _ => annotation(bytes, next, delimiters, place.end),
                 }
             }
-            b'/' | b'#' => annotation(bytes, next, glue, place.end),
+            b'/' | b'#' => annotation(bytes, next, delimiters, place.end),
             b',' | b';' => Some(next + 1),
             // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
             b'.' if space == 0 => match bytes.get(next + 1) {
@@ -89,17 +91,17 @@ pub(crate) fn tail(
 }
 
 /// Does a closing mark of one of the caller's own dialects stand at `at`, behind an opening one?
-fn is_own(text: &str, at: usize, glue: &[Glue], place: Place<'_, '_>) -> bool {
+fn is_own(text: &str, at: usize, delimiters: &[Delimiter], place: Place<'_, '_>) -> bool {
     let Some(own) = place.dialects.markers() else { return false };
     let begins = text.as_bytes().get(at).is_some_and(|byte| own.begins_with(*byte));
-    begins && glue.contains(&Glue::Tag) && own.closes(text, at, place.end)
+    begins && delimiters.contains(&Delimiter::Tag) && own.closes(text, at, place.end)
 }
 
 /// `Some(at)` asks for more text.
-fn own_closer(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Option<usize> {
+fn own_closer(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, '_>) -> Option<usize> {
     match place.dialects.markers()?.closer(text, at, place.end) {
         Stands::Is(end) => {
-            close(glue, |g| *g == Glue::Tag);
+            close(delimiters, |g| *g == Delimiter::Tag);
             Some(end)
         }
         // What is left of the last closing mark.
@@ -109,31 +111,32 @@ fn own_closer(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>)
     }
 }
 
-fn closer(bytes: &[u8], at: usize, space: usize, glue: &mut Vec<Glue>) -> Option<usize> {
-    let sort = if bytes[at] == b')' { Glue::Paren } else { Glue::Bracket };
-    let own = bytes[at] != b'}' && close(glue, |g| *g == sort);
+fn closer(bytes: &[u8], at: usize, space: usize, delimiters: &mut Vec<Delimiter>) -> Option<usize> {
+    let sort = if bytes[at] == b')' { Delimiter::Paren } else { Delimiter::Bracket };
+    let own = bytes[at] != b'}' && close(delimiters, |g| *g == sort);
     // One that nothing opened belongs to the payload when it stands right behind it.
     (own || space == 0 && bytes[at] != b')').then_some(at + 1)
 }
 
 /// `Some(at)` asks for more text.
-fn ticks(bytes: &[u8], at: usize, glue: &mut Vec<Glue>, end: bool) -> Option<usize> {
+fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) -> Option<usize> {
     let run = tick_run(bytes, at);
-    let ticks = |g: &Glue| match g {
-        Glue::Ticks(n) | Glue::Fence(n) => Some(*n),
-        Glue::Bracket | Glue::Paren | Glue::Quote(_) | Glue::Tag => None,
+    let ticks = |g: &Delimiter| match g {
+        Delimiter::Ticks(n) | Delimiter::Fence(n) => Some(*n),
+        Delimiter::Bracket | Delimiter::Paren | Delimiter::Quote(_) | Delimiter::Tag => None,
     };
-    let most = glue.iter().filter_map(ticks).max()?;
+    let most = delimiters.iter().filter_map(ticks).max()?;
     if at + run == bytes.len() && run < most && !end {
         return Some(at);
     }
-    let n = glue.iter().rev().filter_map(ticks).find(|n| *n <= run)?;
-    close(glue, |g| ticks(g) == Some(n)).then_some(at + n)
+    let n = delimiters.iter().rev().filter_map(ticks).find(|n| *n <= run)?;
+    close(delimiters, |g| ticks(g) == Some(n)).then_some(at + n)
 }
 
 /// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`. `Some(at)` asks for more text.
-fn annotation(bytes: &[u8], at: usize, glue: &[Glue], end: bool) -> Option<usize> {
-    let is_open = glue.iter().any(|glue| matches!(glue, Glue::Fence(_) | Glue::Tag));
+fn annotation(bytes: &[u8], at: usize, delimiters: &[Delimiter], end: bool) -> Option<usize> {
+    let is_open =
+        delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_) | Delimiter::Tag));
     match comment(bytes.get(at..).filter(|_| is_open)?) {
         Fit::Is(len) => {
             let behind = at + len;
@@ -155,23 +158,23 @@ fn marked_tag(
     text: &str,
     at: usize,
     space: usize,
-    glue: &mut Vec<Glue>,
+    delimiters: &mut Vec<Delimiter>,
     place: Place<'_, '_>,
 ) -> Option<usize> {
     match tag_at(text, at) {
         Lexed::Grows if !place.end => Some(at),
         Lexed::Grows if 1 < text.len() - at => Some(text.len()),
         Lexed::Tag(tag) if tag.closing => {
-            close(glue, |g| *g == Glue::Tag);
+            close(delimiters, |g| *g == Delimiter::Tag);
             Some(tag.at.end as usize)
         }
         Lexed::Tag(_) => None,
-        Lexed::Grows | Lexed::No => closer(text.as_bytes(), at, space, glue),
+        Lexed::Grows | Lexed::No => closer(text.as_bytes(), at, space, delimiters),
     }
 }
 
 /// `Some(at)` asks for more text.
-fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Option<usize> {
+fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, '_>) -> Option<usize> {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
     if let Some(close) = place.thought {
         match thought_ends(rest, close) {
@@ -183,12 +186,16 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     let tag = match tag_at(text, at) {
         Lexed::Tag(tag) => tag,
         // Where no markup is left open, an opening tag begins a call, a block or a turn, or is text.
-        Lexed::Grows if !glue.contains(&Glue::Tag) && rest.get(1) != Some(&b'/') && is_foreign(text, at) => {
+        Lexed::Grows
+            if !delimiters.contains(&Delimiter::Tag)
+                && rest.get(1) != Some(&b'/')
+                && is_foreign(text, at) =>
+        {
             return None;
         }
         Lexed::Grows if !place.end => return Some(at),
         // What is left of the last closing tag.
-        Lexed::Grows if glue.contains(&Glue::Tag) && is_closer_begun(rest, place) => {
+        Lexed::Grows if delimiters.contains(&Delimiter::Tag) && is_closer_begun(rest, place) => {
             return Some(text.len());
         }
         Lexed::Grows | Lexed::No => return None,
@@ -201,7 +208,7 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
         return None;
     }
     if tag.closing && tag.role != Role::Token {
-        close(glue, |g| *g == Glue::Tag);
+        close(delimiters, |g| *g == Delimiter::Tag);
         return Some(end);
     }
     // A result or a turn that the model makes up is no markup of its call.
@@ -219,16 +226,16 @@ fn tag(text: &str, at: usize, glue: &mut Vec<Glue>, place: Place<'_, '_>) -> Opt
     }
     // `<end_function_call>⏎Then:⏎<start_function_call>…` belongs to the call before it.
     if is_closer() && place.dialects.opener_at(text, at).is_none() {
-        close(glue, |g| *g == Glue::Tag);
+        close(delimiters, |g| *g == Delimiter::Tag);
         return Some(end);
     }
     // `<function>{…}<function>`: the slash is missing, unless another call follows.
-    match opener::look(text, at, place) {
+    match opener::parse_opener(text, at, place) {
         Look::Found(_) => None,
         Look::Wait => Some(at),
         // `<g/>` closes nothing.
-        Look::Nothing | Look::Crowd(_) if tag.empty => None,
-        Look::Nothing | Look::Crowd(_) => close(glue, |g| *g == Glue::Tag).then_some(end),
+        Look::Nothing | Look::TooMany(_) if tag.empty => None,
+        Look::Nothing | Look::TooMany(_) => close(delimiters, |g| *g == Delimiter::Tag).then_some(end),
     }
 }
 
@@ -252,18 +259,18 @@ fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
     ["</", "<|", "<｜"].iter().any(begins) || 1 < rest.len() && grows()
 }
 
-/// Takes from `glue` what the closing tag that ends at `end` closes, if one does: `</f>` behind the arguments.
-pub(crate) fn close_at(text: &str, end: usize, glue: &mut Vec<Glue>) {
+/// Takes from `delimiters` what the closing tag that ends at `end` closes, if one does: `</f>` behind the arguments.
+pub(crate) fn close_at(text: &str, end: usize, delimiters: &mut Vec<Delimiter>) {
     if text.get(..end).and_then(last_tag).is_some_and(|tag| tag.closing) {
-        close(glue, |g| *g == Glue::Tag);
+        close(delimiters, |g| *g == Delimiter::Tag);
     }
 }
 
-/// Closes the innermost of `glue` that `fits`, and all that was opened inside it.
-fn close(glue: &mut Vec<Glue>, fits: impl Fn(&Glue) -> bool) -> bool {
-    match glue.iter().rposition(fits) {
+/// Closes the innermost of `delimiters` that `fits`, and all that was opened inside it.
+fn close(delimiters: &mut Vec<Delimiter>, fits: impl Fn(&Delimiter) -> bool) -> bool {
+    match delimiters.iter().rposition(fits) {
         Some(at) => {
-            glue.truncate(at);
+            delimiters.truncate(at);
             true
         }
         None => false,

@@ -16,7 +16,7 @@ use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces, Edge};
 use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
 use crate::payload::{self, value};
-use crate::scan::opener::{Item, Lead};
+use crate::scan::opener::{Item, Opener};
 use crate::shape;
 use crate::syntax::Typing;
 use crate::syntax::lexer::Lexer;
@@ -53,18 +53,18 @@ pub(crate) struct End {
 }
 
 impl Body {
-    /// The body of `lead` in `text`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
-    pub(crate) fn of(lead: &Lead, text: &str, passed: usize) -> Option<Body> {
-        match lead.item {
+    /// The body of `opener` in `text`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
+    pub(crate) fn of(opener: &Opener, text: &str, passed: usize) -> Option<Body> {
+        match opener.item {
             Item::Tagged { at, style, .. } => {
-                let lexer = Lexer::of(lead.record.markup.as_ref());
+                let lexer = Lexer::of(opener.record.markup.as_ref());
                 Some(Body::Tags(Box::new(Walk::new(at, style, lexer, passed))))
             }
             Item::Relaxed { at, .. } => {
-                let close = lead.record.close.iter().chain(&lead.dialect.close).cloned().collect();
-                let mark = Arc::clone(&lead.record.string_mark);
+                let close = opener.record.close.iter().chain(&opener.dialect.close).cloned().collect();
+                let mark = Arc::clone(&opener.record.string_mark);
                 // `call:` without a token before it stands in any text.
-                let open = Some(lead.opener(text)).filter(|open| open.starts_with('<')).unwrap_or("");
+                let open = Some(opener.opener(text)).filter(|open| open.starts_with('<')).unwrap_or("");
                 Some(Body::Relaxed(Braces::new(at, mark, open, close)))
             }
             Item::Plain { at, .. } => Some(Body::Plain(Plain::new(at))),
@@ -80,10 +80,16 @@ impl Body {
     }
 
     /// Goes on from where the last call stopped; `None` asks for more text.
-    pub(crate) fn advance(&mut self, text: &str, lead: &Lead, names: &Names<'_>, end: bool) -> Option<End> {
+    pub(crate) fn advance(
+        &mut self,
+        text: &str,
+        opener: &Opener,
+        names: &Names<'_>,
+        end: bool,
+    ) -> Option<End> {
         match self {
             Body::Tags(walk) => {
-                let tool = lead.item.name().and_then(|name| names.resolve(name.of(text)));
+                let tool = opener.item.name().and_then(|name| names.resolve(name.of(text)));
                 match walk.advance(text, &tool, end) {
                     Walked::Open => None,
                     Walked::Ended(at, ending) => Some(End { at, ending }),
@@ -103,22 +109,22 @@ impl Body {
                 None => end.then_some(End { at: text.len(), ending: Ending::Bare }),
             },
             Body::Lines(looked) => {
-                let mark = if lead.is_fenced() { "```" } else { "</" };
-                let found = lines_end(text, lead.item.at(), looked, mark);
+                let mark = if opener.is_fenced() { "```" } else { "</" };
+                let found = lines_end(text, opener.item.at(), looked, mark);
                 match found {
                     Some(at) => Some(End { at, ending: Ending::Closed }),
                     // The last line is no better than its last letter.
                     None => end.then_some(End { at: text.len(), ending: Ending::Cut }),
                 }
             }
-            Body::Words(at) => words_end(text, *at, lead, end),
+            Body::Words(at) => words_end(text, *at, opener, end),
         }
     }
 }
 
 /// The mark that closes a call whose arguments are none: `f: Paris</tool_call>`, `Paris</parameter></function>`. `None`
 /// asks for more text.
-fn words_end(text: &str, from: usize, lead: &Lead, end: bool) -> Option<End> {
+fn words_end(text: &str, from: usize, opener: &Opener, end: bool) -> Option<End> {
     let broken = Some(End { at: from, ending: Ending::Broken });
     let mut at = from;
     loop {
@@ -131,11 +137,11 @@ fn words_end(text: &str, from: usize, lead: &Lead, end: bool) -> Option<End> {
             return broken;
         }
         let behind = text.get(at..).unwrap_or("");
-        let mut fits = lead
+        let mut fits = opener
             .record
             .close
             .iter()
-            .chain(&lead.dialect.close)
+            .chain(&opener.dialect.close)
             .map(|mark| marks::fit(behind.as_bytes(), mark));
         if fits.clone().any(|fit| matches!(fit, Fit::Is(_))) {
             return Some(End { at, ending: Ending::Closed });
@@ -205,7 +211,7 @@ impl Keys for Option<&Tool> {
 impl Case<'_, '_> {
     /// Judges a body that has ended.
     pub(crate) fn body(&self, body: &Body, end: End) -> Judged {
-        let (Some(name), at) = (self.lead.item.name(), self.lead.item.at()) else {
+        let (Some(name), at) = (self.opener.item.name(), self.opener.item.at()) else {
             return Judged::Text(None);
         };
         let written = name.of(self.text);
@@ -228,7 +234,7 @@ impl Case<'_, '_> {
             Ending::Cut => true,
             Ending::Broken => return self.broken_body(body, refused),
         };
-        if let Item::Lines { is_list: true, .. } = self.lead.item {
+        if let Item::Lines { is_list: true, .. } = self.opener.item {
             return self.rows(at, end.at, is_cut);
         }
         if is_cut {
@@ -293,7 +299,7 @@ impl Case<'_, '_> {
 
     fn tagged(&self, tool: &Tool, walk: &Walk) -> Result<String, Reason> {
         let guide = tool.schema().guide();
-        let trim = self.lead.record.trim;
+        let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
         let mut doubtful = walk.doubtful;
@@ -494,7 +500,7 @@ impl Case<'_, '_> {
 
     /// The arguments in the relaxed object from `at` to `end`, and what was inferred to read them.
     fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<(String, Vec<RepairKind>), Reason> {
-        let mark = &self.lead.record.string_mark;
+        let mark = &self.opener.record.string_mark;
         let text = self.text.get(at..end).unwrap_or("");
         let unreadable = || Reason::Unreadable(Vec::new());
         let spelt = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;

@@ -6,7 +6,7 @@ use super::{Case, Judged, listed};
 use crate::check;
 use crate::payload::{self, Payload};
 use crate::scan::bare;
-use crate::scan::opener::Glue;
+use crate::scan::opener::Delimiter;
 use crate::tools::Tool;
 use crate::tools::names::leading_name;
 use crate::verdict::{Reason, ShapeError, Verdict};
@@ -26,7 +26,7 @@ impl<'a> Case<'a, '_> {
         };
         let guide = tool.schema().guide();
         // `"f(a=\"x\")"`: the quotes of a call inside a string are escaped.
-        let quoted = matches!(self.lead.glue.last(), Some(Glue::Quote(_)));
+        let quoted = matches!(self.opener.delimiters.last(), Some(Delimiter::Quote(_)));
         if let (true, Some(end)) = (quoted, self.end) {
             let piece = self.text.get(at..end).unwrap_or("");
             if piece.contains("\\\"") || piece.contains("\\'") {
@@ -46,7 +46,7 @@ impl<'a> Case<'a, '_> {
         }
         let mut payload = payload::read_arguments_at(self.text, at, guide, self.cut);
         // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
-        let is_listed = self.lead.glue.contains(&Glue::Bracket);
+        let is_listed = self.opener.delimiters.contains(&Delimiter::Bracket);
         if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end, is_listed) {
             payload = self.longer(at, payload.end, guide);
         }
@@ -55,14 +55,14 @@ impl<'a> Case<'a, '_> {
         let nested = self.nested_call || self.quotes_a_call(repairs);
         let bare = bare::values(self.text, repairs);
         // `the loop calls f(x, y)` speaks of a call.
-        if !bare.is_empty() && !self.set_off && !self.lead.is_distinct() {
+        if !bare.is_empty() && !self.set_off && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
         let nested = nested
             || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
             || is_unreadable(&payload.parse) && is_arguments(self.text, at);
         if nested {
-            if !self.set_off && !self.lead.is_distinct() {
+            if !self.set_off && !self.opener.is_distinct() {
                 return Judged::Text(None);
             }
             let end = self.end.unwrap_or(payload.end).max(payload.end);
@@ -116,7 +116,7 @@ impl<'a> Case<'a, '_> {
         {
             return judged(&source, RepairKind::SwapSyntax, end);
         }
-        let Some(&Glue::Quote(mark)) = self.lead.glue.last() else { return None };
+        let Some(&Delimiter::Quote(mark)) = self.opener.delimiters.last() else { return None };
         let rest = self.text.get(at..self.end.unwrap_or(self.text.len()))?;
         let behind = |sign| rest.find(&String::from_iter([char::from(mark), sign]));
         // The quote and the parenthesis changed places, or the parenthesis is lost.

@@ -15,7 +15,7 @@ use callwright_json::{
 };
 
 use self::open_end::Ending;
-use super::opener::{Item, Lead, detokenized};
+use super::opener::{Item, Opener, detokenized};
 use crate::check::{self, Fit};
 use crate::dialect::Dialects;
 use crate::payload::{self, Payload};
@@ -41,7 +41,7 @@ pub(crate) enum Judged {
 pub(crate) struct Case<'a, 't> {
     pub(crate) names: &'a Names<'t>,
     pub(crate) dialects: &'a Dialects,
-    pub(crate) lead: &'a Lead,
+    pub(crate) opener: &'a Opener,
     /// The text as far as the payload may reach.
     pub(crate) text: &'a str,
     /// The place behind the payload's last bracket, where it is balanced.
@@ -70,7 +70,7 @@ pub(crate) struct Case<'a, 't> {
 
 /// Judges one payload.
 pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
-    match case.lead.item {
+    match case.opener.item {
         Item::Value { at } => case.value(at),
         Item::Call { name, at } => case.call(name, at),
         Item::Listed { name, at } => case.listed(name, at),
@@ -86,7 +86,7 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
 
 impl<'a, 't> Case<'a, 't> {
     fn dialect(&self) -> Text {
-        self.lead.dialect.name.clone()
+        self.opener.dialect.name.clone()
     }
 
     /// A value that holds name and arguments.
@@ -117,7 +117,7 @@ impl<'a, 't> Case<'a, 't> {
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if is_data => {
                 // Without marks, what stands behind its last bracket is the text's: `x = r#"{name: 'John'}"#;`
-                let own = self.end.filter(|_| !self.lead.is_distinct());
+                let own = self.end.filter(|_| !self.opener.is_distinct());
                 Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
             }
             None => self.broken(at, end, None, &payload.parse),
@@ -144,8 +144,8 @@ impl<'a, 't> Case<'a, 't> {
     fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
         let value = reading.value();
         let mut verdicts = Vec::new();
-        let mut shaped = shape::calls_in(value, self.names, self.lead.is_distinct());
-        if shaped.is_empty() && (self.lead.is_distinct() || self.lead.is_fenced() || self.alone) {
+        let mut shaped = shape::calls_in(value, self.names, self.opener.is_distinct());
+        if shaped.is_empty() && (self.opener.is_distinct() || self.opener.is_fenced() || self.alone) {
             shaped.extend(self.arguments_alone(value));
         }
         // `[{"name": "f", "a": 1}, {"name": "g", "b": 2}]`
@@ -181,7 +181,7 @@ impl<'a, 't> Case<'a, 't> {
     /// and holds no arguments.
     fn is_record(&self, tool: &Tool, value: Value<'_>, arguments: &Arguments<'_>) -> bool {
         let has_arguments = || keys::ARGUMENTS.iter().any(|key| value.get(key).is_some());
-        !self.lead.is_distinct()
+        !self.opener.is_distinct()
             && match arguments {
                 Arguments::Flat(members) => {
                     members.iter().any(|(key, _)| key.as_str().is_none_or(|key| !tool.declares(&key)))
@@ -196,14 +196,14 @@ impl<'a, 't> Case<'a, 't> {
         if value.kind() != Kind::Object || value.members().next().is_none() {
             return None;
         }
-        if let Some(name) = detokenized::name_before(self.text, self.lead.start) {
+        if let Some(name) = detokenized::name_before(self.text, self.opener.start) {
             return Some(Shaped::Unknown { written: Cow::Owned(name.to_owned()) });
         }
         // `{"name": "g"}` calls a tool `g` rather than another one that has a parameter `name`.
         if 1 < self.names.tools().len()
             && let Some(written) = shape::mere_name(value)
         {
-            return self.lead.is_distinct().then_some(Shaped::Unknown { written });
+            return self.opener.is_distinct().then_some(Shaped::Unknown { written });
         }
         let mut fitting = self.names.tools().iter().filter(|tool| {
             value.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
@@ -297,7 +297,7 @@ impl<'a, 't> Case<'a, 't> {
     fn broken(&self, at: usize, end: usize, written: Option<&str>, parse: &Parse<'_>) -> Judged {
         let block = self.text.get(at..end).unwrap_or("");
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
-        let plausible = match self.lead.item {
+        let plausible = match self.opener.item {
             Item::Call { .. } | Item::Listed { .. } => self.set_off,
             Item::Value { .. } => name.is_some() || has_argument_key(block),
             Item::Named { .. }
@@ -316,10 +316,10 @@ impl<'a, 't> Case<'a, 't> {
                 _ => false,
             });
             let may_be_arguments = !is_code && self.may_be_arguments(block);
-            let is_other = !plausible && !self.lead.is_distinct() && !may_be_arguments;
+            let is_other = !plausible && !self.opener.is_distinct() && !may_be_arguments;
             return if is_other { Judged::Text(None) } else { Judged::Unclear };
         }
-        if !plausible && !self.lead.is_distinct() {
+        if !plausible && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
         let from = |diagnostic: &Diagnostic| {
@@ -345,7 +345,7 @@ impl<'a, 't> Case<'a, 't> {
         let key = block.trim_start_matches(|c: char| c == '{' || c.is_ascii_whitespace());
         let key = key.trim_start_matches(['"', '\'', '`', '“', '‘']);
         let key = leading_name(key);
-        (self.alone || self.lead.is_fenced()) && self.names.tools().iter().any(|tool| tool.declares(key))
+        (self.alone || self.opener.is_fenced()) && self.names.tools().iter().any(|tool| tool.declares(key))
     }
 
     /// A declared name in quotes in a block that cannot be read.
@@ -380,7 +380,7 @@ impl<'a, 't> Case<'a, 't> {
         end: usize,
     ) -> Option<Verdict> {
         // What its marks say is a call is one whatever its values look like.
-        if !self.lead.is_distinct() && has_placeholder(tool, value) {
+        if !self.opener.is_distinct() && has_placeholder(tool, value) {
             return None;
         }
         match check::fit_value(tool, value) {
@@ -395,14 +395,14 @@ impl<'a, 't> Case<'a, 't> {
                     return Some(self.refuse(Some(tool.name().to_owned()), reason, at, end));
                 }
                 // Dialects that name the tool in their marks put all tools in one namespace: `to=functions.f`.
-                let is_named = self.lead.is_distinct() && matches!(self.lead.item, Item::Named { .. });
+                let is_named = self.opener.is_distinct() && matches!(self.opener.item, Item::Named { .. });
                 let own_name = written.strip_prefix("functions.").filter(|_| is_named).unwrap_or(written);
                 let call = Acceptance {
                     id: None,
                     name: tool.name().to_owned(),
                     arguments,
                     dialect: self.dialect(),
-                    span: Span::new(self.lead.start, end),
+                    span: Span::new(self.opener.start, end),
                     repairs,
                     renamed_from: (own_name != tool.name()).then(|| written.to_owned()),
                     coercions,
@@ -414,7 +414,7 @@ impl<'a, 't> Case<'a, 't> {
             }
             Err(violations) => {
                 // `f()` in prose speaks of the tool.
-                let mention = value.members().next().is_none() && !self.set_off && !self.lead.is_distinct();
+                let mention = value.members().next().is_none() && !self.set_off && !self.opener.is_distinct();
                 if mention {
                     return None;
                 }
@@ -437,7 +437,7 @@ impl<'a, 't> Case<'a, 't> {
             name,
             dialect: self.dialect(),
             number: 0,
-            span: Span::new(self.lead.start, end),
+            span: Span::new(self.opener.start, end),
             block: self.text.get(at..end).unwrap_or("").to_owned(),
             reason,
         })

@@ -14,12 +14,12 @@ impl Case<'_, '_> {
     /// The arguments of a call whose name stands in its markup.
     pub(super) fn named(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
-        let tool = match self.lead.server {
+        let tool = match self.opener.server {
             Some(server) => self.names.resolve_of(server.of(self.text), written),
             None => self.names.resolve(written),
         };
         let Some(tool) = tool else {
-            if !self.lead.is_distinct() {
+            if !self.opener.is_distinct() {
                 return Judged::Text(None);
             }
             let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
@@ -72,7 +72,7 @@ impl Case<'_, '_> {
     /// arguments counts, where the other one is of no tool.
     fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
         let reading =
-            payload.parse.settled().filter(|_| self.dialects.is(&self.lead.record, Known::Inkling))?;
+            payload.parse.settled().filter(|_| self.dialects.is(&self.opener.record, Known::Inkling))?;
         let calls = shape::calls_in(reading.value(), self.names, false);
         let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
         Some(self.shaped(reading, at, payload.end)).filter(|calls| !calls.is_empty())

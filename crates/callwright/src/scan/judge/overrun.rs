@@ -22,7 +22,7 @@ impl Case<'_, '_> {
                 self.text.as_bytes().get(*at).is_some_and(|byte| matches!(byte, b'<' | b'[' | b'>'))
             });
             places.any(|at| {
-                self.ends_call(at) || self.begins_call(at) || self.lead.is_begun_again(self.text, at)
+                self.ends_call(at) || self.begins_call(at) || self.opener.is_begun_again(self.text, at)
             }) || self.has_odd_lines(string.of(self.text))
         })
     }
@@ -33,7 +33,7 @@ impl Case<'_, '_> {
         let rest = self.text.get(at..).unwrap_or("");
         let closer = match self.dialects.closer(rest.as_bytes()) {
             Fit::Is(len) => Some(at + len),
-            Fit::Grows | Fit::No => self.lead.behind_closer(self.text, at),
+            Fit::Grows | Fit::No => self.opener.behind_closer(self.text, at),
         };
         let behind = closer.and_then(|end| self.text.get(end..));
         behind.is_some_and(|rest| {
@@ -73,7 +73,7 @@ impl Case<'_, '_> {
             label.is_some_and(|rest| self.is_declared(rest.trim_start()))
         });
         let has_call = || text.match_indices('{').any(|(at, _)| self.is_call_in_json(text, at));
-        has_label || n_fences % 2 == 1 || self.lead.is_fenced() && n_fences != 0 || has_call()
+        has_label || n_fences % 2 == 1 || self.opener.is_fenced() && n_fences != 0 || has_call()
     }
 
     /// Does a call in JSON begin at `at`, where it may stand: on a line of its own or behind another, `}}{"name": "f"`?

@@ -16,7 +16,8 @@ impl Case<'_, '_> {
         let rows = rows(self.text, at, end);
         let mut verdicts: Vec<Verdict> = Vec::new();
         for (n, &(from, to)) in rows.iter().enumerate() {
-            let name = || self.lead.item.name().filter(|_| n == 0).map(|name| name.of(self.text).to_owned());
+            let name =
+                || self.opener.item.name().filter(|_| n == 0).map(|name| name.of(self.text).to_owned());
             if is_cut && n + 1 == rows.len() {
                 let last = to.saturating_sub(from);
                 let diagnostic = Diagnostic { problem: Problem::Truncated, at: Span::new(last, last) };
@@ -32,7 +33,7 @@ impl Case<'_, '_> {
                 verdicts.push(self.refuse(name(), Reason::Unreadable(Vec::new()), from, to));
                 continue;
             };
-            let shaped = shape::calls_in(tree.root(&json), self.names, self.lead.is_distinct());
+            let shaped = shape::calls_in(tree.root(&json), self.names, self.opener.is_distinct());
             if shaped.is_empty() {
                 return Judged::Text(None);
             }

@@ -14,7 +14,7 @@ pub(super) use self::surroundings::{Before, Surroundings};
 use self::surroundings::{Behind, Enclosed, Shows};
 pub(super) use self::waiting::{Begun, Held};
 use super::Scanner;
-use super::opener::{Glue, Lead};
+use super::opener::{Delimiter, Opener};
 use crate::verdict::ShownBy;
 
 /// How a run is written.
@@ -58,29 +58,30 @@ enum Stand {
     Shown(ShownBy),
 }
 
-/// The signs in front of `lead`'s own marks that are a pair elsewhere: quotes and ticks.
-fn own_pairs<'l>(lead: &'l Lead) -> impl Iterator<Item = (char, usize)> + 'l {
-    lead.glue.iter().map_while(|glue| match glue {
-        Glue::Quote(sign) => Some((char::from(*sign), 1)),
-        Glue::Ticks(n) => Some(('`', *n)),
-        Glue::Paren | Glue::Bracket | Glue::Fence(_) | Glue::Tag => None,
+/// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks.
+fn own_pairs<'l>(opener: &'l Opener) -> impl Iterator<Item = (char, usize)> + 'l {
+    opener.delimiters.iter().map_while(|delimiters| match delimiters {
+        Delimiter::Quote(sign) => Some((char::from(*sign), 1)),
+        Delimiter::Ticks(n) => Some(('`', *n)),
+        Delimiter::Paren | Delimiter::Bracket | Delimiter::Fence(_) | Delimiter::Tag => None,
     })
 }
 
 impl Scanner<'_> {
-    /// Looks at how the call of `lead` begins.
-    pub(super) fn look_around(&mut self, lead: &Lead) {
-        self.before = self.surroundings.before(&self.text, lead.start, own_pairs(lead));
+    /// Looks at how the call of `opener` begins.
+    pub(super) fn look_around(&mut self, opener: &Opener) {
+        self.before = self.surroundings.before(&self.text, opener.start, own_pairs(opener));
         // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line is none of the call's.
-        let marks = self.text.get(lead.start..item_start(lead)).unwrap_or("");
-        if !lead.is_distinct() && lead.glue.first() == Some(&Glue::Tag) && marks.contains('\n') {
+        let marks = self.text.get(opener.start..item_start(opener)).unwrap_or("");
+        if !opener.is_distinct() && opener.delimiters.first() == Some(&Delimiter::Tag) && marks.contains('\n')
+        {
             (self.before.on_line, self.before.in_sentence) = (false, false);
         }
     }
 
-    /// Is it sure at its first byte that `lead` begins a call that is made, whatever follows?
-    pub(super) fn is_sure(&self, lead: &Lead) -> bool {
-        let form = self.form(lead);
+    /// Is it sure at its first byte that `opener` begins a call that is made, whatever follows?
+    pub(super) fn is_sure(&self, opener: &Opener) -> bool {
+        let form = self.form(opener);
         self.held.is_empty()
             && self.held.is_sure()
             && form.fence.is_none()
@@ -88,25 +89,25 @@ impl Scanner<'_> {
                 == Some(Stand::Made)
     }
 
-    fn form(&self, lead: &Lead) -> Form {
+    fn form(&self, opener: &Opener) -> Form {
         // A fence between marks is a part of them.
-        let outside = lead.glue.iter().take_while(|glue| **glue != Glue::Tag);
-        let fence = outside.filter_map(|glue| match glue {
-            Glue::Fence(len) => Some(*len),
+        let outside = opener.delimiters.iter().take_while(|delimiters| **delimiters != Delimiter::Tag);
+        let fence = outside.filter_map(|delimiters| match delimiters {
+            Delimiter::Fence(len) => Some(*len),
             _ => None,
         });
         let fence = fence.max();
         let fence = fence.map(|len| {
-            let head = self.text.get(lead.start..item_start(lead)).unwrap_or("");
+            let head = self.text.get(opener.start..item_start(opener)).unwrap_or("");
             // Under a label of its own, `# A` is a heading rather than a comment.
             let mut lines = head.lines().skip(1);
             let is_of_calls = is_label_of_calls(label(head));
             let has_heading = !is_of_calls && lines.any(|line| line.trim_start().starts_with(['#', '/']));
             Fence { len, shows: 3 < len || has_heading, is_of_calls, is_open: false }
         });
-        let is_asked = self.asked.as_ref().is_some_and(|asked| asked.kin == lead.dialect.kin);
+        let is_asked = self.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin);
         Form {
-            is_marked: lead.is_distinct() && fence.is_none(),
+            is_marked: opener.is_distinct() && fence.is_none(),
             is_asked,
             is_foreign: self.asked.is_some() && !is_asked,
             fence,
@@ -186,9 +187,9 @@ impl Scanner<'_> {
     }
 }
 
-/// Where the name or the value begins behind the marks of `lead`.
-fn item_start(lead: &Lead) -> usize {
-    lead.item.name().map_or(lead.item.at(), |name| lead.item.at().min(name.start as usize))
+/// Where the name or the value begins behind the marks of `opener`.
+fn item_start(opener: &Opener) -> usize {
+    opener.item.name().map_or(opener.item.at(), |name| opener.item.at().min(name.start as usize))
 }
 
 /// The label of the fence in `head`.

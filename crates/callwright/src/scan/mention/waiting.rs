@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::surroundings::Before;
 use super::{Form, Stand, own_pairs};
 use crate::scan::beside::OnLine;
-use crate::scan::opener::{Glue, Lead};
+use crate::scan::opener::{Delimiter, Opener};
 use crate::scan::repeat::Spot;
 use crate::scan::{Event, Scanner};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict};
@@ -109,12 +109,12 @@ impl Held {
 }
 
 impl Scanner<'_> {
-    /// Begins a run, with the call that `lead` begins.
-    pub(in crate::scan) fn begin_run(&mut self, lead: &Lead, is_sent: bool) {
-        let form = self.form(lead);
+    /// Begins a run, with the call that `opener` begins.
+    pub(in crate::scan) fn begin_run(&mut self, opener: &Opener, is_sent: bool) {
+        let form = self.form(opener);
         let before = self.before;
-        let own = own_pairs(lead).collect();
-        self.run = Some(Begun { from: lead.start, form, before, own, is_sent });
+        let own = own_pairs(opener).collect();
+        self.run = Some(Begun { from: opener.start, form, before, own, is_sent });
     }
 
     /// Ends the run that was begun, with these verdicts, where the marks behind it end.
@@ -123,14 +123,19 @@ impl Scanner<'_> {
         let Some(Begun { from, mut form, before, own, is_sent }) = self.run.take() else {
             return self.take_marks(to, out);
         };
-        let is_fenced = self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)));
+        let is_fenced = self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)));
         if let Some(fence) = &mut form.fence {
             fence.is_open = is_fenced;
         }
-        form.is_listed = self.glue.contains(&Glue::Bracket);
+        form.is_listed = self.delimiters.contains(&Delimiter::Bracket);
         let is_paired = match own.is_empty() {
             true => None,
-            false => Some(!self.glue.iter().any(|glue| matches!(glue, Glue::Quote(_) | Glue::Ticks(_)))),
+            false => Some(
+                !self
+                    .delimiters
+                    .iter()
+                    .any(|delimiters| matches!(delimiters, Delimiter::Quote(_) | Delimiter::Ticks(_))),
+            ),
         };
         let told = if is_sent { Some(Stand::Made) } else { self.inherited(&form, &before) };
         let run = Run { at: from..to, verdicts, before, form, told };
@@ -164,7 +169,7 @@ impl Scanner<'_> {
     fn take_marks(&mut self, to: usize, out: &mut Vec<Event>) {
         let from = std::mem::replace(&mut self.marks_from, to).min(to);
         self.surroundings.step_over(&self.text, from, to);
-        if !self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_))) {
+        if !self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_))) {
             self.surroundings.set_fence(None);
             self.held.close_fence();
         }
@@ -228,8 +233,9 @@ impl Scanner<'_> {
         self.text = text;
         if let Some(Stand::Shown(_)) = self.held.last {
             // What it opened and did not close is open in the text.
-            self.in_fence |= self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)));
-            self.glue.clear();
+            self.in_fence |=
+                self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)));
+            self.delimiters.clear();
         }
     }
 

@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use super::{Glue, Item, Leading};
+use super::{Delimiter, Item, OpenerParser};
 use crate::dialect::{Known, NameAt, Record};
 use crate::syntax;
 use crate::syntax::tag::{Role, Tag, holds};
 
-impl<'a> Leading<'a, '_> {
+impl<'a> OpenerParser<'a, '_> {
     /// The dialect of a call whose payload is `item`; `None` where more text must tell.
     pub(super) fn told(&self, item: Item) -> Option<&'a Arc<Record>> {
         let Some(record) = self.record else {
             return match item {
                 // `functions.f({"a": "x"})`
-                Item::Call { at, .. } if self.glue.is_empty() => {
+                Item::Call { at, .. } if self.delimiters.is_empty() => {
                     match self.bytes.get(self.skip_space(at + 1)) {
                         None if !self.place.end => None,
                         Some(b'{') => Some(self.known(Known::CallDotJson)),
@@ -24,7 +24,7 @@ impl<'a> Leading<'a, '_> {
                 item => Some(self.plain_record(item)),
             };
         };
-        let is_fenced = self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)));
+        let is_fenced = self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)));
         let known = match item {
             Item::Named { .. } if self.is(Known::MistralJson) => Known::MistralV11,
             Item::Named { .. } if self.is(Known::DeepseekV31) && is_fenced => Known::DeepseekV3,

@@ -1,14 +1,14 @@
 //! The markers of the caller's own dialects: `[[call f]]{…}[[/call]]`.
 
 use super::tag::Header;
-use super::{Glue, Item, Leading, Step};
+use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::own::{Opened, Stands};
 use crate::dialect::{Anchor, Grammar, NameAt};
 use crate::payload::tagged::Style;
 use crate::scan::judge::body::style_of;
 use crate::syntax::tag::{Lexed, Role};
 
-impl Leading<'_, '_> {
+impl OpenerParser<'_, '_> {
     /// The step where one of them stands, or where the arguments begin behind one.
     pub(super) fn declared(&mut self, byte: u8) -> Option<Step> {
         let own = self.place.dialects.markers()?;
@@ -33,7 +33,7 @@ impl Leading<'_, '_> {
             (None, NameAt::Header) if self.name().is_none() => self.header = Header::Begun,
             (None, _) => {}
         }
-        Some(self.over(found.end, Glue::Tag))
+        Some(self.over(found.end, Delimiter::Tag))
     }
 
     /// Arguments in tags, or the end of a call without any, behind its name.

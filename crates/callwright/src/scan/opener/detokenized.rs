@@ -7,7 +7,7 @@
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Item, Leading, Step};
+use super::{Item, OpenerParser, Step};
 use crate::dialect::Known;
 use crate::payload::tagged::Style;
 use crate::syntax::tag::{Lexed, Role, is_foreign, tag_at};
@@ -43,7 +43,7 @@ fn is_between(word: &str) -> bool {
     words.iter().any(|between| between.eq_ignore_ascii_case(&word))
 }
 
-impl Leading<'_, '_> {
+impl OpenerParser<'_, '_> {
     /// The same in the middle of a line.
     pub(super) fn stripped_in_line(&mut self) -> Option<Step> {
         let end = self.name_end(self.at);

@@ -3,7 +3,7 @@
 use callwright_json::Span;
 
 use super::tag::{Header, is_argument_token};
-use super::{Item, Leading, Step};
+use super::{Item, OpenerParser, Step};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::syntax::tag::{Lexed, tag_at};
 use crate::tools::names::{MAX_NAME, is_name_byte};
@@ -11,7 +11,7 @@ use crate::tools::names::{MAX_NAME, is_name_byte};
 /// Words of a header that are no name.
 const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "final", "assistant"];
 
-impl Leading<'_, '_> {
+impl OpenerParser<'_, '_> {
     /// The step inside a header, where it differs from the usual one.
     pub(super) fn in_header(&mut self, byte: u8) -> Option<Step> {
         if let Some(step) = self.id() {

@@ -4,7 +4,7 @@
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Glue, Item, Leading, Step, tick_run};
+use super::{Delimiter, Item, OpenerParser, Step, tick_run};
 use crate::dialect::Known;
 use crate::scan::segment::skip::markup_len;
 use crate::syntax::marks::{self, Fit};
@@ -32,10 +32,11 @@ const WRAPS: &[&str] = &["**", "*", "`", "\"", "'"];
 /// The labels under which a text may stand for the only argument.
 const ACTION: (&str, &str) = ("action:", "action input:");
 
-impl Leading<'_, '_> {
+impl OpenerParser<'_, '_> {
     /// Openers that begin with a word: `Action: f⏎Action Input:`, `to=f<|channel|>`, `function call<|role_sep|>`.
     pub(super) fn worded(&mut self) -> Option<Step> {
-        let is_fenced = !self.glue.is_empty() && self.glue.iter().all(|glue| matches!(glue, Glue::Fence(_)));
+        let is_fenced = !self.delimiters.is_empty()
+            && self.delimiters.iter().all(|delimiters| matches!(delimiters, Delimiter::Fence(_)));
         if self.from < self.at && !is_fenced && !self.distinct() {
             return None;
         }
@@ -60,7 +61,7 @@ impl Leading<'_, '_> {
         }
         if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
             self.record = Some(record);
-            return Some(self.over(self.at + len, Glue::Tag));
+            return Some(self.over(self.at + len, Delimiter::Tag));
         }
         self.growing().then_some(Step::Wait)
     }
@@ -81,7 +82,7 @@ impl Leading<'_, '_> {
                 Lexed::Tag(tag) if self.is_header_token(&tag) => {
                     self.record = Some(self.known(Known::Harmony));
                     self.header = Header::Named(Span::new(from, end), true);
-                    Some(self.over(at, Glue::Tag))
+                    Some(self.over(at, Delimiter::Tag))
                 }
                 Lexed::Tag(_) | Lexed::No => None,
             },

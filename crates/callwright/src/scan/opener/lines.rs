@@ -5,7 +5,7 @@
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Glue, Item, Leading, Step};
+use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::Known;
 use crate::shape::keys::{self, is_one_of};
 use crate::syntax::tag::{Lexed, Tag, names_call, tag_at};
@@ -18,10 +18,13 @@ const FRONT_TAGS: &[&str] = &["tool_name", "function_name", "tool", "function", 
 /// What an element is called that holds the server of a tool.
 const SERVER_TAG: &str = "server_name";
 
-impl Leading<'_, '_> {
+impl OpenerParser<'_, '_> {
     /// `tool: f⏎arguments:`, at its first word.
     pub(super) fn lines(&mut self) -> Option<Step> {
-        let is_marked = self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_) | Glue::Tag));
+        let is_marked = self
+            .delimiters
+            .iter()
+            .any(|delimiters| matches!(delimiters, Delimiter::Fence(_) | Delimiter::Tag));
         if !is_marked || self.from == self.at || !self.is_own_line() && !self.distinct() {
             return None;
         }
@@ -149,7 +152,7 @@ impl Leading<'_, '_> {
         let word = tag.word.of(self.text);
         let end = tag.at.end as usize;
         if self.name().is_some() {
-            return is_one_of(keys::ARGUMENTS, word).then(|| self.over(end, Glue::Tag));
+            return is_one_of(keys::ARGUMENTS, word).then(|| self.over(end, Delimiter::Tag));
         }
         // `<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>{…}`
         if self.from < self.at && !tag.closing && word == SERVER_TAG {
@@ -186,10 +189,10 @@ impl Leading<'_, '_> {
                 Lexed::Grows => Some(Step::Wait),
                 _ if self.bytes.get(inner).is_none() => Some(Step::Wait),
                 Lexed::Tag(inner) if !inner.closing && inner.word.of(self.text) == SERVER_TAG => {
-                    Some(self.over(end, Glue::Tag))
+                    Some(self.over(end, Delimiter::Tag))
                 }
                 Lexed::Tag(inner) => match self.named_in(&inner)? {
-                    Some(_) => Some(self.over(end, Glue::Tag)),
+                    Some(_) => Some(self.over(end, Delimiter::Tag)),
                     None => Some(Step::Wait),
                 },
                 Lexed::No => None,
@@ -220,7 +223,7 @@ impl Leading<'_, '_> {
             Lexed::Tag(tag) if !tag.closing && is_one_of(keys::ARGUMENTS, tag.word.of(self.text)) => {
                 self.header = Header::Named(Span::new(from, end), true);
                 self.record = Some(self.known(Known::XmlNames));
-                Some(self.over(tag.at.end as usize, Glue::Tag))
+                Some(self.over(tag.at.end as usize, Delimiter::Tag))
             }
             Lexed::Grows => wait(),
             Lexed::No if self.bytes.get(next).is_none() => wait(),
@@ -241,7 +244,7 @@ impl Leading<'_, '_> {
         if self.bytes.get(at) != Some(&b'{') {
             return None;
         }
-        self.glue.extend([Glue::Tag, Glue::Quote(quote)]);
+        self.delimiters.extend([Delimiter::Tag, Delimiter::Quote(quote)]);
         self.record = Some(self.known(Known::XmlNames));
         Some(Step::Item(Item::Named { name, at }))
     }

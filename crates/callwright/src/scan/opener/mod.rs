@@ -1,6 +1,6 @@
 //! What stands in front of a payload: markers, fences, brackets, quotes, `print(`, `x =`.
 //!
-//! [`look`] takes a place in a text and says whether a call may begin there, and with which markup. It looks
+//! [`parse_opener`] takes a place in a text and says whether a call may begin there, and with which markup. It looks
 //! a bounded way ahead, so that a stream can be asked again when more of it is there.
 
 mod classify;
@@ -24,7 +24,7 @@ use crate::syntax::blanks;
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
 /// The most markup that one payload may have in front of it, in bytes.
-pub(super) const MAX_LEAD: usize = 768;
+pub(super) const MAX_OPENER: usize = 768;
 /// And in pieces.
 const MAX_PIECES: usize = 16;
 
@@ -33,7 +33,7 @@ pub(crate) const MAX_TICKS: usize = 16;
 
 /// A call that may begin.
 #[derive(Debug)]
-pub(crate) struct Lead {
+pub(crate) struct Opener {
     /// Where the markup begins.
     pub(crate) start: usize,
     /// The payload.
@@ -41,14 +41,14 @@ pub(crate) struct Lead {
     /// The server that the model named beside the tool.
     pub(crate) server: Option<Span>,
     /// What was opened in front of it, outermost first.
-    pub(crate) glue: Vec<Glue>,
+    pub(crate) delimiters: Vec<Delimiter>,
     /// How it is read.
     pub(crate) record: Arc<Record>,
     /// The dialect, for reports: that of the markup around it, where it has none of its own.
     pub(crate) dialect: Arc<Record>,
 }
 
-impl Lead {
+impl Opener {
     /// Do its own marks, or those of the list that it stands in, say that this is a call?
     pub(super) fn is_distinct(&self) -> bool {
         [&self.record, &self.dialect].iter().any(|record| record.anchor == Anchor::Distinct)
@@ -56,7 +56,7 @@ impl Lead {
 
     /// Does it stand in a fence of its own?
     pub(super) fn is_fenced(&self) -> bool {
-        self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
+        self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)))
     }
 }
 
@@ -164,7 +164,7 @@ impl Item {
 
 /// Something opened in front of a payload, to be closed behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Glue {
+pub(crate) enum Delimiter {
     /// `[`
     Bracket,
     /// `print(`
@@ -179,17 +179,17 @@ pub(crate) enum Glue {
     Tag,
 }
 
-/// What [`look`] finds.
+/// What [`parse_opener`] finds.
 #[derive(Debug)]
 pub(crate) enum Look {
     /// A payload.
-    Found(Lead),
+    Found(Opener),
     /// More text is needed to tell.
     Wait,
     /// No call begins here.
     Nothing,
     /// So many marks that none of them up to this place is a call's: they are text.
-    Crowd(usize),
+    TooMany(usize),
 }
 
 /// What is known about the place.
@@ -214,16 +214,16 @@ pub(crate) struct Place<'a, 't> {
 }
 
 /// Does a call begin at `from`?
-pub(crate) fn look(text: &str, from: usize, place: Place<'_, '_>) -> Look {
-    Leading::new(text, from, place).look()
+pub(crate) fn parse_opener(text: &str, from: usize, place: Place<'_, '_>) -> Look {
+    OpenerParser::new(text, from, place).look()
 }
-pub(super) struct Leading<'a, 't> {
+pub(super) struct OpenerParser<'a, 't> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
     from: usize,
     place: Place<'a, 't>,
-    glue: Vec<Glue>,
+    delimiters: Vec<Delimiter>,
     record: Option<&'a Arc<Record>>,
     header: Header,
     /// The end of the tag that named the call and closed itself, `<invoke name="f"/>`.
@@ -239,11 +239,22 @@ enum Step {
     Nothing,
 }
 
-impl<'a, 't> Leading<'a, 't> {
-    pub(super) fn new(text: &'a str, from: usize, place: Place<'a, 't>) -> Leading<'a, 't> {
-        let (bytes, glue) = (text.as_bytes(), Vec::new());
+impl<'a, 't> OpenerParser<'a, 't> {
+    pub(super) fn new(text: &'a str, from: usize, place: Place<'a, 't>) -> OpenerParser<'a, 't> {
+        let (bytes, delimiters) = (text.as_bytes(), Vec::new());
         let header = Header::No;
-        Leading { text, bytes, at: from, from, place, glue, record: None, header, over: None, server: None }
+        OpenerParser {
+            text,
+            bytes,
+            at: from,
+            from,
+            place,
+            delimiters,
+            record: None,
+            header,
+            over: None,
+            server: None,
+        }
     }
 
     pub(super) fn look(&mut self) -> Look {
@@ -252,9 +263,9 @@ impl<'a, 't> Leading<'a, 't> {
         let (mut first, mut half) = ("", None);
         for n in 0..MAX_PIECES {
             if self.at > from {
-                self.at += blanks(text, self.at, MAX_LEAD);
+                self.at += blanks(text, self.at, MAX_OPENER);
             }
-            if MAX_LEAD < self.at - from {
+            if MAX_OPENER < self.at - from {
                 return Look::Nothing;
             }
             let start = self.at;
@@ -280,8 +291,8 @@ impl<'a, 't> Leading<'a, 't> {
             }
         }
         // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
-        match half.filter(|_| self.glue.iter().all(|glue| *glue == Glue::Tag)) {
-            Some(half) => Look::Crowd(half),
+        match half.filter(|_| self.delimiters.iter().all(|delimiters| *delimiters == Delimiter::Tag)) {
+            Some(half) => Look::TooMany(half),
             None => Look::Nothing,
         }
     }
@@ -290,8 +301,8 @@ impl<'a, 't> Leading<'a, 't> {
         let Some(record) = self.told(item) else { return Look::Wait };
         let dialect = self.place.inside.filter(|_| self.record.is_none()).unwrap_or(record);
         let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
-        let glue = std::mem::take(&mut self.glue);
-        Look::Found(Lead { start: self.from, item, server: self.server, glue, record, dialect })
+        let delimiters = std::mem::take(&mut self.delimiters);
+        Look::Found(Opener { start: self.from, item, server: self.server, delimiters, record, dialect })
     }
 
     /// The call whose tag has closed itself, where nothing of it follows.
@@ -303,7 +314,7 @@ impl<'a, 't> Leading<'a, 't> {
 
     /// What stands behind a marker, where it is a declared tool's name, and then nothing that is read.
     fn words(&self) -> Option<Item> {
-        let is_marked = self.distinct() && self.glue.first() == Some(&Glue::Tag);
+        let is_marked = self.distinct() && self.delimiters.first() == Some(&Delimiter::Tag);
         if !is_marked || !self.place.line_start || self.place.in_fence {
             return None;
         }
@@ -355,12 +366,12 @@ impl<'a, 't> Leading<'a, 't> {
     }
 
     fn in_own_fence(&self) -> bool {
-        self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_)))
+        self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)))
     }
 
-    fn over(&mut self, end: usize, glue: Glue) -> Step {
+    fn over(&mut self, end: usize, delimiters: Delimiter) -> Step {
         self.at = end;
-        self.glue.push(glue);
+        self.delimiters.push(delimiters);
         Step::Over
     }
 
@@ -382,11 +393,14 @@ impl<'a, 't> Leading<'a, 't> {
         }
     }
 
-    /// Was a marker stepped over, so that what follows it may be a call's for as long as a lead may be?
+    /// Was a marker stepped over, so that what follows it may be a call's for as long as an opener may be?
     pub(super) fn is_begun(&self) -> bool {
         self.record.is_some()
             || self.header != Header::No
-            || self.glue.iter().any(|glue| matches!(glue, Glue::Fence(_) | Glue::Tag))
+            || self
+                .delimiters
+                .iter()
+                .any(|delimiters| matches!(delimiters, Delimiter::Fence(_) | Delimiter::Tag))
     }
 
     /// A tag is a name only as the whole name, `<f>` or `<functions.f>`: `<search>` is no sign of `books.search`.

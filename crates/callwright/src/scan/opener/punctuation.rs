@@ -1,7 +1,7 @@
 //! What opens a payload, or stands around one, in any dialect: brackets, backticks, comments.
 
 use super::tag::Header;
-use super::{Glue, Item, Leading, MAX_TICKS, Step, tick_run};
+use super::{Delimiter, Item, MAX_TICKS, OpenerParser, Step, tick_run};
 use crate::dialect::{self, Known};
 use crate::shape::keys;
 use crate::syntax::comment::comment;
@@ -13,7 +13,7 @@ const MAX_CODE: usize = 256;
 /// The longest label of a fence.
 const MAX_LABEL: usize = 32;
 
-impl Leading<'_, '_> {
+impl OpenerParser<'_, '_> {
     /// `{` may begin a value that is a call; in prose and code, only where a key of one follows.
     pub(super) fn brace(&self) -> Step {
         let item = Step::Item(Item::Value { at: self.at });
@@ -90,13 +90,13 @@ impl Leading<'_, '_> {
                 if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
                     self.record = Some(record);
                     self.header = Header::Begun;
-                    return self.over(self.at + len, Glue::Tag);
+                    return self.over(self.at + len, Delimiter::Tag);
                 }
                 if self.growing() {
                     return Step::Wait;
                 }
             }
-            Some(b'[') if self.glue.iter().filter(|g| **g == Glue::Bracket).count() == 2 => {
+            Some(b'[') if self.delimiters.iter().filter(|g| **g == Delimiter::Bracket).count() == 2 => {
                 return Step::Nothing;
             }
             // `<TOOLCALL>[]</TOOLCALL>`: a list of no calls.
@@ -104,7 +104,7 @@ impl Leading<'_, '_> {
             Some(_) => {}
             None => return Step::Wait,
         }
-        self.over(self.at + 1, Glue::Bracket)
+        self.over(self.at + 1, Delimiter::Bracket)
     }
 
     /// Do the ticks here end a piece of code that began on their line: `` Use `x`<tool_call> ``?
@@ -125,7 +125,7 @@ impl Leading<'_, '_> {
                 match self.bytes.get(name) {
                     None if self.may_hold_name(quote + 1, name) => Step::Wait,
                     Some(b'"' | b'\'') if self.resolves(quote + 1, name) => {
-                        self.over(self.at + 1, Glue::Paren)
+                        self.over(self.at + 1, Delimiter::Paren)
                     }
                     Some(_) | None => Step::Nothing,
                 }
@@ -148,9 +148,9 @@ impl Leading<'_, '_> {
             let is_last = self.at == self.from
                 && !self.place.line_start
                 && (self.bytes.get(end).is_some_and(u8::is_ascii_whitespace) || self.ends_code());
-            return if is_last { Step::Nothing } else { self.over(end, Glue::Ticks(run)) };
+            return if is_last { Step::Nothing } else { self.over(end, Delimiter::Ticks(run)) };
         }
-        if self.place.in_fence && self.glue.is_empty() {
+        if self.place.in_fence && self.delimiters.is_empty() {
             return Step::Nothing;
         }
         let label = end;
@@ -175,7 +175,7 @@ impl Leading<'_, '_> {
         } else if self.text.get(label..end) == Some(dialect::RESULT_LABEL) {
             return Step::Nothing;
         }
-        self.over(end, Glue::Fence(run))
+        self.over(end, Delimiter::Fence(run))
     }
 
     /// `# the weather in Paris` above a call in a fence, `<!-- where -->` between two tags.

@@ -3,7 +3,7 @@
 
 use callwright_json::Span;
 
-use super::{Glue, Item, Leading, Step};
+use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::payload::tagged::Style;
 use crate::scan::judge::body::style_of;
@@ -25,7 +25,7 @@ pub(super) enum Header {
     Named(Span, bool),
 }
 
-impl<'a> Leading<'a, '_> {
+impl<'a> OpenerParser<'a, '_> {
     pub(super) fn name(&self) -> Option<Span> {
         match self.header {
             Header::Named(name, _) => Some(name),
@@ -60,7 +60,7 @@ impl<'a> Leading<'a, '_> {
             // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
             let is_json = tag.role == Role::Other && tag.word.of(self.text) == "json";
             if is_json && !tag.closing && self.is(Known::KimiK3) {
-                return self.over(tag.at.end as usize, Glue::Tag);
+                return self.over(tag.at.end as usize, Delimiter::Tag);
             }
             // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
             let is_next = self.over.is_some() && tag.role == Role::Call && !tag.closing && tag.key.is_some();
@@ -91,7 +91,7 @@ impl<'a> Leading<'a, '_> {
                     self.record = Some(self.call_record(&tag));
                     self.header = Header::Named(name, true);
                     self.over = (tag.role == Role::Call && tag.empty).then_some(tag.at.end as usize);
-                    return self.over(tag.at.end as usize, Glue::Tag);
+                    return self.over(tag.at.end as usize, Delimiter::Tag);
                 }
                 Some(false) => {}
                 None => return Step::Wait,
@@ -115,7 +115,7 @@ impl<'a> Leading<'a, '_> {
             if record.name_at == NameAt::Opener && record.grammar == Grammar::Json {
                 return if lexed == Lexed::Grows { Step::Wait } else { Step::Nothing };
             }
-            return self.over(self.at + len, Glue::Tag);
+            return self.over(self.at + len, Delimiter::Tag);
         }
         if self.growing() {
             return Step::Wait;
@@ -130,15 +130,15 @@ impl<'a> Leading<'a, '_> {
                 // Of another dialect than the one that counts it says nothing.
                 let hermes = self.known(Known::Hermes);
                 self.record = self.record.or((!self.place.dialects.is_pinned()).then_some(hermes));
-                self.over(tag.at.end as usize, Glue::Tag)
+                self.over(tag.at.end as usize, Delimiter::Tag)
             }
             // `<|tool_call_begin|>` alone may be another dialect's; what stands behind the name tells.
             Lexed::Tag(tag) if tag.role == Role::Token && is_argument_token(tag.word.of(self.text)) => {
                 self.record = Some(self.known(Known::KimiK2));
-                self.over(tag.at.end as usize, Glue::Tag)
+                self.over(tag.at.end as usize, Delimiter::Tag)
             }
             // `<|im_start|>`, `<｜tool▁sep｜>`: other special tokens say nothing.
-            Lexed::Tag(tag) if tag.role == Role::Token => self.over(tag.at.end as usize, Glue::Tag),
+            Lexed::Tag(tag) if tag.role == Role::Token => self.over(tag.at.end as usize, Delimiter::Tag),
             Lexed::Tag(tag) if !tag.closing && tag.key.is_none() => match self.element(&tag) {
                 Some(step) => step,
                 None => self.name_tag(&tag),
@@ -183,7 +183,7 @@ impl<'a> Leading<'a, '_> {
             None => Step::Wait,
             Some(b'?') => match self.label(inner, "?xml ") {
                 Fit::Is(_) => match self.bytes[inner..].iter().take(80).position(|&b| b == b'>') {
-                    Some(n) => self.over(inner + n + 1, Glue::Tag),
+                    Some(n) => self.over(inner + n + 1, Delimiter::Tag),
                     None if self.bytes.len() < inner + 80 => Step::Wait,
                     None => Step::Nothing,
                 },
@@ -205,7 +205,7 @@ impl<'a> Leading<'a, '_> {
             return Step::Nothing;
         }
         self.record = Some(self.known(Known::ToolnameTag));
-        self.glue.push(Glue::Tag);
+        self.delimiters.push(Delimiter::Tag);
         let name = Span::new(from, end);
         let Some(at) = self.behind_comment(behind, b"<!") else { return Step::Wait };
         match self.bytes.get(at) {
@@ -254,7 +254,7 @@ impl<'a> Leading<'a, '_> {
             Some(_) => return Step::Nothing,
         }
         self.record = Some(self.known(Known::MorphXml));
-        self.glue.push(Glue::Tag);
+        self.delimiters.push(Delimiter::Tag);
         Step::Item(Item::Tagged { name, at, style: Style::Over })
     }
 

@@ -2,21 +2,21 @@
 
 use callwright_json::Span;
 
-use super::{Glue, Item, Leading, Step};
+use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::Known;
 use crate::scan::judge::listed;
 use crate::shape::keys;
 use crate::syntax::blanks;
 use crate::tools::names::MAX_NAME;
 
-impl Leading<'_, '_> {
+impl OpenerParser<'_, '_> {
     pub(super) fn quote(&mut self, mark: u8) -> Step {
         let from = self.at + 1;
         let end = self.word_end(from);
         match self.bytes.get(end) {
             None if self.may_hold_name(from, end) => Step::Wait,
             // `'f(a=1)'`
-            Some(b'(') if self.resolves(from, end) => self.over(from, Glue::Quote(mark)),
+            Some(b'(') if self.resolves(from, end) => self.over(from, Delimiter::Quote(mark)),
             Some(&b) if b == mark => self.quoted_name(from, end),
             _ => Step::Nothing,
         }
@@ -34,20 +34,20 @@ impl Leading<'_, '_> {
         }
         match self.bytes.get(end + 1..end + 3) {
             Some([b'(', _]) => return Step::Item(Item::Call { name, at: end + 1 }),
-            Some(b"](") if self.glue.last() == Some(&Glue::Bracket) => {
-                self.glue.pop();
+            Some(b"](") if self.delimiters.last() == Some(&Delimiter::Bracket) => {
+                self.delimiters.pop();
                 return Step::Item(Item::Call { name, at: end + 2 });
             }
             Some(_) => {}
             None => return Step::Wait,
         }
-        if let Some(Glue::Bracket | Glue::Paren) = self.glue.last()
+        if let Some(Delimiter::Bracket | Delimiter::Paren) = self.delimiters.last()
             && let Some(bracket) = self.bracket_before(self.at)
         {
             match self.listed(name, end + 1, bracket) {
                 Step::Nothing => {}
                 step => {
-                    self.glue.pop();
+                    self.delimiters.pop();
                     return step;
                 }
             }
@@ -156,7 +156,7 @@ impl Leading<'_, '_> {
             }
             b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => return self.call_of(end),
             b'(' if self.free() && self.is_shallow() && matches!(word, "print" | "str" | "json.dumps") => {
-                return self.over(end + 1, Glue::Paren);
+                return self.over(end + 1, Delimiter::Paren);
             }
             b':' if word == "call" && self.is_begun() => {
                 self.at = end + 1;
@@ -233,10 +233,10 @@ impl Leading<'_, '_> {
 
     /// May a call stand here of which only its siblings tell that it is one?
     fn may_be_sibling(&self) -> bool {
-        match self.glue.last() {
-            Some(Glue::Bracket) => true,
-            Some(Glue::Fence(_) | Glue::Tag) => true,
-            Some(Glue::Paren | Glue::Quote(_) | Glue::Ticks(_)) => false,
+        match self.delimiters.last() {
+            Some(Delimiter::Bracket) => true,
+            Some(Delimiter::Fence(_) | Delimiter::Tag) => true,
+            Some(Delimiter::Paren | Delimiter::Quote(_) | Delimiter::Ticks(_)) => false,
             None if self.at != self.from => false,
             None => self.place.follows_call || self.place.line_start && !self.place.in_fence,
         }
@@ -259,7 +259,7 @@ impl Leading<'_, '_> {
 
     /// Are there few calls around it yet: `json.dumps(print(`?
     fn is_shallow(&self) -> bool {
-        self.glue.iter().filter(|glue| **glue == Glue::Paren).count() < 3
+        self.delimiters.iter().filter(|delimiters| **delimiters == Delimiter::Paren).count() < 3
     }
 
     /// Was nothing assigned before it in the same statement: `a = b = f(`?

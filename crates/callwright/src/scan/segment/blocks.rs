@@ -260,7 +260,7 @@ impl Scanner<'_> {
         self.surroundings = self.outer.take().map_or_else(Surroundings::default, |outer| *outer);
         self.surroundings.step_over(&self.text, 0, self.at);
         self.in_fence = false;
-        self.glue.clear();
+        self.delimiters.clear();
         self.remove();
         self.mode = Mode::Prose;
     }
@@ -274,7 +274,7 @@ impl Scanner<'_> {
         self.enter_thought(close);
         self.advance(true, out);
         self.tell(true, out);
-        if n_verdicts < self.outcome.verdicts.len() && !self.apart {
+        if n_verdicts < self.outcome.verdicts.len() && !self.prose_since_call {
             return;
         }
         out.truncate(n_events);

@@ -1,6 +1,6 @@
 //! What the model says: prose, and the white space around the markup that was taken out of it.
 
-use crate::scan::opener::Glue;
+use crate::scan::opener::Delimiter;
 use crate::scan::{Event, Scanner};
 
 /// Whitespace that goes out only together with what follows it.
@@ -23,8 +23,8 @@ impl Scanner<'_> {
         let piece = text.get(self.at..end).unwrap_or("");
         if !piece.trim().is_empty() {
             // Brackets and quotes of a list do not outlive prose.
-            self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
-            self.apart = self.has_calls();
+            self.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
+            self.prose_since_call = self.has_calls();
         }
         if self.held.is_empty() {
             self.release_piece(piece, out);

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::blocks::{thought_ends, turn};
-use super::skip::{Stretch, ahead, behind_blanks, is_line_start, may_be_label};
+use super::skip::{Candidate, behind_blanks, is_line_start, may_be_label, next_candidate};
 use crate::dialect::{Anchor, FRAMES};
 use crate::payload::may_pass;
-use crate::scan::extent::Extent;
+use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
-use crate::scan::opener::{self, Glue, Lead, Look, MAX_TICKS, Place, tick_run};
+use crate::scan::opener::{self, Delimiter, Look, MAX_TICKS, Opener, Place, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
 use crate::syntax;
@@ -31,17 +31,17 @@ impl<'a> Scanner<'a> {
         // Up to here, every place is looked at.
         let mut near = self.begins_line(at).then(|| behind_blanks(self.text.as_bytes(), at));
         // The next stretch of the built-in dialects; the caller's own markers may begin before it.
-        let mut next: Option<Stretch> = None;
+        let mut next: Option<Candidate> = None;
         let found = loop {
             if near.is_none_or(|near| near < at) {
-                let stretch = match next.filter(|stretch| at <= stretch.from) {
-                    Some(stretch) => stretch,
-                    None => ahead(&self.text, at),
+                let candidate = match next.filter(|candidate| at <= candidate.from) {
+                    Some(candidate) => candidate,
+                    None => next_candidate(&self.text, at),
                 };
-                next = Some(stretch);
+                next = Some(candidate);
                 let markers = self.dialects.markers();
-                let own = markers.and_then(|own| own.next(self.text.as_bytes(), at, stretch.from));
-                let (from, to) = own.map_or((stretch.from, stretch.to), |own| (own, own));
+                let own = markers.and_then(|own| own.next(self.text.as_bytes(), at, candidate.from));
+                let (from, to) = own.map_or((candidate.from, candidate.to), |own| (own, own));
                 self.pass_over(at, from);
                 at = from;
                 near = Some(to);
@@ -50,7 +50,7 @@ impl<'a> Scanner<'a> {
             let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
             // Behind what was taken out a word begins.
             let in_word = before.is_some_and(|&before| is_name_byte(before))
-                && !(self.space.removed && at == self.at || at == self.called);
+                && !(self.space.removed && at == self.at || at == self.last_call_end);
             // Nothing begins inside a word but a mark of the caller's own.
             if in_word && is_name_byte(byte) && self.dialects.markers().is_none() {
                 let word = self.text.as_bytes().get(at..).unwrap_or(&[]);
@@ -85,7 +85,7 @@ impl<'a> Scanner<'a> {
             if is_mark {
                 match self.at_mark(at, self.begins_line(at), end) {
                     Found::Nothing => {}
-                    Found::Crowd(to) => {
+                    Found::TooMany(to) => {
                         self.pass_over(at, to);
                         at = to;
                         continue;
@@ -107,21 +107,21 @@ impl<'a> Scanner<'a> {
         };
         self.release(at, out);
         match found {
-            Found::Nothing | Found::Wait | Found::Crowd(_) => Flow::Wait,
-            Found::Lead(lead) => {
-                let from = lead.item.at();
-                self.reach = if may_pass(self.passed, from) { usize::MAX } else { from + REACH };
-                self.mode = if self.has_read_much(at) && lead.record.anchor == Anchor::Weak {
+            Found::Nothing | Found::Wait | Found::TooMany(_) => Flow::Wait,
+            Found::Opener(opener) => {
+                let from = opener.item.at();
+                self.reach = if may_pass(self.bytes_skipped, from) { usize::MAX } else { from + REACH };
+                self.mode = if self.has_read_much(at) && opener.record.anchor == Anchor::Weak {
                     self.release(from + 1, out);
                     Mode::Prose
-                } else if let Some(body) = Body::of(&lead, &self.text, self.passed) {
-                    self.look_around(&lead);
-                    self.early = self.early(&lead);
-                    Mode::Body(lead, body)
+                } else if let Some(body) = Body::of(&opener, &self.text, self.bytes_skipped) {
+                    self.look_around(&opener);
+                    self.early = self.early(&opener);
+                    Mode::Body(opener, body)
                 } else {
-                    self.look_around(&lead);
-                    self.early = self.early(&lead);
-                    Mode::Payload(lead, Extent::new(from))
+                    self.look_around(&opener);
+                    self.early = self.early(&opener);
+                    Mode::Payload(opener, BracketMatcher::new(from))
                 };
                 Flow::On
             }
@@ -177,7 +177,7 @@ impl<'a> Scanner<'a> {
 
     /// Were more payloads read than the text up to `at` has room for?
     pub(in crate::scan) fn has_read_much(&self, at: usize) -> bool {
-        READS_PER_BYTE * at + FREE_READS < self.spent
+        READS_PER_BYTE * at + FREE_READS < self.bytes_read
     }
 
     /// Does the bracket at `at` begin nothing, by what stands right behind it: `a < b`, `[[[[`?
@@ -217,8 +217,8 @@ impl<'a> Scanner<'a> {
     fn pass_over(&mut self, from: usize, to: usize) {
         let is_prose =
             || self.text.as_bytes().get(from..to).is_some_and(|b| !b.iter().all(u8::is_ascii_whitespace));
-        if !self.glue.is_empty() && is_prose() {
-            self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
+        if !self.delimiters.is_empty() && is_prose() {
+            self.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
         }
     }
 
@@ -255,12 +255,13 @@ impl<'a> Scanner<'a> {
             }
             // The closing marks of markup that was taken out before.
             if byte == b'`' || byte == b'<' || own.is_some() {
-                let fence = self.glue.iter().any(|g| matches!(g, Glue::Fence(_))) && rest.starts_with("```");
-                let tag = self.glue.contains(&Glue::Tag)
+                let fence = self.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_)))
+                    && rest.starts_with("```");
+                let tag = self.delimiters.contains(&Delimiter::Tag)
                     && !self.in_fence
                     && (rest.starts_with("</") || own.is_some_and(|own| own.closes(&self.text, at, end)));
                 let short = !end && rest.len() < 3;
-                if !self.glue.is_empty() && short {
+                if !self.delimiters.is_empty() && short {
                     return Found::Wait;
                 }
                 // `</tool_call>` in quotes is spoken of.
@@ -275,9 +276,9 @@ impl<'a> Scanner<'a> {
                     }
                 }
                 if fence || tag {
-                    let mut glue = std::mem::take(&mut self.glue);
-                    let found = tail(&self.text, at, at, &mut glue, self.place(line_start, end));
-                    self.glue = glue;
+                    let mut delimiters = std::mem::take(&mut self.delimiters);
+                    let found = tail(&self.text, at, at, &mut delimiters, self.place(line_start, end));
+                    self.delimiters = delimiters;
                     return match found {
                         Tail::Ended(end) | Tail::Wait { at: end, .. } if at < end => Found::Closer(end),
                         Tail::Wait { .. } => Found::Wait,
@@ -310,40 +311,40 @@ impl<'a> Scanner<'a> {
         }
         // `[{…}, {…}]` behind a marker: the second call is of the first one's dialect.
         let inside = self.inside.as_ref().filter(|(_, from)| {
-            !self.glue.is_empty() && self.text.get(*from..at).is_some_and(|gap| gap.trim().is_empty())
+            !self.delimiters.is_empty() && self.text.get(*from..at).is_some_and(|gap| gap.trim().is_empty())
         });
         let place = Place {
             inside: inside.map(|(record, _)| record),
             follows_call: self.follows_call(at),
             ..self.place(line_start, end)
         };
-        match opener::look(&self.text, at, place) {
-            Look::Found(lead) if self.speech.is_some() && !self.begins_block(&lead) => Found::Nothing,
-            Look::Found(lead) if self.thought.is_some() && lead.record.anchor == Anchor::Weak => {
+        match opener::parse_opener(&self.text, at, place) {
+            Look::Found(opener) if self.speech.is_some() && !self.begins_block(&opener) => Found::Nothing,
+            Look::Found(opener) if self.thought.is_some() && opener.record.anchor == Anchor::Weak => {
                 Found::Nothing
             }
-            Look::Found(lead) if self.explicit && !self.is_explicit(&lead) => Found::Nothing,
-            Look::Found(lead) if !self.dialects.admits(&lead.dialect) => Found::Nothing,
-            Look::Found(lead) => Found::Lead(lead),
+            Look::Found(opener) if self.explicit && !self.is_explicit(&opener) => Found::Nothing,
+            Look::Found(opener) if !self.dialects.admits(&opener.dialect) => Found::Nothing,
+            Look::Found(opener) => Found::Opener(opener),
             Look::Wait => Found::Wait,
             Look::Nothing => {
                 let opener = self.dialects.opener_at(&self.text, at);
                 self.opened_in_text |= opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
                 Found::Nothing
             }
-            Look::Crowd(to) => Found::Crowd(to),
+            Look::TooMany(to) => Found::TooMany(to),
         }
     }
 
     /// Does it begin a block of its own, as what stands beside a block of speech does?
-    fn begins_block(&self, lead: &Lead) -> bool {
-        let rest = self.text.as_bytes().get(lead.start..).unwrap_or(&[]);
+    fn begins_block(&self, opener: &Opener) -> bool {
+        let rest = self.text.as_bytes().get(opener.start..).unwrap_or(&[]);
         FRAMES.iter().any(|frame| matches!(marks::fit(rest, frame), Fit::Is(_)))
     }
 
     /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
-    fn is_explicit(&self, lead: &Lead) -> bool {
-        lead.record.anchor == Anchor::Distinct || !self.is_beside(lead.start)
+    fn is_explicit(&self, opener: &Opener) -> bool {
+        opener.record.anchor == Anchor::Distinct || !self.is_beside(opener.start)
     }
 
     /// Would a call at `at` stand beside prose, where a model that was given its tools natively makes none without
@@ -369,7 +370,7 @@ impl<'a> Scanner<'a> {
             self.space.removed && !self.has_calls() && before.trim().is_empty()
         };
         // `f{…}f{…}`, whose tokens were taken out.
-        let is_behind_call = || self.has_calls() && at == self.called;
+        let is_behind_call = || self.has_calls() && at == self.last_call_end;
         self.is_line_start(at) || is_behind_block() || is_behind_call()
     }
 
@@ -383,9 +384,9 @@ impl<'a> Scanner<'a> {
 pub(super) enum Found {
     Nothing,
     Wait,
-    Lead(Lead),
+    Opener(Opener),
     /// Marks that are text, up to here.
-    Crowd(usize),
+    TooMany(usize),
     /// A reasoning block: the length of its opener, and its closer.
     Think(usize, Arc<str>),
     /// The end of reasoning that was read for calls: the length of its closer.

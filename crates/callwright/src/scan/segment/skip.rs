@@ -15,17 +15,17 @@ const TWO_WORDS: (&str, &str) = ("function", "call");
 
 /// A stretch to look at closely: every place of it, the last one included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct Candidate {
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
 /// The first stretch at or after `at` in which something may begin. Its start is the length of the text where there
 /// is none.
-pub(super) fn ahead(text: &str, at: usize) -> Stretch {
+pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
     let bytes = text.as_bytes();
     if at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n')) {
-        return Stretch { from: at, to: behind_blanks(bytes, at) };
+        return Candidate { from: at, to: behind_blanks(bytes, at) };
     }
     for sign in Signs::new(bytes, at) {
         let Some(&byte) = bytes.get(sign) else { break };
@@ -42,17 +42,19 @@ pub(super) fn ahead(text: &str, at: usize) -> Stretch {
                 match bytes.get(line) {
                     // `get_weather⏎{"city": "Paris"}`: seen from the brace, or from the end.
                     None => {
-                        return Stretch { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: line };
+                        return Candidate { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: line };
                     }
-                    Some(b'{') => return Stretch { from: word_before(bytes, line, MAX_SPACE, at), to: line },
+                    Some(b'{') => {
+                        return Candidate { from: word_before(bytes, line, MAX_SPACE, at), to: line };
+                    }
                     Some(_) if is_mere_word(bytes, line) => false,
-                    Some(&first) if is_name_byte(first) => return Stretch { from: line, to: line },
+                    Some(&first) if is_name_byte(first) => return Candidate { from: line, to: line },
                     // `### User:`, but no other headings.
                     Some(b'#') if bytes[line..].iter().take(3).all(|byte| *byte == b'#') => {
-                        return Stretch { from: line, to: line };
+                        return Candidate { from: line, to: line };
                     }
                     Some(b'*' | b'#') if may_be_label(bytes, line) => {
-                        return Stretch { from: line, to: line };
+                        return Candidate { from: line, to: line };
                     }
                     Some(_) => false,
                 }
@@ -61,10 +63,10 @@ pub(super) fn ahead(text: &str, at: usize) -> Stretch {
         };
         if is_mark {
             let space = if matches!(byte, b'{' | b'<') { MAX_SPACE } else { 0 };
-            return Stretch { from: word_before(bytes, sign, space, at), to: sign };
+            return Candidate { from: word_before(bytes, sign, space, at), to: sign };
         }
     }
-    Stretch { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: bytes.len() }
+    Candidate { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: bytes.len() }
 }
 
 /// May a name in quotes begin at `at`, `"f", {`, or a call, `'f(a=1)'`? Neither does in `it's`, `"a quotation"` and
@@ -458,10 +460,13 @@ mod tests {
             let mut is_near = vec![false; text.len() + 1];
             let mut at = 0;
             while at < text.len() {
-                let stretch = ahead(&text, at);
-                assert!(at <= stretch.from && stretch.from <= stretch.to, "{text:?} {at} {stretch:?}");
-                is_near[stretch.from..=stretch.to.min(text.len())].fill(true);
-                at = stretch.to + 1;
+                let candidate = next_candidate(&text, at);
+                assert!(
+                    at <= candidate.from && candidate.from <= candidate.to,
+                    "{text:?} {at} {candidate:?}"
+                );
+                is_near[candidate.from..=candidate.to.min(text.len())].fill(true);
+                at = candidate.to + 1;
             }
             let mut scanner = Scanner::new(&tool_set, &Context::default());
             scanner.text = text.clone().into();

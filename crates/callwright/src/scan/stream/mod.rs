@@ -18,7 +18,7 @@ use self::json::{Inside, Live};
 use self::tags::LiveTags;
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
-use super::opener::{Glue, Item, Lead};
+use super::opener::{Delimiter, Item, Opener};
 use super::{Event, LiveCall, Scanner};
 use crate::dialect::Anchor;
 use crate::payload::tagged::Walk;
@@ -45,30 +45,32 @@ enum Payload {
 }
 
 impl Early {
-    /// For the payload of `lead`; `None` where nothing of it may go out.
-    fn of(lead: &Lead) -> Option<Early> {
+    /// For the payload of `opener`; `None` where nothing of it may go out.
+    fn of(opener: &Opener) -> Option<Early> {
         // Its name is told by what is declared, which the verdict says.
-        if lead.server.is_some() {
+        if opener.server.is_some() {
             return None;
         }
-        let payload = match lead.item {
+        let payload = match opener.item {
             Item::Value { at } => Payload::Json(Envelope::at(at), Live::default()),
             Item::Named { name, at } => {
                 Payload::Json(Envelope { step: Step::Found(name, at), ..Envelope::at(at) }, Live::default())
             }
             Item::Tagged { name, .. } => Payload::Tags(name, LiveTags::default()),
             // The quotes in a call that is a string are escaped, as long as nobody forgot to.
-            Item::Call { .. } if matches!(lead.glue.last(), Some(Glue::Quote(_))) => return None,
+            Item::Call { .. } if matches!(opener.delimiters.last(), Some(Delimiter::Quote(_))) => {
+                return None;
+            }
             Item::Call { name, at } => Payload::Spelt(name, LiveSpelt::call(at)),
             Item::Relaxed { name, at } => {
-                Payload::Spelt(name, LiveSpelt::marks(at, Arc::clone(&lead.record.string_mark)))
+                Payload::Spelt(name, LiveSpelt::marks(at, Arc::clone(&opener.record.string_mark)))
             }
             Item::Listed { .. } | Item::Plain { .. } | Item::Lines { .. } | Item::Words { .. } => {
                 return None;
             }
         };
         let early = Early { payload, tool: None, is_started: false };
-        (lead.record.anchor == Anchor::Distinct).then_some(early)
+        (opener.record.anchor == Anchor::Distinct).then_some(early)
     }
 }
 
@@ -107,9 +109,9 @@ impl Payload {
 }
 
 impl<'a> Scanner<'a> {
-    /// Begins to let the payload of `lead` out, where that may be done.
-    pub(super) fn early(&self, lead: &Lead) -> Option<Early> {
-        if self.is_live && self.is_sure(lead) { Early::of(lead) } else { None }
+    /// Begins to let the payload of `opener` out, where that may be done.
+    pub(super) fn early(&self, opener: &Opener) -> Option<Early> {
+        if self.is_live && self.is_sure(opener) { Early::of(opener) } else { None }
     }
 
     /// Did a part of the call that is being read go out?
@@ -117,24 +119,24 @@ impl<'a> Scanner<'a> {
         self.early.as_ref().is_some_and(|early| early.is_started)
     }
 
-    /// Lets out what became certain of the payload of `lead`, which reaches up to `seen` at most.
-    pub(super) fn go_out(&mut self, lead: &Lead, seen: usize, out: &mut Vec<Event>) {
-        self.let_out(lead, seen, None, out);
+    /// Lets out what became certain of the payload of `opener`, which reaches up to `seen` at most.
+    pub(super) fn go_out(&mut self, opener: &Opener, seen: usize, out: &mut Vec<Event>) {
+        self.let_out(opener, seen, None, out);
     }
 
     /// The same for what is no brackets, as far as `body` has come.
-    pub(super) fn body_goes_out(&mut self, lead: &Lead, body: &Body, seen: usize, out: &mut Vec<Event>) {
+    pub(super) fn body_goes_out(&mut self, opener: &Opener, body: &Body, seen: usize, out: &mut Vec<Event>) {
         match body {
-            Body::Tags(walk) => self.let_out(lead, seen, Some(walk), out),
-            Body::Relaxed(_) => self.let_out(lead, seen, None, out),
+            Body::Tags(walk) => self.let_out(opener, seen, Some(walk), out),
+            Body::Relaxed(_) => self.let_out(opener, seen, None, out),
             Body::Plain(_) | Body::Lines(_) | Body::Words(_) => {}
         }
     }
 
-    fn let_out(&mut self, lead: &Lead, seen: usize, walk: Option<&Walk>, out: &mut Vec<Event>) {
+    fn let_out(&mut self, opener: &Opener, seen: usize, walk: Option<&Walk>, out: &mut Vec<Event>) {
         let Some(mut early) = self.early.take() else { return };
         let text = std::mem::take(&mut self.text);
-        if self.may_go_out(lead, &mut early, text.get(..seen).unwrap_or(""), walk, out) {
+        if self.may_go_out(opener, &mut early, text.get(..seen).unwrap_or(""), walk, out) {
             self.early = Some(early);
         }
         self.text = text;
@@ -143,7 +145,7 @@ impl<'a> Scanner<'a> {
     /// `false` if nothing more will go out, and nothing has.
     fn may_go_out(
         &self,
-        lead: &Lead,
+        opener: &Opener,
         early: &mut Early,
         text: &str,
         walk: Option<&Walk>,
@@ -160,7 +162,7 @@ impl<'a> Scanner<'a> {
                 let Some(tool) = self.names.resolve(written) else { return false };
                 let is_renamed = tool.name() != written;
                 // What was called before may be said again; then it is no call.
-                let spot = self.spot(lead.record.name.clone());
+                let spot = self.spot(opener.record.name.clone());
                 if self.made.may_have(tool.name(), &spot)
                     || is_renamed && matches!(self.admission.policy, Policy::Feedback | Policy::Strict)
                 {
@@ -175,7 +177,7 @@ impl<'a> Scanner<'a> {
             (Payload::Json(envelope, live), _) => {
                 live.advance(tool, envelope.arguments(text)).map(str::to_owned)
             }
-            (Payload::Tags(_, live), Some(walk)) => live.advance(tool, walk, lead.record.trim, text),
+            (Payload::Tags(_, live), Some(walk)) => live.advance(tool, walk, opener.record.trim, text),
             (Payload::Tags(..), None) => None,
             (Payload::Spelt(_, live), _) => live.advance(tool, text),
         };
@@ -190,7 +192,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Holds what was judged to what went out of it.
-    pub(super) fn as_sent(&mut self, lead: &Lead, judged: Judged) -> Judged {
+    pub(super) fn as_sent(&mut self, opener: &Opener, judged: Judged) -> Judged {
         let Some(Early { payload, tool: Some(tool), is_started: true }) = self.early.take() else {
             return judged;
         };
@@ -210,9 +212,9 @@ impl<'a> Scanner<'a> {
             return judged;
         }
         let end = end.unwrap_or(self.text.len()).min(self.text.len());
-        let case: Case<'_, '_> = self.case(lead, self.text.len());
+        let case: Case<'_, '_> = self.case(opener, self.text.len());
         let reason = Reason::Unreadable(Vec::new());
-        Judged::Calls(vec![case.refuse(Some(tool.into()), reason, lead.item.at(), end)], end)
+        Judged::Calls(vec![case.refuse(Some(tool.into()), reason, opener.item.at(), end)], end)
     }
 }
 

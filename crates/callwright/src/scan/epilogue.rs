@@ -14,9 +14,9 @@ use crate::verdict::{Reason, Refusal, ShapeError, Verdict};
 
 impl Scanner<'_> {
     pub(super) fn tail(&mut self, blank: usize, end: bool, out: &mut Vec<Event>) -> Flow {
-        let mut glue = std::mem::take(&mut self.glue);
-        let found = tail(&self.text, self.at, blank, &mut glue, self.place(false, end));
-        self.glue = glue;
+        let mut delimiters = std::mem::take(&mut self.delimiters);
+        let found = tail(&self.text, self.at, blank, &mut delimiters, self.place(false, end));
+        self.delimiters = delimiters;
         match found {
             Tail::Wait { at, blank } => {
                 self.at = at;
@@ -37,7 +37,7 @@ impl Scanner<'_> {
                     }
                 }
                 self.at = at;
-                self.called = at;
+                self.last_call_end = at;
                 if let Some((_, from)) = &mut self.inside {
                     *from = at;
                 }
@@ -90,7 +90,7 @@ impl Scanner<'_> {
                 Verdict::Refused(refusal) => refusal.span.end = end,
             }
         }
-        if !verdicts.is_empty() && std::mem::take(&mut self.apart) {
+        if !verdicts.is_empty() && std::mem::take(&mut self.prose_since_call) {
             self.block += 1;
         }
         let spotted = verdicts.into_iter().map(|verdict| {
@@ -102,7 +102,7 @@ impl Scanner<'_> {
             (verdict, spot)
         });
         let spotted = spotted.collect();
-        self.group += usize::from(self.glue.is_empty());
+        self.group += usize::from(self.delimiters.is_empty());
         self.end_run(spotted, out);
     }
 
@@ -135,7 +135,7 @@ impl Scanner<'_> {
 
     /// Where a call would stand now.
     pub(super) fn spot(&self, dialect: Cow<'static, str>) -> Spot {
-        Spot { block: self.block + usize::from(self.apart), ..self.last_spot(dialect) }
+        Spot { block: self.block + usize::from(self.prose_since_call), ..self.last_spot(dialect) }
     }
 
     /// Where the last call stands.

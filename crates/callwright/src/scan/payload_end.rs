@@ -2,11 +2,11 @@
 
 use callwright_json::strict_end;
 
-use super::extent::{Extent, Progress};
+use super::brackets::{BracketMatcher, Progress};
 use super::judge::body::{Body, End};
 use super::judge::expression;
 use super::judge::{Case, Judged, judge};
-use super::opener::{Glue, Item, Lead};
+use super::opener::{Delimiter, Item, Opener};
 use super::siblings::Sibling;
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
@@ -15,43 +15,43 @@ use crate::payload::tagged::{Ending, Style};
 use crate::syntax::marks;
 
 /// The most marks that wait for being closed.
-const MAX_GLUE: usize = 64;
+const MAX_DELIMITERS: usize = 64;
 
 impl<'a> Scanner<'a> {
     /// Looks for the end of a payload, and decides there if it can.
     pub(super) fn payload(
         &mut self,
-        lead: Lead,
-        mut extent: Extent,
+        opener: Opener,
+        mut brackets: BracketMatcher,
         end: bool,
         out: &mut Vec<Event>,
     ) -> Flow {
         let reach = self.reached();
         let is_last = end || reach < self.text.len();
-        let before = extent.at();
-        let progress = extent.advance(&self.text.as_bytes()[..reach], end && reach == self.text.len());
-        self.passed += extent.at() - before;
+        let before = brackets.at();
+        let progress = brackets.advance(&self.text.as_bytes()[..reach], end && reach == self.text.len());
+        self.bytes_skipped += brackets.at() - before;
         let seen = match progress {
             Progress::Ended(at) => at,
             Progress::Open => reach,
         };
-        self.go_out(&lead, seen, out);
+        self.go_out(&opener, seen, out);
         match progress {
             Progress::Open
-                if reach < self.text.len() && is_json_up_to(&self.text[..reach], lead.item.at()) =>
+                if reach < self.text.len() && is_json_up_to(&self.text[..reach], opener.item.at()) =>
             {
-                self.reach += reach - lead.item.at();
-                self.mode = Mode::Payload(lead, extent);
+                self.reach += reach - opener.item.at();
+                self.mode = Mode::Payload(opener, brackets);
             }
-            Progress::Open if is_last => self.decide_last(lead, None, out),
+            Progress::Open if is_last => self.decide_last(opener, None, out),
             Progress::Open => {
-                self.mode = Mode::Payload(lead, extent);
+                self.mode = Mode::Payload(opener, brackets);
                 return Flow::Wait;
             }
             Progress::Ended(at) => {
                 // Surplus closers belong to the payload: `{"a": 1}}}`.
                 let behind = &self.text.as_bytes()[at..];
-                let surplus = match lead.item {
+                let surplus = match opener.item {
                     Item::Value { .. } | Item::Named { .. } => {
                         behind.iter().take(64).take_while(|&&b| b == b'}').count()
                     }
@@ -64,169 +64,183 @@ impl<'a> Scanner<'a> {
                     | Item::Words { .. } => 0,
                 };
                 if surplus < 64 && surplus == behind.len() && !end {
-                    self.mode = Mode::Payload(lead, extent);
+                    self.mode = Mode::Payload(opener, brackets);
                     return Flow::Wait;
                 }
                 let next = behind.iter().skip(surplus).take(64).find(|b| !b.is_ascii_whitespace()).copied();
                 if next.is_none() && behind.len() < surplus + 64 && !end {
-                    self.mode = Mode::Payload(lead, extent);
+                    self.mode = Mode::Payload(opener, brackets);
                     return Flow::Wait;
                 }
                 // `{"a": "say "}" now"}`: what stands behind the value is the string's that seemed to end in it.
                 let blank = behind.iter().skip(surplus).take_while(|b| b.is_ascii_whitespace());
                 let same_line = !blank.into_iter().any(|&b| b == b'\n');
                 let goes_on = match next {
-                    Some(b'"' | b'\'') => {
-                        !lead.glue.iter().chain(&self.glue).any(|g| matches!(g, Glue::Quote(_)))
-                    }
+                    Some(b'"' | b'\'') => !opener
+                        .delimiters
+                        .iter()
+                        .chain(&self.delimiters)
+                        .any(|g| matches!(g, Delimiter::Quote(_))),
                     Some(b) => {
-                        lead.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric()
+                        opener.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric()
                     }
                     None => false,
                 };
                 // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
                 // string goes on that seemed to end, `f(a="g("x")")`.
-                let last = matches!(lead.item, Item::Call { .. } | Item::Listed { .. });
-                let is_listed = last && lead.glue.contains(&Glue::Bracket);
+                let last = matches!(opener.item, Item::Call { .. } | Item::Listed { .. });
+                let is_listed = last && opener.delimiters.contains(&Delimiter::Bracket);
                 let rest = self.text.get(at..).unwrap_or("");
                 if is_listed && expression::own_brackets(rest) == rest.len() && !end {
-                    self.mode = Mode::Payload(lead, extent);
+                    self.mode = Mode::Payload(opener, brackets);
                     return Flow::Wait;
                 }
-                let is_in_string =
-                    lead.item.name().is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
+                let is_in_string = opener
+                    .item
+                    .name()
+                    .is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
                 let goes_on = goes_on && (!last || is_in_string) || is_listed && is_in_string;
                 let limit = at + surplus;
-                let may_be_sibling = self.is_told_by_siblings(&lead);
+                let may_be_sibling = self.is_told_by_siblings(&opener);
                 if goes_on && !(last && may_be_sibling) {
-                    self.mode = Mode::Held(lead, None);
+                    self.mode = Mode::Undecided(opener, None);
                     return Flow::On;
                 }
-                let mut judged = self.judge(&lead, limit, Some(limit), extent.has_nested_call(), last);
+                let mut judged = self.judge(&opener, limit, Some(limit), brackets.has_nested_call(), last);
                 if may_be_sibling && matches!(judged, Judged::Text(_)) {
-                    match self.sibling(&lead, limit, end) {
+                    match self.sibling(&opener, limit, end) {
                         Sibling::Yes => {
                             let case =
-                                Case { end: Some(limit), has_sibling: true, ..self.case(&lead, limit) };
+                                Case { end: Some(limit), has_sibling: true, ..self.case(&opener, limit) };
                             judged = judge(&case);
                         }
                         Sibling::No => {}
                         Sibling::Grows => {
-                            self.mode = Mode::Payload(lead, extent);
+                            self.mode = Mode::Payload(opener, brackets);
                             return Flow::Wait;
                         }
                     }
                 }
                 match judged {
-                    Judged::Unclear if end => self.decide_last(lead, Some(at + surplus), out),
+                    Judged::Unclear if end => self.decide_last(opener, Some(at + surplus), out),
                     Judged::Unclear => {
-                        self.mode = Mode::Held(lead, Some(at + surplus));
+                        self.mode = Mode::Undecided(opener, Some(at + surplus));
                         return Flow::Wait;
                     }
-                    judged => self.conclude(lead, judged, out),
+                    judged => self.commit(opener, judged, out),
                 }
             }
         }
         Flow::On
     }
 
-    /// May `lead` begin a call of a tool that nobody declared, which only those beside it make one?
-    fn is_told_by_siblings(&self, lead: &Lead) -> bool {
-        !lead.is_distinct()
-            && match lead.item {
+    /// May `opener` begin a call of a tool that nobody declared, which only those beside it make one?
+    fn is_told_by_siblings(&self, opener: &Opener) -> bool {
+        !opener.is_distinct()
+            && match opener.item {
                 Item::Call { name, .. } => self.names.resolve(name.of(&self.text)).is_none(),
-                Item::Value { .. } => lead.glue.last() == Some(&Glue::Bracket),
+                Item::Value { .. } => opener.delimiters.last() == Some(&Delimiter::Bracket),
                 _ => false,
             }
     }
 
     /// Looks for the end of a body, and decides there.
-    pub(super) fn body(&mut self, lead: Lead, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
+    pub(super) fn body(&mut self, opener: Opener, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
         let reach = self.reached();
         let is_over = reach < self.text.len();
-        let mut ended = body.advance(&self.text[..reach], &lead, &self.names, end && !is_over);
+        let mut ended = body.advance(&self.text[..reach], &opener, &self.names, end && !is_over);
         if ended.is_none() && is_over {
             ended = match body.has_arguments() {
                 // It is a call: its end is looked for however far that is.
                 true => {
                     self.reach = usize::MAX;
-                    body.advance(&self.text, &lead, &self.names, end)
+                    body.advance(&self.text, &opener, &self.names, end)
                 }
-                false => body.advance(&self.text[..reach], &lead, &self.names, true),
+                false => body.advance(&self.text[..reach], &opener, &self.names, true),
             };
         }
         match (&body, ended) {
-            (Body::Tags(walk), _) => self.passed = walk.passed,
+            (Body::Tags(walk), _) => self.bytes_skipped = walk.passed,
             // It was gone over up to the end, and may have ended before that.
             (Body::Relaxed(_), Some(End { ending: Ending::Cut, .. })) => {
-                self.passed += reach - lead.item.at()
+                self.bytes_skipped += reach - opener.item.at()
             }
             _ => {}
         }
-        self.body_goes_out(&lead, &body, ended.map_or_else(|| self.reached(), |end| end.at), out);
+        self.body_goes_out(&opener, &body, ended.map_or_else(|| self.reached(), |end| end.at), out);
         match ended {
             // No argument is there, but words: `<function=f>⏎Paris</parameter>`.
-            Some(End { at, ending: Ending::Broken }) if self.is_call_of_words(&lead, &body) => {
-                self.mode = Mode::Body(lead, Body::Words(at));
+            Some(End { at, ending: Ending::Broken }) if self.is_call_of_words(&opener, &body) => {
+                self.mode = Mode::Body(opener, Body::Words(at));
                 Flow::On
             }
             Some(ended) => {
-                let judged = self.judge_body(&lead, &body, ended);
+                let judged = self.judge_body(&opener, &body, ended);
                 // It is gone over once more, as text.
                 if let Judged::Text(_) = judged {
-                    self.passed += ended.at.saturating_sub(lead.item.at());
+                    self.bytes_skipped += ended.at.saturating_sub(opener.item.at());
                 }
-                self.conclude(lead, judged, out);
+                self.commit(opener, judged, out);
                 Flow::On
             }
             None => {
-                self.mode = Mode::Body(lead, body);
+                self.mode = Mode::Body(opener, body);
                 Flow::Wait
             }
         }
     }
 
     /// Is it the whole answer, and by its marks a call?
-    fn is_call_of_words(&self, lead: &Lead, body: &Body) -> bool {
+    fn is_call_of_words(&self, opener: &Opener, body: &Body) -> bool {
         let is_declared =
-            || lead.item.name().is_some_and(|name| self.names.resolve(name.of(&self.text)).is_some());
+            || opener.item.name().is_some_and(|name| self.names.resolve(name.of(&self.text)).is_some());
         matches!(body, Body::Tags(walk) if walk.params.is_empty())
-            && lead.record.anchor == Anchor::Distinct
-            && self.begins_line(lead.start)
+            && opener.record.anchor == Anchor::Distinct
+            && self.begins_line(opener.start)
             && !self.in_fence
-            && self.case(lead, self.text.len()).alone
+            && self.case(opener, self.text.len()).alone
             && is_declared()
     }
 
-    pub(super) fn held(&mut self, lead: Lead, seen: Option<usize>, end: bool, out: &mut Vec<Event>) -> Flow {
+    pub(super) fn undecided(
+        &mut self,
+        opener: Opener,
+        seen: Option<usize>,
+        end: bool,
+        out: &mut Vec<Event>,
+    ) -> Flow {
         if !end {
-            self.mode = Mode::Held(lead, seen);
+            self.mode = Mode::Undecided(opener, seen);
             return Flow::Wait;
         }
-        self.decide_last(lead, seen, out);
+        self.decide_last(opener, seen, out);
         Flow::On
     }
 
     /// All the text is there that the payload may be in: reads up to the dialect's closing mark, else up to the end.
-    pub(super) fn decide_last(&mut self, lead: Lead, seen: Option<usize>, out: &mut Vec<Event>) {
-        let from = lead.item.at();
+    pub(super) fn decide_last(&mut self, opener: Opener, seen: Option<usize>, out: &mut Vec<Event>) {
+        let from = opener.item.at();
         // The dialect is that of the markup around it: `[{…}, {…}]` behind a marker.
-        let marks = lead
+        let marks = opener
             .record
             .close
             .iter()
-            .chain(&lead.dialect.close)
+            .chain(&opener.dialect.close)
             .map(|mark| &**mark)
-            .chain(lead.is_fenced().then_some("\n```"));
+            .chain(opener.is_fenced().then_some("\n```"));
         let reach = self.reached();
         let close = marks::find(&self.text[from..reach], marks).map(|n| from + n);
-        self.passed += close.unwrap_or(reach) - from;
+        self.bytes_skipped += close.unwrap_or(reach) - from;
         let is_far = close.is_none() || !self.has_read_much(from);
-        let unclosed = lead.unclosed_end(&self.text[..reach]);
+        let unclosed = opener.unclosed_end(&self.text[..reach]);
         let close_too = close.filter(|_| close != unclosed);
         let limits = unclosed.into_iter().chain(close_too).chain(is_far.then_some(reach));
         // `[{"a": "x}]`: with the bracket of the list behind it, nothing would say where the string ends.
-        let is_listed = lead.glue.iter().chain(&self.glue).any(|glue| *glue == Glue::Bracket);
+        let is_listed = opener
+            .delimiters
+            .iter()
+            .chain(&self.delimiters)
+            .any(|delimiters| *delimiters == Delimiter::Bracket);
         let inside = |limit: usize| {
             let text = self.text.get(from..limit)?.trim_end().strip_suffix(']')?;
             is_listed.then_some(from + text.len())
@@ -236,16 +250,16 @@ impl<'a> Scanner<'a> {
             // Before the bracket of the list, with which the answer ends, the answer ends as well: `[f(to=['a']`.
             let behind = self.text.get(limit..).unwrap_or("").trim_end();
             self.ends_in_list = behind == "]" && reach == self.text.len();
-            let judged = self.judge(&lead, limit, None, false, false);
+            let judged = self.judge(&opener, limit, None, false, false);
             self.ends_in_list = false;
             match judged {
                 Judged::Unclear => {}
-                judged => return self.conclude(lead, judged, out),
+                judged => return self.commit(opener, judged, out),
             }
         }
         let limit = close.or(seen).unwrap_or(reach);
-        let judged = self.judge(&lead, limit, Some(limit), false, true);
-        self.conclude(lead, judged, out);
+        let judged = self.judge(&opener, limit, Some(limit), false, true);
+        self.commit(opener, judged, out);
     }
 
     /// The place up to which there is text and the end of the payload is looked for.
@@ -259,81 +273,82 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn judge(
         &mut self,
-        lead: &Lead,
+        opener: &Opener,
         limit: usize,
         end: Option<usize>,
         nested_call: bool,
         last: bool,
     ) -> Judged {
         let limit = limit.min(self.text.len());
-        self.spent += limit.saturating_sub(lead.item.at());
-        let case = Case { end, nested_call, last, ..self.case(lead, limit) };
+        self.bytes_read += limit.saturating_sub(opener.item.at());
+        let case = Case { end, nested_call, last, ..self.case(opener, limit) };
         judge(&case)
     }
 
-    pub(super) fn judge_body(&mut self, lead: &Lead, body: &Body, end: End) -> Judged {
-        self.case(lead, self.text.len()).body(body, end)
+    pub(super) fn judge_body(&mut self, opener: &Opener, body: &Body, end: End) -> Judged {
+        self.case(opener, self.text.len()).body(body, end)
     }
 
-    pub(super) fn case<'c>(&'c self, lead: &'c Lead, limit: usize) -> Case<'c, 'a> {
+    pub(super) fn case<'c>(&'c self, opener: &'c Opener, limit: usize) -> Case<'c, 'a> {
         let is_at_end = limit == self.text.len() || self.ends_in_list;
-        let frames = lead.glue.iter().chain(&self.glue);
-        let around = frames.filter(|glue| matches!(glue, Glue::Bracket | Glue::Paren)).count();
+        let frames = opener.delimiters.iter().chain(&self.delimiters);
+        let around =
+            frames.filter(|delimiters| matches!(delimiters, Delimiter::Bracket | Delimiter::Paren)).count();
         Case {
             names: &self.names,
             dialects: &self.dialects,
-            lead,
+            opener,
             text: &self.text[..limit],
             end: None,
             around: around.saturating_sub(usize::from(self.ends_in_list)),
             cut: self.cut && is_at_end,
             at_end: is_at_end,
             last: false,
-            set_off: self.begins_line(lead.start) || !lead.glue.is_empty() || self.has_calls(),
-            own_line: self.begins_line(lead.start)
-                || lead.glue.iter().any(|g| matches!(g, Glue::Fence(_) | Glue::Tag)),
+            set_off: self.begins_line(opener.start) || !opener.delimiters.is_empty() || self.has_calls(),
+            own_line: self.begins_line(opener.start)
+                || opener.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag)),
             alone: self.outcome.text.is_empty() && !self.has_calls(),
             nested_call: false,
-            has_sibling: lead.is_distinct() || self.goes_on(lead),
+            has_sibling: opener.is_distinct() || self.goes_on(opener),
             admission: self.admission,
         }
     }
 
-    pub(super) fn conclude(&mut self, mut lead: Lead, judged: Judged, out: &mut Vec<Event>) {
+    pub(super) fn commit(&mut self, mut opener: Opener, judged: Judged, out: &mut Vec<Event>) {
         let is_sent = self.is_sent();
-        match self.as_sent(&lead, judged) {
+        match self.as_sent(&opener, judged) {
             Judged::Calls(verdicts, end) => {
                 if self.run.is_none() {
-                    self.begin_run(&lead, is_sent);
+                    self.begin_run(&opener, is_sent);
                 }
                 // Behind tags for arguments, what is left of a broken call may still come.
-                if matches!(lead.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {
-                    tail::close_at(&self.text, end, &mut lead.glue);
+                if matches!(opener.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {
+                    tail::close_at(&self.text, end, &mut opener.delimiters);
                 }
-                self.glue.append(&mut lead.glue);
+                self.delimiters.append(&mut opener.delimiters);
                 // Of marks that are never closed, the last ones count.
-                self.glue.drain(..self.glue.len().saturating_sub(MAX_GLUE));
-                self.inside = Some((lead.dialect, end));
+                self.delimiters.drain(..self.delimiters.len().saturating_sub(MAX_DELIMITERS));
+                self.inside = Some((opener.dialect, end));
                 self.pending.extend(verdicts);
                 self.at = end;
-                self.called = end;
+                self.last_call_end = end;
                 self.mode = Mode::Tail(end);
             }
             Judged::Text(end) => {
-                self.opened_in_text |= lead.is_distinct();
-                self.glue.retain(|g| matches!(g, Glue::Fence(_) | Glue::Tag));
-                if lead.is_fenced() {
+                self.opened_in_text |= opener.is_distinct();
+                self.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
+                if opener.is_fenced() {
                     self.in_fence = !self.in_fence;
                 }
                 // Behind its first character, which in words may be any.
-                let next = || self.text.get(lead.item.at()..).and_then(|rest| rest.chars().next());
-                let end = end.unwrap_or_else(|| lead.item.at() + next().map_or(0, char::len_utf8));
+                let next = || self.text.get(opener.item.at()..).and_then(|rest| rest.chars().next());
+                let end = end.unwrap_or_else(|| opener.item.at() + next().map_or(0, char::len_utf8));
                 let end = end.min(self.text.len());
                 self.release(end, out);
                 self.mode = Mode::Prose;
             }
             Judged::Unclear => {
-                self.release(lead.item.at() + 1, out);
+                self.release(opener.item.at() + 1, out);
                 self.mode = Mode::Prose;
             }
         }
@@ -376,7 +391,7 @@ mod tests {
             let mut scanner = Scanner::new(&tools, &Context::default());
             scanner.text = text.as_str().into();
             scanner.advance(true, &mut Vec::new());
-            let read = scanner.passed + scanner.spent;
+            let read = scanner.bytes_skipped + scanner.bytes_read;
             assert!(read <= MOST_PER_BYTE * text.len(), "{read} of {unit:?}");
         }
     }

@@ -7,7 +7,7 @@ use memchr::memchr2;
 
 /// The state of the pass over one payload.
 #[derive(Debug)]
-pub(crate) struct Extent {
+pub(crate) struct BracketMatcher {
     at: usize,
     /// The brackets that are open, by the byte that opened them.
     open: Vec<u8>,
@@ -37,10 +37,17 @@ pub(crate) enum Progress {
     Open,
 }
 
-impl Extent {
+impl BracketMatcher {
     /// For the payload whose first bracket stands at `from`.
-    pub(crate) fn new(from: usize) -> Extent {
-        Extent { at: from, open: Vec::new(), counts: [0; 3], quote: None, before: b'(', nested_call: false }
+    pub(crate) fn new(from: usize) -> BracketMatcher {
+        BracketMatcher {
+            at: from,
+            open: Vec::new(),
+            counts: [0; 3],
+            quote: None,
+            before: b'(',
+            nested_call: false,
+        }
     }
 
     /// How far it went.
@@ -178,7 +185,7 @@ mod tests {
     use super::*;
 
     fn end_of(text: &str) -> Option<usize> {
-        match Extent::new(0).advance(text.as_bytes(), true) {
+        match BracketMatcher::new(0).advance(text.as_bytes(), true) {
             Progress::Ended(end) => Some(end),
             Progress::Open => None,
         }
@@ -208,9 +215,9 @@ mod tests {
         let text = r#"{"a": "say "x}" \" now" , 'b': """x " }""", "c": [1, {"d": 'é'}]} tail"#;
         let whole = end_of(text);
         assert!(whole.is_some());
-        let mut extent = Extent::new(0);
+        let mut brackets = BracketMatcher::new(0);
         let found =
-            (1..=text.len()).find_map(|n| match extent.advance(&text.as_bytes()[..n], n == text.len()) {
+            (1..=text.len()).find_map(|n| match brackets.advance(&text.as_bytes()[..n], n == text.len()) {
                 Progress::Ended(end) => Some(end),
                 Progress::Open => None,
             });
