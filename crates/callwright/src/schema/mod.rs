@@ -322,7 +322,9 @@ mod tests {
         }
         defs.insert("d24".into(), json!({"type": "object"}));
         let bomb = json!({"$ref": "#/$defs/d0", "$defs": defs.clone()});
-        assert_eq!(unchecked(&bomb), [""]);
+        // Without the validator nothing is expanded.
+        let told = if cfg!(feature = "full-schemas") { vec![""] } else { Vec::new() };
+        assert_eq!(unchecked(&bomb), told);
         for n in 0..24 {
             defs.get_mut(&format!("d{n}")).and_then(Value::as_object_mut).unwrap().remove("allOf");
         }
@@ -336,7 +338,7 @@ mod tests {
             );
         }
         let choices = json!({"$ref": "#/$defs/d0", "$defs": defs});
-        assert_eq!(unchecked(&choices), [""]);
+        assert_eq!(unchecked(&choices), told);
     }
 
     #[test]
