@@ -118,6 +118,19 @@ impl Acceptance {
         serde_json::from_str(&self.arguments)
     }
 
+    /// The refusal of the call, which stands at `span` of `text`.
+    pub(crate) fn refused(self, span: Span, text: &str, reason: Reason) -> Refusal {
+        Refusal {
+            id: self.id,
+            name: Some(self.name),
+            dialect: self.dialect,
+            number: 0,
+            span,
+            block: text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned(),
+            reason,
+        }
+    }
+
     /// The arguments as JSON, members and numbers as they are written.
     pub fn to_value(&self) -> Value {
         // INVARIANT: what is accepted is strict JSON, and no string in it holds half a surrogate pair.

@@ -10,7 +10,7 @@ use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::shape::keys;
-use crate::verdict::{Reason, Refusal, ShapeError, Verdict};
+use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl Scanner<'_> {
     pub(super) fn tail(&mut self, blank: usize, end: bool, out: &mut Vec<Event>) -> Flow {
@@ -69,16 +69,9 @@ impl Scanner<'_> {
     /// `f(a=1), b=2)`: the call seemed to be over and was not.
     fn refuse_last(&mut self, key: String, at: usize) {
         let Some(Verdict::Accepted(call)) = self.pending.pop() else { return };
-        let start = call.span.start as usize;
-        self.pending.push(Verdict::Refused(Refusal {
-            id: call.id,
-            name: Some(call.name),
-            dialect: call.dialect,
-            number: 0,
-            span: Span::new(start, at),
-            block: self.text.get(start..at).unwrap_or("").to_owned(),
-            reason: Reason::Shape(ShapeError::BesideArguments(key)),
-        }));
+        let span = Span::new(call.span.start as usize, at);
+        let reason = Reason::Shape(ShapeError::BesideArguments(key));
+        self.pending.push(Verdict::Refused(call.refused(span, &self.text, reason)));
     }
 
     fn flush_calls(&mut self, out: &mut Vec<Event>) {

@@ -240,7 +240,7 @@ impl<'a> Scanner<'a> {
             .delimiters
             .iter()
             .chain(&self.delimiters)
-            .any(|delimiters| *delimiters == Delimiter::Bracket);
+            .any(|delimiter| *delimiter == Delimiter::Bracket);
         let inside = |limit: usize| {
             let text = self.text.get(from..limit)?.trim_end().strip_suffix(']')?;
             is_listed.then_some(from + text.len())
@@ -293,7 +293,7 @@ impl<'a> Scanner<'a> {
         let is_at_end = limit == self.text.len() || self.ends_in_list;
         let frames = opener.delimiters.iter().chain(&self.delimiters);
         let around =
-            frames.filter(|delimiters| matches!(delimiters, Delimiter::Bracket | Delimiter::Paren)).count();
+            frames.filter(|delimiter| matches!(delimiter, Delimiter::Bracket | Delimiter::Paren)).count();
         Case {
             names: &self.names,
             dialects: &self.dialects,

@@ -136,7 +136,7 @@ fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) ->
 /// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`. `Some(at)` asks for more text.
 fn annotation(bytes: &[u8], at: usize, delimiters: &[Delimiter], end: bool) -> Option<usize> {
     let is_open =
-        delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_) | Delimiter::Tag));
+        delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag));
     match comment(bytes.get(at..).filter(|_| is_open)?) {
         Fit::Is(len) => {
             let behind = at + len;

@@ -60,7 +60,7 @@ enum Stand {
 
 /// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks.
 fn own_pairs<'l>(opener: &'l Opener) -> impl Iterator<Item = (char, usize)> + 'l {
-    opener.delimiters.iter().map_while(|delimiters| match delimiters {
+    opener.delimiters.iter().map_while(|delimiter| match delimiter {
         Delimiter::Quote(sign) => Some((char::from(*sign), 1)),
         Delimiter::Ticks(n) => Some(('`', *n)),
         Delimiter::Paren | Delimiter::Bracket | Delimiter::Fence(_) | Delimiter::Tag => None,
@@ -91,8 +91,8 @@ impl Scanner<'_> {
 
     fn form(&self, opener: &Opener) -> Form {
         // A fence between marks is a part of them.
-        let outside = opener.delimiters.iter().take_while(|delimiters| **delimiters != Delimiter::Tag);
-        let fence = outside.filter_map(|delimiters| match delimiters {
+        let outside = opener.delimiters.iter().take_while(|delimiter| **delimiter != Delimiter::Tag);
+        let fence = outside.filter_map(|delimiter| match delimiter {
             Delimiter::Fence(len) => Some(*len),
             _ => None,
         });

@@ -74,7 +74,12 @@ pub(super) enum Flank {
 pub(super) fn is_sign(sign: char) -> bool {
     !sign.is_alphanumeric()
         && (OPENERS.iter().any(|(open, closers)| *open == sign || closers.contains(sign))
-            || SYMMETRIC.iter().any(|own| own.starts_with(sign)))
+            || is_symmetric(sign))
+}
+
+/// Is it the same sign that opens and closes?
+fn is_symmetric(sign: char) -> bool {
+    SYMMETRIC.iter().any(|own| own.starts_with(sign))
 }
 
 /// Does it count by how often it stands in a row?
@@ -96,16 +101,14 @@ pub(super) fn flank(
     if sign == '`' {
         return if is_open { Flank::Closes } else { opens(sign, len) };
     }
-    if let Some((_, _)) = OPENERS.iter().find(|(open, _)| *open == sign)
-        && !is_open
-    {
+    if !is_open && OPENERS.iter().any(|(open, _)| *open == sign) {
         return opens(sign, len);
     }
     if DOUBLED.contains(sign) && len != 2 {
         return Flank::Nothing;
     }
     // `it's`, `a_name`, `2*3`
-    if is_word(before) && is_word(behind) && SYMMETRIC.iter().any(|own| own.starts_with(sign)) {
+    if is_word(before) && is_word(behind) && is_symmetric(sign) {
         return Flank::Nothing;
     }
     // `a "b" c`: a quote behind a blank and before a word begins one, whatever is open.
@@ -113,8 +116,11 @@ pub(super) fn flank(
     if is_open && !(begins && is_word(behind)) {
         return Flank::Closes;
     }
-    let is_symmetric = SYMMETRIC.iter().any(|own| own.starts_with(sign));
-    if is_symmetric && !is_blank(behind) && !is_word(before) { opens(sign, len) } else { Flank::Nothing }
+    if is_symmetric(sign) && !is_blank(behind) && !is_word(before) {
+        opens(sign, len)
+    } else {
+        Flank::Nothing
+    }
 }
 
 fn opens(sign: char, len: usize) -> Flank {

@@ -352,7 +352,7 @@ impl Surroundings {
             behind.is_begun = true;
         }
         if pairs::is_sign(sign) {
-            let before = text.get(self.line.start..self.at).and_then(|before| before.chars().next_back());
+            let before = self.sign_before(text);
             let next = text.get(self.at + run * sign.len_utf8()..).and_then(|next| next.chars().next());
             if next.is_none() && !last {
                 return None;
@@ -362,14 +362,15 @@ impl Surroundings {
         Some(run * sign.len_utf8())
     }
 
+    /// The sign before this place on its line.
+    fn sign_before(&self, text: &str) -> Option<char> {
+        text.get(self.line.start..self.at)?.chars().next_back()
+    }
+
     fn pair(&mut self, sign: char, len: usize, before: Option<char>, next: Option<char>) {
         let is_in_code = self.pairs.last().is_some_and(|pair| pair.is_code());
-        let open = match is_in_code {
-            true => {
-                self.pairs.last().filter(|pair| pair.is_closed_by(sign, len)).map(|_| self.pairs.len() - 1)
-            }
-            false => self.pairs.iter().rposition(|pair| pair.is_closed_by(sign, len)),
-        };
+        let closed = self.pairs.iter().rposition(|pair| pair.is_closed_by(sign, len));
+        let open = closed.filter(|at| !is_in_code || at + 1 == self.pairs.len());
         match (pairs::flank(sign, len, before, next, open.is_some()), open) {
             (Flank::Closes, Some(at)) => {
                 self.pairs.truncate(at);
@@ -387,7 +388,7 @@ impl Surroundings {
     /// The length of a mark that opens or closes an element here, or says nothing; `None` where none stands here, and
     /// `Some(None)` where more text must tell.
     fn element(&mut self, text: &str, limit: usize, last: bool) -> Option<Option<usize>> {
-        let before = text.get(self.line.start..self.at).and_then(|before| before.chars().next_back());
+        let before = self.sign_before(text);
         let place = elements::Place { text, at: self.at, limit, last, before };
         match elements::mark_at(place, &self.elements) {
             Mark::Opens(end, len) => {

@@ -8,7 +8,7 @@ use crate::scan::beside::OnLine;
 use crate::scan::opener::{Delimiter, Opener};
 use crate::scan::repeat::Spot;
 use crate::scan::{Event, Scanner};
-use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict};
+use crate::verdict::{Acceptance, Reason, ShapeError, ShownBy, ShownCall, Verdict};
 
 /// The most runs that wait, and the most text that is held for them, in bytes. What is not told by then counts as beside
 /// words on both sides.
@@ -123,7 +123,7 @@ impl Scanner<'_> {
         let Some(Begun { from, mut form, before, own, is_sent }) = self.run.take() else {
             return self.take_marks(to, out);
         };
-        let is_fenced = self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)));
+        let is_fenced = self.is_in_own_fence();
         if let Some(fence) = &mut form.fence {
             fence.is_open = is_fenced;
         }
@@ -134,7 +134,7 @@ impl Scanner<'_> {
                 !self
                     .delimiters
                     .iter()
-                    .any(|delimiters| matches!(delimiters, Delimiter::Quote(_) | Delimiter::Ticks(_))),
+                    .any(|delimiter| matches!(delimiter, Delimiter::Quote(_) | Delimiter::Ticks(_))),
             ),
         };
         let told = if is_sent { Some(Stand::Made) } else { self.inherited(&form, &before) };
@@ -169,7 +169,7 @@ impl Scanner<'_> {
     fn take_marks(&mut self, to: usize, out: &mut Vec<Event>) {
         let from = std::mem::replace(&mut self.marks_from, to).min(to);
         self.surroundings.step_over(&self.text, from, to);
-        if !self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_))) {
+        if !self.is_in_own_fence() {
             self.surroundings.set_fence(None);
             self.held.close_fence();
         }
@@ -180,11 +180,8 @@ impl Scanner<'_> {
         self.tell(false, out);
     }
 
-    /// Holds prose up to `to`, if a run waits for what it says.
-    pub(in crate::scan) fn hold(&mut self, to: usize, out: &mut Vec<Event>) -> bool {
-        if self.held.is_empty() {
-            return false;
-        }
+    /// Holds prose up to `to`: a run waits for what it says.
+    pub(in crate::scan) fn hold(&mut self, to: usize, out: &mut Vec<Event>) {
         match self.held.pieces.last_mut() {
             Some(Piece::Prose(at)) => at.end = to,
             _ => self.held.pieces.push(Piece::Prose(self.at..to)),
@@ -192,7 +189,11 @@ impl Scanner<'_> {
         self.at = to;
         self.surroundings.feed(&self.text, to, false);
         self.tell(false, out);
-        true
+    }
+
+    /// Is a fence open that stands around calls?
+    fn is_in_own_fence(&self) -> bool {
+        self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
     }
 
     /// Lets out what is held, if all of it is told by now; at the `end`, it is.
@@ -233,8 +234,7 @@ impl Scanner<'_> {
         self.text = text;
         if let Some(Stand::Shown(_)) = self.held.last {
             // What it opened and did not close is open in the text.
-            self.in_fence |=
-                self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)));
+            self.in_fence |= self.is_in_own_fence();
             self.delimiters.clear();
         }
     }
@@ -270,7 +270,11 @@ impl Scanner<'_> {
                 continue;
             }
             let verdict = match (verdict, stand) {
-                (Verdict::Accepted(call), Stand::InCode) => Verdict::Refused(in_code(call, text)),
+                (Verdict::Accepted(call), Stand::InCode) => {
+                    // Nobody runs code here.
+                    let (span, reason) = (call.span, Reason::Shape(ShapeError::InCode));
+                    Verdict::Refused(call.refused(span, text, reason))
+                }
                 (Verdict::Accepted(call), stand) => {
                     Verdict::Accepted(Acceptance { unsure: stand == Stand::Unsure, ..call })
                 }
@@ -315,19 +319,6 @@ impl Scanner<'_> {
                 *stand = Stand::Unsure;
             }
         }
-    }
-}
-
-/// Nobody runs code here: a call in it is refused.
-fn in_code(call: Acceptance, text: &str) -> Refusal {
-    Refusal {
-        id: call.id,
-        name: Some(call.name),
-        dialect: call.dialect,
-        number: 0,
-        span: call.span,
-        block: call.span.of(text).to_owned(),
-        reason: Reason::Shape(ShapeError::InCode),
     }
 }
 

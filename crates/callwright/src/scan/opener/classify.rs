@@ -24,7 +24,7 @@ impl<'a> OpenerParser<'a, '_> {
                 item => Some(self.plain_record(item)),
             };
         };
-        let is_fenced = self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)));
+        let is_fenced = self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
         let known = match item {
             Item::Named { .. } if self.is(Known::MistralJson) => Known::MistralV11,
             Item::Named { .. } if self.is(Known::DeepseekV31) && is_fenced => Known::DeepseekV3,

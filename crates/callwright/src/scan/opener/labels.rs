@@ -36,7 +36,7 @@ impl OpenerParser<'_, '_> {
     /// Openers that begin with a word: `Action: f⏎Action Input:`, `to=f<|channel|>`, `function call<|role_sep|>`.
     pub(super) fn worded(&mut self) -> Option<Step> {
         let is_fenced = !self.delimiters.is_empty()
-            && self.delimiters.iter().all(|delimiters| matches!(delimiters, Delimiter::Fence(_)));
+            && self.delimiters.iter().all(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
         if self.from < self.at && !is_fenced && !self.distinct() {
             return None;
         }

@@ -21,10 +21,8 @@ const SERVER_TAG: &str = "server_name";
 impl OpenerParser<'_, '_> {
     /// `tool: f⏎arguments:`, at its first word.
     pub(super) fn lines(&mut self) -> Option<Step> {
-        let is_marked = self
-            .delimiters
-            .iter()
-            .any(|delimiters| matches!(delimiters, Delimiter::Fence(_) | Delimiter::Tag));
+        let is_marked =
+            self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag));
         if !is_marked || self.from == self.at || !self.is_own_line() && !self.distinct() {
             return None;
         }

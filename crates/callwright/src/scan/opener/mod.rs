@@ -56,7 +56,7 @@ impl Opener {
 
     /// Does it stand in a fence of its own?
     pub(super) fn is_fenced(&self) -> bool {
-        self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)))
+        self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
     }
 }
 
@@ -291,7 +291,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
             }
         }
         // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
-        match half.filter(|_| self.delimiters.iter().all(|delimiters| *delimiters == Delimiter::Tag)) {
+        match half.filter(|_| self.delimiters.iter().all(|delimiter| *delimiter == Delimiter::Tag)) {
             Some(half) => Look::TooMany(half),
             None => Look::Nothing,
         }
@@ -366,7 +366,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
     }
 
     fn in_own_fence(&self) -> bool {
-        self.delimiters.iter().any(|delimiters| matches!(delimiters, Delimiter::Fence(_)))
+        self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
     }
 
     fn over(&mut self, end: usize, delimiters: Delimiter) -> Step {
@@ -400,7 +400,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
             || self
                 .delimiters
                 .iter()
-                .any(|delimiters| matches!(delimiters, Delimiter::Fence(_) | Delimiter::Tag))
+                .any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag))
     }
 
     /// A tag is a name only as the whole name, `<f>` or `<functions.f>`: `<search>` is no sign of `books.search`.

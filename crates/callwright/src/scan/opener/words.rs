@@ -259,7 +259,7 @@ impl OpenerParser<'_, '_> {
 
     /// Are there few calls around it yet: `json.dumps(print(`?
     fn is_shallow(&self) -> bool {
-        self.delimiters.iter().filter(|delimiters| **delimiters == Delimiter::Paren).count() < 3
+        self.delimiters.iter().filter(|delimiter| **delimiter == Delimiter::Paren).count() < 3
     }
 
     /// Was nothing assigned before it in the same statement: `a = b = f(`?
