@@ -37,7 +37,12 @@ impl Text {
     /// About `size` bytes of it.
     pub(crate) fn of(self, size: usize) -> String {
         let escaped = || code(size).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-        let call = || format!(r#"{{"name": "write_file", "arguments": {{"path": "a.rs", "content": "{}"}}}}"#, escaped());
+        let call = || {
+            format!(
+                r#"{{"name": "write_file", "arguments": {{"path": "a.rs", "content": "{}"}}}}"#,
+                escaped()
+            )
+        };
         match self {
             Text::Prose => prose(size),
             Text::Fence => format!("Here:\n```rust\n{}```\n", code(size)),

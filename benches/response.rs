@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use answers::{Text, tools};
-use callwright::{Context, NativeCall, Outcome, ToolSet, parse};
 use calls::{Defect, broken, valid};
+use callwright::{Context, NativeCall, Outcome, ToolSet, parse};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The size of an answer, how often it is read, and what 99 of 100 readings may take.
@@ -75,14 +75,17 @@ fn cases(size: usize) -> Vec<Case> {
         arguments: None,
         calls: 1,
     });
-    let native = |name: String, arguments| Case { name, text: String::new(), arguments: Some(arguments), calls: 1 };
+    let native =
+        |name: String, arguments| Case { name, text: String::new(), arguments: Some(arguments), calls: 1 };
     let healed = Defect::ALL.map(|defect| native(format!("native, {}", defect.name()), broken(size, defect)));
     let right = native("native, right".into(), valid(size));
     texts.into_iter().chain(mended).chain([right]).chain(healed).collect()
 }
 
 fn in_tags(arguments: &str) -> String {
-    format!("I write the file.\n<tool_call>\n{{\"name\": \"write_file\", \"arguments\": {arguments}}}\n</tool_call>")
+    format!(
+        "I write the file.\n<tool_call>\n{{\"name\": \"write_file\", \"arguments\": {arguments}}}\n</tool_call>"
+    )
 }
 
 impl Case {

@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
+use callwright::value::Value;
 use callwright::{Schema, heal};
 use callwright_json::{AnyValue, Guide, Options, apply, read_with, strict};
-use callwright::value::Value;
 
 /// What the first byte can choose: none, a flat object with code in it, a nested one, and a closed one.
 static SCHEMAS: LazyLock<Vec<Option<Schema>>> = LazyLock::new(|| {

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use callwright::{Context, Delta, Event, LiveCall, Outcome, Scanner, ToolSet, Verdict, parse};
 use callwright::value::Value;
+use callwright::{Context, Delta, Event, LiveCall, Outcome, Scanner, ToolSet, Verdict, parse};
 
 static TOOLS: LazyLock<ToolSet> = LazyLock::new(|| {
     let tools = r#"[

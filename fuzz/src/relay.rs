@@ -9,12 +9,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread;
 
+use callwright::json;
+use callwright::value::Value;
 use callwright::{Policy, ToolSet, Verdict, parse};
 use callwright_relay::config::{Constrain, Mode, ModelConfig, RelayConfig, UpstreamConfig};
 use callwright_relay::{Nobody, Relay, Request};
 use http_body_util::BodyExt;
-use callwright::json;
-use callwright::value::Value;
 use tokio::runtime::Runtime;
 
 const TOOLS: &str = r#"[

@@ -1,7 +1,7 @@
 //! Any schema: no panic, its normal form means the same, and what fits it once fits it again.
 
-use callwright::{Schema, heal};
 use callwright::value::Value;
+use callwright::{Schema, heal};
 
 /// What is checked against each schema.
 const INSTANCES: [&str; 5] =
@@ -13,7 +13,8 @@ pub fn check(data: &[u8]) {
     let Ok(schema) = Schema::compile(&schema) else { return };
     let normal = Schema::compile(schema.value()).expect("a normal form compiles");
     assert_eq!(normal.value(), schema.value(), "it has a normal form, too");
-    assert!(normal.unchecked().is_empty(), "nothing is left to leave out");
+    // What makes the whole undecidable, as two parts of one name, stays: the tables still guide by the rest.
+    assert!(normal.unchecked().iter().all(|part| part.pointer.is_empty()), "nothing is left to leave out");
     for instance in INSTANCES {
         let healed = heal(instance, Some(&schema), None);
         assert_eq!(healed.is_ok(), heal(instance, Some(&normal), None).is_ok(), "{instance}");
