@@ -161,7 +161,8 @@ impl Scanner<'_> {
                 Behind { .. } => {}
             }
         }
-        let is_beside = before.words && behind.words;
+        let words_before = before.words || before.behind_tag && behind.element == Enclosed::Open;
+        let is_beside = words_before && behind.words;
         let may_come = before.words && !behind.words && !end;
         if !is_marked {
             return match () {
