@@ -13,6 +13,7 @@ mod dialect;
 mod payload;
 mod scan;
 mod shape;
+mod marks;
 
 mod check;
 mod verdict;
