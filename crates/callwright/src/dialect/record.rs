@@ -44,11 +44,7 @@ impl Record {
             grammar: dialect.arguments,
             string_mark: dialect.string_mark.as_deref().unwrap_or_default().into(),
             trim: dialect.trim,
-            form: dialect
-                .arguments
-                .is_tagged()
-                .then(|| Form::of(&dialect.example))
-                .flatten(),
+            form: dialect.arguments.is_tagged().then(|| Form::of(&dialect.example)).flatten(),
             markup,
         }
     }

@@ -16,9 +16,9 @@ pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usi
     // In the cell `d` of row `r`, the column is `r + d - MOST`.
     let column = |row: usize, cell: usize| (row + cell).checked_sub(MOST).filter(|at| *at <= text.len());
     let (mut before, mut last) = ([FAR; BAND], [FAR; BAND]);
-    for cell in MOST..BAND {
+    for (cell, cost) in (0..).zip(&mut last).skip(MOST) {
         if column(0, cell).is_some() {
-            last[cell] = u8::try_from(cell - MOST).unwrap_or(FAR);
+            *cost = u8::try_from(cell - MOST).unwrap_or(FAR);
         }
     }
     for row in 1..=mark.len() {

@@ -62,7 +62,10 @@ impl Form {
         const ROOM: usize = 32;
         let letters = |mark: &str| mark.chars().count();
         let section = self.section.as_ref().map_or(0, |(open, _)| letters(open));
-        section + letters(&self.call.head) + self.call.tails.iter().map(|tail| letters(tail)).sum::<usize>() + ROOM
+        section
+            + letters(&self.call.head)
+            + self.call.tails.iter().map(|tail| letters(tail)).sum::<usize>()
+            + ROOM
     }
 
     /// The folded opener of a call of `name`.

@@ -115,8 +115,7 @@ pub(super) fn find(
     let arguments = arguments(form, &numbered(&called, tools), &numbered(&named, all_keys));
     marks.extend(index.marks(&arguments));
     let whole: Vec<Lexeme> = marks.iter().copied().filter(|mark| mark.make == Make::Whole).collect();
-    let is_inside =
-        |mark: &Lexeme| whole.iter().any(|other| other.from <= mark.from && mark.to <= other.to);
+    let is_inside = |mark: &Lexeme| whole.iter().any(|other| other.from <= mark.from && mark.to <= other.to);
     marks.retain(|mark| mark.kind != Kind::Piece || !is_inside(mark));
     let is_standing = |mark: &&Lexeme| mark.make == Make::Whole || mark.kind == Kind::Piece;
     let stands: Vec<Lexeme> = marks.iter().filter(is_standing).copied().collect();
@@ -258,11 +257,15 @@ fn opener<'p>(
         // `<arg_key>a</arg_key>`
         let ends: Vec<&str> = tail.split(BLANKS).collect();
         for left in 0..ends.len() {
-            let rest: Vec<&str> = ends.iter().enumerate().filter(|(n, _)| *n != left).map(|(_, end)| *end).collect();
+            let rest: Vec<&str> =
+                ends.iter().enumerate().filter(|(n, _)| *n != left).map(|(_, end)| *end).collect();
             if !rest.is_empty() {
                 half(prices::HALF, &[head, name, &rest.join(&String::from(BLANKS))], (false, false));
-                let twice: Vec<&str> =
-                    ends.iter().enumerate().flat_map(|(n, end)| vec![*end; 1 + usize::from(n == left)]).collect();
+                let twice: Vec<&str> = ends
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(n, end)| vec![*end; 1 + usize::from(n == left)])
+                    .collect();
                 half(prices::DOUBLED, &[head, name, &twice.join(&String::from(BLANKS))], (false, false));
             }
         }
@@ -279,11 +282,7 @@ fn opener<'p>(
     }
 }
 
-fn closer(
-    mark: &str,
-    kind: Kind,
-    add: &mut impl FnMut(Kind, Make, u32, usize, &[&str], (bool, bool)),
-) {
+fn closer(mark: &str, kind: Kind, add: &mut impl FnMut(Kind, Make, u32, usize, &[&str], (bool, bool))) {
     add(kind, Make::Whole, 0, 0, &[mark], (false, false));
     // `</para>`
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -328,7 +327,8 @@ impl<'t> Index<'t> {
 
     /// Where `part` stands.
     fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = usize> + 'i {
-        let places = part.first().and_then(|first| self.places.get(code(*first))).map_or(&[][..], Vec::as_slice);
+        let places =
+            part.first().and_then(|first| self.places.get(code(*first))).map_or(&[][..], Vec::as_slice);
         places.iter().copied().filter(move |&at| self.text.folded[at..].starts_with(part))
     }
 
@@ -352,9 +352,9 @@ impl<'t> Index<'t> {
                 end += segment.len();
             }
             let (before, behind) = pattern.edges;
-            let is_apart = !(before && 0 < at && self.text.is_word_at(at - 1))
-                && !(behind && self.text.is_word_at(end));
-            is_apart.then_some(end)
+            let goes_on =
+                before && 0 < at && self.text.is_word_at(at - 1) || behind && self.text.is_word_at(end);
+            (!goes_on).then_some(end)
         };
         let len = pattern.segments.iter().map(Vec::len).sum();
         let lexeme = |at| {
@@ -387,7 +387,8 @@ impl<'t> Index<'t> {
                     starts.extend(from..=(at + most).saturating_sub(n * size));
                 }
             }
-            let signs = |text: &[char]| text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
+            let signs =
+                |text: &[char]| text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
             let breaks = |text: &[char]| text.iter().filter(|c| **c == '\n').count();
             let (all_signs, all_breaks) = (signs(&mark), breaks(&mark));
             // Where it is whole, it is not torn as well.
@@ -405,7 +406,11 @@ impl<'t> Index<'t> {
                     let is_whole = edits == 0 || own.is_empty();
                     let is_in_word = pattern.edges.1 && self.text.is_word_at(from + end);
                     // Signs that look like others, or like nothing, are no slip.
-                    if is_whole || is_in_word || own.iter().any(is_foreign) || own.last().is_some_and(|last| last.is_whitespace()) {
+                    if is_whole
+                        || is_in_word
+                        || own.iter().any(is_foreign)
+                        || own.last().is_some_and(|last| last.is_whitespace())
+                    {
                         continue;
                     }
                     if 2 * signs(own) < all_signs || breaks(own) != all_breaks {

@@ -10,8 +10,8 @@ mod lexemes;
 mod parse;
 mod prices;
 
-pub(crate) use self::form::Form;
 use self::fold::Folded;
+pub(crate) use self::form::Form;
 use self::lexemes::{Kind, Lexeme, Make};
 use self::parse::{Parser, Reading};
 use crate::dialect::Trim;
@@ -54,7 +54,8 @@ pub(crate) fn read<'t>(
     let readings = readings(&folded, raw, form, trim, &tools, cut);
     let Some((best, rest)) = readings.split_first() else { return Decision::Nothing };
     if rest.is_empty() {
-        let calls = best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
+        let calls =
+            best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
         let mended = best.mended.iter().map(|(from, to)| (folded.byte(*from), folded.byte(*to))).collect();
         return Decision::Calls { calls, end: folded.byte(best.end), mended };
     }
@@ -98,7 +99,8 @@ pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> 
     }
     let is_open = |from: usize| {
         let rest = folded.folded.get(from..).unwrap_or(&[]);
-        let openers = names.iter().map(|name| form.opener(name)).chain((from == 0).then(|| form.section_open()));
+        let openers =
+            names.iter().map(|name| form.opener(name)).chain((from == 0).then(|| form.section_open()));
         openers.into_iter().any(|opener| !edit::ends_within(rest, &opener, edit::MOST).is_empty())
     };
     match !end && folded.len() < longest && behind.any(is_open) {
@@ -143,14 +145,7 @@ fn marks_of<'t>(folded: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<Lexeme
 }
 
 /// The readings that cost hardly more than the cheapest one.
-fn readings(
-    folded: &Folded,
-    raw: &str,
-    form: &Form,
-    trim: Trim,
-    tools: &[&Tool],
-    cut: bool,
-) -> Vec<Reading> {
+fn readings(folded: &Folded, raw: &str, form: &Form, trim: Trim, tools: &[&Tool], cut: bool) -> Vec<Reading> {
     let (marks, keys) = marks_of(folded, form, tools);
     let parser = Parser { text: folded, raw, form, tools, keys: &keys, marks: &marks, trim, cut };
     let mut readings = parser.readings().unwrap_or_default();

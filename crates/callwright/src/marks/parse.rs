@@ -186,10 +186,11 @@ impl Parser<'_, '_> {
         let is_behind = 0 < at && node.at == at;
         for len in 1..=MOST {
             let letters = self.text.letters.get(at..at + len).unwrap_or(&[]);
-            let is_before = self.marks_at(at + len).any(|(_, mark)| {
-                mark.make == Make::Whole && !matches!(mark.kind, Kind::ArgumentClose(_))
-            });
-            if letters.len() == len && letters.iter().all(|c| !c.is_whitespace()) && (is_behind || is_before) {
+            let is_before = self
+                .marks_at(at + len)
+                .any(|(_, mark)| mark.make == Make::Whole && !matches!(mark.kind, Kind::ArgumentClose(_)));
+            if letters.len() == len && letters.iter().all(|c| !c.is_whitespace()) && (is_behind || is_before)
+            {
                 let mut over = node.clone();
                 over.at = at + len;
                 over.cost += prices::EDIT * u32::try_from(len).unwrap_or(u32::MAX);
@@ -394,7 +395,10 @@ impl Parser<'_, '_> {
         // Letters before a whole mark are the value's.
         let is_wider = mark.make == Make::Torn
             && self.marks.iter().any(|other| {
-                other.make == Make::Whole && other.kind == mark.kind && mark.from < other.from && other.to <= mark.to
+                other.make == Make::Whole
+                    && other.kind == mark.kind
+                    && mark.from < other.from
+                    && other.to <= mark.to
             });
         // The value might hold the next call as well, and end where that seems to.
         let ends_call = !matches!(mark.kind, Kind::Argument(_));
@@ -503,7 +507,9 @@ impl Parser<'_, '_> {
 
     /// Has the call of `node`, which is in a value, no value for `key` yet?
     fn is_free(&self, node: &Node, own: Value, key: usize) -> bool {
-        key != own.key && self.declares(node.tool, key) && node.arguments.iter().all(|(known, _)| *known != key)
+        key != own.key
+            && self.declares(node.tool, key)
+            && node.arguments.iter().all(|(known, _)| *known != key)
     }
 
     /// What it costs that the edges of a value are explained better by a neighbouring mark.
@@ -582,7 +588,8 @@ impl Parser<'_, '_> {
         if value.ends_with(&['<', '/']) || value.ends_with(&['<']) {
             return true;
         }
-        let is_part = |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
+        let is_part =
+            |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
         if (3..close.len()).any(is_part) {
             return true;
         }

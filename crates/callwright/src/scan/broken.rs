@@ -54,14 +54,7 @@ impl Scanner<'_> {
     }
 
     /// May broken marks have kept a call from being read, or stand in a value that was?
-    fn is_suspect(
-        &mut self,
-        opener: &Opener,
-        body: &Body,
-        ended: End,
-        judged: &Judged,
-        end: bool,
-    ) -> bool {
+    fn is_suspect(&mut self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
         let Some(record) = self.record_of(opener, end) else { return false };
         let Some(form) = &record.form else { return false };
         if MAX_ALL < self.bytes_mended {
@@ -83,8 +76,7 @@ impl Scanner<'_> {
                     let is_odd = |param: &Param| {
                         holds_sign(param.key) || holds_sign(param.value) || is_unclosed(param.value)
                     };
-                    walk.params.iter().any(is_odd)
-                        && !marks::is_whole(call, form, opener.record.trim, tools)
+                    walk.params.iter().any(is_odd) && !marks::is_whole(call, form, opener.record.trim, tools)
                 }
                 [Verdict::Refused(refusal)] => match refusal.reason {
                     Reason::UnknownTool { .. } | Reason::Invalid(_) => marks::is_broken(call, form, tools),

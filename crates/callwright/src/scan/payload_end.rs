@@ -174,9 +174,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Body(opener, Body::Words(at));
                 Flow::On
             }
-            Some(ended) => {
-                self.judge_marks(opener, body, ended, end, out)
-            }
+            Some(ended) => self.judge_marks(opener, body, ended, end, out),
             None => {
                 self.mode = Mode::Body(opener, body);
                 Flow::Wait

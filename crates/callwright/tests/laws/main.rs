@@ -220,7 +220,9 @@ fn slips(bench: &mut Bench<'_>, times: usize, holds: impl Fn(&Outcome, &Made) ->
         let tagged = &bench.pools.tagged[number % bench.pools.tagged.len()];
         let Some(answer) = tagged.written(tool, &made.arguments) else { continue };
         // What is no mark has none of their signs, so that it is known what was broken.
-        if made.arguments.to_string().contains(['<', '>']) || made.arguments.as_object().is_none_or(Map::is_empty) {
+        if made.arguments.to_string().contains(['<', '>'])
+            || made.arguments.as_object().is_none_or(Map::is_empty)
+        {
             continue;
         }
         let slip = Slip::ALL[number / bench.pools.tagged.len() % Slip::ALL.len()];
