@@ -23,11 +23,13 @@ mod heal;
 mod placeholder;
 mod engine;
 mod candidates;
+mod compiled;
 pub mod lint;
 pub mod prompt;
 pub mod constrain;
 
 pub use candidates::{Candidate, candidates};
+pub use compiled::{Compiled, Entry};
 pub use dialect::{
     Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Trim,
     fits,
