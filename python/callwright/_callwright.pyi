@@ -8,6 +8,7 @@ __all__ = [
     "Call",
     "CallStarted",
     "Coercion",
+    "Columns",
     "Dialects",
     "Healed",
     "Outcome",
@@ -23,8 +24,10 @@ __all__ = [
     "Violation",
     "__version__",
     "heal",
+    "heal_columns",
     "loads",
     "parse",
+    "parse_columns",
 ]
 __version__: str
 
@@ -322,3 +325,27 @@ class Scanner:
         self, index: int, *, id: str | None = None, name: str | None = None, arguments: str | None = None
     ) -> list[_Event]: ...
     def finish(self, finish_reason: str | None = None) -> list[_Event]: ...
+
+@final
+class Columns:
+    @property
+    def column_names(self) -> list[str]: ...
+    def __arrow_c_schema__(self) -> Any: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __len__(self) -> int: ...
+
+def parse_columns(
+    texts: Any,
+    tools: Any,
+    *,
+    finish_reasons: Any = None,
+    native_mode: bool = False,
+    asked: str | None = None,
+    starts_in_reasoning: bool = False,
+    policy: _Policy = "auto",
+    calls_in_reasoning: _CallsInReasoning = "unclosed",
+    dialects: Dialects | None = None,
+    unsure_is_text: bool = False,
+    doubt_open_ends: bool = False,
+) -> Columns: ...
+def heal_columns(texts: Any, schemas: Any = None, *, finish_reasons: Any = None) -> Columns: ...

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import callwright
+import callwright.arrow
 
 
 @pytest.mark.parametrize("name", ["", *callwright.__all__])
@@ -25,6 +26,12 @@ def test_examples(name: str) -> None:
     # What can be called says how.
     if name in ("heal", "loads", "parse", "Scanner", "ToolSet", "Schema", "Dialects", "Refused"):
         assert runner.tries > 0
+
+
+@pytest.mark.parametrize("module", [callwright.arrow])
+def test_examples_of_modules(module: Any) -> None:
+    results = doctest.testmod(module)
+    assert (results.failed, results.attempted > 0) == (0, True)
 
 
 def test_each_name_says_what_it_is() -> None:

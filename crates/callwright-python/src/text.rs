@@ -82,16 +82,3 @@ impl<'t> Places<'t> {
         count
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_code_points_in_any_order() {
-        let mut places = Places::of("aé😀b");
-        for (byte, count) in [(0, 0), (1, 1), (3, 2), (7, 3), (8, 4), (3, 2), (0, 0), (7, 3)] {
-            assert_eq!(places.at(byte), count, "{byte}");
-        }
-    }
-}
