@@ -33,6 +33,7 @@ from callwright._callwright import (
     Violation,
     __version__,
     heal,
+    is_cut,
     loads,
     parse,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "Violation",
     "__version__",
     "heal",
+    "is_cut",
     "loads",
     "parse",
 ]

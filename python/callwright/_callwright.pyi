@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "heal",
     "heal_columns",
+    "is_cut",
     "loads",
     "parse",
     "parse_columns",
@@ -223,6 +224,7 @@ class Healed:
     @property
     def repair_class(self) -> _RepairClass: ...
 
+def is_cut(finish_reason: str | None, /) -> bool: ...
 def heal(text: _Text, schema: _SchemaLike | None = None, *, finish_reason: str | None = None) -> Healed: ...
 def loads(text: _Text, schema: _SchemaLike | None = None, *, finish_reason: str | None = None) -> Any: ...
 

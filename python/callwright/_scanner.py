@@ -1,9 +1,14 @@
 """The scanner of one answer, over a stream too."""
 
-from collections.abc import AsyncIterable, AsyncIterator
+from __future__ import annotations
 
 from callwright._callwright import ArgumentsDelta, Call, CallStarted, ReasoningDelta, Refusal, TextDelta
 from callwright._callwright import Scanner as _Scanner
+
+# `typing` and `collections` take longer to import than all of this package.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator
 
 Event = TextDelta | ReasoningDelta | CallStarted | ArgumentsDelta | Call | Refusal
 """What became certain of an answer."""

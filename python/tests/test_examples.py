@@ -1,6 +1,8 @@
 """The examples in the documentation of each name run."""
 
 import doctest
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -32,6 +34,14 @@ def test_examples(name: str) -> None:
 def test_examples_of_modules(module: Any) -> None:
     results = doctest.testmod(module)
     assert (results.failed, results.attempted > 0) == (0, True)
+
+
+def test_an_import_brings_nothing_else() -> None:
+    # What takes long of an import is what others bring: `typing`, `collections`.
+    code = "import sys; before = set(sys.modules); import callwright; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    others = [name for name in done.stdout.split() if not name.startswith("callwright")]
+    assert others in ([], ["__future__"])
 
 
 def test_each_name_says_what_it_is() -> None:

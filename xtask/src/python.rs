@@ -120,6 +120,12 @@ fn vendor(root: &Path, archive: &Path, unpacked: &Path) -> Result<()> {
     let folder = fs::read_dir(unpacked)?.next().context("the source archive is empty")??.path();
     let configuration = folder.join(".cargo");
     fs::create_dir_all(&configuration)?;
+    // Its lock file is that of the whole workspace: what the package does not need is taken out, versions stay.
+    let mut prune = cargo(&folder);
+    ensure!(
+        step::run(prune.args(["update", "--workspace", "--quiet"]))?.ok,
+        "the lock file cannot be pruned"
+    );
     let mut vendor = cargo(&folder);
     let said = vendor.args(["vendor", "--locked", "--quiet", "--versioned-dirs", "vendor"]).output()?;
     if !said.status.success() {

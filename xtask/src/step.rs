@@ -104,7 +104,7 @@ fn counted(line: &str) -> Tally {
     let counts = if line.trim_start().starts_with("Summary [") {
         line.split_once(" run: ").map_or("", |(_, counts)| counts)
     } else if let Some((counts, took)) = line.trim_matches(['=', ' ', '\n']).rsplit_once(" in ")
-        && took.starts_with(|c: char| c.is_ascii_digit())
+        && [counts, took].iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
     {
         counts
     } else {

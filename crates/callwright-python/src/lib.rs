@@ -36,6 +36,8 @@ mod _callwright {
     #[pymodule_export]
     use super::heal::{Healed, heal, loads};
     #[pymodule_export]
+    use super::options::is_cut;
+    #[pymodule_export]
     use super::outcome::{Outcome, parse};
     #[pymodule_export]
     use super::refusal::{Position, Refusal, Violation};

@@ -67,3 +67,13 @@ impl Options {
         }
     }
 }
+
+/// Does this `finish_reason` say that the answer ended before the model had said all?
+///
+/// >>> is_cut("length"), is_cut("stop"), is_cut(None)
+/// (True, False, False)
+#[pyfunction]
+#[pyo3(signature = (finish_reason, /))]
+pub(crate) fn is_cut(finish_reason: Option<&str>) -> bool {
+    finish_reason.is_some_and(callwright::is_cut)
+}
