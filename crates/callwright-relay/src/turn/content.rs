@@ -121,14 +121,14 @@ impl ContentCheck {
     }
 
     /// The healed text; none where `text` is right as it stands.
-    fn read(&self, text: &str, finish_reason: Option<&str>) -> Result<Option<String>, Refusal> {
+    fn read(&self, text: &str, finish_reason: Option<&str>) -> Result<Option<String>, Box<Refusal>> {
         let reason = match heal(text, self.schema.as_ref(), finish_reason) {
             Ok(healed) if healed.repairs.is_empty() && healed.coercions.is_empty() => return Ok(None),
             Ok(healed) if self.policy != Policy::Strict => return Ok(Some(healed.text)),
             Ok(_) => self.objection(text),
             Err(reason) => reason,
         };
-        Err(Refusal {
+        Err(Box::new(Refusal {
             id: None,
             name: None,
             dialect: "response_format".into(),
@@ -136,7 +136,7 @@ impl ContentCheck {
             span: Span::new(0, text.len()),
             block: text.to_owned(),
             reason,
-        })
+        }))
     }
 
     /// What is wrong with a text that could be healed.
