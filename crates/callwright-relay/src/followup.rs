@@ -78,6 +78,33 @@ pub(crate) fn confirm(choice: &Choice, tokens: u64) -> Option<Question> {
     })
 }
 
+/// Asks for JSON again that was asked for with `response_format`: `said` is what came instead.
+pub(crate) fn content(before: &Question, said: &str, refusal: &Refusal, tokens: u64) -> Question {
+    let mut more = before.more.clone();
+    if !said.trim().is_empty() {
+        more.push(json!({"role": "assistant", "content": said}).to_string());
+    }
+    let ask = format!("{} Answer again with that JSON alone.", content_fault(refusal));
+    more.push(json!({"role": "user", "content": ask}).to_string());
+    Question { more, offer: None, max_tokens: Some(tokens), stream: false }
+}
+
+/// Why an answer is not the JSON that was asked for, in a sentence.
+pub(crate) fn content_fault(refusal: &Refusal) -> String {
+    let why = match &refusal.reason {
+        Reason::Truncated(_) | Reason::OpenEnd(_) => String::from("it ends too early"),
+        Reason::Ambiguous { .. } => String::from("it can be read in more than one way"),
+        _ => {
+            let feedback = refusal.feedback();
+            match &feedback.json_error {
+                Some(error) => error.to_string(),
+                None => feedback.message,
+            }
+        }
+    };
+    format!("The answer is not the JSON that was asked for: {why}.")
+}
+
 /// The tokens that saying `calls` again may take. Arguments take about a token for each three bytes; twice that leaves room
 /// for what was missing.
 fn tokens_for(calls: &str) -> u64 {

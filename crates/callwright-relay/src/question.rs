@@ -5,7 +5,7 @@ use callwright::constrain::{self, Constraint};
 use callwright::json;
 use callwright::prompt::{PromptDialect, Speaking, render_messages};
 use callwright::{ToolChoice, ToolSet};
-use callwright_json::{Value, quote};
+use callwright_json::{Kind, Value, quote};
 
 use crate::capability::ModelTemplate;
 use crate::config::{Constrain, Mode, ModelConfig};
@@ -48,6 +48,8 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) constrain: Constrain,
     /// What is set for the model.
     pub(crate) set: Option<&'a ModelConfig>,
+    /// Does the upstream count the tokens of a stream where it is asked to?
+    pub(crate) counts_streams: bool,
     /// Its own chat template.
     pub(crate) template: Option<&'a ModelTemplate>,
 }
@@ -94,6 +96,13 @@ impl Question {
         if self.stream != ask.stream {
             changes.push(("stream", Change::Set(self.stream.to_string())));
             changes.push(("stream_options", Change::Remove));
+        } else if self.stream && options.counts_streams && !ask.include_usage {
+            // Records count tokens; what the client did not ask for is taken out of its answer.
+            let counted =
+                |own: Value<'_>| rewritten(own, &[("include_usage", Change::Set(String::from("true")))]);
+            let own = ask.document.root().get("stream_options").filter(|own| own.kind() == Kind::Object);
+            let set = own.map_or_else(|| String::from("{\"include_usage\":true}"), counted);
+            changes.push(("stream_options", Change::Set(set)));
         }
         if let Some(most) = self.max_tokens {
             let key = match ask.document.root().get("max_completion_tokens") {

@@ -94,6 +94,7 @@ impl Relay {
                 Box::new(Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder })
             }
             Err(error) => {
+                log.fault(&error.message);
                 log.end(TurnEnd::Rejected, error.status.as_u16());
                 return with_id(Reply::error(&error), log.id());
             }

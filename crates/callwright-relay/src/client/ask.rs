@@ -119,6 +119,7 @@ impl Relay {
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
         let checked = self.checked(request);
         let CheckedRequest { ask, tool_set, policy, headers } = checked.map_err(|error| {
+            log.fault(&error.message);
             log.end(TurnEnd::Rejected, error.status.as_u16());
             ChatError { status: error.status.as_u16(), message: error.message }
         })?;

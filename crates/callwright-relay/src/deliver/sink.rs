@@ -3,14 +3,14 @@
 use callwright_json::quote;
 use std::sync::Arc;
 
-use callwright::{Event, LiveCall, Verdict};
+use callwright::{Event, LiveCall, Policy, Verdict};
 
 use crate::calls::{Ids, function, tool_call_delta};
 use crate::followup;
 use crate::record::TurnEnd;
 use crate::relay::Relay;
 use crate::report;
-use crate::turn::outcome::{finish_reason, healed_content, worse};
+use crate::turn::outcome::finish_reason;
 use crate::turn::{Resolution, Turn, refusals};
 use crate::wire::{Change, Template, rewritten};
 
@@ -74,7 +74,8 @@ impl Sink {
             n_out: 0,
             is_held: false,
             is_torn: false,
-            content: turn.ask.json_content.then(String::new),
+            // Under a policy that mends nothing there is nothing to wait for.
+            content: (turn.ask.json_content && turn.policy != Policy::Strict).then(String::new),
             is_legacy: turn.ask.is_legacy,
             is_single: turn.ask.is_legacy || turn.ask.parallel == Some(false),
             last: None,
@@ -97,6 +98,11 @@ impl Sink {
     /// Is the content kept until it is whole?
     pub(crate) fn holds_content(&self) -> bool {
         self.content.is_some()
+    }
+
+    /// Has anything come besides text and calls?
+    pub(crate) fn says_else(&self) -> bool {
+        !self.is_empty
     }
 
     /// Has the upstream said why the model stopped?
@@ -239,14 +245,8 @@ impl Sink {
         if !more.is_empty() {
             self.say(&more, template, out);
         }
-        let mut end = resolution.end;
-        if let Some(content) = self.content.take() {
-            let reason = resolution.first.finish_reason.as_deref();
-            let healed = (!self.has_calls()).then(|| healed_content(turn, &content, reason)).flatten();
-            if healed.is_some() {
-                end = worse(end, TurnEnd::Healed);
-            }
-            let content = healed.unwrap_or(content);
+        if let Some(said) = self.content.take() {
+            let content = resolution.content.clone().unwrap_or(said);
             if !content.is_empty() {
                 self.say(&content, template, out);
             }
@@ -257,7 +257,7 @@ impl Sink {
                 template.tool_error(&index, &part, out);
             }
         }
-        end
+        resolution.end
     }
 
     /// Writes the chunk that ends the choice.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::{Event, ToolSet};
+use callwright::{Event, Policy, ToolSet};
 use callwright_json::{Value, quote, strict};
 
 use super::events::{Ending, Events, end_of_stream, is_error};
@@ -199,10 +199,11 @@ impl FinishedStream {
         let n_choices = self.choices.len();
         let mut done: Vec<Resolution> = Vec::with_capacity(n_choices);
         for (mut sink, choice) in self.choices {
-            let resolution = match sink.is_torn() {
+            let mut resolution = match sink.is_torn() {
                 true => Resolution::unasked(choice),
                 false => turn.resolve(choice, Sent::Words, target).await,
             };
+            turn.settle_content(&mut resolution, target, sink.says_else()).await;
             text.clear();
             end = worse(end, sink.resolve(turn, &resolution, frame, &mut text));
             if sink.is_torn() && resolution.finish_reason.as_deref() != Some("length") {
@@ -211,6 +212,13 @@ impl FinishedStream {
                 text.push_str(&sse::error("call_refused", &why));
                 to.write(text.as_bytes());
                 return turn.log.end(TurnEnd::Refused, 200);
+            }
+            if turn.policy == Policy::Strict
+                && let Some(fault) = &resolution.fault
+            {
+                text.push_str(&sse::error("invalid_content", fault));
+                to.write(text.as_bytes());
+                return turn.log.end(TurnEnd::Invalid, 200);
             }
             done.push(resolution);
             let has_report = done.len() == n_choices && turn.ask.wants_report;

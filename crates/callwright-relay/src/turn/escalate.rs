@@ -94,7 +94,8 @@ impl Turn {
             (TurnEnd::Corrected, Some(last)) => last.finish_reason,
             _ => first.finish_reason.clone(),
         };
-        let mut resolution = Resolution { first, verdicts, more_text, finish_reason, end };
+        let mut resolution =
+            Resolution { first, verdicts, more_text, finish_reason, end, content: None, fault: None };
         if matches!(resolution.end, TurnEnd::Refused | TurnEnd::Breaker) {
             self.ask_other_model(&mut resolution).await;
         }
@@ -156,7 +157,7 @@ impl Turn {
     }
 
     /// Asks the same candidate a follow-up, and reads its whole answer.
-    async fn ask_again(
+    pub(super) async fn ask_again(
         &mut self,
         target: &Target,
         question: &Question,

@@ -4,6 +4,7 @@ mod open;
 mod target;
 mod no_answer;
 mod escalate;
+mod content;
 mod resolution;
 pub(crate) mod outcome;
 
@@ -47,7 +48,7 @@ impl Turn {
     /// Is there anything in the answer that may need healing?
     pub(crate) fn is_read(&self) -> bool {
         let may_call = self.has_tools() && self.ask.choice != ToolChoice::None;
-        may_call || self.ask.json_content && self.policy != Policy::Strict
+        may_call || self.ask.json_content
     }
 
     /// How an answer of `target` is to be read.
@@ -62,7 +63,11 @@ impl Turn {
             mode: target.mode,
             constrain: target.constrain,
             policy: self.policy,
-            doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends,
+            doubt_open_ends: match self.policy {
+                Policy::Auto => bounds.confirm_open_ends,
+                Policy::Feedback => true,
+                Policy::Heal | Policy::Strict => false,
+            },
             live: false,
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
             dialects: target.dialects(),

@@ -118,6 +118,17 @@ impl Turn {
             let body = upstream.without_secrets(body);
             self.log.failed(Some(status.as_u16()), &error_line(&body));
             let text = String::from_utf8_lossy(&body);
+            // Who refuses a member of a request names it.
+            let is_ours = question.stream && !self.ask.include_usage && upstream.counts_streams();
+            if is_ours && status.is_client_error() && text.contains("stream_options") {
+                tracing::info!(
+                    upstream = upstream.name(),
+                    "[relay] fallback: the upstream does not count streams"
+                );
+                upstream.learn_no_stream_options();
+                reason = AttemptReason::NoUsage;
+                continue;
+            }
             let refusal = refusal(status, &body);
             let refused = refusal.as_ref().map(|refusal| refusal.what);
             let words = refusal.as_ref().map_or("", |refusal| &refusal.words);

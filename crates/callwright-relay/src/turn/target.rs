@@ -41,6 +41,7 @@ impl Target {
             mode: self.mode,
             dialect: &self.dialect,
             constrain: self.constrain,
+            counts_streams: self.candidate.upstream.counts_streams(),
             set: self.candidate.config.as_deref(),
             template: self.template.as_deref(),
         }

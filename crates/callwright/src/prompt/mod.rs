@@ -118,7 +118,8 @@ fn otherwise(speaking: &Speaking) -> String {
     match (speaking.choice.is_required(), speaking.constraint) {
         (true, _) => String::new(),
         (false, Some(_)) => {
-            format!("Only if no tool can help, answer with {{\"{PROSE_KEY}\": \"...\"}}.\n\n")
+            // A value shown here is one that small models say back.
+            format!("Only if no tool can help, answer in words under the key \"{PROSE_KEY}\".\n\n")
         }
         (false, None) => "Only if no tool can help, answer in plain text.\n\n".to_owned(),
     }

@@ -8,6 +8,7 @@ use crate::dialect::{Anchor, FRAMES, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
+use crate::scan::mention::is_labelled;
 use crate::scan::opener::{self, Delimiter, Look, MAX_TICKS, Opener, Place, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
@@ -365,7 +366,9 @@ impl<'a> Scanner<'a> {
 
     /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
     fn is_explicit(&self, opener: &Opener) -> bool {
-        opener.record.anchor == Anchor::Distinct || !self.is_beside(opener.start)
+        opener.record.anchor == Anchor::Distinct
+            || is_labelled(&self.text, opener)
+            || !self.is_beside(opener.start)
     }
 
     /// Would a call at `at` stand beside prose, where a model that was given its tools natively makes none without
