@@ -150,6 +150,8 @@ pub enum AttemptReason {
     NoTools,
     /// The upstream takes no schema or grammar: the same request, unconstrained.
     NoConstraint,
+    /// The upstream takes another member for the bound of an answer's tokens: the same request with that one.
+    OtherBound,
     /// A broken call was asked for again.
     Reask,
     /// A call may have been shown rather than made: the model was asked whether it means it.
@@ -171,7 +173,8 @@ impl AttemptReason {
             AttemptReason::First
             | AttemptReason::Failover
             | AttemptReason::NoTools
-            | AttemptReason::NoConstraint => false,
+            | AttemptReason::NoConstraint
+            | AttemptReason::OtherBound => false,
         }
     }
 
@@ -182,6 +185,7 @@ impl AttemptReason {
             AttemptReason::Failover => "failover",
             AttemptReason::NoTools => "no-tools",
             AttemptReason::NoConstraint => "no-constraint",
+            AttemptReason::OtherBound => "other-bound",
             AttemptReason::Reask => "reask",
             AttemptReason::Confirm => "confirm",
             AttemptReason::Feedback => "feedback",
