@@ -23,6 +23,9 @@ pub(crate) struct Question {
     /// The most tokens that a follow-up needs. They bound its answer where the client bounds the request's, and never above
     /// the client's own bound.
     pub(crate) max_tokens: Option<u64>,
+    /// Does the bound tell something: that an answer which stays below it was not cut? Then it is there also where the
+    /// client sets none.
+    pub(crate) tells_by_bound: bool,
     /// Is the answer to be a stream?
     pub(crate) stream: bool,
 }
@@ -69,7 +72,13 @@ pub(crate) struct UpstreamRequest {
 impl Question {
     /// The client's request itself.
     pub(crate) fn first(ask: &Ask) -> Question {
-        Question { more: Vec::new(), offer: None, max_tokens: None, stream: ask.stream }
+        Question {
+            more: Vec::new(),
+            offer: None,
+            max_tokens: None,
+            tells_by_bound: false,
+            stream: ask.stream,
+        }
     }
 
     /// The tools that it offers.
@@ -84,7 +93,11 @@ impl Question {
 
     /// The most tokens that the answer may have; none where the client sets no bound.
     pub(crate) fn most_tokens(&self, ask: &Ask) -> Option<u64> {
-        Some(self.max_tokens.unwrap_or(u64::MAX).min(ask.max_tokens?))
+        match (ask.max_tokens, self.max_tokens) {
+            (Some(own), Some(most)) => Some(own.min(most)),
+            (None, most) if self.tells_by_bound => most,
+            (own, _) => own,
+        }
     }
 
     /// The body for an upstream. `own` are the request's tools.

@@ -79,7 +79,10 @@ pub(super) struct Metadata {
 pub(super) struct ProbeResult {
     /// Which server it is, where that could be told.
     pub(super) server: Option<Server>,
-    pub(super) model: Metadata,
+    /// The model that was asked about, and what is told of it.
+    pub(super) model: (String, Metadata),
+    /// Is it the only one there, so that all names mean it?
+    pub(super) is_only: bool,
     pub(super) others: Vec<(String, Metadata)>,
 }
 
@@ -116,6 +119,8 @@ pub(super) struct AtUpstream {
     pub(super) server: Option<(Server, u64)>,
     /// Until when it is not asked, as it could not tell.
     quiet_until: u64,
+    /// What it told of its only model, whatever that is called, and until when that holds.
+    only: Option<(Metadata, u64)>,
     pub(super) models: HashMap<String, Fact>,
 }
 
@@ -145,6 +150,22 @@ impl Known {
         look(facts.get(upstream).and_then(|known| known.models.get(model)))
     }
 
+    /// Gives `look` what is known of a model, with what the upstream tells of it, as long as that holds.
+    pub(super) fn with_metadata<T>(
+        &self,
+        upstream: &str,
+        model: &str,
+        now: u64,
+        look: impl FnOnce(Option<&Fact>, Option<&Metadata>) -> T,
+    ) -> T {
+        let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
+        let known = facts.get(upstream);
+        let fact = known.and_then(|known| known.models.get(model));
+        let only = known.and_then(|known| known.only.as_ref());
+        let only = only.filter(|(_, until)| now < *until).map(|(metadata, _)| metadata);
+        look(fact, fact.and_then(|fact| fact.metadata(now)).or(only))
+    }
+
     /// Which server the upstream is, where that is known.
     pub(super) fn server(&self, upstream: &str, now: u64) -> Option<Server> {
         let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
@@ -163,20 +184,24 @@ impl Known {
         let is_known =
             |(server, until): (Server, u64)| now < until && !server.is_asked_by_name() && !is_variant;
         now < known.quiet_until
+            || known.only.as_ref().is_some_and(|(_, until)| now < *until)
             || known.server.is_some_and(is_known)
             || known.models.get(model).is_some_and(|fact| now < fact.metadata_until)
     }
 
     /// The upstream has told, which holds until `until`.
-    pub(super) fn tell(&self, upstream: &str, model: &str, result: ProbeResult, until: u64) {
-        if let Some(server) = result.server {
+    pub(super) fn tell(&self, upstream: &str, result: ProbeResult, until: u64) {
+        let (model, metadata) = result.model;
+        {
             let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
-            facts.entry(upstream.to_owned()).or_default().server = Some((server, until));
+            let known = facts.entry(upstream.to_owned()).or_default();
+            known.server = result.server.map(|server| (server, until)).or(known.server);
+            known.only = result.is_only.then(|| (metadata.clone(), until));
         }
         for (other, metadata) in result.others {
             self.update(upstream, &other, |fact| (fact.metadata, fact.metadata_until) = (metadata, until));
         }
-        self.update(upstream, model, |fact| (fact.metadata, fact.metadata_until) = (result.model, until));
+        self.update(upstream, &model, |fact| (fact.metadata, fact.metadata_until) = (metadata, until));
     }
 
     /// The upstream could not be asked, and is not asked again before `until`: what it told last holds so long.
@@ -204,7 +229,7 @@ impl Known {
     pub(super) fn forget(&self, upstream: &str, model: &str) {
         let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = facts.get_mut(upstream) {
-            (known.server, known.quiet_until) = (None, 0);
+            (known.server, known.quiet_until, known.only) = (None, 0, None);
             known.models.remove(model);
         }
     }

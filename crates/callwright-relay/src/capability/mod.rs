@@ -13,6 +13,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -36,7 +37,7 @@ mod template;
 pub use crate::clock::{Clock, system_clock};
 pub use experience::{Evidence, Experience};
 pub use known::BoundMember;
-use known::{Fact, Known};
+use known::{Fact, Known, Metadata};
 pub use refusal::{Refusal, Refused, refusal};
 use server::Server;
 pub use template::ModelTemplate;
@@ -101,6 +102,8 @@ pub struct Capabilities {
     templates: Templates,
     /// One question at a time for each upstream: whoever comes second finds the answer.
     asking: HashMap<String, Mutex<()>>,
+    /// Are the upstreams being asked what they are, before anybody needs it?
+    is_meeting: AtomicBool,
     now: Clock,
 }
 
@@ -121,6 +124,7 @@ impl Capabilities {
             known,
             templates: Templates::new(dialects.clone()),
             asking,
+            is_meeting: AtomicBool::new(false),
             now,
         }
     }
@@ -174,9 +178,33 @@ impl Capabilities {
         if let Some(capability) = self.settled(candidate) {
             return AtHand::Settled(capability);
         }
-        // A native request needs to know nothing else. Prompt mode does: how it may be constrained, and the template.
+        // A native request needs to know nothing else. Prompt mode does: how it may be constrained. A template that is there
+        // is looked at, as answers are read in its dialect; that asks nobody.
         let capability = self.what_is_known(candidate);
-        if capability.tools { AtHand::Presumed(capability) } else { AtHand::Missing }
+        let is_enough = capability.tools
+            && !self.is_meeting.load(Ordering::Acquire)
+            && self.unseen_template(candidate).is_none();
+        if is_enough { AtHand::Presumed(capability) } else { AtHand::Missing }
+    }
+
+    /// The upstreams are about to be asked what they are. Until they are, what is asked of them waits for that.
+    pub(crate) fn meets(&self, is_meeting: bool) {
+        self.is_meeting.store(is_meeting && self.config.probe, Ordering::Release);
+    }
+
+    /// Asks an upstream what it is, where that is not known.
+    pub(crate) async fn meet(&self, upstream: &Upstream) {
+        let Some(asking) = self.asking.get(upstream.name()).filter(|_| self.config.probe) else { return };
+        let _turn = asking.lock().await;
+        if self.known.server(upstream.name(), (self.now)()).is_some() {
+            return;
+        }
+        // Whoever does not answer now is asked again with the first request.
+        let told = tokio::time::timeout(PATIENCE, Box::pin(probe::ask(upstream, None, None))).await;
+        if let Ok(Ok(result)) = told {
+            self.known.tell(upstream.name(), result, (self.now)() + self.config.ttl);
+            self.known.save().await;
+        }
     }
 
     /// Is somebody finding out about the upstream of `candidate`?
@@ -278,8 +306,8 @@ impl Capabilities {
         look: impl FnOnce(&Arc<str>, Option<Arc<ModelTemplate>>) -> Option<T>,
     ) -> Option<T> {
         let now = (self.now)();
-        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
-            let source = fact?.metadata(now)?.template.as_ref()?;
+        self.known.with_metadata(candidate.upstream.name(), &candidate.model, now, |_, metadata| {
+            let source = metadata?.template.as_ref()?;
             look(source, self.templates.get(source))
         })
     }
@@ -307,9 +335,10 @@ impl Capabilities {
         let now = (self.now)();
         let template = self.template(candidate, |_, seen| seen);
         let server = self.known.server(candidate.upstream.name(), now);
-        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
-            let (tools, tools_source) = tools(candidate, fact, server, now);
-            let (constrain, constrain_source) = constrain(candidate, fact, server, now);
+        self.known.with_metadata(candidate.upstream.name(), &candidate.model, now, |fact, metadata| {
+            let known = Seen { fact, metadata, server, now };
+            let (tools, tools_source) = tools(candidate, known);
+            let (constrain, constrain_source) = constrain(candidate, known);
             Capability { tools, tools_source, constrain, constrain_source, template }
         })
     }
@@ -345,11 +374,11 @@ impl Capabilities {
     async fn ask(&self, candidate: &Candidate) {
         let Candidate { upstream, model, .. } = candidate;
         let server = self.known.server(upstream.name(), (self.now)());
-        let answer = tokio::time::timeout(PATIENCE, probe::ask(upstream, model, server)).await;
+        let answer = tokio::time::timeout(PATIENCE, probe::ask(upstream, Some(model), server)).await;
         let now = (self.now)();
         match answer {
             Ok(Ok(result)) => {
-                self.known.tell(upstream.name(), model, result, now + self.config.ttl);
+                self.known.tell(upstream.name(), result, now + self.config.ttl);
                 self.known.save().await;
             }
             Ok(Err(error)) => {
@@ -368,7 +397,17 @@ impl Capabilities {
     }
 }
 
-fn tools(candidate: &Candidate, fact: Option<&Fact>, server: Option<Server>, now: u64) -> (bool, Source) {
+/// What is known of a model now.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    fact: Option<&'a Fact>,
+    metadata: Option<&'a Metadata>,
+    server: Option<Server>,
+    now: u64,
+}
+
+fn tools(candidate: &Candidate, known: Seen<'_>) -> (bool, Source) {
+    let Seen { fact, metadata, server, now } = known;
     if let Some(mode) = candidate.config.as_ref().and_then(|config| config.mode) {
         return (mode == Mode::Native, Source::Configured);
     }
@@ -376,9 +415,7 @@ fn tools(candidate: &Candidate, fact: Option<&Fact>, server: Option<Server>, now
     if let Some(seen) = fact.and_then(|fact| fact.tools.as_ref()).filter(|seen| now < seen.until) {
         return (seen.evidence.takes_tools(), Source::Experience(seen.clone()));
     }
-    if let Some((tools, place)) =
-        fact.and_then(|fact| fact.metadata(now)).and_then(|metadata| metadata.tools.as_ref())
-    {
+    if let Some((tools, place)) = metadata.and_then(|metadata| metadata.tools.as_ref()) {
         return (*tools, Source::Metadata(Arc::clone(place)));
     }
     if let Some(pattern) = hosts::native(candidate.upstream.host()) {
@@ -393,21 +430,15 @@ fn tools(candidate: &Candidate, fact: Option<&Fact>, server: Option<Server>, now
     }
 }
 
-fn constrain(
-    candidate: &Candidate,
-    fact: Option<&Fact>,
-    server: Option<Server>,
-    now: u64,
-) -> (Constrain, Source) {
+fn constrain(candidate: &Candidate, known: Seen<'_>) -> (Constrain, Source) {
+    let Seen { fact, metadata, server, now } = known;
     if let Some(constrain) = candidate.upstream.config().constrain {
         return (constrain, Source::Configured);
     }
     if let Some(refused) = fact.and_then(|fact| fact.no_constraint.as_ref()).filter(|seen| now < seen.until) {
         return (Constrain::None, Source::Experience(refused.clone()));
     }
-    if let Some((constrain, place)) =
-        fact.and_then(|fact| fact.metadata(now)).and_then(|metadata| metadata.constrain.as_ref())
-    {
+    if let Some((constrain, place)) = metadata.and_then(|metadata| metadata.constrain.as_ref()) {
         return (*constrain, Source::Metadata(Arc::clone(place)));
     }
     match server.and_then(Server::constrain) {

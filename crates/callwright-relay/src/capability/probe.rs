@@ -29,32 +29,39 @@ pub(super) enum Silence {
     Status(StatusCode),
 }
 
-/// What `upstream` tells of `model`. Where it is known which `server` it is, only what that one says of each model by
-/// its name is asked.
+/// What `upstream` tells of `model`, or of the first one that it lists. Where it is known which `server` it is, only what
+/// that one says of each model by its name is asked.
 ///
 /// # Errors
 /// It could not be asked: to ask again later may help.
 pub(super) async fn ask(
     upstream: &Upstream,
-    model: &str,
+    model: Option<&str>,
     server: Option<Server>,
 ) -> Result<ProbeResult, Silence> {
-    match server {
-        Some(Server::LlamaCpp) => return Ok(of_model(props(upstream, model).await?, Server::LlamaCpp)),
-        Some(Server::Ollama) => return Ok(of_model(show(upstream, model).await?, Server::Ollama)),
+    match (server, model) {
+        (Some(server @ Server::LlamaCpp), Some(model)) => {
+            return Ok(of_model(model, props(upstream, model).await?, server, false));
+        }
+        (Some(server @ Server::Ollama), Some(model)) => {
+            return Ok(of_model(model, show(upstream, model).await?, server, false));
+        }
         _ => {}
     }
     let listing = json(upstream.get("/models").await).await?;
     let listing =
         listing.and_then(|listing| serde_json::from_slice::<ModelList>(&listing).ok()).unwrap_or_default();
-    let listed = listing.find(model);
-    let owner =
-        listed.or(listing.data.first()).and_then(|listed| listed.owned_by.as_str()).unwrap_or_default();
+    let first = listing.data.first();
+    let model = model.or_else(|| first?.id.as_str()).unwrap_or_default();
+    let owner = listing.find(model).or(first).and_then(|listed| listed.owned_by.as_str()).unwrap_or_default();
+    let is_only = listing.data.len() == 1;
     match owner {
-        "llamacpp" => return Ok(of_model(props(upstream, model).await?, Server::LlamaCpp)),
-        "library" => return Ok(of_model(show(upstream, model).await?, Server::Ollama)),
-        "vllm" => return Ok(of_model(None, Server::Vllm)),
-        "sglang" => return Ok(of_model(None, Server::Sglang)),
+        "llamacpp" => {
+            return Ok(of_model(model, props(upstream, model).await?, Server::LlamaCpp, is_only));
+        }
+        "library" => return Ok(of_model(model, show(upstream, model).await?, Server::Ollama, false)),
+        "vllm" => return Ok(of_model(model, None, Server::Vllm, false)),
+        "sglang" => return Ok(of_model(model, None, Server::Sglang, false)),
         "organization_owner" => return lm_studio(upstream, model).await,
         _ if listing.data.iter().any(|listed| listed.tells("/models") != Metadata::default()) => {
             return Ok(listing.result(model, "/models", Server::Lists));
@@ -64,21 +71,27 @@ pub(super) async fn ask(
     let (props, show, info) =
         tokio::join!(props(upstream, model), show(upstream, model), model_info(upstream, model));
     if let Some(metadata) = props? {
-        return Ok(of_model(Some(metadata), Server::LlamaCpp));
+        return Ok(of_model(model, Some(metadata), Server::LlamaCpp, is_only));
     }
     if let Some(metadata) = show? {
-        return Ok(of_model(Some(metadata), Server::Ollama));
+        return Ok(of_model(model, Some(metadata), Server::Ollama, false));
     }
     if let Some(result) = info? {
         return Ok(result);
     }
     // Where no model is there yet, a server cannot show what it would say of one.
     let server = (!listing.is_empty_list()).then_some(Server::Silent);
-    Ok(ProbeResult { server, ..ProbeResult::default() })
+    Ok(ProbeResult { server, model: (model.to_owned(), Metadata::default()), ..ProbeResult::default() })
 }
 
-fn of_model(metadata: Option<Metadata>, server: Server) -> ProbeResult {
-    ProbeResult { server: Some(server), model: metadata.unwrap_or_default(), others: Vec::new() }
+/// `is_only` says that the server has no other model: one of llama.cpp answers for it whatever name a request has.
+fn of_model(model: &str, metadata: Option<Metadata>, server: Server, is_only: bool) -> ProbeResult {
+    ProbeResult {
+        server: Some(server),
+        is_only: is_only && metadata.is_some(),
+        model: (model.to_owned(), metadata.unwrap_or_default()),
+        others: Vec::new(),
+    }
 }
 
 /// A list of models. Fields are read leniently: of what has another type than expected, nothing is learned.
@@ -125,7 +138,7 @@ impl ModelList {
         let metadata = self.find(model).map(|listed| listed.tells(place)).unwrap_or_default();
         let other = |listed: &ListedModel| Some((listed.id.as_str()?.to_owned(), listed.tells(place)));
         let others = self.data.iter().filter_map(other).collect();
-        ProbeResult { server: Some(server), model: metadata, others }
+        ProbeResult { server: Some(server), model: (model.to_owned(), metadata), is_only: false, others }
     }
 }
 
