@@ -154,6 +154,8 @@ pub enum AttemptReason {
     NoConstraint,
     /// The upstream does not know `stream_options`: the same request, whose tokens nobody counts.
     NoUsage,
+    /// The upstream takes another member for the bound of an answer's tokens: the same request with that one.
+    OtherBound,
     /// A broken call was asked for again.
     Reask,
     /// A call may have been shown rather than made: the model was asked whether it means it.
@@ -176,7 +178,8 @@ impl AttemptReason {
             | AttemptReason::Failover
             | AttemptReason::NoTools
             | AttemptReason::NoConstraint
-            | AttemptReason::NoUsage => false,
+            | AttemptReason::NoUsage
+            | AttemptReason::OtherBound => false,
         }
     }
 
@@ -188,6 +191,7 @@ impl AttemptReason {
             AttemptReason::NoTools => "no-tools",
             AttemptReason::NoConstraint => "no-constraint",
             AttemptReason::NoUsage => "no-usage",
+            AttemptReason::OtherBound => "other-bound",
             AttemptReason::Reask => "reask",
             AttemptReason::Confirm => "confirm",
             AttemptReason::Feedback => "feedback",

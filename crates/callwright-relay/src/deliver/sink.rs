@@ -36,6 +36,8 @@ pub(crate) struct Sink {
     is_torn: bool,
     /// The content, where it is held: it is JSON that may need healing.
     content: Option<String>,
+    /// What was said before a call, where one is demanded: without one it is no answer.
+    words: Option<String>,
     /// Calls go out as `function_call`.
     is_legacy: bool,
     /// Only one call goes out.
@@ -76,6 +78,7 @@ impl Sink {
             is_torn: false,
             // Under a policy that mends nothing there is nothing to wait for.
             content: (turn.ask.json_content && turn.policy != Policy::Strict).then(String::new),
+            words: (turn.has_tools() && turn.ask.choice.is_required()).then(String::new),
             is_legacy: turn.ask.is_legacy,
             is_single: turn.ask.is_legacy || turn.ask.parallel == Some(false),
             last: None,
@@ -95,9 +98,9 @@ impl Sink {
         self.is_torn
     }
 
-    /// Is the content kept until it is whole?
+    /// Is the content kept until it is whole, or until a call comes?
     pub(crate) fn holds_content(&self) -> bool {
-        self.content.is_some()
+        self.content.is_some() || self.words.is_some()
     }
 
     /// Has anything come besides text and calls?
@@ -153,6 +156,7 @@ impl Sink {
 
     /// Writes the next piece of a call that goes out before its verdict, with the first one its name.
     fn live_piece(&mut self, call: LiveCall, piece: &str, template: &Template, out: &mut String) {
+        self.say_words(template, out);
         let Some(live) = self.live.iter_mut().find(|live| live.call == call) else { return };
         let number = *live.number.get_or_insert_with(|| {
             let number = self.n_calls;
@@ -172,12 +176,19 @@ impl Sink {
     }
 
     fn say(&mut self, text: &str, template: &Template, out: &mut String) {
-        match &mut self.content {
-            Some(content) => content.push_str(text),
+        match self.words.as_mut().or(self.content.as_mut()) {
+            Some(held) => held.push_str(text),
             None => {
                 self.went += text.len();
-                template.delta(self.index, &format!("{{\"content\":{}}}", quote(text)), out);
+                content(self.index, text, template, out);
             }
+        }
+    }
+
+    /// Says what waited for a call.
+    pub(crate) fn say_words(&mut self, template: &Template, out: &mut String) {
+        if let Some(words) = self.words.take().filter(|words| !words.is_empty()) {
+            self.say(&words, template, out);
         }
     }
 
@@ -205,6 +216,7 @@ impl Sink {
     }
 
     fn call(&mut self, call: &callwright::Acceptance, template: &Template, out: &mut String) {
+        self.say_words(template, out);
         let id = self.ids.next(call.id.as_deref());
         self.relay.notes.keep(&id, call);
         let delta = match self.is_legacy {
@@ -231,6 +243,7 @@ impl Sink {
                 self.call(call, template, out);
             }
         }
+        self.say_words(template, out);
         let mut more = resolution.more_text.clone();
         if !self.is_torn && refusals(&resolution.verdicts).next().is_some() {
             crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
@@ -272,6 +285,11 @@ impl Sink {
         let choice = rewritten(choice, &changes);
         template.last(&format!("[{choice}]"), report, out);
     }
+}
+
+/// The next piece of what is said.
+fn content(index: usize, text: &str, template: &Template, out: &mut String) {
+    template.delta(index, &format!("{{\"content\":{}}}", quote(text)), out);
 }
 
 /// The next piece of a call's arguments.

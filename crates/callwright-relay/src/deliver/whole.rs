@@ -17,7 +17,9 @@ use crate::report;
 use crate::turn::outcome::{SILENCE, append, finish_reason, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::ResponseBody;
-use crate::wire::{AnswerChoice, Change, Document, WireError, array, choices, rewritten, usage};
+use crate::wire::{
+    AnswerChoice, Change, Document, WireError, array, choices, prompt_tokens, rewritten, usage,
+};
 
 /// The answer to a request, from an upstream that answers in one piece.
 pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
@@ -44,9 +46,9 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
         let read = read_whole(&document, &turn.tool_set, options, turn.ask.max_tokens, spent);
         turn.log.read(spent, read.iter());
-        if let [only] = read.as_slice()
-            && turn.was_left_out(&open_answer.target, only)
-        {
+        let tokens = prompt_tokens(document.root());
+        let all: Vec<_> = read.iter().collect();
+        if turn.is_disproved(&open_answer.target, &all, tokens, Sent::Nothing).await {
             // Where that fails, what came first is still an answer.
             if let Ok(again) = turn.in_prompt_mode(&open_answer.target, &Question::first(&turn.ask)).await {
                 open_answer = again;

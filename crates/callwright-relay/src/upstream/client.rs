@@ -130,6 +130,11 @@ impl Upstream {
         self.location_of(&self.origin.path)
     }
 
+    /// The name or address of its host.
+    pub(crate) fn host(&self) -> &str {
+        self.origin.authority.host()
+    }
+
     /// The path of its base URL, without a slash at its end: `/v1`.
     pub(crate) fn path(&self) -> &str {
         &self.origin.path
