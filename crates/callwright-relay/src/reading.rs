@@ -202,12 +202,12 @@ pub(crate) enum Budget {
 }
 
 impl Budget {
-    /// Of `most` completion tokens, where the request names a bound, so many were `spent`. Where it names none, only the
-    /// context bounds an answer, and what ends there says `length`.
+    /// Of `most` completion tokens, where the request names a bound, so many were `spent`. Where it names none, the upstream may
+    /// have one of its own, of which nobody here knows.
     pub(crate) fn of(most: Option<u64>, spent: Usage) -> Budget {
         match most {
             Some(most) if most <= spent.completion => Budget::Spent,
-            Some(_) | None if spent.completion != 0 => Budget::Left,
+            Some(_) if spent.completion != 0 => Budget::Left,
             Some(_) | None => Budget::Unknown,
         }
     }

@@ -198,8 +198,7 @@ fn what_ended_by_itself_is_closed_in_one_request() {
             let upstreams = vec![UpstreamConfig::new("replay", &replay.base_url())];
             let config = RelayConfig { upstreams, models: vec![model], policy, ..RelayConfig::default() };
             let client = Client::new(config, &|_| None).unwrap();
-            let request =
-                json!({"model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": tools()});
+            let request = json!({"model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": tools(), "max_tokens": 64});
             let answer = client.chat(&request).await.unwrap();
             assert_eq!(answer.calls.len(), n_calls, "{policy:?} {usage}");
             let asked = replay.requests().iter().filter(|r| r.path.ends_with("/chat/completions")).count();
