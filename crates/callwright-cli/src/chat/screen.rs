@@ -289,6 +289,7 @@ impl Watch for Screen {
             Event::Compacted => self.put(state, &dim("  older parts of the conversation were left out\n")),
             Event::Retried { why } => {
                 self.clear(state);
+                self.start_line(state);
                 self.put(state, &dim(&format!("  asked again: {}\n", shown(why))));
             }
             Event::Blocked { sentence } => {

@@ -424,7 +424,7 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// A right call, unless it may not pass.
-    fn admitted(&self, call: Acceptance, at: usize, end: usize) -> Verdict {
+    pub(super) fn admitted(&self, call: Acceptance, at: usize, end: usize) -> Verdict {
         match self.admission.objection(&call) {
             Some(reason) => self.refuse(Some(call.name), reason, at, end),
             None => Verdict::Accepted(call),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::blocks::{thought_ends, turn};
-use super::skip::{Candidate, behind_blanks, is_line_start, may_be_label, next_candidate};
+use super::skip::{Candidate, behind_blanks, is_before_mark, is_line_start, may_be_label, next_candidate};
 use crate::dialect::{Anchor, FRAMES, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
@@ -73,12 +73,16 @@ impl<'a> Scanner<'a> {
             let own = self.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
             // `**Action:** f`
             let label = byte == b'*' && self.is_line_start(at) && may_be_label(self.text.as_bytes(), at);
+            // `|<tool_call|>`
+            let exchanged =
+                byte == b'|' && self.is_line_start(at) && is_before_mark(self.text.as_bytes(), at);
             let is_mark = (special && !self.is_hollow(at))
                 || begins_word
                 || marked
                 || arrow
                 || own
                 || label
+                || exchanged
                 || byte == b'#';
             if is_mark && !self.held.is_empty() {
                 self.release(at, out);
@@ -347,9 +351,6 @@ impl<'a> Scanner<'a> {
     /// Does a call with broken marks begin at `at`, where none with whole ones does?
     fn broken_opener(&mut self, at: usize, end: bool) -> Option<Found> {
         if self.in_fence || self.speech.is_some() || self.thought.is_some() {
-            return None;
-        }
-        if !self.text.get(at..).is_some_and(|rest| rest.starts_with('<')) {
             return None;
         }
         match self.broken_record(at, end) {
