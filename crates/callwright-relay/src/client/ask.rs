@@ -141,7 +141,9 @@ impl Relay {
             if turn.is_disproved(&target, &[&choice], tokens, Sent::Nothing).await
                 && let Ok(again) = turn.in_prompt_mode(&target, &question).await
             {
-                on_delta(AnswerDelta::Again("the upstream does not give the model its tools: they go into the prompt"));
+                on_delta(AnswerDelta::Again(
+                    "the upstream does not give the model its tools: they go into the prompt",
+                ));
                 open_answer = again;
                 continue;
             }

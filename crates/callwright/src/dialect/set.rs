@@ -175,6 +175,11 @@ impl Dialects {
         Some((self.record(id), len))
     }
 
+    /// The dialect whose calls are elements named for their tools.
+    pub(crate) fn named_by_tags(&self) -> Option<&Arc<Record>> {
+        self.0.records.iter().find(|record| record.form.as_ref().is_some_and(|form| form.is_named()))
+    }
+
     /// May `text` begin with such marks, by its first letters: a sign, a letter too many before one, or what follows the sign
     /// of a mark?
     pub(crate) fn may_break_at(&self, text: &str) -> bool {

@@ -155,10 +155,10 @@ pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
         || text.len() < HEAD && !edit::ends_within(&text, head, edit::MOST).is_empty()
 }
 
-/// Does `text` begin with `head` as it should be?
+/// Does `text` begin with `head` as it should be, and is that long enough to be told from others?
 pub(crate) fn is_whole_at(head: &[char], text: &str) -> bool {
     let mut letters = text.chars().map(fold::fold);
-    head.iter().all(|own| letters.next() == Some(*own))
+    lexemes::ONE_EDIT <= head.len() && head.iter().all(|own| letters.next() == Some(*own))
 }
 
 /// Is `text` what follows the sign that `head` begins with, or the beginning of that?

@@ -34,8 +34,8 @@ pub(super) struct Broken {
 enum Whole {
     Nothing,
     Body(Body, End),
-    /// No call. Where it is readable data, up to this place.
-    Text(Option<usize>),
+    /// What a payload that is no marks came to.
+    Payload(Judged),
 }
 
 impl Scanner<'_> {
@@ -61,19 +61,37 @@ impl Scanner<'_> {
         Flow::On
     }
 
-    /// Commits what a payload without marks of its own came to. What is no call may be one whose marks are broken.
+    /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of
+    /// it.
     pub(super) fn commit_payload(&mut self, opener: Opener, judged: Judged, end: bool, out: &mut Vec<Event>) {
-        if let Judged::Text(up_to) = judged
-            && !opener.is_distinct()
-            && !opener.is_fenced()
+        let may_be_broken = match &judged {
+            Judged::Text(_) => !opener.is_distinct() && !opener.is_fenced(),
+            Judged::Calls(verdicts, _) => self.is_nameless(&opener, verdicts),
+            Judged::Unclear => false,
+        };
+        if may_be_broken
             && self.begins_line(opener.start)
             && let (record, grows) = self.broken_record(opener.start, end)
             && (grows || record.is_some_and(|record| record.frame.is_some()))
         {
-            self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Text(up_to) }));
+            self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Payload(judged) }));
             return;
         }
         self.commit(opener, judged, out);
+    }
+
+    /// Was a mark behind a declared name taken for a part of the name: `[TOOL_CALLS]f[ARG]S{…}`?
+    fn is_nameless(&self, opener: &Opener, verdicts: &[Verdict]) -> bool {
+        let [Verdict::Refused(refusal)] = verdicts else { return false };
+        let is_unknown = matches!(refusal.reason, Reason::UnknownTool { .. });
+        let head = self.text.get(opener.start..opener.item.at()).filter(|_| is_unknown).unwrap_or("");
+        let holds = |name: &str| {
+            head.match_indices(name).any(|(at, _)| {
+                let behind = head.get(at + name.len()..).and_then(|rest| rest.chars().next());
+                behind.is_some_and(|c| !c.is_alphanumeric() && c != '_')
+            })
+        };
+        self.names.tools().iter().any(|tool| holds(tool.name()))
     }
 
     /// May broken marks have kept a call from being read, or stand in a value that was?
@@ -91,23 +109,22 @@ impl Scanner<'_> {
         let call = self.text.get(self.call_start(opener)..ended.at).filter(|call| call.len() <= MAX_BROKEN);
         let Some(call) = call else { return false };
         let (tools, call_len) = (self.names.tools(), call.len());
+        let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>']);
+        // Another mark than its own closer ends it.
+        let is_unclosed = |value: Span| {
+            let next = tag_at(&self.text, value.end as usize);
+            matches!(next, Lexed::Tag(tag) if !tag.closing || matches!(tag.role, Role::Call | Role::Group))
+        };
+        let is_odd =
+            |param: &Param| holds_sign(param.key) || holds_sign(param.value) || is_unclosed(param.value);
+        let has_odd = matches!(body, Body::Tags(walk) if walk.params.iter().any(is_odd));
         let is_suspect = match judged {
             Judged::Calls(verdicts, _) => match verdicts.as_slice() {
-                [Verdict::Accepted(_)] => {
-                    let Body::Tags(walk) = body else { return false };
-                    let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>']);
-                    // Another mark than its own closer ends it.
-                    let is_unclosed = |value: Span| {
-                        let next = tag_at(&self.text, value.end as usize);
-                        matches!(next, Lexed::Tag(tag) if !tag.closing || matches!(tag.role, Role::Call | Role::Group))
-                    };
-                    let is_odd = |param: &Param| {
-                        holds_sign(param.key) || holds_sign(param.value) || is_unclosed(param.value)
-                    };
-                    walk.params.iter().any(is_odd) && !marks::is_whole(call, form, opener.record.trim, tools)
-                }
+                [Verdict::Accepted(_)] => has_odd && !marks::is_whole(call, form, opener.record.trim, tools),
                 [Verdict::Refused(refusal)] => match refusal.reason {
-                    Reason::UnknownTool { .. } | Reason::Invalid(_) => marks::is_broken(call, form, tools),
+                    Reason::UnknownTool { .. } | Reason::Invalid(_) => {
+                        has_odd || marks::is_broken(call, form, tools)
+                    }
                     // Of what was cut, the marks are not there.
                     _ => !self.cut,
                 },
@@ -164,6 +181,36 @@ impl Scanner<'_> {
         (None, false)
     }
 
+    /// The tag at `at` that closes a call which nothing opened, right behind one of its arguments:
+    /// `<path>a.txt</path>⏎</read_file>`. What stood before it may have gone out as text.
+    pub(super) fn closes_nothing(&mut self, at: usize) -> Option<(Opener, usize)> {
+        let Lexed::Tag(tag) = tag_at(&self.text, at) else { return None };
+        let name = tag.word.of(&self.text);
+        let tool = self.names.tools().get(name).filter(|_| tag.closing)?;
+        let before = self.text.get(..at)?;
+        let key = before.trim_end().strip_suffix('>')?.rsplit_once("</")?.1;
+        let from = before.char_indices().rev().map(|(from, _)| from).find(|from| MAX_BROKEN <= at - from);
+        let is_opened = before.get(from.unwrap_or(0)..)?.contains(&format!("<{name}"));
+        if is_opened || !tool.declares(key) || MAX_ALL < self.bytes_mended {
+            return None;
+        }
+        self.bytes_mended += at - from.unwrap_or(0);
+        let record = Arc::clone(self.dialects.named_by_tags().filter(|record| self.dialects.admits(record))?);
+        let item = Item::Words { name: tag.word, at };
+        let dialect = Arc::clone(&record);
+        let opener = Opener { start: at, item, server: None, delimiters: Vec::new(), record, dialect };
+        Some((opener, tag.at.end as usize))
+    }
+
+    /// Refuses the call whose closer ends at `end`.
+    pub(super) fn refuse_headless(&mut self, opener: Opener, end: usize, out: &mut Vec<Event>) {
+        self.look_around(&opener);
+        let name = opener.item.name().map(|name| name.of(&self.text).to_owned());
+        let case = self.case(&opener, self.text.len());
+        let refusal = case.refuse(name, Reason::Unreadable(Vec::new()), opener.start, end);
+        self.commit(opener, Judged::Calls(vec![refusal], end), out);
+    }
+
     /// Where the marks of the call begin, behind those of the section.
     fn call_start(&self, opener: &Opener) -> usize {
         let name = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
@@ -191,7 +238,7 @@ impl Scanner<'_> {
         let own = match read {
             Whole::Nothing => None,
             Whole::Body(body, ended) => Some(self.judge_body(&opener, &body, ended)),
-            Whole::Text(up_to) => Some(Judged::Text(up_to)),
+            Whole::Payload(judged) => Some(judged),
         };
         let is_accepted = matches!(&own, Some(Judged::Calls(verdicts, _)) if matches!(verdicts.as_slice(), [Verdict::Accepted(_)]));
         let from = opener.start;

@@ -28,6 +28,7 @@ use crate::tools::names::{Names, leading_name};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// What a payload came to.
+#[derive(Debug)]
 pub(crate) enum Judged {
     /// Calls, good or bad, and the place behind the payload.
     Calls(Vec<Verdict>, usize),

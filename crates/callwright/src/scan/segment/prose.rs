@@ -134,6 +134,10 @@ impl<'a> Scanner<'a> {
                 self.begin_broken(at, record);
                 Flow::On
             }
+            Found::Headless(opener, end) => {
+                self.refuse_headless(opener, end, out);
+                Flow::On
+            }
             Found::Think(open, close) => {
                 self.at = at + open;
                 self.think(at, close, out);
@@ -353,6 +357,9 @@ impl<'a> Scanner<'a> {
         if self.in_fence || self.speech.is_some() || self.thought.is_some() {
             return None;
         }
+        if let Some((opener, end)) = self.closes_nothing(at) {
+            return Some(Found::Headless(opener, end));
+        }
         match self.broken_record(at, end) {
             (Some(record), _) => Some(Found::Broken(record)),
             (None, grows) => grows.then_some(Found::Wait),
@@ -412,6 +419,8 @@ pub(super) enum Found {
     Opener(Opener),
     /// A call whose marks are broken.
     Broken(Arc<Record>),
+    /// The closer of a call that nothing opened, and its end.
+    Headless(Opener, usize),
     /// Marks that are text, up to here.
     TooMany(usize),
     /// A reasoning block: the length of its opener, and its closer.
