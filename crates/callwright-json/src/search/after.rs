@@ -1,6 +1,5 @@
 //! What stands behind a complete value: a comma, a bracket, another piece of the same string, or a gap.
 
-use super::value::wide;
 use super::{Frame, Quote, Search, Shape, State, Step};
 use crate::{Problem, RepairKind, Span};
 
@@ -13,36 +12,22 @@ impl Search<'_, '_> {
         let at = s.at as usize;
         // Where something missing is put: right behind the value, unless a comment was dropped in between.
         let gap = if s.edits == edits { end } else { at };
-        let Some(&b) = self.bytes.get(at) else {
+        let Some((b, len)) = self.sign_at(at) else {
             return self.out_of_text(State { at: gap as u32, firm: s.firm || at > end, ..s });
         };
         match b {
-            b',' => {
+            b',' if len == 1 => {
                 self.lost_bracket(s, frame, gap, at);
                 let s = State { at: s.at + 1, open: s.at, comma: true, firm: true, text_end: 0, ..s };
                 return Some(self.next_element(s, frame));
             }
-            b'}' | b']' | b')' => return self.closer(s, b),
+            b'}' | b']' | b')' => return self.closer(s, b, len),
             b'+' if s.text_end > 0 => return self.join(s, end, at + 1, RepairKind::JoinStrings),
-            b';' if frame.shape == Shape::Arguments || self.may_go_on(&s, end) => {
-                let s = self.odd_comma(s, 1);
+            b',' | b';' if b == b',' || frame.shape == Shape::Arguments || self.may_go_on(&s, end) => {
+                let s = self.odd_comma(s, len);
                 return Some(self.next_element(s, frame));
             }
-            0xef => {
-                let (json, len) = wide(&self.bytes[at..])?;
-                let put = match json {
-                    b',' => {
-                        let s = self.odd_comma(s, len);
-                        return Some(self.next_element(s, frame));
-                    }
-                    b'}' => "}",
-                    b']' => "]",
-                    _ => return None,
-                };
-                let s = self.edit(s, RepairKind::SwapPunctuation, Span::new(at, at + len), put);
-                let s = State { at: s.at + len as u32, open: s.at, text_end: 0, ..s };
-                return if put == frame.json_close() { self.pop(s, frame) } else { None };
-            }
+            b'"' if frame.close == b'"' => return self.closer(s, b, len),
             b'`' if frame.close == b'`' && self.is_fence(at) => {
                 let s = self.edit(s, RepairKind::DropFence, Span::new(at, at + 3), "");
                 return self.pop(State { at: at as u32 + 3, ..s }, frame);
@@ -86,9 +71,8 @@ impl Search<'_, '_> {
     /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`. A last one is dropped.
     fn odd_comma(&mut self, s: State, len: usize) -> State {
         let at = s.at as usize;
-        let next = &self.bytes[self.peek_blank(at + len)..];
-        let last =
-            matches!(next, [] | [b'}' | b']' | b')', ..]) || matches!(wide(next), Some((b'}' | b']', _)));
+        let next = self.sign_at(self.peek_blank(at + len));
+        let last = matches!(next, None | Some((b'}' | b']' | b')', _)));
         let (kind, put) = if last { (RepairKind::DropComma, "") } else { (RepairKind::SwapPunctuation, ",") };
         let s = self.edit(s, kind, Span::new(at, at + len), put);
         State { at: s.at + len as u32, open: s.at, comma: !last, firm: true, text_end: 0, ..s }
@@ -103,8 +87,10 @@ impl Search<'_, '_> {
         }
         let key = self.peek_blank(comma + 1);
         // A key may begin with any of these; most elements do not.
-        if !matches!(self.bytes.get(key), Some(b'"' | b'\'' | b'`' | 0xe2 | b'_' | b'a'..=b'z' | b'A'..=b'Z'))
-        {
+        if !matches!(
+            self.bytes.get(key),
+            Some(b'"' | b'\'' | b'`' | 0x80.. | b'_' | b'a'..=b'z' | b'A'..=b'Z')
+        ) {
             return;
         }
         // Where the key is declared it belongs; where any key may stand, it may.

@@ -6,75 +6,10 @@ use alloc::vec::Vec;
 
 use super::cost::{BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, ODD_CLOSER};
 use super::escapes::Escapes;
-use super::{NONE, Search, State, Step};
+use super::{NONE, Quote, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Kinds, Problem, RepairKind, Span};
-
-/// The sort of quotes that a string stands in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quote {
-    /// `"a"`
-    Double,
-    /// `'a'`
-    Single,
-    /// `` `a` ``
-    Back,
-    /// `“a”`
-    Curly,
-    /// `‘a’`
-    CurlySingle,
-    /// `«a»`
-    Angle,
-    /// `"""a"""`
-    TripleDouble,
-    /// `'''a'''`
-    TripleSingle,
-}
-
-impl Quote {
-    /// The quote that opens at the start of `bytes`, and its length. Triple quotes are asked for apart.
-    pub(super) fn opening(bytes: &[u8]) -> Option<(Quote, usize)> {
-        match bytes {
-            [b'"', ..] => Some((Quote::Double, 1)),
-            [b'\'', ..] => Some((Quote::Single, 1)),
-            [b'`', ..] => Some((Quote::Back, 1)),
-            [0xe2, 0x80, 0x9c..=0x9e, ..] => Some((Quote::Curly, 3)),
-            [0xe2, 0x80, 0x98..=0x9a, ..] => Some((Quote::CurlySingle, 3)),
-            [0xc2, 0xab, ..] => Some((Quote::Angle, 2)),
-            _ => None,
-        }
-    }
-
-    /// The length of this string's closing quote, if one stands at the start of `bytes`.
-    pub(super) fn closing(self, bytes: &[u8]) -> Option<usize> {
-        match (self, bytes) {
-            (Quote::Double, [b'"', ..]) | (Quote::Single, [b'\'', ..]) | (Quote::Back, [b'`', ..]) => Some(1),
-            (Quote::Curly, [0xe2, 0x80, 0x9c | 0x9d, ..])
-            | (Quote::CurlySingle, [0xe2, 0x80, 0x98 | 0x99, ..])
-            | (Quote::TripleDouble, [b'"', b'"', b'"', ..])
-            | (Quote::TripleSingle, [b'\'', b'\'', b'\'', ..]) => Some(3),
-            (Quote::Angle, [0xc2, 0xbb, ..]) => Some(2),
-            _ => None,
-        }
-    }
-
-    /// The first byte that may close it or must be escaped in it, besides `"`, `\` and controls.
-    fn lead(self) -> u8 {
-        match self {
-            Quote::Double | Quote::TripleDouble => b'"',
-            Quote::Single | Quote::TripleSingle => b'\'',
-            Quote::Back => b'`',
-            Quote::Curly | Quote::CurlySingle => 0xe2,
-            Quote::Angle => 0xc2,
-        }
-    }
-
-    /// Do the escapes of Python and JavaScript hold in it?
-    fn foreign_escapes(self) -> bool {
-        !matches!(self, Quote::Double | Quote::Curly | Quote::Angle)
-    }
-}
 
 /// What goes on for longer is no Windows path, in bytes: it is looked for behind many a drive.
 const LONGEST_PATH: usize = 1 << 10;
@@ -93,7 +28,7 @@ impl Search<'_, '_> {
         };
         let escapes = match quote.foreign_escapes() || self.in_arguments(&s) {
             true => Escapes::Json,
-            false => self.escapes(at + len, quote)?,
+            false => self.escapes(&s, at + len, quote)?,
         };
         let body = (at + len) as u32;
         Some(State {
@@ -172,17 +107,17 @@ impl Search<'_, '_> {
         self.lost_closer(&s, at);
         let bare = match s.quote {
             Quote::Double => Some(self.bare_quote(s, at)),
-            // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
-            Quote::Single | Quote::CurlySingle | Quote::Curly | Quote::Back | Quote::Angle => {
-                let s = super::pay(s, RepairKind::EscapeQuote);
-                Some(State { at: (at + len) as u32, bare: Span::at(s.open as usize), ..s })
-            }
             Quote::TripleDouble => {
                 let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
                 Some(State { at: at as u32 + 1, ..s })
             }
             Quote::TripleSingle => {
                 Some(State { at: at as u32 + 1, ..super::pay(s, RepairKind::EscapeQuote) })
+            }
+            // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
+            _ => {
+                let s = super::pay(s, RepairKind::EscapeQuote);
+                Some(State { at: (at + len) as u32, bare: Span::at(s.open as usize), ..s })
             }
         };
         if !self.may_go_on(&s, at + len) {
@@ -201,7 +136,7 @@ impl Search<'_, '_> {
             self.lost_closer(&s, at);
         }
         // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
-        if matches!(s.quote, Quote::Single | Quote::Curly | Quote::CurlySingle | Quote::Angle)
+        if !matches!(s.quote, Quote::Back | Quote::TripleDouble | Quote::TripleSingle)
             && !s.unpaired
             && !self.strict_quotes
             && self.may_go_on(&s, at + 1)
@@ -402,7 +337,7 @@ impl Search<'_, '_> {
                 let s = self.edit(s, RepairKind::DropBackslash, Span::new(at, at + 1), "");
                 Some(State { at: at as u32 + 2, ..s })
             }
-            b'$' | b'`' => {
+            b'$' | b'`' if s.escapes == Escapes::Json => {
                 // A shell's or a template's escape, or a backslash that is meant? The text does not say.
                 self.fail(Problem::OpenEscape, Span::new(at, at + 2));
                 None
