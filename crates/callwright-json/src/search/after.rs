@@ -1,5 +1,6 @@
 //! What stands behind a complete value: a comma, a bracket, another piece of the same string, or a gap.
 
+use super::cost::{Cost, STRAY};
 use super::{Frame, Quote, Search, Shape, State, Step};
 use crate::{Problem, RepairKind, Span};
 
@@ -22,7 +23,9 @@ impl Search<'_, '_> {
                 return Some(self.next_element(s, frame));
             }
             b'}' | b']' | b')' => return self.closer(s, b, len),
-            b'+' if s.text_end > 0 => return self.join(s, end, at + 1, RepairKind::JoinStrings),
+            b'+' if s.text_end > 0 && self.joins(at) => {
+                return self.join(s, end, at + 1, RepairKind::JoinStrings);
+            }
             b',' | b';' if b == b',' || frame.shape == Shape::Arguments || self.may_go_on(&s, end) => {
                 let s = self.odd_comma(s, len);
                 return Some(self.next_element(s, frame));
@@ -36,6 +39,11 @@ impl Search<'_, '_> {
                 return self.out_of_text(State { at: gap as u32, firm: true, ..s });
             }
             _ => {}
+        }
+        if self.stray_comma(&s, at) {
+            let s = self.odd_comma(s, 1);
+            let s = State { cost: s.cost.plus(STRAY), ..s };
+            return Some(self.next_element(s, frame));
         }
         // Nothing that may follow a value: a comma is missing, or two strings are one.
         let quoted = Quote::opening(&self.bytes[at..]).is_some();
@@ -58,6 +66,11 @@ impl Search<'_, '_> {
         {
             let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
             return Some(self.next_element(State { comma: false, text_end: 0, firm: true, ..s }, frame));
+        }
+        if let Some(behind) = self.noise(&s, at) {
+            let s = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
+            let extra = Cost::units(u32::from(s.text_end > 0));
+            return Some(State { at: behind as u32, cost: s.cost.plus(extra), ..s });
         }
         // A blank line and prose: the value was over, though it was not closed.
         let blank_line = self.bytes[end..at].iter().filter(|&&b| b == b'\n').count() > 1;
@@ -82,7 +95,7 @@ impl Search<'_, '_> {
     /// bracket was lost: `{"labels": ["a", "b", "draft": true}`.
     fn lost_bracket(&mut self, s: State, frame: Frame, gap: usize, comma: usize) {
         let Some(parent) = self.frames.get(frame.parent as usize) else { return };
-        if !parent.is_object() || frame.shape == Shape::Arguments || frame.shape == Shape::Group {
+        if !parent.is_object() || frame.added || matches!(frame.shape, Shape::Arguments | Shape::Group) {
             return;
         }
         let key = self.peek_blank(comma + 1);

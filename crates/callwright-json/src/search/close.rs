@@ -47,7 +47,7 @@ impl Search<'_, '_> {
         let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, end), "");
         let fork = State { at: end as u32, cost: fork.cost.plus(MIDDLE), ..fork };
         self.heap.push(fork);
-        if ancestor {
+        if ancestor && !frame.added {
             let s = self.drop_comma(s);
             let put = frame.json_close();
             let gap = self.gap_before(at);
@@ -130,7 +130,10 @@ impl Search<'_, '_> {
         let mut s = State { at: bracket.end, ..s };
         if frame.doubled {
             let next = skip_space(self.bytes, s.at as usize);
-            if self.bytes.get(next) == Some(&b'}') {
+            if self.bytes.get(next) == Some(&frame.close) {
+                // Only the opening one may be.
+                let once = self.pop(s, frame);
+                self.heap.extend(once);
                 // Its cost was paid with the opening bracket.
                 let cost = s.cost;
                 s = self.edit(s, RepairKind::DropCloser, Span::new(next, next + 1), "");
@@ -160,11 +163,12 @@ impl Search<'_, '_> {
         // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
         // So may a text whose quotes do not come out even: `{"a": [true, "b: 0 `
         let quoted = s.bare.is_empty() && !s.doubt;
-        let even = quoted && !s.has_paid(RepairKind::AddQuote);
+        let even = quoted && !s.has_paid(RepairKind::AddQuote) && !s.has_paid(RepairKind::DropNoise);
         // A fence may be a part of such a text, unless it closes one that stands in front of the value.
         let marked = ended_by_marker && (quoted || self.at_own_marker(self.peek_blank(at)));
         let firm = (s.firm || s.comma) && even || marked;
-        if expects_value || !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
+        let is_added = self.frame(&s).is_some_and(|frame| frame.added);
+        if expects_value || !firm || is_added || (self.cut && !ended_by_marker) || s.frame == NONE {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return None;
         }

@@ -21,6 +21,8 @@ pub(super) struct Key {
 const LONGEST_KEY: usize = 256;
 /// More signs than this between a name and what it stands between are no accident.
 const MOST_SIGNS: usize = 3;
+/// More signs than this did not slip in, in bytes.
+const LONGEST_NOISE: usize = 6;
 
 impl Search<'_, '_> {
     /// May a value have ended right before `at`?
@@ -46,7 +48,9 @@ impl Search<'_, '_> {
                 match self.sign_at(next) {
                     None | Some((b'}' | b']' | b')' | b',', _)) => true,
                     Some(_) if frame.is_object() => {
+                        // It may be the next one's around it, whose bracket is missing.
                         self.key_at(s, next).is_some()
+                            || self.declared_key(&State { frame: frame.parent, ..*s }, next)
                             || (frame.shape == Shape::Arguments && !matches!(b, b';'))
                     }
                     Some((first, _)) => self.may_begin(s, next, first),
@@ -57,11 +61,45 @@ impl Search<'_, '_> {
                 // A comma is missing, or strings stand side by side.
                 if frame.is_object() { self.key_at(s, next).is_some() } else { true }
             }
-            b'+' => matches!(self.bytes.get(self.peek_blank(next + 1)), Some(b'"' | b'\'')),
-            b'<' => self.at_tag(next),
-            _ if next > at => frame.is_object() && self.key_at(s, next).is_some() || self.is_fence(next),
-            _ => self.is_fence(next),
+            b'+' if self.joins(next) => true,
+            b'<' if self.at_tag(next) => true,
+            _ if self.is_fence(next) => true,
+            _ if next > at && frame.is_object() && self.key_at(s, next).is_some() => true,
+            _ => self.stray_comma(s, next) || self.noise(s, next).is_some(),
         }
+    }
+
+    /// Does a string follow the `+` at `at`?
+    pub(super) fn joins(&self, at: usize) -> bool {
+        Quote::opening(self.bytes.get(self.peek_blank(at + 1)..).unwrap_or(&[])).is_some()
+    }
+
+    /// Does a sign that is no comma stand at `at` where one should, with a key or a string behind it: `"a"| "b"`?
+    pub(super) fn stray_comma(&self, s: &State, at: usize) -> bool {
+        let next = self.peek_blank(at + 1);
+        matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'))
+            && match self.frame(s) {
+                Some(frame) if frame.is_object() => self.key_at(s, next).is_some(),
+                Some(_) => Quote::opening(self.bytes.get(next..).unwrap_or(&[])).is_some(),
+                None => false,
+            }
+    }
+
+    /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`.
+    pub(super) fn noise(&self, s: &State, at: usize) -> Option<usize> {
+        let end = at + self.signs_at(at)?;
+        let next = self.peek_blank(end);
+        let goes_on = matches!(self.sign_at(next)?, (b',' | b'}' | b']', _)) && self.may_go_on(s, next);
+        goes_on.then_some(end)
+    }
+
+    /// How many bytes the signs at `at` take that are no token, nor a part of one: no quotes, brackets, dots or commas.
+    pub(super) fn signs_at(&self, at: usize) -> Option<usize> {
+        let is_sign =
+            |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !"{}[](),.:;\"'`%_\\…⋯".contains(c);
+        let text = self.text.get(at..)?;
+        let len = text.find(|c| !is_sign(c)).unwrap_or(text.len());
+        (0 < len && len <= LONGEST_NOISE && super::mark(&self.bytes[at..]).is_none()).then_some(len)
     }
 
     /// The byte at `at`, or the sign that it begins the spelling of, and its length.
@@ -86,8 +124,9 @@ impl Search<'_, '_> {
             b'[' | b'(' => kinds.has(Kinds::ARRAY),
             b'-' | b'+' | b'.' | b'0'..=b'9' => kinds.meets(Kinds::NUMBER) || kinds.has(Kinds::STRING),
             _ => {
-                first.is_ascii_alphabetic()
-                    && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY)
+                self.noise_before(at, kinds).is_some()
+                    || first.is_ascii_alphabetic()
+                        && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY)
             }
         }
     }
@@ -115,7 +154,7 @@ impl Search<'_, '_> {
             let name = self.text.get(key.from..key.to).unwrap_or("");
             matches!(self.guide.member(frame.place, name), Member::Declared(..))
         };
-        match plain.filter(|key| is_declared(key)) {
+        match plain.filter(|key| is_declared(key) && self.colon_at(self.peek_blank(key.end)).is_some()) {
             Some(key) => Some(key),
             None => self.anchored_key(frame, at).or(plain).or_else(|| self.torn_key(frame, at)),
         }
@@ -249,7 +288,10 @@ impl Search<'_, '_> {
 
 /// The lengths of the runs of signs, no brackets and no commas, that `text` begins with, the shortest first.
 fn signs(text: &str) -> impl Iterator<Item = usize> {
-    let is_sign = |&(_, c): &(usize, char)| !c.is_alphanumeric() && !"{}[](),".contains(c);
-    let run = text.char_indices().take(MOST_SIGNS).take_while(is_sign);
+    let mut count = 0;
+    let run = text.char_indices().take(LONGEST_KEY).take_while(move |(_, c)| {
+        count += usize::from(!c.is_whitespace());
+        !c.is_alphanumeric() && !"{}[](),".contains(*c) && count <= MOST_SIGNS
+    });
     once(0).chain(run.map(|(at, c)| at + c.len_utf8()))
 }

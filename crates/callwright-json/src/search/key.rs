@@ -27,6 +27,13 @@ impl Search<'_, '_> {
             _ if self.at_marker(at) => return self.out_of_text(s),
             _ => {}
         }
+        if let Some(len) = self.signs_at(at)
+            && let next = self.peek_blank(at + len)
+            && self.bytes.get(next) == Some(&b'}')
+        {
+            let s = self.edit(s, RepairKind::DropNoise, Span::new(at, at + len), "");
+            return Some(State { at: next as u32, ..s });
+        }
         if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
             return self.positional(s, frame);
         }

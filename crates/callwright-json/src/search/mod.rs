@@ -152,6 +152,8 @@ struct Frame {
     close: u8,
     /// Both its brackets are written twice: `{{…}}`.
     doubled: bool,
+    /// Its opening bracket was missing: the closing one must be there, or nothing says that there was any.
+    added: bool,
     depth: u8,
     place: Place,
     /// Where the value that is being read in it stands.
@@ -173,6 +175,7 @@ impl Frame {
             shape,
             close,
             doubled: false,
+            added: false,
             depth: 0,
             place,
             inner: place,

@@ -87,6 +87,6 @@ impl Search<'_, '_> {
 
 /// Was a bracket or quote edited, without which the text might not have come out even?
 fn is_evened(s: &State) -> bool {
-    use RepairKind::{AddCloser, AddQuote, DropOpener, SwapBracket};
-    [AddCloser, AddQuote, DropOpener, SwapBracket].into_iter().any(|kind| s.has_paid(kind))
+    use RepairKind::{AddCloser, AddQuote, DropNoise, DropOpener, SwapBracket};
+    [AddCloser, AddQuote, DropNoise, DropOpener, SwapBracket].into_iter().any(|kind| s.has_paid(kind))
 }

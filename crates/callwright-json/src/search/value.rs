@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use super::cost::APOSTROPHE;
 use super::{Frame, NONE, Quote, SchemaMode, Search, Shape, State, Step};
 use crate::scan::skip_space;
 use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict};
@@ -32,13 +33,30 @@ impl Search<'_, '_> {
                 Err(looked) => self.fuel -= (looked - at) as i64,
             }
         }
+        self.lost_opener(s, kinds, b);
         match b {
             b'{' if kinds.has(Kinds::OBJECT) => self.open(s, Shape::Object, b, len),
             b'[' if kinds.has(Kinds::ARRAY) => self.open(s, Shape::Array, b, len),
+            b'[' if !kinds.has(Kinds::ARRAY)
+                && kinds.has(Kinds::OBJECT)
+                && self.begins_members(&s, at + len) =>
+            {
+                let s = self.edit(s, RepairKind::SwapBracket, Span::new(at, at + len), "{");
+                let s = self.push_frame(s, Shape::Object, b'}')?;
+                Some(State { at: (at + len) as u32, ..s })
+            }
             b'(' if kinds.has(Kinds::OBJECT) && self.begins_members(&s, at + len) => {
                 self.open(s, Shape::Object, b, len)
             }
             b'(' if kinds.has(Kinds::ARRAY) => self.open(s, Shape::Array, b, len),
+            b'[' if !kinds.has(Kinds::ARRAY)
+                && self.frame(&s).is_some_and(|f| f.shape == Shape::Array && !f.doubled) =>
+            {
+                let frame = *self.frame(&s)?;
+                let s = self.edit(s, RepairKind::DropOpener, Span::new(at, at + len), "");
+                let s = self.with_frame(s, Frame { doubled: true, ..frame });
+                Some(State { at: (at + len) as u32, ..s })
+            }
             // A list of one, where the object itself was asked for.
             b'[' if s.frame == NONE && kinds.has(Kinds::OBJECT) => self.group(s, len, b']'),
             // Its text was put into quotes as it is: `"{"a": 1}"`
@@ -59,6 +77,11 @@ impl Search<'_, '_> {
                 Some(State { at: inner as u32, ..s })
             }
             _ if self.at_marker(at) => self.out_of_text(s),
+            _ if let Some(behind) = self.noise_before(at, kinds) => {
+                let fork = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
+                self.heap.push(State { at: behind as u32, ..fork });
+                self.bare_value(s)
+            }
             _ => match Quote::opening(&self.bytes[at..]) {
                 Some((quote, len)) => self.quoted(s, quote, len),
                 None => match python::prefix(self.bytes, at) {
@@ -87,6 +110,28 @@ impl Search<'_, '_> {
         };
         let s = self.push_frame(s, shape, close)?;
         Some(State { at: at.end, ..s })
+    }
+
+    /// The value at `s.at` may be the first one in an object or a list whose opening bracket is missing: `"to": "name": "x"}`.
+    fn lost_opener(&mut self, s: State, kinds: Kinds, first: u8) {
+        let at = s.at as usize;
+        if kinds.has(Kinds::STRING) || s.frame == NONE || self.strict_quotes || matches!(first, b'[' | b'(') {
+            return;
+        }
+        let place = self.place(&s);
+        let is_declared = self.guide.name(place, 0).is_some();
+        let (shape, close, put) = match first {
+            _ if kinds.has(Kinds::OBJECT) && is_declared && self.begins_members(&s, at) => {
+                (Shape::Object, b'}', "{")
+            }
+            b'"' | b'{' | b']' | b'-' | b'0'..=b'9' if kinds == Kinds::ARRAY => (Shape::Array, b']', "["),
+            _ => return,
+        };
+        let s = self.edit(s, RepairKind::AddOpener, Span::at(at), put);
+        let Some(s) = self.push_frame(s, shape, close) else { return };
+        let Some(frame) = self.frame(&s).copied() else { return };
+        let s = self.with_frame(s, Frame { added: true, ..frame });
+        self.heap.push(s);
     }
 
     /// Enters the wrapping around one value whose first `len` bytes stand at `s.at`, and which ends with `close`.
@@ -129,6 +174,25 @@ impl Search<'_, '_> {
         kinds.has(kind).then_some(inner)
     }
 
+    /// Where the signs end that stand at `at` in front of a value of one of these `kinds`: `"a": * "x"`.
+    pub(super) fn noise_before(&self, at: usize, kinds: Kinds) -> Option<usize> {
+        let len = self.signs_at(at)?;
+        let next = self.peek_blank(at + len);
+        let is_value = match self.sign_at(next)?.0 {
+            b'{' => kinds.has(Kinds::OBJECT),
+            b'[' => kinds.has(Kinds::ARRAY),
+            b'"' | b'\'' => kinds.has(Kinds::STRING),
+            // What belongs to a number is not known.
+            b'0'..=b'9' => {
+                let is_sign = matches!(self.bytes[at + len - 1], b'-' | b'+');
+                kinds.meets(Kinds::NUMBER) && (at + len < next || !is_sign)
+            }
+            b']' | b'}' => true,
+            _ => matches!(self.text.get(next..self.word_end(next)), Some("true" | "false" | "null")),
+        };
+        is_value.then_some(at + len)
+    }
+
     /// A string value; three quotes in a row may be one opening quote or three.
     fn quoted(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
         let at = s.at as usize;
@@ -142,7 +206,27 @@ impl Search<'_, '_> {
         {
             self.heap.push(fork);
         }
+        let behind = at + 2 * len;
+        if triple.is_none()
+            && self.bytes.get(at..at + len) == self.bytes.get(at + len..behind)
+            && !self.may_go_on(&s, behind)
+            && !self.strict_quotes
+        {
+            // The quote is written twice: `""Paris"`
+            let fork = self.double_quote(s, quote, Span::new(at, at + len));
+            let fork = self.open_string(State { at: (at + len) as u32, ..fork }, quote, len);
+            self.heap.extend(fork);
+        }
         self.open_string(s, quote, len)
+    }
+
+    /// Drops the second of two quotes where there should be one.
+    pub(super) fn double_quote(&mut self, s: State, quote: Quote, at: Span) -> State {
+        let s = self.edit(s, RepairKind::DropNoise, at, "");
+        match quote {
+            Quote::Single => State { cost: s.cost.plus(APOSTROPHE), ..s },
+            _ => s,
+        }
     }
 
     /// A string of Python with letters before its quote: `u'a'`, `rb"\n"`.
