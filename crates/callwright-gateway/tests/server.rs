@@ -27,6 +27,7 @@ fn a_request_that_is_not_meant_is_refused_in_openais_form() {
     let replay = replay(HELLO);
     let mut relay = relay_to(&replay.base_url());
     relay.limits.body = 1000;
+    relay.capability.probe = false;
     let running = Running::start(GatewayConfig::default(), relay);
     let long = "x".repeat(1001);
     let chat = "POST /v1/chat/completions";
@@ -97,6 +98,7 @@ fn with_keys_only_their_owners_are_answered() {
     let config = GatewayConfig { keys, ..GatewayConfig::default() };
     let mut relay = relay_to(&replay.base_url());
     relay.upstreams[0].key_env = None;
+    relay.capability.probe = false;
     let running = Running::start(config, relay);
     for path in ["POST /v1/chat/completions", "POST /v1/embeddings", "GET /v1/models", "GET /metrics"] {
         let body = if path.starts_with("POST") { hello().to_string() } else { String::new() };

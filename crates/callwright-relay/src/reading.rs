@@ -59,6 +59,8 @@ pub(crate) struct ChoiceReader<'t> {
     lone_surrogates: usize,
     ids: Ids,
     verdicts: Vec<Verdict>,
+    /// Is an answer that left tokens over believed to have ended by itself?
+    trusts_ends: bool,
 }
 
 /// Both read a stream of deltas; what they read differs.
@@ -98,6 +100,8 @@ impl<'t> ChoiceReader<'t> {
             lone_surrogates: 0,
             ids: Ids::default(),
             verdicts: Vec::new(),
+            // A model that is to learn from its errors has to see this one, too.
+            trusts_ends: options.policy != Policy::Feedback,
         }
     }
 
@@ -149,7 +153,7 @@ impl<'t> ChoiceReader<'t> {
             Engine::Free(mut scanner) => {
                 scanner.finish_reason(reason);
                 // It stopped by itself: what ends too early the model forgot to close.
-                if budget == Budget::Left {
+                if budget == Budget::Left && self.trusts_ends {
                     scanner.doubt_open_ends(false);
                 }
                 scanner.finish(out)
@@ -193,12 +197,13 @@ pub(crate) enum Budget {
     Spent,
     /// Something: it ended by itself.
     Left,
-    /// Nobody said how many there are, or the upstream does not count.
+    /// The upstream does not count.
     Unknown,
 }
 
 impl Budget {
-    /// Of `most` completion tokens, where the request names a bound, so many were `spent`.
+    /// Of `most` completion tokens, where the request names a bound, so many were `spent`. Where it names none, the upstream may
+    /// have one of its own, of which nobody here knows.
     pub(crate) fn of(most: Option<u64>, spent: Usage) -> Budget {
         match most {
             Some(most) if most <= spent.completion => Budget::Spent,

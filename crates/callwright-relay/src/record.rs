@@ -50,6 +50,8 @@ pub struct TurnRecord {
     pub end: TurnEnd,
     /// The HTTP status of the answer.
     pub status: u16,
+    /// Why the client does not get what it asked for, in one line, where that is not the fault of one attempt alone.
+    pub error: Option<String>,
     /// From the request to the first byte of the answer.
     pub first_byte: Duration,
     /// From the request to the end of the answer.
@@ -150,6 +152,10 @@ pub enum AttemptReason {
     NoTools,
     /// The upstream takes no schema or grammar: the same request, unconstrained.
     NoConstraint,
+    /// The upstream does not know `stream_options`: the same request, whose tokens nobody counts.
+    NoUsage,
+    /// The upstream takes another member for the bound of an answer's tokens: the same request with that one.
+    OtherBound,
     /// A broken call was asked for again.
     Reask,
     /// A call may have been shown rather than made: the model was asked whether it means it.
@@ -171,7 +177,9 @@ impl AttemptReason {
             AttemptReason::First
             | AttemptReason::Failover
             | AttemptReason::NoTools
-            | AttemptReason::NoConstraint => false,
+            | AttemptReason::NoConstraint
+            | AttemptReason::NoUsage
+            | AttemptReason::OtherBound => false,
         }
     }
 
@@ -182,6 +190,8 @@ impl AttemptReason {
             AttemptReason::Failover => "failover",
             AttemptReason::NoTools => "no-tools",
             AttemptReason::NoConstraint => "no-constraint",
+            AttemptReason::NoUsage => "no-usage",
+            AttemptReason::OtherBound => "other-bound",
             AttemptReason::Reask => "reask",
             AttemptReason::Confirm => "confirm",
             AttemptReason::Feedback => "feedback",
@@ -201,6 +211,8 @@ pub enum TurnEnd {
     Corrected,
     /// A call was refused, visibly.
     Refused,
+    /// The content is not the JSON that was asked for with `response_format`, and says so.
+    Invalid,
     /// The breaker ended it: the same error over and over.
     Breaker,
     /// The request itself could not be used.
@@ -216,11 +228,12 @@ pub enum TurnEnd {
 
 impl TurnEnd {
     /// All of them.
-    pub const ALL: [TurnEnd; 9] = [
+    pub const ALL: [TurnEnd; 10] = [
         TurnEnd::Passed,
         TurnEnd::Healed,
         TurnEnd::Corrected,
         TurnEnd::Refused,
+        TurnEnd::Invalid,
         TurnEnd::Breaker,
         TurnEnd::Rejected,
         TurnEnd::UpstreamError,
@@ -235,6 +248,7 @@ impl TurnEnd {
             TurnEnd::Healed => "healed",
             TurnEnd::Corrected => "corrected",
             TurnEnd::Refused => "refused",
+            TurnEnd::Invalid => "invalid",
             TurnEnd::Breaker => "breaker",
             TurnEnd::Rejected => "rejected",
             TurnEnd::UpstreamError => "upstream-error",

@@ -4,8 +4,8 @@
 //! string itself says which: `\"`, `\\` and layout that stands like layout show that its writer escapes; `\t` before a letter
 //! shows nothing. Where both stay, it is refused.
 
-use super::Search;
-use super::{Quote, State};
+use super::{Quote, Search, State};
+use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Problem, Span};
 
@@ -55,7 +55,7 @@ impl Search<'_, '_> {
     pub(super) fn escapes(&mut self, s: &State, open: usize, quote: Quote) -> Option<Escapes> {
         let body = self.bytes.get(open..).unwrap_or(&[]);
         let mut seen = Seen::default();
-        let mut at = 0;
+        let mut at = string_stop(body, 0, quote.lead());
         while let Some(&byte) = body.get(at) {
             match byte {
                 b'\\' => at += seen.escape(body, at),
@@ -72,6 +72,7 @@ impl Search<'_, '_> {
                 }
                 _ => at += 1,
             }
+            at = string_stop(body, at, quote.lead());
         }
         // It is looked at for each way that comes here.
         self.fuel -= at as i64;

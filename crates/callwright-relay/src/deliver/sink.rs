@@ -3,14 +3,14 @@
 use callwright_json::quote;
 use std::sync::Arc;
 
-use callwright::{Event, LiveCall, Verdict};
+use callwright::{Event, LiveCall, Policy, Verdict};
 
 use crate::calls::{Ids, function, tool_call_delta};
 use crate::followup;
 use crate::record::TurnEnd;
 use crate::relay::Relay;
 use crate::report;
-use crate::turn::outcome::{finish_reason, healed_content, worse};
+use crate::turn::outcome::finish_reason;
 use crate::turn::{Resolution, Turn, refusals};
 use crate::wire::{Change, Template, rewritten};
 
@@ -36,6 +36,8 @@ pub(crate) struct Sink {
     is_torn: bool,
     /// The content, where it is held: it is JSON that may need healing.
     content: Option<String>,
+    /// What was said before a call, where one is demanded: without one it is no answer.
+    words: Option<String>,
     /// Calls go out as `function_call`.
     is_legacy: bool,
     /// Only one call goes out.
@@ -74,7 +76,9 @@ impl Sink {
             n_out: 0,
             is_held: false,
             is_torn: false,
-            content: turn.ask.json_content.then(String::new),
+            // Under a policy that mends nothing there is nothing to wait for.
+            content: (turn.ask.json_content && turn.policy != Policy::Strict).then(String::new),
+            words: (turn.has_tools() && turn.ask.choice.is_required()).then(String::new),
             is_legacy: turn.ask.is_legacy,
             is_single: turn.ask.is_legacy || turn.ask.parallel == Some(false),
             last: None,
@@ -94,9 +98,14 @@ impl Sink {
         self.is_torn
     }
 
-    /// Is the content kept until it is whole?
+    /// Is the content kept until it is whole, or until a call comes?
     pub(crate) fn holds_content(&self) -> bool {
-        self.content.is_some()
+        self.content.is_some() || self.words.is_some()
+    }
+
+    /// Has anything come besides text and calls?
+    pub(crate) fn says_else(&self) -> bool {
+        !self.is_empty
     }
 
     /// Has the upstream said why the model stopped?
@@ -147,6 +156,7 @@ impl Sink {
 
     /// Writes the next piece of a call that goes out before its verdict, with the first one its name.
     fn live_piece(&mut self, call: LiveCall, piece: &str, template: &Template, out: &mut String) {
+        self.say_words(template, out);
         let Some(live) = self.live.iter_mut().find(|live| live.call == call) else { return };
         let number = *live.number.get_or_insert_with(|| {
             let number = self.n_calls;
@@ -166,12 +176,19 @@ impl Sink {
     }
 
     fn say(&mut self, text: &str, template: &Template, out: &mut String) {
-        match &mut self.content {
-            Some(content) => content.push_str(text),
+        match self.words.as_mut().or(self.content.as_mut()) {
+            Some(held) => held.push_str(text),
             None => {
                 self.went += text.len();
-                template.delta(self.index, &format!("{{\"content\":{}}}", quote(text)), out);
+                content(self.index, text, template, out);
             }
+        }
+    }
+
+    /// Says what waited for a call.
+    pub(crate) fn say_words(&mut self, template: &Template, out: &mut String) {
+        if let Some(words) = self.words.take().filter(|words| !words.is_empty()) {
+            self.say(&words, template, out);
         }
     }
 
@@ -199,6 +216,7 @@ impl Sink {
     }
 
     fn call(&mut self, call: &callwright::Acceptance, template: &Template, out: &mut String) {
+        self.say_words(template, out);
         let id = self.ids.next(call.id.as_deref());
         self.relay.notes.keep(&id, call);
         let delta = match self.is_legacy {
@@ -225,6 +243,7 @@ impl Sink {
                 self.call(call, template, out);
             }
         }
+        self.say_words(template, out);
         let mut more = resolution.more_text.clone();
         if !self.is_torn && refusals(&resolution.verdicts).next().is_some() {
             crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
@@ -239,14 +258,8 @@ impl Sink {
         if !more.is_empty() {
             self.say(&more, template, out);
         }
-        let mut end = resolution.end;
-        if let Some(content) = self.content.take() {
-            let reason = resolution.first.finish_reason.as_deref();
-            let healed = (!self.has_calls()).then(|| healed_content(turn, &content, reason)).flatten();
-            if healed.is_some() {
-                end = worse(end, TurnEnd::Healed);
-            }
-            let content = healed.unwrap_or(content);
+        if let Some(said) = self.content.take() {
+            let content = resolution.content.clone().unwrap_or(said);
             if !content.is_empty() {
                 self.say(&content, template, out);
             }
@@ -257,7 +270,7 @@ impl Sink {
                 template.tool_error(&index, &part, out);
             }
         }
-        end
+        resolution.end
     }
 
     /// Writes the chunk that ends the choice.
@@ -272,6 +285,11 @@ impl Sink {
         let choice = rewritten(choice, &changes);
         template.last(&format!("[{choice}]"), report, out);
     }
+}
+
+/// The next piece of what is said.
+fn content(index: usize, text: &str, template: &Template, out: &mut String) {
+    template.delta(index, &format!("{{\"content\":{}}}", quote(text)), out);
 }
 
 /// The next piece of a call's arguments.

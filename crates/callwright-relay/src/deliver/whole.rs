@@ -2,7 +2,7 @@
 //! did not have to be.
 
 use bytes::Bytes;
-use callwright::Verdict;
+use callwright::{Policy, Verdict};
 use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
@@ -14,10 +14,12 @@ use crate::reading::read_whole;
 use crate::record::{TurnEnd, Usage};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
-use crate::turn::outcome::{SILENCE, append, finish_reason, healed_content, worse};
+use crate::turn::outcome::{SILENCE, append, finish_reason, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::ResponseBody;
-use crate::wire::{AnswerChoice, Change, Document, WireError, array, choices, rewritten, usage};
+use crate::wire::{
+    AnswerChoice, Change, Document, WireError, array, choices, prompt_tokens, rewritten, usage,
+};
 
 /// The answer to a request, from an upstream that answers in one piece.
 pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
@@ -44,9 +46,9 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
         let read = read_whole(&document, &turn.tool_set, options, turn.ask.max_tokens, spent);
         turn.log.read(spent, read.iter());
-        if let [only] = read.as_slice()
-            && turn.was_left_out(&open_answer.target, only)
-        {
+        let tokens = prompt_tokens(document.root());
+        let all: Vec<_> = read.iter().collect();
+        if turn.is_disproved(&open_answer.target, &all, tokens, Sent::Nothing).await {
             // Where that fails, what came first is still an answer.
             if let Ok(again) = turn.in_prompt_mode(&open_answer.target, &Question::first(&turn.ask)).await {
                 open_answer = again;
@@ -54,12 +56,32 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
             }
         }
         let mut resolutions = Vec::with_capacity(read.len());
-        for choice in read {
-            resolutions.push(turn.resolve(choice, Sent::Nothing, &open_answer.target).await);
+        let says_else: Vec<bool> =
+            choices(document.root()).map(|answered| !answered.says_nothing_else()).collect();
+        for (choice, says_else) in read.into_iter().zip(says_else) {
+            let mut resolution = turn.resolve(choice, Sent::Nothing, &open_answer.target).await;
+            turn.settle_content(&mut resolution, &open_answer.target, says_else).await;
+            resolutions.push(resolution);
+        }
+        if turn.policy == Policy::Strict
+            && let Some(fault) = resolutions.iter().find_map(|resolution| resolution.fault.clone())
+        {
+            return invalid(turn, headers, &resolutions, fault);
         }
         let (document, end) = written(&turn, document, &resolutions);
         return done(turn, headers, document, &resolutions, end);
     }
+}
+
+/// The error that a client gets that wants JSON as it was written, or none.
+fn invalid(mut turn: Box<Turn>, headers: HeaderMap, resolutions: &[Resolution], fault: String) -> Reply {
+    turn.log.end(TurnEnd::Invalid, StatusCode::BAD_GATEWAY.as_u16());
+    let mut reply = Reply::error(&WireError::upstream(StatusCode::BAD_GATEWAY, "invalid_content", fault));
+    reply.headers.extend(headers);
+    reply.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    report::head(turn.log.record(), &mut reply.headers);
+    report::outcome(turn.log.record(), TurnEnd::Invalid, resolutions, &mut reply.headers);
+    reply
 }
 
 async fn whole_document(turn: &Turn, body: ResponseBody, target: &Target) -> Result<Document, WireError> {
@@ -148,14 +170,10 @@ fn written_choice(
     if turn.is_silent(resolution) && text.trim().is_empty() && answered.says_nothing_else() {
         text = String::from(SILENCE);
     }
-    let mut end = resolution.end;
-    if turn.ask.json_content
-        && accepted.is_empty()
-        && let Some(healed) = healed_content(turn, &text, answered.finish_reason.as_deref())
-    {
-        text = healed;
-        end = worse(end, TurnEnd::Healed);
+    if let Some(content) = &resolution.content {
+        text.clone_from(content);
     }
+    let end = resolution.end;
     let mut ids = Ids::default();
     let ids: Vec<String> = accepted.iter().map(|call| ids.next(call.id.as_deref())).collect();
     for (id, call) in ids.iter().zip(&accepted) {

@@ -94,7 +94,8 @@ impl Turn {
             (TurnEnd::Corrected, Some(last)) => last.finish_reason,
             _ => first.finish_reason.clone(),
         };
-        let mut resolution = Resolution { first, verdicts, more_text, finish_reason, end };
+        let mut resolution =
+            Resolution { first, verdicts, more_text, finish_reason, end, content: None, fault: None };
         if matches!(resolution.end, TurnEnd::Refused | TurnEnd::Breaker) {
             self.ask_other_model(&mut resolution).await;
         }
@@ -156,7 +157,7 @@ impl Turn {
     }
 
     /// Asks the same candidate a follow-up, and reads its whole answer.
-    async fn ask_again(
+    pub(super) async fn ask_again(
         &mut self,
         target: &Target,
         question: &Question,
@@ -164,7 +165,8 @@ impl Turn {
     ) -> Option<Choice> {
         tracing::info!(model = target.candidate.model, why = reason.name(), "[relay] asking again");
         // Few requests come here: they alone pay for the place that asking takes.
-        let open_answer = Box::pin(self.open_at(target.clone(), question, reason)).await.ok()?;
+        let target = self.follow_up_target(target, question.choice(&self.ask));
+        let open_answer = Box::pin(self.open_at(target, question, reason)).await.ok()?;
         let document = match open_answer.source {
             AnswerSource::Recovered(document) => document,
             AnswerSource::Upstream(answer) => {
@@ -175,7 +177,9 @@ impl Turn {
         let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);
         let options = self.read_options(&open_answer.target, question.choice(&self.ask), &open_answer.shown);
         let spent = usage(document.root()).unwrap_or_default();
-        let read = read_whole(&document, tool_set, options, question.max_tokens, spent).into_iter().next();
+        let read = read_whole(&document, tool_set, options, question.most_tokens(&self.ask), spent)
+            .into_iter()
+            .next();
         self.log.read(spent, read.iter());
         read
     }

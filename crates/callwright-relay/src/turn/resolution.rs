@@ -16,6 +16,10 @@ pub(crate) struct Resolution {
     pub(crate) finish_reason: Option<String>,
     /// How it ended.
     pub(crate) end: TurnEnd,
+    /// Where JSON was asked for: what the client reads, where that is not what was said.
+    pub(crate) content: Option<String>,
+    /// Why the content is not the JSON that was asked for, in a sentence.
+    pub(crate) fault: Option<String>,
 }
 
 /// What the client has of a choice before it is resolved.
@@ -35,6 +39,8 @@ impl Resolution {
             more_text: String::new(),
             finish_reason: choice.finish_reason.clone(),
             end: TurnEnd::Passed,
+            content: None,
+            fault: None,
             first: choice,
         }
     }

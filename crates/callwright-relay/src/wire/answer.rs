@@ -140,3 +140,24 @@ pub(crate) fn usage(root: Value<'_>) -> Option<Usage> {
     let total = count_of(usage, "total_tokens").unwrap_or(prompt + completion);
     Some(Usage { prompt, completion, total })
 }
+
+/// The tokens of a prompt, and of the answer to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PromptTokens {
+    /// Those of the prompt, also where they were kept from an earlier one.
+    pub(crate) prompt: u64,
+    /// Those of the answer.
+    pub(crate) completion: u64,
+}
+
+/// What an answer, or the last chunk of one, counts of its prompt; none where it does not count.
+pub(crate) fn prompt_tokens(root: Value<'_>) -> Option<PromptTokens> {
+    let own = root.get("usage")?;
+    let Usage { prompt, completion, .. } = usage(root)?;
+    let count = |key| count_of(own, key).unwrap_or(0);
+    // OpenAI counts what it kept among the tokens of the prompt, Anthropic beside them.
+    let beside = count("cache_read_input_tokens") + count("cache_creation_input_tokens");
+    let within = own.get("prompt_tokens_details").and_then(|details| count_of(details, "cached_tokens"));
+    let within = within.filter(|cached| prompt < *cached).unwrap_or(0);
+    (0 < prompt).then_some(PromptTokens { prompt: prompt + beside.max(within), completion })
+}

@@ -10,8 +10,8 @@ mod document;
 mod error;
 mod surrogates;
 
-pub(crate) use answer::{AnswerChoice, choices, usage};
-pub(crate) use ask::{Ask, has_healing_plugin, is_healing_plugin};
+pub(crate) use answer::{AnswerChoice, PromptTokens, choices, prompt_tokens, usage};
+pub(crate) use ask::{Ask, ContentForm, has_healing_plugin, is_healing_plugin};
 pub(crate) use chunk::{CallPiece, Delta, Template, deltas};
 pub(crate) use document::{Change, Document, array, rewritten, string_of};
 pub use error::WireError;
