@@ -39,7 +39,7 @@ pub struct Options {
 /// Like [`read`], with options.
 pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     match strict(text) {
-        Ok(tree) => match unwrap(text, &tree, guide, options) {
+        Ok(tree) => match unwrap(text, &tree, guide, options).or_else(|| only(text, &tree, guide, options)) {
             Some(parse) => parse,
             None => Parse::of(Reading::strict(text, tree, Span::new(0, text.len()))),
         },
@@ -96,7 +96,7 @@ fn search<'t>(
     options: &Options,
     strict_quotes: bool,
 ) -> Parse<'t> {
-    let mut fuel = fuel_for(text.len().saturating_sub(from));
+    let mut fuel = fuel_for(text.as_bytes().get(from..).unwrap_or(&[]));
     let mut trouble = None;
     for &schema_mode in SchemaMode::closest_first(guide) {
         let search = Search::new(text, guide, schema_mode, options.cut, fuel);
@@ -136,6 +136,19 @@ fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) 
     let inner = root.as_str()?;
     inner.trim_start().starts_with(['{', '[', '"']).then_some(())?;
     Some(unwrapped(&inner, Span::new(0, text.len()), guide, options))
+}
+
+/// The object in a list of one, where the guide wants no list: `[{"a": 1}]`.
+fn only<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
+    let root = tree.root(text);
+    let kinds = guide.kinds(guide.root());
+    if root.kind() != Kind::Array || kinds.has(Kinds::ARRAY) || !kinds.has(Kinds::OBJECT) {
+        return None;
+    }
+    let mut elements = root.elements();
+    let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
+    let parse = (is_object && elements.next().is_none()).then(|| embedded::read(text, guide, options))?;
+    (!parse.readings.is_empty()).then_some(parse)
 }
 
 /// Reads `inner`, which stands at `at` in the source in the form of an escaped text.

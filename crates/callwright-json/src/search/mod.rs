@@ -12,6 +12,7 @@ mod cost;
 mod escapes;
 mod value;
 mod token;
+mod quote;
 mod body;
 mod key;
 mod follow;
@@ -26,10 +27,10 @@ use core::cmp::Ordering;
 
 use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
 
-pub(crate) use body::Quote;
 pub(crate) use cost::Cost;
 use cost::price;
 use escapes::Escapes;
+pub(crate) use quote::{Quote, mark};
 
 /// How closely the guide is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +152,8 @@ struct Frame {
     close: u8,
     /// Both its brackets are written twice: `{{…}}`.
     doubled: bool,
+    /// Its opening bracket was missing: the closing one must be there, or nothing says that there was any.
+    added: bool,
     depth: u8,
     place: Place,
     /// Where the value that is being read in it stands.
@@ -165,6 +168,24 @@ struct Frame {
 }
 
 impl Frame {
+    /// A container with nothing in it yet.
+    fn of(shape: Shape, close: u8, parent: u32, place: Place) -> Frame {
+        Frame {
+            parent,
+            shape,
+            close,
+            doubled: false,
+            added: false,
+            depth: 0,
+            place,
+            inner: place,
+            used: 0,
+            last: 0,
+            count: 0,
+            signature: 0,
+        }
+    }
+
     fn is_object(&self) -> bool {
         matches!(self.shape, Shape::Object | Shape::Arguments)
     }
@@ -222,10 +243,14 @@ pub(crate) struct Search<'t, 'g> {
 /// At most this many readings that tie are kept.
 const MOST_READINGS: usize = 3;
 
-/// What a search may spend on a text of `len` bytes, in units of some nanoseconds: what it takes to look at one byte
-/// with care. Each way to read the text goes over the whole of it, so the ways share what there is.
-pub(crate) fn fuel_for(len: usize) -> i64 {
-    i64::try_from(len).unwrap_or(i64::MAX / 32).saturating_mul(12) + (1 << 17)
+/// What a search may spend on `text`, in units of some nanoseconds: what it takes to look at one byte with care. Each way
+/// to read the text goes over the whole of it, so the ways share what there is. Where the text can be taken in two ways, at
+/// quotes, escapes, brackets and line breaks, there is more to look at.
+pub(crate) fn fuel_for(text: &[u8]) -> i64 {
+    let is_stop =
+        |b: &&u8| **b < b' ' || matches!(b, b'"' | b'\'' | b'\\' | b'(' | b')' | b'[' | b']' | b'{' | b'}');
+    let units = |n: usize| i64::try_from(n).unwrap_or(i64::MAX / 64);
+    12 * units(text.len()) + 32 * units(text.iter().filter(is_stop).count()) + (1 << 17)
 }
 
 /// What a step takes, in units of fuel.
@@ -413,19 +438,7 @@ impl<'t, 'g> Search<'t, 'g> {
             self.fail(Problem::Limit, Span::at(state.at as usize));
             return None;
         }
-        let mut frame = Frame {
-            parent: state.frame,
-            shape,
-            close,
-            doubled: false,
-            depth,
-            place,
-            inner: place,
-            used: 0,
-            last: 0,
-            count: 0,
-            signature: 0,
-        };
+        let mut frame = Frame { depth, ..Frame::of(shape, close, state.frame, place) };
         let (step, firm) = if frame.is_object() { (Step::Key, true) } else { (Step::Value, true) };
         if shape == Shape::Array {
             // A group stands where its value stands.
@@ -462,8 +475,13 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// Records an edit and pays for it.
     fn edit(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
+        pay(self.note(state, kind, at, put), kind)
+    }
+
+    /// Records an edit that costs nothing.
+    fn note(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
         self.edits.push(Edit { before: state.edits, kind, at, put: put.into() });
-        State { edits: self.edits.len() as u32 - 1, ..pay(state, kind) }
+        State { edits: self.edits.len() as u32 - 1, ..state }
     }
 
     /// Notes why a state ended, if it came farther than the ones before.
