@@ -121,6 +121,8 @@ pub struct Choice {
     pub raw: String,
     /// The native calls: name and argument text as they came.
     pub native: Vec<(String, String)>,
+    /// How many calls it made of custom tools, or of tools that the upstream runs: they pass as they come.
+    pub foreign_calls: usize,
     /// What it thought, where the upstream said so in a member of its own: `reasoning_content` or `reasoning`.
     pub reasoning: String,
     /// The upstream's `finish_reason`.
@@ -135,7 +137,7 @@ pub struct Choice {
 impl Choice {
     /// Did the model neither say nor call anything?
     pub fn is_empty(&self) -> bool {
-        self.outcome.verdicts.is_empty() && self.outcome.text.trim().is_empty()
+        self.outcome.verdicts.is_empty() && self.outcome.text.trim().is_empty() && self.foreign_calls == 0
     }
 }
 

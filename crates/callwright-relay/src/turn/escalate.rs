@@ -27,7 +27,10 @@ impl Turn {
         let mut more_text = String::new();
         let mut question = Question::first(&self.ask);
         let mut spent = self.log.usage().completion;
-        let owes_a_call = self.ask.choice.is_required() && verdicts.is_empty() && self.has_tools();
+        let owes_a_call = self.ask.choice.is_required()
+            && verdicts.is_empty()
+            && first.foreign_calls == 0
+            && self.has_tools();
         if owes_a_call && self.ladder.may_demand(self.log.elapsed()) {
             let tokens = self.ladder.tokens_left();
             let demand = followup::demand(&first, &self.tool_set, &self.ask.choice, tokens);

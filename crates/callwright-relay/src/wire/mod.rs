@@ -8,11 +8,13 @@ mod ask;
 mod chunk;
 mod document;
 mod error;
+mod foreign;
 mod surrogates;
 
-pub(crate) use answer::{AnswerChoice, choices, usage};
+pub(crate) use answer::{AnswerCall, AnswerChoice, choices, usage};
 pub(crate) use ask::{Ask, has_healing_plugin, is_healing_plugin};
 pub(crate) use chunk::{CallPiece, Delta, Template, deltas};
 pub(crate) use document::{Change, Document, array, rewritten, string_of};
 pub use error::WireError;
+pub(crate) use foreign::{Foreign, is_foreign, is_of_function};
 pub(crate) use surrogates::Surrogates;
