@@ -33,6 +33,10 @@ const LAYERS: &[Layer] = &[
     Layer { name: "callwright-replay", never: &["callwright-relay", "callwright-gateway", "axum"] },
     Layer { name: "callwright-agent", never: &["callwright-gateway", "axum"] },
     Layer {
+        name: "callwright-python",
+        never: &["callwright-relay", "callwright-store", "callwright-gateway", "callwright-agent", "tokio"],
+    },
+    Layer {
         name: "callwright-macros",
         never: &["callwright", "callwright-json", "callwright-relay", "callwright-agent", "tokio"],
     },
@@ -50,6 +54,9 @@ const FELT_BY_OTHERS: [(&str, &[&str]); 4] = [
     ("schemars", &["preserve_order"]),
     ("toml", &["preserve_order", "fast_hash"]),
 ];
+
+/// The ways in from outside, which no crate takes.
+const DOORS: [&str; 2] = ["callwright-cli", "callwright-python"];
 
 /// Who may use `anyhow`: only the two that talk to a person.
 const ANYHOW: [&str; 2] = ["callwright-cli", "xtask"];
@@ -140,8 +147,8 @@ fn judge(graph: &Graph) -> Vec<String> {
     }
     for name in &graph.members {
         let direct: Vec<&str> = graph.direct(name).collect();
-        if direct.contains(&"callwright-cli") {
-            breaches.push(format!("{name} imports callwright-cli: nothing does"));
+        for door in DOORS.iter().filter(|door| direct.contains(door)) {
+            breaches.push(format!("{name} imports {door}: nothing does"));
         }
         if direct.contains(&"anyhow") && !ANYHOW.contains(&name.as_str()) {
             breaches.push(format!("{name} uses anyhow: libraries name their errors"));
@@ -209,6 +216,8 @@ mod tests {
         finds(&[("callwright-macros", &["callwright"])], "depends on callwright,");
         finds(&[("callwright", &["anyhow"])], "uses anyhow");
         finds(&[("callwright-agent", &["callwright-cli"])], "imports callwright-cli");
+        finds(&[("callwright-cli", &["callwright-python"])], "imports callwright-python");
+        finds(&[("callwright-python", &["callwright-agent"])], "depends on callwright-agent");
     }
 
     #[test]

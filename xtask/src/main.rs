@@ -1,4 +1,4 @@
-//! The house's own commands: `cargo xtask tidy | test | documented | e2e | score DIR | bench gateway | bench store`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | documented | e2e | score DIR | bench gateway | bench store`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
@@ -9,6 +9,7 @@ mod house;
 mod layers;
 mod packages;
 mod postgres;
+mod python;
 mod score;
 mod step;
 mod suite;
@@ -21,6 +22,9 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask tidy         the layer table and the house rules
        cargo xtask test         everything, in order, with the seconds of each step
+       cargo xtask python       of these, what is in Python (needs Python 3.11 with pip)
+       cargo xtask wheel        the Python package: a wheel for this machine, and a source archive that builds offline,
+                                in target/wheels
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
                                 the cells whose names hold NAME, such as gateway/langchain (needs Python 3, npm);
@@ -42,6 +46,8 @@ fn main() -> ExitCode {
     let done = match args.as_slice() {
         ["tidy"] => tidy(),
         ["test"] => suite::test(),
+        ["python"] => suite::python(),
+        ["wheel"] => python::wheel(),
         ["documented"] => suite::documented(),
         ["documented", documented::HERE] => documented::run_here(false),
         ["documented", documented::ALONE] => documented::run_here(true),

@@ -161,8 +161,8 @@ impl Scorer {
                 at.and_then(|at| words.get(at)).with_context(|| format!("not understood: {report}"))?;
             Ok(figure.parse()?)
         };
-        table.at_least("public reports: as expected %", behind("expected")?, 91.0);
-        table.at_most("public reports: wrong calls", behind("calls")?, 6.0);
+        table.at_least("public reports: as expected %", behind("expected")?, 93.0);
+        table.at_most("public reports: wrong calls", behind("calls")?, 5.0);
         Ok(())
     }
 

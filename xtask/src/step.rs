@@ -26,14 +26,19 @@ pub(crate) struct Tally {
 /// like, as ring's does, would run anew, and all that stands on it, whenever a build from here follows one from a
 /// shell.
 pub(crate) fn cargo(root: &Path) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root).env("CARGO_TERM_COLOR", "never");
+    program(root, Path::new(env!("CARGO")))
+}
+
+/// Another program that runs cargo, or none, in the project's root; it is told as little.
+pub(crate) fn program(root: &Path, program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root).env("CARGO_TERM_COLOR", "never");
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"CARGO_PKG_") {
-            cargo.env_remove(name);
+            command.env_remove(name);
         }
     }
-    cargo
+    command
 }
 
 /// Runs `command` to its end.
@@ -90,14 +95,18 @@ impl Tally {
     }
 }
 
-/// Reads the summary lines of both runners:
-/// `Summary [ 0.01s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped` and
-/// `test result: ok. 5 passed; 0 failed; 0 ignored; …`.
+/// Reads the summary lines of the runners:
+/// `Summary [ 0.01s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped`,
+/// `test result: ok. 5 passed; 0 failed; 0 ignored; …`, and pytest's `1 failed, 5 passed, 2 warnings in 0.10s`.
 ///
 /// nextest repeats the second one, indented, for each test that fails; those are in its summary already.
 fn counted(line: &str) -> Tally {
     let counts = if line.trim_start().starts_with("Summary [") {
         line.split_once(" run: ").map_or("", |(_, counts)| counts)
+    } else if let Some((counts, took)) = line.trim_matches(['=', ' ', '\n']).rsplit_once(" in ")
+        && [counts, took].iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        counts
     } else {
         line.strip_prefix("test result: ")
             .and_then(|rest| rest.split_once(". "))
@@ -109,7 +118,7 @@ fn counted(line: &str) -> Tally {
         let Ok(number) = number.parse::<usize>() else { continue };
         match what.split(" (").next().unwrap_or(what) {
             "passed" => tally.passed += number,
-            "failed" | "timed out" | "exec failed" => tally.failed += number,
+            "failed" | "timed out" | "exec failed" | "error" | "errors" => tally.failed += number,
             "skipped" | "ignored" => tally.skipped += number,
             _ => {}
         }
@@ -122,13 +131,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_runners_are_understood() {
+    fn the_runners_are_understood() {
         let tally = |passed, failed, skipped| Tally { passed, failed, skipped, ok: false };
         let nextest =
             "     Summary [   0.012s] 14 tests run: 11 passed (1 slow), 2 failed, 1 timed out, 4 skipped";
         assert_eq!(counted(nextest), tally(11, 3, 4));
         let libtest = "test result: FAILED. 5 passed; 1 failed; 2 ignored; 0 measured; 9 filtered out; finished in 0.01s";
         assert_eq!(counted(libtest), tally(5, 1, 2));
+        let pytest = "=========== 1 failed, 5 passed, 1 skipped, 2 warnings, 1 error in 0.10s ===========\n";
+        assert_eq!(counted(pytest), tally(5, 2, 1));
+        assert_eq!(counted("117 passed in 61.77s (0:01:01)\n"), tally(117, 0, 0));
         assert_eq!(counted("test passes ... ok"), Tally::default());
         assert_eq!(counted(&format!("    {libtest}")), Tally::default());
     }

@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use crate::bystander::bystander;
 use crate::packages::packages;
 use crate::postgres::{Postgres, VARIABLE};
+use crate::python::Python;
 use crate::step::{self, Tally, cargo};
 use crate::{documented, e2e, root, tidy};
 
@@ -76,9 +77,29 @@ pub(crate) fn test() -> Result<()> {
         });
     }
     built(&mut suite, &root);
+    in_python(&mut suite, &root);
     suite.tests(DOCUMENTED, || documented::run(&root));
     end_to_end(&mut suite, &root, "", None);
     suite.finish()
+}
+
+/// Runs what there is in Python, against the command that is built.
+///
+/// # Errors
+/// As [`test()`].
+pub(crate) fn python() -> Result<()> {
+    let mut suite = Suite::default();
+    let root = root()?;
+    built(&mut suite, &root);
+    in_python(&mut suite, &root);
+    suite.finish()
+}
+
+fn in_python(suite: &mut Suite, root: &Path) {
+    let Some(python) = suite.install("Python packages", || Python::open(root)) else { return };
+    suite.check("Python wheel", || python.install());
+    suite.check("Python types", || python.types());
+    suite.tests("Python", || python.tests());
 }
 
 /// The commands that the documentation prints.

@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use callwright::{Acceptance, Context, NativeCall, Outcome, Policy, ToolSet};
+use callwright::{Acceptance, Compiled, Context, NativeCall, Outcome, Policy, ToolSet};
 use callwright_json::{Value, strict};
 use serde::Serialize;
 
 use crate::args::{BenchArgs, BenchWhat, DefectsArgs};
-use crate::compiled::Compiled;
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::input::{self, Line};

@@ -7,7 +7,6 @@ use callwright::{
     CallDelta, Context, Delta, Feedback, Healed, NativeCall, Outcome, Reason, Refusal, Scanner, Schema,
     ToolSet,
 };
-use callwright_json::Span;
 
 use crate::chunks::Chunks;
 use crate::failure::Failure;
@@ -72,16 +71,7 @@ pub(crate) fn heal(
 
 /// What is wrong with a text that was to be healed: it is refused like the payload of a call.
 pub(crate) fn why(text: &str, reason: &Reason) -> Feedback {
-    let refusal = Refusal {
-        id: None,
-        name: None,
-        dialect: "json".into(),
-        number: 1,
-        span: Span::new(0, text.len()),
-        block: text.to_owned(),
-        reason: reason.clone(),
-    };
-    refusal.feedback()
+    Refusal::of_text(text, reason.clone()).feedback()
 }
 
 /// One line that says what is wrong.
@@ -91,11 +81,6 @@ pub(crate) fn sentence(feedback: &Feedback) -> String {
         Some(error) => format!("not valid JSON: {error}"),
         None => feedback.message.clone(),
     }
-}
-
-/// What the model is told, in the channel that it used.
-pub(crate) fn told(feedback: &Feedback) -> String {
-    if feedback.dialect == "native" { feedback.tool_result() } else { feedback.user_message() }
 }
 
 /// The result of `work` and the microseconds it took, to a tenth.

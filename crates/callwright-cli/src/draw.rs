@@ -142,7 +142,7 @@ impl Pen {
         readings(out, &feedback);
         out.push('\n');
         self.heading(out, "what the model is told");
-        indent(out, &door::told(&feedback));
+        indent(out, &feedback.message_to_model());
     }
 
     fn coercions(self, out: &mut String, coercions: &[Coercion]) {

@@ -2,11 +2,10 @@
 
 use std::io;
 
-use callwright::{HealReport, Schema};
+use callwright::{Compiled, HealReport, Schema};
 use callwright_json::{Kind, strict};
 
 use crate::args::HealArgs;
-use crate::compiled::Compiled;
 use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::jsonl::{self, Answer};

@@ -10,7 +10,6 @@ mod caps;
 mod chat;
 mod checkup;
 mod chunks;
-mod compiled;
 mod config;
 mod demo;
 mod dialects;

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 
-use callwright::{Context, Dialects, NativeCall, Report, ToolSet};
+use callwright::{Compiled, Context, Dialects, NativeCall, Report, ToolSet};
 use callwright_json::{Kind, Value, strict};
 
 use crate::args::{ParseArgs, Start};
-use crate::compiled::Compiled;
 use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::jsonl::{self, Answer};

@@ -7,8 +7,6 @@ use serde::Serialize;
 use serde::ser::{Error, Serializer};
 use serde_json::value::RawValue;
 
-use crate::door;
-
 /// The JSON text of `value`.
 pub(crate) fn json(value: &impl Serialize) -> String {
     // Nothing here has keys that are no strings, which is all that can fail.
@@ -55,7 +53,7 @@ impl<'a> Parsed<'a> {
     pub(crate) fn of(id: &'a str, outcome: &Outcome, report: &'a Report<'a>, us: f64) -> Parsed<'a> {
         // An answer of nothing but refusals is an error; beside a call they are news.
         let refused = report.refusals.first().filter(|_| report.calls.is_empty());
-        let told = outcome.refusals().map(|refusal| door::told(&refusal.feedback()));
+        let told = outcome.refusals().map(|refusal| refusal.feedback().message_to_model());
         Parsed {
             id: Raw(id),
             error: refused.map(|refusal| refusal.why.message.as_str()),

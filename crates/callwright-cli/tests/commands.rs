@@ -514,7 +514,7 @@ fn caps_say_what_a_model_can_do_and_who_says_so() {
         ("gpt-4o", "native", "the model's family"),
         ("google/gemma-3-27b-it:free", "prompt", "the model's family"),
         ("house/own", "native", "configured"),
-        ("nobody-knows", "prompt", "nothing is known"),
+        ("nobody-knows", "native", "nothing is known yet"),
     ] {
         let ran = run(&["caps", model, "--config", &config], "");
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);

@@ -217,8 +217,8 @@ fn the_log_tells_how_tools_reach_a_model() {
     };
     // S3-40, S3-55
     let found = find("capability found");
-    assert_eq!((&found["model"], &found["tools"]), (&json!("gpt-4o"), &json!(true)));
-    assert!(found["source"].is_string());
+    assert_eq!(found["model"], "gpt-4o");
+    assert!(found["source"].is_string() && found["tools"].is_boolean());
     // S3-56
     assert_eq!(find("[relay] mode")["mode"], "native");
     // S3-58

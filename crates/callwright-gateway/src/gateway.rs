@@ -157,10 +157,12 @@ impl Gateway {
         let start = |number| Worker::start(number, Api { shared: shared.clone(), relay: relay.clone() });
         let workers: Vec<Worker> =
             (0..workers).map(start).collect::<io::Result<_>>().map_err(StartError::Threads)?;
+        let meeting = relay.meet_upstreams();
         // The workers have it: once they are gone, nobody makes spans any more.
         drop(relay);
         let ended = runtime.block_on(async {
             let exporter = exporter.map(|exporter| tokio::spawn(exporter.run()));
+            let meeting = tokio::spawn(meeting);
             if signals == Signals::Heed {
                 stop.heed_signals()?;
             }
@@ -175,6 +177,7 @@ impl Gateway {
                 () = noticed => {}
             }
             drop(listener);
+            meeting.abort();
             stop.advance(Phase::Draining);
             let joined = tokio::task::spawn_blocking(|| workers.into_iter().for_each(Worker::join));
             joined.await.map_err(io::Error::other)?;

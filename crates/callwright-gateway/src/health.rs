@@ -126,7 +126,9 @@ fn is_native(relay: &Relay, model: &Model) -> bool {
     let Some(candidate) = route.candidates.first() else { return false };
     let known = relay.capabilities().what_is_known(candidate);
     match (&known.tools_source, &model.supported_parameters) {
-        (Source::Family | Source::Unknown, Some(parameters)) => parameters.iter().any(|p| p == "tools"),
-        _ => known.tools,
+        (Source::Configured | Source::Experience(_) | Source::Metadata(_), _) | (_, None) => known.tools,
+        (Source::Host(_) | Source::Server(_) | Source::Family | Source::Unknown, Some(parameters)) => {
+            parameters.iter().any(|p| p == "tools")
+        }
     }
 }

@@ -98,9 +98,10 @@ pub(crate) fn ended(turn: &TurnRecord) {
             }
         }
     }
-    let error = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
+    let of_attempt = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
+    let error = || turn.error.as_deref().or_else(of_attempt);
     match turn.end {
-        TurnEnd::UpstreamError | TurnEnd::Cut => tracing::warn!(
+        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Rejected | TurnEnd::Invalid => tracing::warn!(
             request = %turn.id,
             model = turn.model,
             end = turn.end.name(),
@@ -110,20 +111,16 @@ pub(crate) fn ended(turn: &TurnRecord) {
             "[chat] failed"
         ),
         // The client has an answer that says so.
-        TurnEnd::Breaker => tracing::warn!(
+        TurnEnd::Refused | TurnEnd::Breaker => tracing::warn!(
             request = %turn.id,
             model = turn.model,
             end = turn.end.name(),
+            status = turn.status,
             attempts = turn.attempts.len(),
             reason = last_refusal(turn),
             "[chat] gave up: no right call came"
         ),
-        TurnEnd::Passed
-        | TurnEnd::Healed
-        | TurnEnd::Corrected
-        | TurnEnd::Refused
-        | TurnEnd::Rejected
-        | TurnEnd::HungUp => {
+        TurnEnd::Passed | TurnEnd::Healed | TurnEnd::Corrected | TurnEnd::HungUp => {
             tracing::debug!(
                 request = %turn.id,
                 model = turn.model,

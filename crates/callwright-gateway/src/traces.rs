@@ -229,7 +229,7 @@ fn request(
     }
     attributes.extend(usage(total));
     let has_failed = match turn.end {
-        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Breaker => true,
+        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Breaker | TurnEnd::Invalid => true,
         TurnEnd::Passed
         | TurnEnd::Healed
         | TurnEnd::Corrected

@@ -67,6 +67,7 @@ fn health_counts_what_the_running_configuration_can_do() {
     let upstream = replay(UPSTREAM);
     let mut relay = relay_to(&upstream.base_url());
     relay.default_model = Some("google/gemma-3-27b-it:free".into());
+    relay.capability.probe = false;
     let running = Running::start(GatewayConfig::default(), relay.clone());
     let answer = running.get("/health");
     assert_eq!(answer.status, 200);

@@ -27,6 +27,7 @@ fn a_request_that_is_not_meant_is_refused_in_openais_form() {
     let replay = replay(HELLO);
     let mut relay = relay_to(&replay.base_url());
     relay.limits.body = 1000;
+    relay.capability.probe = false;
     let running = Running::start(GatewayConfig::default(), relay);
     let long = "x".repeat(1001);
     let chat = "POST /v1/chat/completions";
@@ -110,13 +111,14 @@ fn other_methods_types_and_spellings_of_a_path_reach_the_upstream() {
         "OPTIONS /v1/files",
         "POST /v1/files/",
     ] {
-        let before = replay.requests().len();
         running.ask(head, if head.starts_with("POST") { "--x--" } else { "" });
-        assert_eq!(replay.requests().len(), before + 1, "{head}");
     }
-    let asked = replay.requests();
+    // What a gateway asks on its own is for other paths.
+    let mut asked = replay.requests();
+    asked.retain(|request| request.path.starts_with("/v1/files"));
+    let lines: Vec<String> = asked.iter().map(|asked| format!("{} {}", asked.method, asked.path)).collect();
+    assert_eq!(lines, ["POST /v1/files", "DELETE /v1/files", "OPTIONS /v1/files", "POST /v1/files"]);
     assert_eq!(asked[0].header("content-type"), Some("multipart/form-data; boundary=x"));
-    assert_eq!(asked[1].method, "DELETE");
     for path in ["/v1/chat/completions/", "/chat/completions", "/chat/completions/"] {
         assert_eq!(running.ask(&format!("POST {path}"), &hello().to_string()).status, 200, "{path}");
     }
@@ -157,6 +159,7 @@ fn with_keys_only_their_owners_are_answered() {
     let config = GatewayConfig { keys, ..GatewayConfig::default() };
     let mut relay = relay_to(&replay.base_url());
     relay.upstreams[0].key_env = None;
+    relay.capability.probe = false;
     let running = Running::start(config, relay);
     for path in ["POST /v1/chat/completions", "POST /v1/embeddings", "GET /v1/models", "GET /metrics"] {
         let body = if path.starts_with("POST") { hello().to_string() } else { String::new() };

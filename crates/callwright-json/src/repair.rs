@@ -115,6 +115,8 @@ repair_kinds! {
     SwapLiteral "swap-literal" Lossless,
     /// Call or tuple brackets are replaced by JSON ones: `(1, 2)`, `f(a=1)`.
     SwapSyntax "swap-syntax" Lossless,
+    /// A mark around a call or an argument is put right, or added: `<parametre=a>`, `</parameter`.
+    MendMark "mend-mark" Inferred,
     /// A bare key gets its quotes: `{a: 1}`.
     QuoteKey "quote-key" Lossless,
     /// A bare text gets its quotes: `{"a": Paris}`.

@@ -43,6 +43,7 @@ pub(crate) fn reask(
         ],
         offer: Some(Offer { tool_set: Arc::clone(tool_set), choice }),
         max_tokens: Some(tokens_for(&refusal.block).min(tokens)),
+        tells_by_bound: matches!(refusal.reason, Reason::OpenEnd(_)),
         stream: false,
     }
 }
@@ -60,6 +61,7 @@ pub(crate) fn demand(choice: &Choice, tool_set: &Arc<ToolSet>, wanted: &ToolChoi
         ],
         offer: Some(Offer { tool_set: Arc::clone(tool_set), choice: wanted.clone() }),
         max_tokens: Some(CALL_TOKENS.min(tokens)),
+        tells_by_bound: false,
         stream: false,
     }
 }
@@ -74,8 +76,36 @@ pub(crate) fn confirm(choice: &Choice, tokens: u64) -> Option<Question> {
         ],
         offer: None,
         max_tokens: Some(tokens_for(&choice.raw).min(tokens)),
+        tells_by_bound: false,
         stream: false,
     })
+}
+
+/// Asks for JSON again that was asked for with `response_format`: `said` is what came instead.
+pub(crate) fn content(before: &Question, said: &str, refusal: &Refusal, tokens: u64) -> Question {
+    let mut more = before.more.clone();
+    if !said.trim().is_empty() {
+        more.push(json!({"role": "assistant", "content": said}).to_string());
+    }
+    let ask = format!("{} Answer again with that JSON alone.", content_fault(refusal));
+    more.push(json!({"role": "user", "content": ask}).to_string());
+    Question { more, offer: None, max_tokens: Some(tokens), tells_by_bound: false, stream: false }
+}
+
+/// Why an answer is not the JSON that was asked for, in a sentence.
+pub(crate) fn content_fault(refusal: &Refusal) -> String {
+    let why = match &refusal.reason {
+        Reason::Truncated(_) | Reason::OpenEnd(_) => String::from("it ends too early"),
+        Reason::Ambiguous { .. } => String::from("it can be read in more than one way"),
+        _ => {
+            let feedback = refusal.feedback();
+            match &feedback.json_error {
+                Some(error) => error.to_string(),
+                None => feedback.message,
+            }
+        }
+    };
+    format!("The answer is not the JSON that was asked for: {why}.")
 }
 
 /// The tokens that saying `calls` again may take. Arguments take about a token for each three bytes; twice that leaves room
@@ -91,7 +121,13 @@ pub(crate) fn feedback(before: &Question, choice: &Choice, mode: Mode, tokens: u
         Some(messages) => more.extend(messages),
         None => more.extend(in_text(choice)),
     }
-    Question { more, offer: before.offer.clone(), max_tokens: Some(tokens), stream: false }
+    Question {
+        more,
+        offer: before.offer.clone(),
+        max_tokens: Some(tokens),
+        tells_by_bound: false,
+        stream: false,
+    }
 }
 
 /// The refused calls as calls, each answered by its error. None where one of them is no JSON: no server takes

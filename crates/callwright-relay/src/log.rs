@@ -109,6 +109,11 @@ impl Log {
         self.record.status = status;
     }
 
+    /// The client does not get what it asked for, for this reason.
+    pub(crate) fn fault(&mut self, error: &str) {
+        self.record.error = Some(error.to_owned());
+    }
+
     /// The record, for a caller that wants it instead of the observer.
     pub(crate) fn close(mut self) -> TurnRecord {
         self.observer = None;

@@ -5,9 +5,9 @@ use callwright::constrain::{self, Constraint};
 use callwright::json;
 use callwright::prompt::{PromptDialect, Speaking, render_messages};
 use callwright::{ToolChoice, ToolSet};
-use callwright_json::{Value, quote};
+use callwright_json::{Kind, Value, quote};
 
-use crate::capability::ModelTemplate;
+use crate::capability::{BoundMember, ModelTemplate};
 use crate::config::{Constrain, Mode, ModelConfig};
 use crate::history;
 use crate::reading::Shown;
@@ -20,8 +20,12 @@ pub(crate) struct Question {
     pub(crate) more: Vec<String>,
     /// Where a follow-up offers other tools than the request: their definitions, and what may be called.
     pub(crate) offer: Option<Offer>,
-    /// Where a follow-up sets its own bound.
+    /// The most tokens that a follow-up needs. They bound its answer where the client bounds the request's, and never above
+    /// the client's own bound.
     pub(crate) max_tokens: Option<u64>,
+    /// Does the bound tell something: that an answer which stays below it was not cut? Then it is there also where the
+    /// client sets none.
+    pub(crate) tells_by_bound: bool,
     /// Is the answer to be a stream?
     pub(crate) stream: bool,
 }
@@ -48,8 +52,12 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) constrain: Constrain,
     /// What is set for the model.
     pub(crate) set: Option<&'a ModelConfig>,
+    /// Does the upstream count the tokens of a stream where it is asked to?
+    pub(crate) counts_streams: bool,
     /// Its own chat template.
     pub(crate) template: Option<&'a ModelTemplate>,
+    /// The member that bounds an answer's tokens, where the upstream takes only one.
+    pub(crate) bound: Option<BoundMember>,
 }
 
 /// What is sent, and what is needed to read the answer to it.
@@ -66,7 +74,13 @@ pub(crate) struct UpstreamRequest {
 impl Question {
     /// The client's request itself.
     pub(crate) fn first(ask: &Ask) -> Question {
-        Question { more: Vec::new(), offer: None, max_tokens: None, stream: ask.stream }
+        Question {
+            more: Vec::new(),
+            offer: None,
+            max_tokens: None,
+            tells_by_bound: false,
+            stream: ask.stream,
+        }
     }
 
     /// The tools that it offers.
@@ -77,6 +91,15 @@ impl Question {
     /// What may be called.
     pub(crate) fn choice<'q>(&'q self, ask: &'q Ask) -> &'q ToolChoice {
         self.offer.as_ref().map_or(&ask.choice, |offer| &offer.choice)
+    }
+
+    /// The most tokens that the answer may have; none where the client sets no bound.
+    pub(crate) fn most_tokens(&self, ask: &Ask) -> Option<u64> {
+        match (ask.max_tokens, self.max_tokens) {
+            (Some(own), Some(most)) => Some(own.min(most)),
+            (None, most) if self.tells_by_bound => most,
+            (own, _) => own,
+        }
     }
 
     /// The body for an upstream. `own` are the request's tools.
@@ -94,14 +117,15 @@ impl Question {
         if self.stream != ask.stream {
             changes.push(("stream", Change::Set(self.stream.to_string())));
             changes.push(("stream_options", Change::Remove));
+        } else if self.stream && options.counts_streams && !ask.include_usage {
+            // Records count tokens; what the client did not ask for is taken out of its answer.
+            let counted =
+                |own: Value<'_>| rewritten(own, &[("include_usage", Change::Set(String::from("true")))]);
+            let own = ask.document.root().get("stream_options").filter(|own| own.kind() == Kind::Object);
+            let set = own.map_or_else(|| String::from("{\"include_usage\":true}"), counted);
+            changes.push(("stream_options", Change::Set(set)));
         }
-        if let Some(most) = self.max_tokens {
-            let key = match ask.document.root().get("max_completion_tokens") {
-                Some(_) => "max_completion_tokens",
-                None => "max_tokens",
-            };
-            changes.push((key, Change::Set(most.to_string())));
-        }
+        self.bound(ask, options.bound, &mut changes);
         if self.is_follow_up() {
             changes.push(("n", Change::Remove));
         }
@@ -122,6 +146,23 @@ impl Question {
 
     fn is_follow_up(&self) -> bool {
         self.max_tokens.is_some() || self.offer.is_some()
+    }
+
+    /// The bound of the answer's tokens, in the member that the upstream takes.
+    fn bound(&self, ask: &Ask, taken: Option<BoundMember>, changes: &mut Vec<(&str, Change)>) {
+        let Some(most) = self.most_tokens(ask) else { return };
+        let root = ask.document.root();
+        let own = match root.get(BoundMember::MaxCompletionTokens.name()) {
+            Some(_) => BoundMember::MaxCompletionTokens,
+            None => BoundMember::MaxTokens,
+        };
+        let taken = taken.unwrap_or(own);
+        if self.max_tokens.is_some() || root.get(taken.name()).is_none() {
+            changes.push((taken.name(), Change::Set(most.to_string())));
+        }
+        if taken != own || self.max_tokens.is_some() {
+            changes.push((taken.other().name(), Change::Remove));
+        }
     }
 
     /// What only this relay understands does not go upstream.
@@ -201,9 +242,10 @@ impl Question {
             Constrain::Grammar => Some(Constraint::Grammar),
             Constrain::None => None,
         };
-        // A small model that may go on calling does, to the end of its tokens: where nobody asks for several
-        // calls, an answer that is held to a form holds one, as llama.cpp has it for native calls.
-        let is_held = wanted.is_some_and(|constraint| is_free && constraint.is_for(options.dialect));
+        // A small model that may go on calling does, to the end of its tokens: where nobody asks for several calls, an
+        // answer that is held to JSON as a whole holds one. A model that has a dialect of its own knows when to end.
+        let is_held = options.dialect.is_json()
+            && wanted.is_some_and(|constraint| is_free && constraint.is_for(options.dialect));
         let parallel = ask.parallel.unwrap_or(!is_held) && self.offer.is_none();
         let held = wanted.filter(|_| is_free).and_then(|constraint| {
             let field = constrain::field(constraint, options.dialect, tool_set, choice, parallel)?;
@@ -236,4 +278,28 @@ impl Question {
         }
         (Shown { examples: rendered.examples, messages }, constrain)
     }
+}
+
+/// The client's request so that its answer shows only how many tokens its prompt has: with its tools or without, and an
+/// answer of so many tokens at most.
+pub(crate) fn counting_request(
+    ask: &Ask,
+    model: &str,
+    (bound, most): (BoundMember, u64),
+    with_tools: bool,
+) -> Bytes {
+    let mut changes: Vec<(&str, Change)> = vec![
+        ("model", Change::Set(quote(model))),
+        ("stream", Change::Remove),
+        ("stream_options", Change::Remove),
+        ("n", Change::Remove),
+        (bound.other().name(), Change::Remove),
+        (bound.name(), Change::Set(most.to_string())),
+    ];
+    Question::first(ask).drop_what_is_ours(ask, &mut changes);
+    if !with_tools {
+        let of_tools = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];
+        changes.extend(of_tools.map(|key| (key, Change::Remove)));
+    }
+    Bytes::from(rewritten(ask.document.root(), &changes))
 }

@@ -10,7 +10,7 @@ use callwright::{
 use crate::calls::Ids;
 use crate::config::{Constrain, Mode};
 use crate::record::{Choice, Usage};
-use crate::wire::{Document, choices};
+use crate::wire::{Document, Foreign, choices};
 
 /// How an answer is to be read.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,8 @@ pub(crate) struct ChoiceReader<'t> {
     raw: String,
     /// Name and arguments of native calls as they came, for the record.
     native: Vec<(String, String)>,
+    /// What stands in them and is not ours.
+    foreign: Vec<Foreign>,
     foreign_calls: usize,
     /// What the upstream marked as thought.
     reasoning: String,
@@ -60,6 +62,8 @@ pub(crate) struct ChoiceReader<'t> {
     lone_surrogates: usize,
     ids: Ids,
     verdicts: Vec<Verdict>,
+    /// Is an answer that left tokens over believed to have ended by itself?
+    trusts_ends: bool,
 }
 
 /// Both read a stream of deltas; what they read differs.
@@ -94,12 +98,15 @@ impl<'t> ChoiceReader<'t> {
             filter: CallFilter { tool_set, allowed: options.allowed, shown: options.shown },
             raw: String::new(),
             native: Vec::new(),
+            foreign: Vec::new(),
             foreign_calls: 0,
             reasoning: String::new(),
             finish_reason: None,
             lone_surrogates: 0,
             ids: Ids::default(),
             verdicts: Vec::new(),
+            // A model that is to learn from its errors has to see this one, too.
+            trusts_ends: options.policy != Policy::Feedback,
         }
     }
 
@@ -142,6 +149,19 @@ impl<'t> ChoiceReader<'t> {
             && (has_arguments || !tool_set.iter().any(goes_on))
     }
 
+    /// Notes what stands in a piece of the native call of this number and is not ours.
+    pub(crate) fn foreign(&mut self, slot: usize, foreign: &Foreign) {
+        if foreign.is_empty() {
+            return;
+        }
+        if self.foreign.len() <= slot {
+            self.foreign.resize_with(slot + 1, Foreign::default);
+        }
+        if let Some(known) = self.foreign.get_mut(slot) {
+            known.add(foreign);
+        }
+    }
+
     /// Notes a call that nobody reads.
     pub(crate) fn foreign_call(&mut self) {
         self.foreign_calls += 1;
@@ -173,7 +193,7 @@ impl<'t> ChoiceReader<'t> {
             Engine::Free(mut scanner) => {
                 scanner.finish_reason(reason);
                 // It stopped by itself: what ends too early the model forgot to close.
-                if budget == Budget::Left {
+                if budget == Budget::Left && self.trusts_ends {
                     scanner.doubt_open_ends(false);
                 }
                 scanner.finish(out)
@@ -193,6 +213,7 @@ impl<'t> ChoiceReader<'t> {
         Choice {
             raw: self.raw,
             native: self.native,
+            foreign: self.foreign,
             foreign_calls: self.foreign_calls,
             reasoning: self.reasoning,
             finish_reason: self.finish_reason,
@@ -218,12 +239,13 @@ pub(crate) enum Budget {
     Spent,
     /// Something: it ended by itself.
     Left,
-    /// Nobody said how many there are, or the upstream does not count.
+    /// The upstream does not count.
     Unknown,
 }
 
 impl Budget {
-    /// Of `most` completion tokens, where the request names a bound, so many were `spent`.
+    /// Of `most` completion tokens, where the request names a bound, so many were `spent`. Where it names none, the upstream may
+    /// have one of its own, of which nobody here knows.
     pub(crate) fn of(most: Option<u64>, spent: Usage) -> Budget {
         match most {
             Some(most) if most <= spent.completion => Budget::Spent,
@@ -247,7 +269,9 @@ pub(crate) fn read_whole(
             let mut events: Vec<Event> = Vec::new();
             let mut reading = ChoiceReader::new(tool_set, options);
             for (index, call) in answered.calls.iter().enumerate() {
-                reading.call(call.delta(index), &mut events);
+                if let Some(slot) = reading.call(call.delta(index), &mut events) {
+                    reading.foreign(slot, &call.foreign);
+                }
             }
             answered.foreign_calls.iter().for_each(|_| reading.foreign_call());
             reading.thought(answered.reasoning.as_deref().unwrap_or_default());

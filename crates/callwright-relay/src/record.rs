@@ -8,6 +8,7 @@ use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
 use crate::upstream::Kept;
+use crate::wire::Foreign;
 
 /// Is told of each request when it has ended, however it ended.
 ///
@@ -50,6 +51,8 @@ pub struct TurnRecord {
     pub end: TurnEnd,
     /// The HTTP status of the answer.
     pub status: u16,
+    /// Why the client does not get what it asked for, in one line, where that is not the fault of one attempt alone.
+    pub error: Option<String>,
     /// From the request to the first byte of the answer.
     pub first_byte: Duration,
     /// From the request to the end of the answer.
@@ -121,6 +124,8 @@ pub struct Choice {
     pub raw: String,
     /// The native calls: name and argument text as they came.
     pub native: Vec<(String, String)>,
+    /// What stands in each of them and is not ours, as far as any of them has such a thing.
+    pub(crate) foreign: Vec<Foreign>,
     /// How many calls it made of custom tools, or of tools that the upstream runs: they pass as they come.
     pub foreign_calls: usize,
     /// What it thought, where the upstream said so in a member of its own: `reasoning_content` or `reasoning`.
@@ -152,6 +157,10 @@ pub enum AttemptReason {
     NoTools,
     /// The upstream takes no schema or grammar: the same request, unconstrained.
     NoConstraint,
+    /// The upstream does not know `stream_options`: the same request, whose tokens nobody counts.
+    NoUsage,
+    /// The upstream takes another member for the bound of an answer's tokens: the same request with that one.
+    OtherBound,
     /// A broken call was asked for again.
     Reask,
     /// A call may have been shown rather than made: the model was asked whether it means it.
@@ -173,7 +182,9 @@ impl AttemptReason {
             AttemptReason::First
             | AttemptReason::Failover
             | AttemptReason::NoTools
-            | AttemptReason::NoConstraint => false,
+            | AttemptReason::NoConstraint
+            | AttemptReason::NoUsage
+            | AttemptReason::OtherBound => false,
         }
     }
 
@@ -184,6 +195,8 @@ impl AttemptReason {
             AttemptReason::Failover => "failover",
             AttemptReason::NoTools => "no-tools",
             AttemptReason::NoConstraint => "no-constraint",
+            AttemptReason::NoUsage => "no-usage",
+            AttemptReason::OtherBound => "other-bound",
             AttemptReason::Reask => "reask",
             AttemptReason::Confirm => "confirm",
             AttemptReason::Feedback => "feedback",
@@ -203,6 +216,8 @@ pub enum TurnEnd {
     Corrected,
     /// A call was refused, visibly.
     Refused,
+    /// The content is not the JSON that was asked for with `response_format`, and says so.
+    Invalid,
     /// The breaker ended it: the same error over and over.
     Breaker,
     /// The request itself could not be used.
@@ -218,11 +233,12 @@ pub enum TurnEnd {
 
 impl TurnEnd {
     /// All of them.
-    pub const ALL: [TurnEnd; 9] = [
+    pub const ALL: [TurnEnd; 10] = [
         TurnEnd::Passed,
         TurnEnd::Healed,
         TurnEnd::Corrected,
         TurnEnd::Refused,
+        TurnEnd::Invalid,
         TurnEnd::Breaker,
         TurnEnd::Rejected,
         TurnEnd::UpstreamError,
@@ -237,6 +253,7 @@ impl TurnEnd {
             TurnEnd::Healed => "healed",
             TurnEnd::Corrected => "corrected",
             TurnEnd::Refused => "refused",
+            TurnEnd::Invalid => "invalid",
             TurnEnd::Breaker => "breaker",
             TurnEnd::Rejected => "rejected",
             TurnEnd::UpstreamError => "upstream-error",

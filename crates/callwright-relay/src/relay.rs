@@ -9,7 +9,7 @@ use callwright_json::{Kind, quote};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::capability::{Capabilities, system_clock};
-use crate::config::RelayConfig;
+use crate::config::{Mode, RelayConfig};
 use crate::deliver;
 use crate::ladder::Ladder;
 use crate::log::{Log, tool_results};
@@ -124,6 +124,26 @@ impl Relay {
         &self.capabilities
     }
 
+    /// Asks all upstreams at once what they are, as long as `meeting` is polled: for a server that is about to take
+    /// requests, so that none of them has to wait for that, or is asked in a way that does not fit. Requests that come
+    /// before `meeting` ends wait for it.
+    pub fn meet_upstreams(self: &Arc<Relay>) -> impl Future<Output = ()> + Send + use<> {
+        let relay = Arc::clone(self);
+        // Where all models are configured to have native calls, nothing has to be known.
+        let all = relay.upstreams.configured("").and_then(|set| set.mode);
+        let to_meet = if all == Some(Mode::Native) { &[] } else { relay.upstreams.all() }.to_vec();
+        relay.capabilities.meets(!to_meet.is_empty());
+        async move {
+            let mut meetings = tokio::task::JoinSet::new();
+            for upstream in to_meet {
+                let relay = Arc::clone(&relay);
+                meetings.spawn(async move { relay.capabilities.meet(&upstream).await });
+            }
+            while meetings.join_next().await.is_some() {}
+            relay.capabilities.meets(false);
+        }
+    }
+
     /// Answers a chat request. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
@@ -137,6 +157,7 @@ impl Relay {
                 Box::new(Turn { relay, ask, tool_set, policy, stream_arguments, log, headers, ladder })
             }
             Err(error) => {
+                log.fault(&error.message);
                 log.end(TurnEnd::Rejected, error.status.as_u16());
                 return with_id(Reply::error(&error), log.id());
             }

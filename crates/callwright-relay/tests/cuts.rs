@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use callwright::Policy;
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::Client;
@@ -61,7 +62,9 @@ fn tools() -> Value {
 }
 
 /// The calls that come out, whole and streamed, where every answer is `answer`, one of a script.
-async fn calls(mode: Mode, answer: &Value) -> [Vec<(String, String)>; 2] {
+///
+/// Those of an answer that does not say that they are to run count only with `all`.
+async fn calls(mode: Mode, policy: Policy, answer: &Value, all: bool) -> [Vec<(String, String)>; 2] {
     let script: Script = json!({"answer": [answer]}).to().unwrap();
     let replay = Replay::start(script).unwrap();
     let mut upstream = UpstreamConfig::new("replay", &replay.base_url());
@@ -69,18 +72,24 @@ async fn calls(mode: Mode, answer: &Value) -> [Vec<(String, String)>; 2] {
     upstream.retries = 0;
     let mut model = ModelConfig::new("m");
     model.mode = Some(mode);
-    let config = RelayConfig { upstreams: vec![upstream], models: vec![model], ..RelayConfig::default() };
+    let config =
+        RelayConfig { upstreams: vec![upstream], models: vec![model], policy, ..RelayConfig::default() };
     let client = Client::new(config, &|_| None).unwrap();
     let request = json!({"model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": tools()});
     let whole = client.chat(&request).await.unwrap();
-    let is_to_run = |reason: Option<&str>| reason == Some("tool_calls");
+    let is_to_run = |reason: Option<&str>| all || reason == Some("tool_calls");
     let whole = match is_to_run(whole.finish_reason.as_deref()) {
         true => whole.calls.into_iter().map(|call| (call.name, call.arguments)).collect(),
         false => Vec::new(),
     };
     let (mut streamed, mut finish) = (Vec::<(String, String)>::new(), None);
     let mut chunks = client.stream(&request).await.unwrap();
-    while let Some(Ok(chunk)) = chunks.next().await {
+    let mut is_broken = false;
+    while let Some(chunk) = chunks.next().await {
+        let Ok(chunk) = chunk else {
+            is_broken = true;
+            break;
+        };
         let choice = &chunk["choices"][0];
         for piece in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
             let function = &piece["function"];
@@ -91,8 +100,8 @@ async fn calls(mode: Mode, answer: &Value) -> [Vec<(String, String)>; 2] {
         }
         finish = choice["finish_reason"].as_str().map(str::to_owned).or(finish);
     }
-    // A client runs nothing of an answer that was cut.
-    if !is_to_run(finish.as_deref()) {
+    // A client runs nothing of an answer that was cut, or that ends in an error.
+    if is_broken || !is_to_run(finish.as_deref()) {
         streamed.clear();
     }
     [whole, streamed]
@@ -108,7 +117,7 @@ async fn check(call: &Call, mode: Mode, text: &str, answer: impl Fn(&str) -> Val
             // One that counts would tell a cut from a model that forgot its last bracket.
             answer["usage"] = json!({"total_tokens": 0});
             answer["finish_reason"] = reason.into();
-            for found in calls(mode, &answer).await {
+            for found in calls(mode, Policy::Auto, &answer, false).await {
                 for (name, arguments) in &found {
                     let arguments: Value = serde_json::from_str(arguments).unwrap();
                     assert_eq!(
@@ -145,6 +154,60 @@ fn no_written_call_comes_out_of_a_cut() {
             for text in call.texts {
                 check(call, Mode::Prompt, text, |cut| json!({"text": cut})).await;
             }
+        }
+    });
+}
+
+/// Whatever the policy: what the upstream says it cut is no call, however little of it is missing.
+#[test]
+fn no_policy_makes_a_call_of_what_is_said_to_be_cut() {
+    run(async {
+        for policy in [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict] {
+            for (call, reason) in CALLS.iter().zip(["length", "content_filter", "length"]) {
+                for missing in 1..6 {
+                    let cut = &call.arguments[..call.arguments.len() - missing];
+                    let answer = json!({
+                        "tool_calls": [{"name": call.name, "arguments": cut}],
+                        "finish_reason": reason,
+                        "repeat": true,
+                    });
+                    let found = calls(Mode::Native, policy, &answer, true).await;
+                    assert_eq!(found, [vec![], vec![]], "{policy:?} {reason}: {cut}");
+                }
+            }
+        }
+    });
+}
+
+/// A bracket that the model forgot costs no second request where the upstream counts, and where nobody may ask.
+#[test]
+fn what_ended_by_itself_is_closed_in_one_request() {
+    run(async {
+        let arguments = r#"{"city": "Paris""#;
+        let counted = json!({"prompt_tokens": 30, "completion_tokens": 9, "total_tokens": 39});
+        let unknown = json!({"total_tokens": 0});
+        for (policy, usage, n_requests, n_calls) in [
+            (Policy::Auto, &counted, 1, 1),
+            (Policy::Auto, &unknown, 2, 1),
+            (Policy::Heal, &counted, 1, 1),
+            (Policy::Heal, &unknown, 1, 1),
+            (Policy::Feedback, &counted, 2, 1),
+            (Policy::Feedback, &unknown, 2, 1),
+            (Policy::Strict, &counted, 1, 0),
+        ] {
+            let made = |arguments: &str| json!({"tool_calls": [{"name": "get_weather", "arguments": arguments}], "finish_reason": "tool_calls", "usage": usage});
+            let script = json!({"answer": [made(arguments), made(r#"{"city": "Paris"}"#)]});
+            let replay = Replay::start(script.to().unwrap()).unwrap();
+            let mut model = ModelConfig::new("m");
+            model.mode = Some(Mode::Native);
+            let upstreams = vec![UpstreamConfig::new("replay", &replay.base_url())];
+            let config = RelayConfig { upstreams, models: vec![model], policy, ..RelayConfig::default() };
+            let client = Client::new(config, &|_| None).unwrap();
+            let request = json!({"model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": tools(), "max_tokens": 64});
+            let answer = client.chat(&request).await.unwrap();
+            assert_eq!(answer.calls.len(), n_calls, "{policy:?} {usage}");
+            let asked = replay.requests().iter().filter(|r| r.path.ends_with("/chat/completions")).count();
+            assert_eq!(asked, n_requests, "{policy:?} {usage}");
         }
     });
 }

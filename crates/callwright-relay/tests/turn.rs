@@ -169,12 +169,38 @@ fn bad_arguments_are_asked_for_again_with_that_tool_alone() {
         asked[1]["tools"].as_array().unwrap().iter().filter_map(|t| t["function"]["name"].as_str()).collect();
     assert_eq!(names, ["get_weather"]);
     assert_eq!(asked[1]["tool_choice"]["function"]["name"], "get_weather");
-    assert!(1000 < asked[1]["max_tokens"].as_u64().unwrap());
+    // The client sets no bound, so there is none.
+    assert_eq!(asked[1].get("max_tokens"), None);
     assert!(asked[1]["messages"][2]["content"].as_str().unwrap().contains("city"));
     assert_eq!(
         setting.ends.0.lock().unwrap().as_slice(),
         [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Reask])]
     );
+}
+
+#[test]
+fn what_is_asked_again_may_never_take_more_than_the_client_allows() {
+    let script = r#"
+        [[answer]]
+        when = { lacks = "fit its schema" }
+        tool_calls = [{ id = "c1", name = "get_weather", arguments = '{"town": "Paris"}' }]
+        [[answer]]
+        tool_calls = [{ name = "get_weather", arguments = '{"city": "Paris"}' }]
+    "#;
+    for (member, own, sent) in [
+        ("max_tokens", 300, 300),
+        ("max_completion_tokens", 300, 300),
+        // A call alone needs less.
+        ("max_tokens", 100_000, 1024),
+    ] {
+        let mut request = request(NATIVE);
+        request[member] = json!(own);
+        let (_, setting) = answer(script, &request);
+        let asked = bodies(&setting.replay);
+        assert_eq!(asked[1][member], sent, "{member}");
+        let other = ["max_tokens", "max_completion_tokens"].into_iter().find(|other| *other != member);
+        assert_eq!(asked[1].get(other.unwrap()), None, "{member}");
+    }
 }
 
 /// S2-05, S2-20, S2-21
@@ -282,7 +308,7 @@ usage = { prompt_tokens = 50, completion_tokens = 20 }
     let question = question["content"].as_str().unwrap();
     assert!(question.contains("the tool get_weather in the middle of prose"), "{question}");
     assert!(!question.contains("Paris"), "{question}");
-    assert!(1000 < asked[1]["max_tokens"].as_u64().unwrap());
+    assert_eq!(asked[1].get("max_tokens"), None);
     // As the request itself, it asks for calls in the dialect of the prompt.
     assert_eq!(messages[0], asked[0]["messages"][0]);
 }

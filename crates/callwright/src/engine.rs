@@ -92,7 +92,11 @@ pub fn parse(tools: &ToolSet, text: &str, native: &[NativeCall<'_>], context: &C
 /// Does this `finish_reason` say that the answer ended before the model had said all?
 ///
 /// `length` does, and so do `content_filter` and what some servers write instead of them.
-pub(crate) fn is_cut(finish_reason: &str) -> bool {
+///
+/// ```
+/// assert!(callwright::is_cut("length") && !callwright::is_cut("stop"));
+/// ```
+pub fn is_cut(finish_reason: &str) -> bool {
     matches!(
         finish_reason,
         "length"

@@ -1,9 +1,11 @@
 //! The door for one JSON text: native arguments, or an answer that should be JSON.
 
-use callwright_json::{AnyValue, Diagnostic, Options, Parse, Problem, Reading, Repair, read_with};
+use callwright_json::{
+    AnyValue, Class, Diagnostic, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with,
+};
 
 use crate::engine::is_cut;
-use crate::schema::{Coercion, Schema};
+use crate::schema::{Coerced, Coercion, Schema};
 use crate::shape::pairs;
 use crate::verdict::Reason;
 
@@ -12,6 +14,8 @@ use crate::verdict::Reason;
 pub struct Healed {
     /// The strict JSON text; the source itself, byte for byte, where that was right.
     pub text: String,
+    /// Where the values stand in `text`: see [`Healed::value`].
+    pub tree: Tree,
     /// The edits of the source, in order.
     pub repairs: Vec<Repair>,
     /// Values that were given the type that the schema asks for; applied after the repairs.
@@ -29,16 +33,14 @@ pub struct Healed {
 /// ```
 /// let healed = callwright::heal(r#"{"path": "test.py", "content": "hello""#, None, None).unwrap();
 /// assert_eq!(healed.text, r#"{"path": "test.py", "content": "hello"}"#);
+/// assert_eq!(healed.value().get("path").unwrap().as_str().unwrap(), "test.py");
 /// assert_eq!(healed.repairs.len(), 1);
 /// ```
 pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) -> Result<Healed, Reason> {
     let options = Options { cut: finish_reason.is_some_and(is_cut) };
     let Some(schema) = schema else {
         let parse = read_with(text, &AnyValue, &options);
-        return match settle(parse)? {
-            reading if reading.repairs.is_empty() => Ok(Healed::exact(text)),
-            reading => Ok(Healed::of(reading, Vec::new())),
-        };
+        return Ok(Healed::of(settle(parse)?, Vec::new()));
     };
     let mut parse = read_with(text, schema.guide(), &options);
     // Of several readings, the schema may admit one only.
@@ -81,19 +83,26 @@ pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reaso
         return Ok(Healed::of(reading, Vec::new()));
     }
     match schema.coerce(&reading.text, &reading.tree) {
-        Some(coerced) => {
-            Ok(Healed { text: coerced.text, repairs: reading.repairs, coercions: coerced.coercions })
+        Some(Coerced { text, tree, coercions }) => {
+            Ok(Healed { text, tree, repairs: reading.repairs, coercions })
         }
         None => Err(Reason::Invalid(violations)),
     }
 }
 
 impl Healed {
-    fn exact(text: &str) -> Healed {
-        Healed { text: text.to_owned(), repairs: Vec::new(), coercions: Vec::new() }
+    /// What the text says, without reading it again.
+    pub fn value(&self) -> callwright_json::Value<'_> {
+        self.tree.root(&self.text)
+    }
+
+    /// The worst class of all that was done to the text.
+    pub fn class(&self) -> Class {
+        let repairs = class_of(&self.repairs);
+        if self.coercions.is_empty() { repairs } else { repairs.max(Class::Inferred) }
     }
 
     fn of(reading: Reading<'_>, coercions: Vec<Coercion>) -> Healed {
-        Healed { text: reading.text.into_owned(), repairs: reading.repairs, coercions }
+        Healed { text: reading.text.into_owned(), tree: reading.tree, repairs: reading.repairs, coercions }
     }
 }

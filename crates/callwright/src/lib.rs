@@ -13,6 +13,7 @@ mod dialect;
 mod payload;
 mod scan;
 mod shape;
+mod marks;
 
 mod check;
 mod verdict;
@@ -23,16 +24,18 @@ mod heal;
 mod placeholder;
 mod engine;
 mod candidates;
+mod compiled;
 pub mod lint;
 pub mod prompt;
 pub mod constrain;
 
 pub use candidates::{Candidate, candidates};
+pub use compiled::{Compiled, Entry};
 pub use dialect::{
     Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Trim,
     fits,
 };
-pub use engine::{Context, NativeCall, parse};
+pub use engine::{Context, NativeCall, is_cut, parse};
 pub use feedback::{
     Diagnosis, Feedback, Fix, JsonLoadsError, Position, PromptError, Trouble, calls_or_error, diagnose,
     json_loads_error, prompt_tool_calls,

@@ -214,11 +214,12 @@ impl<'a> Report<'a> {
         let mut calls = Vec::new();
         let mut refusals = Vec::new();
         let (mut repairs, mut repair_counts) = (Vec::new(), BTreeMap::new());
+        // Each native call has a text of its own, and one verdict.
+        let mut arguments = native.iter().map(|native| native.arguments);
         for (at, verdict) in outcome.verdicts.iter().enumerate() {
+            let source = if verdict.is_native() { arguments.next().unwrap_or(text) } else { text };
             match verdict {
                 Verdict::Accepted(call) => {
-                    // Native calls come first, each with a text of its own.
-                    let source = native.get(at).map_or(text, |native| native.arguments);
                     count(&mut repair_counts, &call.repairs);
                     repairs.extend(call.repairs.iter().map(|repair| CallRepairReport {
                         call: at + 1,
@@ -300,7 +301,8 @@ impl<'a> RefusalReport<'a> {
 }
 
 impl<'a> WhyReport<'a> {
-    fn of(refusal: &'a Refusal) -> WhyReport<'a> {
+    /// Why `refusal` was made, with what to do about it.
+    pub fn of(refusal: &'a Refusal) -> WhyReport<'a> {
         let feedback = refusal.feedback();
         let place = |at: Span| {
             let Position { offset, line, column } = Position::of(&refusal.block, at.range().start);
@@ -403,13 +405,10 @@ impl<'a> HealReport<'a> {
 
 impl<'a> HealedReport<'a> {
     fn of(healed: &'a Healed, source: &'a str) -> HealedReport<'a> {
-        let repairs = callwright_json::class_of(&healed.repairs);
-        let class =
-            if healed.coercions.is_empty() { repairs } else { repairs.max(callwright_json::Class::Inferred) };
         HealedReport {
             version: VERSION,
             output_text: &healed.text,
-            class: class.code(),
+            class: healed.class().code(),
             repairs: healed.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
             coercions: healed.coercions.iter().map(CoercionReport::of).collect(),
         }
@@ -418,15 +417,7 @@ impl<'a> HealedReport<'a> {
 
 impl UnhealedReport {
     fn of(reason: &Reason, source: &str) -> UnhealedReport {
-        let refusal = Refusal {
-            id: None,
-            name: None,
-            dialect: "json".into(),
-            number: 1,
-            span: Span::new(0, source.len()),
-            block: source.to_owned(),
-            reason: reason.clone(),
-        };
+        let refusal = Refusal::of_text(source, reason.clone());
         let why = WhyReport::of(&refusal);
         UnhealedReport {
             version: VERSION,

@@ -212,6 +212,22 @@ pub enum Reason {
     Invalid(Vec<Violation>),
 }
 
+impl Refusal {
+    /// The refusal of a whole text that [`heal`](crate::heal) could not heal, for `reason`: what it says of calls holds for
+    /// such a text too.
+    pub fn of_text(text: &str, reason: Reason) -> Refusal {
+        Refusal {
+            id: None,
+            name: None,
+            dialect: "json".into(),
+            number: 1,
+            span: Span::new(0, text.len()),
+            block: text.to_owned(),
+            reason,
+        }
+    }
+}
+
 impl Reason {
     /// The stable name for programs.
     pub fn code(&self) -> &'static str {

@@ -70,10 +70,14 @@ fn a_healed_call() {
 #[test]
 fn repairs_of_native_calls_are_places_in_their_arguments() {
     let mut native = call("{}");
+    native.dialect = "native".into();
     native.repairs = vec![edit(RepairKind::AddCloser, 1, 1, "}"), edit(RepairKind::DropProse, 1, 4, "")];
     let mut written = call("{}");
     written.repairs = vec![edit(RepairKind::DropProse, 0, 4, "")];
     let natives = [NativeCall { id: None, name: "f", arguments: "{abc" }];
+    // In a stream, calls in the text may come before native ones.
+    let turned = vec![Verdict::Accepted(written.clone()), Verdict::Accepted(native.clone())];
+    assert_eq!(report(turned, "Wxyz{}", &natives)["calls"][1]["repairs"][1]["before"], "abc");
     let report = report(vec![Verdict::Accepted(native), Verdict::Accepted(written)], "Wxyz{}", &natives);
     assert_eq!(report["calls"][0]["repairs"][1]["before"], "abc");
     assert_eq!(report["calls"][1]["repairs"][0]["before"], "Wxyz");
@@ -162,6 +166,7 @@ fn each_reason_shows_what_it_knows() {
 fn healed_and_unhealed_texts() {
     let healed = Healed {
         text: "{\"a\":1}".into(),
+        tree: callwright_json::strict("{\"a\":1}").unwrap(),
         repairs: vec![edit(RepairKind::AddCloser, 6, 6, "}")],
         coercions: Vec::new(),
     };

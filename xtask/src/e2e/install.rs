@@ -187,6 +187,11 @@ fn alone(mut command: Command) -> Command {
     command
 }
 
+/// A virtual environment of the cache with `requirements`, which name each package in one version: its interpreter.
+pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
+    Cache::open()?.environment(name, &read(requirements)?)
+}
+
 /// A folder of folders. Each is named for what it was made from, so that several states of the project share one
 /// cache, and holds a mark when it is complete.
 struct Cache {

@@ -25,6 +25,7 @@ use anyhow::{Context, Result, ensure};
 
 use client::{Client, ClientName, Platform, Task};
 use install::Installed;
+pub(crate) use install::environment;
 use judge::breaches;
 use process::Server;
 use questions::Questions;

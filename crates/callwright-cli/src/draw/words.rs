@@ -52,6 +52,7 @@ pub(crate) fn repair(kind: RepairKind, put: &str) -> String {
         RepairKind::SwapPunctuation => "another sort of punctuation",
         RepairKind::SwapLiteral => "the spelling of another language",
         RepairKind::SwapSyntax => "the syntax of another language",
+        RepairKind::MendMark => "a mark that is broken",
         RepairKind::SwapEscape => "an escape of another language",
         RepairKind::QuoteKey => "a key without quotes",
         RepairKind::QuoteValue => "a text without quotes",

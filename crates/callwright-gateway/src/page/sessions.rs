@@ -7,8 +7,8 @@ use super::layout::time;
 use super::links;
 use super::visible::visible;
 
-const OUTCOMES: [&str; 8] =
-    ["passed", "healed", "corrected", "refused", "breaker", "upstream-error", "cut", "hung-up"];
+const OUTCOMES: [&str; 9] =
+    ["passed", "healed", "corrected", "refused", "invalid", "breaker", "upstream-error", "cut", "hung-up"];
 const MODES: [&str; 2] = ["native", "prompt"];
 
 /// The list beside an opened session, or alone.
@@ -66,7 +66,7 @@ pub(crate) fn outcome(name: &str) -> Markup {
         "passed" => "badge right",
         "healed" => "badge healed",
         "corrected" => "badge corrected",
-        "refused" | "breaker" => "badge refused",
+        "refused" | "invalid" | "breaker" => "badge refused",
         "" => return html! { span.badge { "open" } },
         _ => "badge",
     };

@@ -60,7 +60,7 @@ impl Quote {
     }
 
     /// The first byte that may close it or must be escaped in it, besides `"`, `\` and controls.
-    fn lead(self) -> u8 {
+    pub(super) fn lead(self) -> u8 {
         match self {
             Quote::Double | Quote::TripleDouble => b'"',
             Quote::Single | Quote::TripleSingle => b'\'',

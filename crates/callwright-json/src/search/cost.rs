@@ -47,7 +47,8 @@ pub(super) fn price(kind: RepairKind) -> (u32, bool) {
         DropOpener => (4, false),
         AddQuote | SwapBracket => (5, false),
         AddOpener => (6, false),
-        DropProse | DropFence | DropThink | DropTag | Unwrap => (0, false),
+        // Those of marks are not for this reader to make.
+        DropProse | DropFence | DropThink | DropTag | Unwrap | MendMark => (0, false),
     }
 }
 

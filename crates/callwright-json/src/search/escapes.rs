@@ -6,6 +6,7 @@
 
 use super::Search;
 use super::body::Quote;
+use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Problem, Span};
 
@@ -51,7 +52,7 @@ impl Search<'_, '_> {
     pub(super) fn escapes(&mut self, open: usize, quote: Quote) -> Option<Escapes> {
         let body = self.bytes.get(open..).unwrap_or(&[]);
         let mut seen = Seen::default();
-        let mut at = 0;
+        let mut at = string_stop(body, 0, quote.lead());
         while let Some(&byte) = body.get(at) {
             match byte {
                 b'\\' => at += seen.escape(body, at),
@@ -62,6 +63,7 @@ impl Search<'_, '_> {
                 _ if quote.closing(&body[at..]).is_some() => break,
                 _ => at += 1,
             }
+            at = string_stop(body, at, quote.lead());
         }
         // It is looked at for each way that comes here.
         self.fuel -= at as i64;

@@ -12,10 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::known::{Fact, Facts};
+use super::server::Server;
 use crate::upstream::Upstream;
 
 const NAME: &str = "capability.json";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Debug)]
 pub(super) struct File {
@@ -28,7 +29,17 @@ pub(super) struct File {
 #[derive(Serialize, Deserialize)]
 struct Content {
     version: u32,
+    #[serde(default)]
+    servers: Vec<ServerEntry>,
     models: Vec<Entry>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ServerEntry {
+    upstream: String,
+    location: String,
+    server: Server,
+    until: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,9 +74,14 @@ impl File {
             return self.ignored(&"it is of another version");
         }
         let mut facts = Facts::new();
+        for entry in content.servers {
+            if self.locations.get(&entry.upstream) == Some(&entry.location) {
+                facts.entry(entry.upstream).or_default().server = Some((entry.server, entry.until));
+            }
+        }
         for entry in content.models {
             if self.locations.get(&entry.upstream) == Some(&entry.location) {
-                facts.entry(entry.upstream).or_default().insert(entry.model, entry.fact);
+                facts.entry(entry.upstream).or_default().models.insert(entry.model, entry.fact);
             }
         }
         facts
@@ -81,18 +97,25 @@ impl File {
     }
 
     fn replace(&self, facts: Facts) -> io::Result<()> {
-        let mut models = Vec::new();
+        let (mut servers, mut models) = (Vec::new(), Vec::new());
         for (upstream, known) in facts {
             let Some(location) = self.locations.get(&upstream) else { continue };
-            models.extend(known.into_iter().map(|(model, fact)| Entry {
+            servers.extend(known.server.map(|(server, until)| ServerEntry {
+                upstream: upstream.clone(),
+                location: location.clone(),
+                server,
+                until,
+            }));
+            models.extend(known.models.into_iter().map(|(model, fact)| Entry {
                 upstream: upstream.clone(),
                 location: location.clone(),
                 model,
                 fact,
             }));
         }
+        servers.sort_by(|a, b| a.upstream.cmp(&b.upstream));
         models.sort_by(|a, b| (&a.upstream, &a.model).cmp(&(&b.upstream, &b.model)));
-        let content = serde_json::to_vec_pretty(&Content { version: VERSION, models })?;
+        let content = serde_json::to_vec_pretty(&Content { version: VERSION, servers, models })?;
         if let Some(dir) = self.path.parent() {
             std::fs::create_dir_all(dir)?;
         }

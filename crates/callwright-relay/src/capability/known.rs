@@ -6,7 +6,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::experience::Experience;
 use super::file::File;
+use super::server::Server;
 use crate::config::Constrain;
 use crate::upstream::Upstream;
 
@@ -23,8 +25,42 @@ pub(super) struct Fact {
     /// Until when `metadata` holds; 0 where the upstream was never asked.
     #[serde(rename = "told_until")]
     metadata_until: u64,
-    pub(super) no_tools: Option<Learned>,
-    pub(super) no_constraint: Option<Learned>,
+    /// What answers have shown of tools.
+    pub(super) tools: Option<Experience>,
+    /// That it refused to be constrained.
+    pub(super) no_constraint: Option<Experience>,
+    /// That it refused the other member.
+    pub(super) bound: Option<(BoundMember, Experience)>,
+    /// Until when no request of our own tries the model out.
+    pub(super) tried_until: u64,
+}
+
+/// The member of a request that bounds its answer's tokens. Servers take one, the other, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoundMember {
+    /// `max_tokens`, the older one.
+    MaxTokens,
+    /// `max_completion_tokens`, which OpenAI's reasoning models demand.
+    MaxCompletionTokens,
+}
+
+impl BoundMember {
+    /// Its name in a request.
+    pub fn name(self) -> &'static str {
+        match self {
+            BoundMember::MaxTokens => "max_tokens",
+            BoundMember::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+
+    /// The one to take where this one is refused.
+    pub fn other(self) -> BoundMember {
+        match self {
+            BoundMember::MaxTokens => BoundMember::MaxCompletionTokens,
+            BoundMember::MaxCompletionTokens => BoundMember::MaxTokens,
+        }
+    }
 }
 
 /// What an upstream tells about a model, each with the place where it does so. Empty where it tells nothing.
@@ -38,17 +74,15 @@ pub(super) struct Metadata {
     pub(super) template: Option<Arc<str>>,
 }
 
-/// What an upstream refused.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(super) struct Learned {
-    pub(super) words: Arc<str>,
-    pub(super) until: u64,
-}
-
 /// What an upstream tells of a model, and what it told of others when asked about it.
 #[derive(Debug, Default)]
 pub(super) struct ProbeResult {
-    pub(super) model: Metadata,
+    /// Which server it is, where that could be told.
+    pub(super) server: Option<Server>,
+    /// The model that was asked about, and what is told of it.
+    pub(super) model: (String, Metadata),
+    /// Is it the only one there, so that all names mean it?
+    pub(super) is_only: bool,
     pub(super) others: Vec<(String, Metadata)>,
 }
 
@@ -58,15 +92,40 @@ impl Fact {
         (now < self.metadata_until).then_some(&self.metadata)
     }
 
+    /// Takes up what an answer has shown, unless what is known counts more. True if it was taken up.
+    pub(super) fn learn(&mut self, experience: Experience) -> bool {
+        let stands = |known: &Experience| {
+            experience.since < known.until && known.evidence.outweighs(experience.evidence)
+        };
+        let is_taken = !self.tools.as_ref().is_some_and(stands);
+        if is_taken {
+            self.tools = Some(experience);
+        }
+        is_taken
+    }
+
     fn until(&self) -> u64 {
-        let learned =
-            [&self.no_tools, &self.no_constraint].into_iter().flatten().map(|learned| learned.until);
-        learned.fold(self.metadata_until, u64::max)
+        let bound = self.bound.as_ref().map(|(_, experience)| experience);
+        let learned = [self.tools.as_ref(), self.no_constraint.as_ref(), bound];
+        let learned = learned.into_iter().flatten().map(|learned| learned.until);
+        learned.fold(self.metadata_until.max(self.tried_until), u64::max)
     }
 }
 
-/// Facts by upstream, then by model.
-pub(super) type Facts = HashMap<String, HashMap<String, Fact>>;
+/// What has been found out at one upstream.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AtUpstream {
+    /// Which server it is, and until when that holds.
+    pub(super) server: Option<(Server, u64)>,
+    /// Until when it is not asked, as it could not tell.
+    quiet_until: u64,
+    /// What it told of its only model, whatever that is called, and until when that holds.
+    only: Option<(Metadata, u64)>,
+    pub(super) models: HashMap<String, Fact>,
+}
+
+/// Facts by upstream.
+pub(super) type Facts = HashMap<String, AtUpstream>;
 
 #[derive(Debug)]
 pub(super) struct Known {
@@ -79,8 +138,8 @@ impl Known {
     pub(super) fn new(dir: Option<&Path>, upstreams: &[Arc<Upstream>], now: u64) -> Known {
         let file = dir.map(|dir| Arc::new(File::new(dir, upstreams)));
         let mut facts = file.as_ref().map(|file| file.read()).unwrap_or_default();
-        for models in facts.values_mut() {
-            models.retain(|_, fact| now < fact.until());
+        for known in facts.values_mut() {
+            known.models.retain(|_, fact| now < fact.until());
         }
         Known { facts: Arc::new(RwLock::new(facts)), file }
     }
@@ -88,30 +147,73 @@ impl Known {
     /// Gives `look` what is known of a model.
     pub(super) fn with<T>(&self, upstream: &str, model: &str, look: impl FnOnce(Option<&Fact>) -> T) -> T {
         let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
-        look(facts.get(upstream).and_then(|models| models.get(model)))
+        look(facts.get(upstream).and_then(|known| known.models.get(model)))
     }
 
-    /// Was the upstream asked about the model not long ago?
+    /// Gives `look` what is known of a model, with what the upstream tells of it, as long as that holds.
+    pub(super) fn with_metadata<T>(
+        &self,
+        upstream: &str,
+        model: &str,
+        now: u64,
+        look: impl FnOnce(Option<&Fact>, Option<&Metadata>) -> T,
+    ) -> T {
+        let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
+        let known = facts.get(upstream);
+        let fact = known.and_then(|known| known.models.get(model));
+        let only = known.and_then(|known| known.only.as_ref());
+        let only = only.filter(|(_, until)| now < *until).map(|(metadata, _)| metadata);
+        look(fact, fact.and_then(|fact| fact.metadata(now)).or(only))
+    }
+
+    /// Which server the upstream is, where that is known.
+    pub(super) fn server(&self, upstream: &str, now: u64) -> Option<Server> {
+        let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
+        let (server, until) = facts.get(upstream)?.server?;
+        (now < until).then_some(server)
+    }
+
+    /// Is there nothing to ask the upstream about the model: because it was asked not long ago, could not tell, or is
+    /// known to have said all that it says?
     pub(super) fn was_asked(&self, upstream: &str, model: &str, now: u64) -> bool {
-        self.with(upstream, model, |fact| fact.is_some_and(|fact| now < fact.metadata_until))
+        let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(known) = facts.get(upstream) else { return false };
+        // A variant such as `:nitro` is not listed by itself: the list is read once more for it.
+        let is_variant = !known.models.contains_key(model)
+            && model.rsplit_once(':').is_some_and(|(base, _)| known.models.contains_key(base));
+        let is_known =
+            |(server, until): (Server, u64)| now < until && !server.is_asked_by_name() && !is_variant;
+        now < known.quiet_until
+            || known.only.as_ref().is_some_and(|(_, until)| now < *until)
+            || known.server.is_some_and(is_known)
+            || known.models.get(model).is_some_and(|fact| now < fact.metadata_until)
     }
 
     /// The upstream has told, which holds until `until`.
-    pub(super) fn tell(&self, upstream: &str, model: &str, result: ProbeResult, until: u64) {
+    pub(super) fn tell(&self, upstream: &str, result: ProbeResult, until: u64) {
+        let (model, metadata) = result.model;
+        {
+            let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
+            let known = facts.entry(upstream.to_owned()).or_default();
+            known.server = result.server.map(|server| (server, until)).or(known.server);
+            known.only = result.is_only.then(|| (metadata.clone(), until));
+        }
         for (other, metadata) in result.others {
             self.update(upstream, &other, |fact| (fact.metadata, fact.metadata_until) = (metadata, until));
         }
-        self.update(upstream, model, |fact| (fact.metadata, fact.metadata_until) = (result.model, until));
+        self.update(upstream, &model, |fact| (fact.metadata, fact.metadata_until) = (metadata, until));
     }
 
     /// The upstream could not be asked, and is not asked again before `until`: what it told last holds so long.
     pub(super) fn asked_in_vain(&self, upstream: &str, model: &str, until: u64) {
         self.update(upstream, model, |fact| fact.metadata_until = until);
+        let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
+        facts.entry(upstream.to_owned()).or_default().quiet_until = until;
     }
 
     pub(super) fn update(&self, upstream: &str, model: &str, change: impl FnOnce(&mut Fact)) {
         let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
-        let models = facts.entry(upstream.to_owned()).or_default();
+        let models = &mut facts.entry(upstream.to_owned()).or_default().models;
         if MOST_MODELS <= models.len() && !models.contains_key(model) {
             // The half that ends first goes, so that this is rare.
             let mut ends: Vec<u64> = models.values().map(Fact::until).collect();
@@ -123,10 +225,12 @@ impl Known {
         change(models.entry(model.to_owned()).or_default());
     }
 
+    /// Forgets the model, and which server the upstream is.
     pub(super) fn forget(&self, upstream: &str, model: &str) {
         let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(models) = facts.get_mut(upstream) {
-            models.remove(model);
+        if let Some(known) = facts.get_mut(upstream) {
+            (known.server, known.quiet_until, known.only) = (None, 0, None);
+            known.models.remove(model);
         }
     }
 

@@ -1,14 +1,19 @@
 //! What a model can do at an upstream: take tools, be constrained.
 //!
-//! Asked in this order: the configuration; what the upstream refused before; what it says about the model; the
-//! table of model families. What is not known is a no: prompt mode works with every model.
+//! Who says so, in this order: the configuration; what answers have shown, good and bad; what the upstream tells; the
+//! table of hosts that are native APIs; that the upstream is a server which refuses tools in words. Where nobody says it,
+//! models of a few open families are tried out by one small request, and the table of families counts where that shows
+//! nothing. Any other model takes tools until it is shown that it does not: an upstream that refuses them says so, and one
+//! that drops them is found out (`turn/evidence.rs`), while in prompt mode nothing would ever show that it need not be.
 //!
 //! What was found out holds for a while and is kept in memory and, where a directory is configured, in a file,
-//! so that the next run asks nothing. It runs no model to find something out.
+//! so that the next run asks nothing. What a server says is asked once, and no answer waits for it that does not
+//! depend on it.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -18,16 +23,23 @@ use callwright::Dialects;
 use crate::config::{CapabilityConfig, Constrain, Mode};
 use crate::upstream::{Candidate, Upstream};
 
+mod experience;
 mod known;
 mod probe;
+mod server;
+mod hosts;
 mod family;
+mod trial;
 mod refusal;
 mod file;
 mod template;
 
 pub use crate::clock::{Clock, system_clock};
-use known::{Known, Learned};
+pub use experience::{Evidence, Experience};
+pub use known::BoundMember;
+use known::{Fact, Known, Metadata};
 pub use refusal::{Refusal, Refused, refusal};
+use server::Server;
 pub use template::ModelTemplate;
 use template::Templates;
 
@@ -51,20 +63,37 @@ pub struct Capability {
 pub enum Source {
     /// The configuration.
     Configured,
+    /// An answer of the model or the upstream.
+    Experience(Experience),
     /// The upstream, when asked about the model: where it says so.
     Metadata(Arc<str>),
-    /// The upstream, when it refused a request: its words.
-    Learned(Arc<str>),
+    /// The table of hosts that are native APIs: the pattern that fits.
+    Host(&'static str),
+    /// The upstream is a server that refuses tools in words where it takes none: its name.
+    Server(&'static str),
     /// The table of model families.
     Family,
     /// Nobody.
     Unknown,
 }
 
+/// What is known of a candidate for a first answer.
+pub(crate) enum AtHand {
+    /// All that can be found out.
+    Settled(Capability),
+    /// Enough for an answer, while the rest is found out.
+    Presumed(Capability),
+    /// Too little: it must be found out first.
+    Missing,
+}
+
 /// How long an upstream may take to tell about a model, all questions together.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long an upstream that told nothing is not asked again, in seconds.
 const AFTER_SILENCE: u64 = 60;
+/// How long a model may take to be tried out. The first request to a server may load the model, which the client's own
+/// request would have to wait for as well.
+const TRIAL_PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is known of all models at all upstreams.
 pub struct Capabilities {
@@ -73,6 +102,8 @@ pub struct Capabilities {
     templates: Templates,
     /// One question at a time for each upstream: whoever comes second finds the answer.
     asking: HashMap<String, Mutex<()>>,
+    /// Are the upstreams being asked what they are, before anybody needs it?
+    is_meeting: AtomicBool,
     now: Clock,
 }
 
@@ -93,6 +124,7 @@ impl Capabilities {
             known,
             templates: Templates::new(dialects.clone()),
             asking,
+            is_meeting: AtomicBool::new(false),
             now,
         }
     }
@@ -115,6 +147,9 @@ impl Capabilities {
                 self.ask(candidate).await;
             }
             self.look_at_template(candidate).await;
+            if self.is_to_be_tried(candidate) {
+                self.try_out(candidate).await;
+            }
         })
         .await;
         let capability = self.what_is_known(candidate);
@@ -128,6 +163,9 @@ impl Capabilities {
         if self.config.probe {
             self.ask(candidate).await;
             self.look_at_template(candidate).await;
+            if self.is_to_be_tried(candidate) {
+                self.try_out(candidate).await;
+            }
         }
         self.known.save().await;
         let capability = self.what_is_known(candidate);
@@ -135,19 +173,105 @@ impl Capabilities {
         capability
     }
 
-    /// The upstream refused tools, in these words.
-    pub async fn learn_no_tools(&self, candidate: &Candidate, reason: &str) {
-        let learned = self.learned(reason);
-        self.known.update(candidate.upstream.name(), &candidate.model, |fact| fact.no_tools = Some(learned));
-        self.learnt(candidate).await;
+    /// What can be told of `candidate` without waiting.
+    pub(crate) fn at_hand(&self, candidate: &Candidate) -> AtHand {
+        if let Some(capability) = self.settled(candidate) {
+            return AtHand::Settled(capability);
+        }
+        // A native request needs to know nothing else. Prompt mode does: how it may be constrained. A template that is there
+        // is looked at, as answers are read in its dialect; that asks nobody.
+        let capability = self.what_is_known(candidate);
+        let is_enough = capability.tools
+            && !self.is_meeting.load(Ordering::Acquire)
+            && self.unseen_template(candidate).is_none();
+        if is_enough { AtHand::Presumed(capability) } else { AtHand::Missing }
+    }
+
+    /// The upstreams are about to be asked what they are. Until they are, what is asked of them waits for that.
+    pub(crate) fn meets(&self, is_meeting: bool) {
+        self.is_meeting.store(is_meeting && self.config.probe, Ordering::Release);
+    }
+
+    /// Asks an upstream what it is, where that is not known.
+    pub(crate) async fn meet(&self, upstream: &Upstream) {
+        let Some(asking) = self.asking.get(upstream.name()).filter(|_| self.config.probe) else { return };
+        let _turn = asking.lock().await;
+        if self.known.server(upstream.name(), (self.now)()).is_some() {
+            return;
+        }
+        // Whoever does not answer now is asked again with the first request.
+        let told = tokio::time::timeout(PATIENCE, Box::pin(probe::ask(upstream, None, None))).await;
+        if let Ok(Ok(result)) = told {
+            self.known.tell(upstream.name(), result, (self.now)() + self.config.ttl);
+            self.known.save().await;
+        }
+    }
+
+    /// Is somebody finding out about the upstream of `candidate`?
+    pub(crate) fn is_asking(&self, candidate: &Candidate) -> bool {
+        let asking = self.asking.get(candidate.upstream.name());
+        asking.is_some_and(|asking| asking.try_lock().is_err())
+    }
+
+    /// An answer has shown whether `candidate` takes tools: in these words of the upstream, or by these figures.
+    pub async fn learn(&self, candidate: &Candidate, evidence: Evidence, words: &str) {
+        let experience = self.experience(evidence, words);
+        let Candidate { upstream, model, .. } = candidate;
+        let is_old = self.known.with(upstream.name(), model, |fact| {
+            let known = fact.and_then(|fact| fact.tools.as_ref());
+            // What is known well is not written again with each answer.
+            known.is_some_and(|known| {
+                known.evidence == evidence && experience.since + self.config.ttl / 2 < known.until
+            })
+        });
+        if is_old {
+            return;
+        }
+        let mut is_taken = false;
+        self.known.update(upstream.name(), model, |fact| is_taken = fact.learn(experience));
+        if is_taken {
+            self.learnt(candidate).await;
+        }
     }
 
     /// The upstream refused to be constrained, in these words.
     pub async fn learn_no_constraint(&self, candidate: &Candidate, reason: &str) {
-        let learned = self.learned(reason);
+        let refused = self.experience(Evidence::Refused, reason);
         self.known
-            .update(candidate.upstream.name(), &candidate.model, |fact| fact.no_constraint = Some(learned));
+            .update(candidate.upstream.name(), &candidate.model, |fact| fact.no_constraint = Some(refused));
         self.learnt(candidate).await;
+    }
+
+    /// The upstream refused the other member that bounds an answer's tokens, in these words.
+    pub(crate) async fn learn_bound(&self, candidate: &Candidate, taken: BoundMember, reason: &str) {
+        let refused = self.experience(Evidence::Refused, reason);
+        self.known
+            .update(candidate.upstream.name(), &candidate.model, |fact| fact.bound = Some((taken, refused)));
+        self.known.save().await;
+    }
+
+    /// The member that bounds an answer's tokens at the upstream, where it has refused the other one.
+    pub(crate) fn bound(&self, candidate: &Candidate) -> Option<BoundMember> {
+        let now = (self.now)();
+        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
+            let (taken, refused) = fact?.bound.as_ref()?;
+            (now < refused.until).then_some(*taken)
+        })
+    }
+
+    /// May a request of our own find out whether `candidate` gets its tools? Once in a while; whoever is told so must.
+    pub(crate) fn takes_trial(&self, candidate: &Candidate) -> bool {
+        let now = (self.now)();
+        let Candidate { upstream, model, .. } = candidate;
+        let until = now + self.config.ttl;
+        let mut may = false;
+        if self.config.probe {
+            self.known.update(upstream.name(), model, |fact| {
+                may = fact.tried_until <= now;
+                fact.tried_until = fact.tried_until.max(if may { until } else { 0 });
+            });
+        }
+        may
     }
 
     async fn learnt(&self, candidate: &Candidate) {
@@ -155,15 +279,18 @@ impl Capabilities {
         self.known.save().await;
     }
 
-    fn learned(&self, reason: &str) -> Learned {
+    fn experience(&self, evidence: Evidence, words: &str) -> Experience {
         // Enough to recognise it; an upstream may write a page.
-        let words: String = reason.chars().filter(|c| !c.is_control()).take(200).collect();
-        Learned { words: words.into(), until: (self.now)() + self.config.ttl }
+        let words: String = words.chars().filter(|c| !c.is_control()).take(200).collect();
+        let since = (self.now)();
+        Experience { evidence, words: words.into(), since, until: since + self.config.ttl }
     }
 
     /// The capability, if it can be told without asking.
     fn settled(&self, candidate: &Candidate) -> Option<Capability> {
-        let is_settled = self.is_told(candidate) && self.unseen_template(candidate).is_none();
+        let is_settled = self.is_told(candidate)
+            && self.unseen_template(candidate).is_none()
+            && !self.is_to_be_tried(candidate);
         is_settled.then(|| self.what_is_known(candidate))
     }
 
@@ -179,8 +306,8 @@ impl Capabilities {
         look: impl FnOnce(&Arc<str>, Option<Arc<ModelTemplate>>) -> Option<T>,
     ) -> Option<T> {
         let now = (self.now)();
-        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
-            let source = fact?.metadata(now)?.template.as_ref()?;
+        self.known.with_metadata(candidate.upstream.name(), &candidate.model, now, |_, metadata| {
+            let source = metadata?.template.as_ref()?;
             look(source, self.templates.get(source))
         })
     }
@@ -207,20 +334,51 @@ impl Capabilities {
     pub fn what_is_known(&self, candidate: &Candidate) -> Capability {
         let now = (self.now)();
         let template = self.template(candidate, |_, seen| seen);
-        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
-            let (tools, tools_source) = tools(candidate, fact, now);
-            let (constrain, constrain_source) = constrain(candidate, fact, now);
+        let server = self.known.server(candidate.upstream.name(), now);
+        self.known.with_metadata(candidate.upstream.name(), &candidate.model, now, |fact, metadata| {
+            let known = Seen { fact, metadata, server, now };
+            let (tools, tools_source) = tools(candidate, known);
+            let (constrain, constrain_source) = constrain(candidate, known);
             Capability { tools, tools_source, constrain, constrain_source, template }
         })
     }
 
+    /// Does nobody say whether the model takes tools, and is its family one that cannot be told by its name?
+    fn is_to_be_tried(&self, candidate: &Candidate) -> bool {
+        let now = (self.now)();
+        let Candidate { upstream, model, .. } = candidate;
+        let is_open = || {
+            let capability = self.what_is_known(candidate);
+            !capability.tools && capability.tools_source == Source::Family
+        };
+        // One that could not be asked what it is would not answer this either.
+        self.config.probe
+            && self.known.server(upstream.name(), now).is_some()
+            && self.known.with(upstream.name(), model, |fact| fact.is_none_or(|fact| fact.tried_until <= now))
+            && is_open()
+    }
+
+    async fn try_out(&self, candidate: &Candidate) {
+        let Candidate { upstream, model, .. } = candidate;
+        let bound = self.bound(candidate).unwrap_or(BoundMember::MaxTokens);
+        let shown = tokio::time::timeout(TRIAL_PATIENCE, trial::call(upstream, model, bound)).await;
+        let shown = shown.ok().flatten();
+        let hold = if shown.is_some() { self.config.ttl } else { self.config.ttl.min(AFTER_SILENCE) };
+        let until = (self.now)() + hold;
+        self.known.update(upstream.name(), model, |fact| fact.tried_until = until);
+        if let Some((evidence, words)) = shown {
+            self.learn(candidate, evidence, &words).await;
+        }
+    }
+
     async fn ask(&self, candidate: &Candidate) {
         let Candidate { upstream, model, .. } = candidate;
-        let answer = tokio::time::timeout(PATIENCE, probe::ask(upstream, model)).await;
+        let server = self.known.server(upstream.name(), (self.now)());
+        let answer = tokio::time::timeout(PATIENCE, probe::ask(upstream, Some(model), server)).await;
         let now = (self.now)();
         match answer {
             Ok(Ok(result)) => {
-                self.known.tell(upstream.name(), model, result, now + self.config.ttl);
+                self.known.tell(upstream.name(), result, now + self.config.ttl);
                 self.known.save().await;
             }
             Ok(Err(error)) => {
@@ -239,42 +397,54 @@ impl Capabilities {
     }
 }
 
-fn tools(candidate: &Candidate, fact: Option<&known::Fact>, now: u64) -> (bool, Source) {
+/// What is known of a model now.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    fact: Option<&'a Fact>,
+    metadata: Option<&'a Metadata>,
+    server: Option<Server>,
+    now: u64,
+}
+
+fn tools(candidate: &Candidate, known: Seen<'_>) -> (bool, Source) {
+    let Seen { fact, metadata, server, now } = known;
     if let Some(mode) = candidate.config.as_ref().and_then(|config| config.mode) {
         return (mode == Mode::Native, Source::Configured);
     }
-    // What was refused counts more than what was announced: both are the upstream's words, and announcements
-    // are wrong at times.
-    if let Some(learned) = fact.and_then(|fact| fact.no_tools.as_ref()).filter(|learned| now < learned.until)
-    {
-        return (false, Source::Learned(Arc::clone(&learned.words)));
+    // Announcements are wrong at times.
+    if let Some(seen) = fact.and_then(|fact| fact.tools.as_ref()).filter(|seen| now < seen.until) {
+        return (seen.evidence.takes_tools(), Source::Experience(seen.clone()));
     }
-    if let Some((tools, place)) =
-        fact.and_then(|fact| fact.metadata(now)).and_then(|metadata| metadata.tools.as_ref())
-    {
+    if let Some((tools, place)) = metadata.and_then(|metadata| metadata.tools.as_ref()) {
         return (*tools, Source::Metadata(Arc::clone(place)));
+    }
+    if let Some(pattern) = hosts::native(candidate.upstream.host()) {
+        return (true, Source::Host(pattern));
+    }
+    if let Some(name) = server.and_then(Server::refuses_in_words) {
+        return (true, Source::Server(name));
     }
     match family::takes_tools(&candidate.model) {
         Some(tools) => (tools, Source::Family),
-        None => (false, Source::Unknown),
+        None => (true, Source::Unknown),
     }
 }
 
-fn constrain(candidate: &Candidate, fact: Option<&known::Fact>, now: u64) -> (Constrain, Source) {
+fn constrain(candidate: &Candidate, known: Seen<'_>) -> (Constrain, Source) {
+    let Seen { fact, metadata, server, now } = known;
     if let Some(constrain) = candidate.upstream.config().constrain {
         return (constrain, Source::Configured);
     }
-    if let Some(learned) =
-        fact.and_then(|fact| fact.no_constraint.as_ref()).filter(|learned| now < learned.until)
-    {
-        return (Constrain::None, Source::Learned(Arc::clone(&learned.words)));
+    if let Some(refused) = fact.and_then(|fact| fact.no_constraint.as_ref()).filter(|seen| now < seen.until) {
+        return (Constrain::None, Source::Experience(refused.clone()));
     }
-    if let Some((constrain, place)) =
-        fact.and_then(|fact| fact.metadata(now)).and_then(|metadata| metadata.constrain.as_ref())
-    {
+    if let Some((constrain, place)) = metadata.and_then(|metadata| metadata.constrain.as_ref()) {
         return (*constrain, Source::Metadata(Arc::clone(place)));
     }
-    (Constrain::None, Source::Unknown)
+    match server.and_then(Server::constrain) {
+        Some((constrain, name)) => (constrain, Source::Metadata(name.into())),
+        None => (Constrain::None, Source::Unknown),
+    }
 }
 
 fn log(candidate: &Candidate, capability: &Capability) {
@@ -293,9 +463,11 @@ impl fmt::Display for Source {
         match self {
             Source::Configured => write!(f, "configured"),
             Source::Metadata(place) => write!(f, "the upstream says so: {place}"),
-            Source::Learned(words) => write!(f, "the upstream refused: {words}"),
+            Source::Experience(seen) => seen.fmt(f),
+            Source::Host(pattern) => write!(f, "{pattern} is a native API"),
+            Source::Server(name) => write!(f, "{name} refuses what it cannot do"),
             Source::Family => write!(f, "the model's family"),
-            Source::Unknown => write!(f, "nothing is known"),
+            Source::Unknown => write!(f, "nothing is known yet"),
         }
     }
 }

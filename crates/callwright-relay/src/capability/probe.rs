@@ -14,6 +14,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use super::known::{Metadata, ProbeResult};
+use super::server::Server;
 use super::template::LONGEST as LONGEST_TEMPLATE;
 use crate::config::Constrain;
 use crate::upstream::{Response, Upstream, UpstreamError};
@@ -28,38 +29,81 @@ pub(super) enum Silence {
     Status(StatusCode),
 }
 
-/// What `upstream` tells of `model`.
+/// What `upstream` tells of `model`, or of the first one that it lists. Where it is known which `server` it is, only what
+/// that one says of each model by its name is asked.
 ///
 /// # Errors
 /// It could not be asked: to ask again later may help.
-pub(super) async fn ask(upstream: &Upstream, model: &str) -> Result<ProbeResult, Silence> {
+pub(super) async fn ask(
+    upstream: &Upstream,
+    model: Option<&str>,
+    server: Option<Server>,
+) -> Result<ProbeResult, Silence> {
+    match (server, model) {
+        (Some(server @ Server::LlamaCpp), Some(model)) => {
+            return Ok(of_model(model, props(upstream, model).await?, server, false));
+        }
+        (Some(server @ Server::Ollama), Some(model)) => {
+            return Ok(of_model(model, show(upstream, model).await?, server, false));
+        }
+        _ => {}
+    }
     let listing = json(upstream.get("/models").await).await?;
     let listing =
         listing.and_then(|listing| serde_json::from_slice::<ModelList>(&listing).ok()).unwrap_or_default();
-    let listed = listing.find(model);
-    let owner =
-        listed.or(listing.data.first()).and_then(|listed| listed.owned_by.as_str()).unwrap_or_default();
-    let metadata = match owner {
-        "llamacpp" => props(upstream, model).await?,
-        "library" => show(upstream, model).await?,
-        "vllm" | "sglang" => Some(constrained(owner)),
-        "organization_owner" => lm_studio(upstream, model).await?,
+    let first = listing.data.first();
+    let model = model.or_else(|| first?.id.as_str()).unwrap_or_default();
+    let owner = listing.find(model).or(first).and_then(|listed| listed.owned_by.as_str()).unwrap_or_default();
+    let is_only = listing.data.len() == 1;
+    match owner {
+        "llamacpp" => {
+            return Ok(of_model(model, props(upstream, model).await?, Server::LlamaCpp, is_only));
+        }
+        "library" => return Ok(of_model(model, show(upstream, model).await?, Server::Ollama, false)),
+        "vllm" => return Ok(of_model(model, None, Server::Vllm, false)),
+        "sglang" => return Ok(of_model(model, None, Server::Sglang, false)),
+        "organization_owner" => return lm_studio(upstream, model).await,
         _ if listing.data.iter().any(|listed| listed.tells("/models") != Metadata::default()) => {
-            return Ok(listing.result(model));
+            return Ok(listing.result(model, "/models", Server::Lists));
         }
-        _ => {
-            let (props, show, info) =
-                tokio::join!(props(upstream, model), show(upstream, model), model_info(upstream, model));
-            props?.or(show?).or(info?)
-        }
-    };
-    Ok(ProbeResult { model: metadata.unwrap_or_default(), others: Vec::new() })
+        _ => {}
+    }
+    let (props, show, info) =
+        tokio::join!(props(upstream, model), show(upstream, model), model_info(upstream, model));
+    if let Some(metadata) = props? {
+        return Ok(of_model(model, Some(metadata), Server::LlamaCpp, is_only));
+    }
+    if let Some(metadata) = show? {
+        return Ok(of_model(model, Some(metadata), Server::Ollama, false));
+    }
+    if let Some(result) = info? {
+        return Ok(result);
+    }
+    // Where no model is there yet, a server cannot show what it would say of one.
+    let server = (!listing.is_empty_list()).then_some(Server::Silent);
+    Ok(ProbeResult { server, model: (model.to_owned(), Metadata::default()), ..ProbeResult::default() })
+}
+
+/// `is_only` says that the server has no other model: one of llama.cpp answers for it whatever name a request has.
+fn of_model(model: &str, metadata: Option<Metadata>, server: Server, is_only: bool) -> ProbeResult {
+    ProbeResult {
+        server: Some(server),
+        is_only: is_only && metadata.is_some(),
+        model: (model.to_owned(), metadata.unwrap_or_default()),
+        others: Vec::new(),
+    }
 }
 
 /// A list of models. Fields are read leniently: of what has another type than expected, nothing is learned.
 #[derive(Default, Deserialize)]
 struct ModelList {
     data: Vec<ListedModel>,
+    #[serde(skip, default = "is_list")]
+    is_list: bool,
+}
+
+fn is_list() -> bool {
+    true
 }
 
 #[derive(Default, Deserialize)]
@@ -85,10 +129,16 @@ impl ModelList {
         named(model).or_else(|| named(model.rsplit_once(':')?.0))
     }
 
-    fn result(&self, model: &str) -> ProbeResult {
-        let metadata = self.find(model).map(|listed| listed.tells("/models")).unwrap_or_default();
-        let other = |listed: &ListedModel| Some((listed.id.as_str()?.to_owned(), listed.tells("/models")));
-        ProbeResult { model: metadata, others: self.data.iter().filter_map(other).collect() }
+    /// Does it say that there is no model?
+    fn is_empty_list(&self) -> bool {
+        self.is_list && self.data.is_empty()
+    }
+
+    fn result(&self, model: &str, place: &str, server: Server) -> ProbeResult {
+        let metadata = self.find(model).map(|listed| listed.tells(place)).unwrap_or_default();
+        let other = |listed: &ListedModel| Some((listed.id.as_str()?.to_owned(), listed.tells(place)));
+        let others = self.data.iter().filter_map(other).collect();
+        ProbeResult { server: Some(server), model: (model.to_owned(), metadata), is_only: false, others }
     }
 }
 
@@ -154,31 +204,28 @@ async fn show(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Sile
     }))
 }
 
-async fn lm_studio(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Silence> {
+async fn lm_studio(upstream: &Upstream, model: &str) -> Result<ProbeResult, Silence> {
     const PLACE: &str = "/api/v0/models";
     let listing = json(upstream.ask_server(PLACE, None).await).await?;
     let listing = listing.and_then(|listing| serde_json::from_slice::<ModelList>(&listing).ok());
-    let metadata = listing.as_ref().and_then(|listing| listing.find(model)).map(|listed| listed.tells(PLACE));
-    Ok(Some(Metadata { tools: metadata.and_then(|metadata| metadata.tools), ..constrained("LM Studio") }))
+    Ok(listing.unwrap_or_default().result(model, PLACE, Server::LmStudio))
 }
 
 /// LiteLLM.
-async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Silence> {
+async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<ProbeResult>, Silence> {
     #[derive(Deserialize)]
     struct Info {
         model_name: Value,
         model_info: ListedModel,
     }
-    let Some(info) = value(upstream.ask_server("/model/info", None).await).await? else {
+    const PLACE: &str = "/model/info";
+    let Some(info) = value(upstream.ask_server(PLACE, None).await).await? else {
         return Ok(None);
     };
-    let infos = info["data"].to::<Vec<Info>>().unwrap_or_default();
-    let found = infos.iter().find(|info| info.model_name == model);
-    Ok(found.map(|info| info.model_info.tells("/model/info")))
-}
-
-fn constrained(server: &str) -> Metadata {
-    Metadata { constrain: Some((Constrain::JsonSchema, Arc::from(server))), ..Metadata::default() }
+    let Ok(infos) = info["data"].to::<Vec<Info>>() else { return Ok(None) };
+    let data = infos.into_iter().map(|info| ListedModel { id: info.model_name, ..info.model_info });
+    let listing = ModelList { data: data.collect(), is_list: true };
+    Ok(Some(listing.result(model, PLACE, Server::LiteLlm)))
 }
 
 fn json_schema(is_taken: bool) -> Constrain {

@@ -6,6 +6,8 @@
 use callwright::value::Value;
 use http::StatusCode;
 
+use super::known::BoundMember;
+
 /// What an upstream refused, and its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -26,11 +28,31 @@ pub enum Refused {
     Constraint,
     /// This schema or grammar: true of these tools.
     Schema,
+    /// This member for the bound of an answer's tokens: true of the model, which takes the other one.
+    Bound(BoundMember),
 }
 
 /// Phrases in lower case, without quotes of any kind. The first that occurs counts; it begins at the beginning
 /// of a word.
 const PHRASES: &[(&str, Refused)] = &[
+    // The member that bounds the answer's tokens.
+    ("unsupported parameter: max_tokens", Refused::Bound(BoundMember::MaxTokens)),
+    ("unrecognized request argument supplied: max_tokens", Refused::Bound(BoundMember::MaxTokens)),
+    ("max_tokens is not supported", Refused::Bound(BoundMember::MaxTokens)),
+    ("max_tokens: extra inputs are not permitted", Refused::Bound(BoundMember::MaxTokens)),
+    ("use max_completion_tokens instead", Refused::Bound(BoundMember::MaxTokens)),
+    ("unsupported parameter: max_completion_tokens", Refused::Bound(BoundMember::MaxCompletionTokens)),
+    (
+        "unrecognized request argument supplied: max_completion_tokens",
+        Refused::Bound(BoundMember::MaxCompletionTokens),
+    ),
+    ("unknown parameter: max_completion_tokens", Refused::Bound(BoundMember::MaxCompletionTokens)),
+    ("max_completion_tokens is not supported", Refused::Bound(BoundMember::MaxCompletionTokens)),
+    (
+        "max_completion_tokens: extra inputs are not permitted",
+        Refused::Bound(BoundMember::MaxCompletionTokens),
+    ),
+    ("use max_tokens instead", Refused::Bound(BoundMember::MaxCompletionTokens)),
     // Before the tools: their phrases would fit as well.
     ("support the provided tool_choice", Refused::ToolChoice),
     ("tool_choice is not supported", Refused::ToolChoice),
@@ -253,6 +275,22 @@ mod tests {
                 r#"{"message":"The provided JSON schema contains features not supported by xgrammar."}"#,
                 Some(Schema),
             ),
+            (
+                400,
+                r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#,
+                Some(Bound(BoundMember::MaxTokens)),
+            ),
+            (
+                400,
+                r#"{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens"}}"#,
+                Some(Bound(BoundMember::MaxCompletionTokens)),
+            ),
+            (
+                422,
+                r#"{"detail":[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted"}]}"#,
+                Some(Bound(BoundMember::MaxCompletionTokens)),
+            ),
+            (400, r#"{"error":{"message":"max_tokens is too large: 90000"}}"#, None),
             // What is wrong with the request itself, or with us, is no refusal of a means.
             (
                 400,

@@ -23,7 +23,7 @@ use crate::redact::Redactor;
 use crate::relay::{CheckedRequest, Relay, Request};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::upstream::{ResponseBody, Secrets};
-use crate::wire::{Document, Surrogates, deltas, string_of, usage};
+use crate::wire::{Document, PromptTokens, Surrogates, deltas, prompt_tokens, string_of, usage};
 
 /// What holds for one question, where the configuration does not say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,6 +120,7 @@ impl Relay {
         let checked = self.checked(request);
         let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } =
             checked.map_err(|error| {
+                log.fault(&error.message);
                 log.end(TurnEnd::Rejected, error.status.as_u16());
                 ChatError { status: error.status.as_u16(), message: error.message }
             })?;
@@ -135,14 +136,18 @@ impl Relay {
             .await
             .map_err(|failed| chat_error(failed, &mut turn))?;
         loop {
-            let (choice, target) = turn.read_answer(open_answer, on_delta).await?;
-            if turn.was_left_out(&target, &choice)
+            let (choice, target, tokens) = turn.read_answer(open_answer, on_delta).await?;
+            // Who wants a stream has read the words around a call.
+            let sent = match turn.ask.stream && !choice.outcome.text.trim().is_empty() {
+                true => Sent::Words,
+                false => Sent::Nothing,
+            };
+            if turn.is_disproved(&target, &[&choice], tokens, sent).await
                 && let Ok(again) = turn.in_prompt_mode(&target, &question).await
             {
                 open_answer = again;
                 continue;
             }
-            // Who wants a stream has read the words around a call.
             let sent = if turn.ask.stream { Sent::Words } else { Sent::Nothing };
             let resolution = turn.resolve(choice, sent, &target).await;
             return Ok(turn.answer(resolution));
@@ -156,7 +161,7 @@ impl Turn {
         &mut self,
         open_answer: OpenAnswer,
         on_delta: OnDelta<'_>,
-    ) -> Result<(Choice, Target), ChatError> {
+    ) -> Result<(Choice, Target, Option<PromptTokens>), ChatError> {
         let is_stream = open_answer.is_stream();
         let OpenAnswer { source, target, shown } = open_answer;
         let tool_set = Arc::clone(&self.tool_set);
@@ -166,14 +171,14 @@ impl Turn {
             AnswerSource::Upstream(answer) if is_stream => {
                 let reading = ChoiceReader::new(&tool_set, options);
                 let secrets = Arc::clone(target.candidate.upstream.secrets());
-                let choice = self.read_stream(answer.body, secrets, reading, on_delta).await?;
-                return Ok((choice, target));
+                let (choice, tokens) = self.read_stream(answer.body, secrets, reading, on_delta).await?;
+                return Ok((choice, target, tokens));
             }
             AnswerSource::Recovered(document) => document,
             AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await;
                 let document = body.map_err(|error| error.to_string()).and_then(|body| {
-                    Document::parse(target.candidate.upstream.without_secrets(body))
+                    Document::of_answer(target.candidate.upstream.without_secrets(body))
                         .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
                 });
                 document.map_err(|message| self.cut_off(message))?
@@ -192,7 +197,7 @@ impl Turn {
         }
         on_delta(AnswerDelta::Raw(&choice.raw));
         on_delta(AnswerDelta::Text(&choice.outcome.text));
-        Ok((choice, target))
+        Ok((choice, target, prompt_tokens(document.root())))
     }
 
     async fn read_stream(
@@ -201,12 +206,12 @@ impl Turn {
         secrets: Arc<Secrets>,
         mut reading: ChoiceReader<'_>,
         on_delta: OnDelta<'_>,
-    ) -> Result<Choice, ChatError> {
+    ) -> Result<(Choice, Option<PromptTokens>), ChatError> {
         let limits = self.relay.config.limits;
         let mut upstream = Events::new(body, Arc::clone(&secrets), limits.event);
         let mut redactor = Redactor::default();
         let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
-        let (mut has_stopped, mut surrogates) = (false, Surrogates::default());
+        let (mut has_stopped, mut surrogates, mut tokens) = (false, Surrogates::default(), None);
         while let Some(event) = upstream.next().await {
             let Some(data) = &event.data else { continue };
             let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
@@ -223,6 +228,7 @@ impl Turn {
                 return Err(self.cut_off(why));
             }
             spent = usage(chunk).unwrap_or(spent);
+            tokens = prompt_tokens(chunk).or(tokens);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
                 surrogates.mend(&mut delta);
                 redactor.redact(&secrets, &mut delta);
@@ -265,7 +271,7 @@ impl Turn {
         let choice = reading.finish(budget, &mut events);
         pass_on(&mut events, on_delta);
         self.log.read(spent, std::iter::once(&choice));
-        Ok(choice)
+        Ok((choice, tokens))
     }
 
     fn cut_off(&mut self, message: String) -> ChatError {

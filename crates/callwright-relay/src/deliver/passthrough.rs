@@ -22,7 +22,8 @@ pub(super) async fn pass(mut turn: Box<Turn>, open_answer: OpenAnswer, to: BodyS
     }
     let mut decoder = Decoder::new(turn.relay.config.limits.event);
     let (mut ending, mut spent) = (Ending::default(), Usage::default());
-    while let Some(piece) = answer.body.next().await {
+    let takes_usage = turn.ask.include_usage;
+    'pieces: while let Some(piece) = answer.body.next().await {
         let piece = match piece {
             Ok(piece) => piece,
             Err(error) => {
@@ -30,16 +31,34 @@ pub(super) async fn pass(mut turn: Box<Turn>, open_answer: OpenAnswer, to: BodyS
                 break;
             }
         };
-        to.write(&piece);
+        if takes_usage {
+            to.write(&piece);
+        }
         decoder.push(piece);
-        while let Ok(Some(event)) = decoder.next() {
-            note_end(&event, &mut ending, &mut spent);
+        loop {
+            let event = match decoder.next() {
+                Ok(Some(event)) => event,
+                Ok(None) => break,
+                Err(error) => {
+                    ending.cut_by(&error.to_string());
+                    break 'pieces;
+                }
+            };
+            let is_usage_alone = note_end(&event, &mut ending, &mut spent);
+            if !takes_usage && !is_usage_alone {
+                to.write(&event.raw);
+            }
         }
         to.room().await;
     }
     if let Some(event) = decoder.finish() {
-        note_end(&event, &mut ending, &mut spent);
-        to.write(b"\n\n");
+        let is_usage_alone = note_end(&event, &mut ending, &mut spent);
+        if !takes_usage && !is_usage_alone {
+            to.write(&event.raw);
+        }
+        if takes_usage || !is_usage_alone {
+            to.write(b"\n\n");
+        }
     }
     turn.log.read(spent, std::iter::empty());
     end_of_stream(&mut turn, &ending, TurnEnd::Passed, &to);
@@ -52,7 +71,9 @@ async fn pass_redacted(mut turn: Box<Turn>, body: ResponseBody, secrets: Arc<Sec
     let mut spent = Usage::default();
     let mut ending = Ending::default();
     while let Some(event) = events.next().await {
-        note_end(&event, &mut ending, &mut spent);
+        if note_end(&event, &mut ending, &mut spent) && !turn.ask.include_usage {
+            continue;
+        }
         match redacted(&secrets, &event, &mut choices) {
             Some(event) => to.write(event.as_bytes()),
             None => to.write(&event.raw),
@@ -97,11 +118,12 @@ fn redacted(secrets: &Secrets, event: &sse::Event, choices: &mut Vec<(usize, Red
     Some(format!("data: {chunk}\n\n"))
 }
 
-fn note_end(event: &sse::Event, ending: &mut Ending, spent: &mut Usage) {
-    let Some(data) = &event.data else { return };
+/// Notes what the event tells of the end. True where it only counts tokens.
+fn note_end(event: &sse::Event, ending: &mut Ending, spent: &mut Usage) -> bool {
+    let Some(data) = &event.data else { return false };
     if &data[..] == b"[DONE]" {
         ending.is_done = true;
-        return;
+        return false;
     }
     let has = |word: &[u8]| memchr::memmem::find(data, word).is_some();
     if !(has(b"\"finish_reason\":\"")
@@ -109,14 +131,14 @@ fn note_end(event: &sse::Event, ending: &mut Ending, spent: &mut Usage) {
         || has(b"\"usage\"")
         || has(b"\"error\""))
     {
-        return;
+        return false;
     }
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok(tree) = strict(text) else { return };
+    let Ok(text) = std::str::from_utf8(data) else { return false };
+    let Ok(tree) = strict(text) else { return false };
     let root = tree.root(text);
     ending.is_finished |= deltas(root).any(|delta| delta.finish_reason.is_some());
     ending.is_error |= is_error(root);
-    if let Some(usage) = usage(root) {
-        *spent = usage;
-    }
+    let Some(usage) = usage(root) else { return false };
+    *spent = usage;
+    !is_error(root) && root.get("choices").is_none_or(|list| list.elements().next().is_none())
 }

@@ -3,18 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use callwright::{Event, LiveCall, Policy, Verdict};
 use callwright_json::{Value, quote};
-
-use callwright::{Event, LiveCall, Verdict};
 
 use crate::calls::{Ids, foreign_delta, function, tool_call_delta};
 use crate::followup;
 use crate::record::TurnEnd;
 use crate::relay::Relay;
 use crate::report;
-use crate::turn::outcome::{finish_reason, healed_content, worse};
+use crate::turn::outcome::finish_reason;
 use crate::turn::{Resolution, Turn, refusals};
-use crate::wire::{Change, Foreign, Template, rewritten, string_of};
+use crate::wire::{Change, Foreign, Template, is_no_id, rewritten, string_of};
 
 /// Writes what is certain of a choice, and keeps what is not.
 pub(crate) struct Sink {
@@ -46,6 +45,8 @@ pub(crate) struct Sink {
     is_torn: bool,
     /// The content, where it is held: it is JSON that may need healing.
     content: Option<String>,
+    /// What was said before a call, where one is demanded: without one it is no answer.
+    words: Option<String>,
     /// Calls go out as `function_call`.
     is_legacy: bool,
     /// Only one call goes out.
@@ -107,7 +108,9 @@ impl Sink {
             n_out: 0,
             is_held: false,
             is_torn: false,
-            content: turn.ask.json_content.then(String::new),
+            // Under a policy that mends nothing there is nothing to wait for.
+            content: (turn.ask.json_content && turn.policy != Policy::Strict).then(String::new),
+            words: (turn.has_tools() && turn.ask.choice.is_required()).then(String::new),
             is_legacy: turn.ask.is_legacy,
             is_single: turn.ask.is_legacy || turn.ask.parallel == Some(false),
             last: None,
@@ -170,7 +173,7 @@ impl Sink {
         template: &Template,
         out: &mut String,
     ) -> bool {
-        let id = string_of(call, "id").filter(|id| !matches!(&**id, "" | "null")).map(String::from);
+        let id = string_of(call, "id").filter(|id| !is_no_id(id)).map(String::from);
         let known = self.foreign.get(&index).filter(|known| id.is_none() || known.id == id);
         let is_new = known.is_none();
         let number = known.map_or(self.n_calls, |known| known.number);
@@ -189,6 +192,12 @@ impl Sink {
         self.foreign.contains_key(&index)
     }
 
+    /// What waits first for the native call of this number.
+    fn first_waiting(&mut self, slot: usize) -> Foreign {
+        let waiting = self.waiting.get_mut(slot).filter(|waiting| !waiting.is_empty());
+        waiting.map(|waiting| waiting.remove(0)).unwrap_or_default()
+    }
+
     fn pass_on(&mut self, slot: usize, number: usize, template: &Template, out: &mut String) {
         for foreign in self.waiting.get_mut(slot).map(std::mem::take).unwrap_or_default() {
             template.delta(self.index, &foreign_delta(number, &foreign), out);
@@ -203,7 +212,8 @@ impl Sink {
         }
     }
 
-    /// Writes the name of a call, whose arguments follow.
+    /// Writes the name of a call, whose arguments follow. What is not ours and came with it stands beside the name: clients
+    /// look for it there.
     fn open(
         &mut self,
         call: LiveCall,
@@ -213,21 +223,33 @@ impl Sink {
         out: &mut String,
     ) {
         self.begin(template, out);
+        self.say_words(template, out);
         let number = self.n_calls;
         self.n_calls += 1;
+        let first = match call {
+            LiveCall::Native(slot) => self.first_waiting(slot),
+            _ => Foreign::default(),
+        };
         let delta = format!(
-            "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"}}}}]}}",
+            "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"{}}}{}}}]}}",
             quote(&self.ids.next(id.as_deref())),
-            quote(&name)
+            quote(&name),
+            first.function,
+            first.call
         );
         template.delta(self.index, &delta, out);
         self.open_of.insert(call, self.open.len());
         self.open.push(OpenCall { id, name, number, sent: 0, is_whole: false });
     }
 
-    /// Is the content kept until it is whole?
+    /// Is the content kept until it is whole, or until a call comes?
     pub(crate) fn holds_content(&self) -> bool {
-        self.content.is_some()
+        self.content.is_some() || self.words.is_some()
+    }
+
+    /// Has anything come besides text and calls?
+    pub(crate) fn says_else(&self) -> bool {
+        !self.is_empty
     }
 
     /// Has the upstream said why the model stopped?
@@ -287,12 +309,19 @@ impl Sink {
     }
 
     fn say(&mut self, text: &str, template: &Template, out: &mut String) {
-        match &mut self.content {
-            Some(content) => content.push_str(text),
+        match self.words.as_mut().or(self.content.as_mut()) {
+            Some(held) => held.push_str(text),
             None => {
                 self.went += text.len();
-                template.delta(self.index, &format!("{{\"content\":{}}}", quote(text)), out);
+                content(self.index, text, template, out);
             }
+        }
+    }
+
+    /// Says what waited for a call.
+    pub(crate) fn say_words(&mut self, template: &Template, out: &mut String) {
+        if let Some(words) = self.words.take().filter(|words| !words.is_empty()) {
+            self.say(&words, template, out);
         }
     }
 
@@ -315,7 +344,9 @@ impl Sink {
                     Some(at) => self.complete(at, call, template, out),
                     None => {
                         let slot = self.n_native.checked_sub(1).filter(|_| is_native);
-                        self.call(call, slot, template, out);
+                        let waiting = slot.and_then(|slot| self.waiting.get_mut(slot));
+                        let foreign = waiting.map(std::mem::take).unwrap_or_default();
+                        self.call(call, foreign, template, out);
                     }
                 }
             }
@@ -348,23 +379,22 @@ impl Sink {
     fn call(
         &mut self,
         call: &callwright::Acceptance,
-        slot: Option<usize>,
+        foreign: Vec<Foreign>,
         template: &Template,
         out: &mut String,
     ) {
+        self.say_words(template, out);
         let id = self.ids.next(call.id.as_deref());
         self.relay.notes.keep(&id, call);
-        let waiting =
-            slot.and_then(|slot| self.waiting.get_mut(slot)).map(std::mem::take).unwrap_or_default();
-        let mut waiting = waiting.into_iter();
-        let first = waiting.next().unwrap_or_default();
+        let mut foreign = foreign.into_iter();
+        let first = foreign.next().unwrap_or_default();
         let delta = match self.is_legacy {
             true => format!("{{\"function_call\":{}}}", function(call, &first)),
             false => tool_call_delta(self.n_calls, &id, call, &first),
         };
         if !(self.is_single && 0 < self.n_calls) {
             template.delta(self.index, &delta, out);
-            for foreign in waiting.filter(|_| !self.is_legacy) {
+            for foreign in foreign.filter(|_| !self.is_legacy) {
                 template.delta(self.index, &foreign_delta(self.n_calls, &foreign), out);
             }
         }
@@ -383,14 +413,18 @@ impl Sink {
         for verdict in waiting {
             if let Verdict::Accepted(call) = verdict {
                 match self.open_for(call) {
-                    Some(at) => self.complete(at, call, template, out),
-                    None => self.call(call, None, template, out),
+                    Some(at) => {
+                        if let (Some(more), Some(open)) = (resolution.foreign_again(call), self.open.get(at))
+                        {
+                            template.delta(self.index, &foreign_delta(open.number, more), out);
+                        }
+                        self.complete(at, call, template, out);
+                    }
+                    None => self.call(call, vec![resolution.foreign_of(call)], template, out),
                 }
             }
         }
-        if resolution.finish_reason.as_deref() == Some("length") {
-            self.cut(refusals(&resolution.verdicts), template, out);
-        }
+        self.say_words(template, out);
         let mut more = resolution.more_text.clone();
         if !self.is_torn && !self.has_empty_call() && refusals(&resolution.verdicts).next().is_some() {
             crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
@@ -405,14 +439,8 @@ impl Sink {
         if !more.is_empty() {
             self.say(&more, template, out);
         }
-        let mut end = resolution.end;
-        if let Some(content) = self.content.take() {
-            let reason = resolution.first.finish_reason.as_deref();
-            let healed = (!self.has_calls()).then(|| healed_content(turn, &content, reason)).flatten();
-            if healed.is_some() {
-                end = worse(end, TurnEnd::Healed);
-            }
-            let content = healed.unwrap_or(content);
+        if let Some(said) = self.content.take() {
+            let content = resolution.content.clone().unwrap_or(said);
             if !content.is_empty() {
                 self.say(&content, template, out);
             }
@@ -423,28 +451,7 @@ impl Sink {
                 template.tool_error(&index, &part, out);
             }
         }
-        end
-    }
-
-    /// An answer was cut in a call that is open: the client gets its beginning, as any cut call's, which no client takes for
-    /// whole.
-    fn cut<'r>(
-        &mut self,
-        refused: impl Iterator<Item = &'r callwright::Refusal>,
-        template: &Template,
-        out: &mut String,
-    ) {
-        for refusal in refused {
-            let is_cut = !refusal.block.trim().is_empty() && callwright_json::strict(&refusal.block).is_err();
-            let is_its = |open: &&mut OpenCall| {
-                !open.is_whole && open.sent == 0 && refusal.name.as_ref() == Some(&open.name)
-            };
-            if is_cut && let Some(open) = self.open.iter_mut().find(is_its) {
-                open.sent = refusal.block.len();
-                self.is_torn = true;
-                arguments(self.index, open.number, &refusal.block, template, out);
-            }
-        }
+        resolution.end
     }
 
     /// Writes the chunk that ends the choice.
@@ -459,6 +466,11 @@ impl Sink {
         let choice = rewritten(choice, &changes);
         template.last(&format!("[{choice}]"), report, out);
     }
+}
+
+/// The next piece of what is said.
+fn content(index: usize, text: &str, template: &Template, out: &mut String) {
+    template.delta(index, &format!("{{\"content\":{}}}", quote(text)), out);
 }
 
 /// The next piece of a call's arguments.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::{Event, ToolSet};
+use callwright::{Event, Policy, ToolSet};
 use callwright_json::{Value, quote, strict};
 
 use super::events::{Ending, Events, end_of_stream, is_error};
@@ -22,7 +22,8 @@ use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{
-    CallPiece, Change, Delta, Surrogates, Template, deltas, is_foreign, is_of_function, rewritten, usage,
+    CallPiece, Change, Delta, PromptTokens, Surrogates, Template, deltas, is_foreign, is_no_id,
+    is_of_function, prompt_tokens, rewritten, usage,
 };
 
 /// Answers with what an upstream streams, healed.
@@ -30,7 +31,7 @@ pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
     let tool_set = Arc::clone(&turn.tool_set);
     let allowed = turn.ask.choice.clone();
     let mut pulse = Pulse::new(to.clone());
-    let mut frame: Option<Template> = None;
+    let (mut frame, mut has_role): (Option<Template>, bool) = (None, false);
     loop {
         let OpenAnswer { source, target, shown } = open_answer;
         let AnswerSource::Upstream(answer) = source else { return };
@@ -42,7 +43,7 @@ pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
             (answer.body, &secrets),
             &tool_set,
             options,
-            &mut frame,
+            (&mut frame, has_role),
             (&to, &mut pulse),
         )
         .await;
@@ -55,14 +56,14 @@ pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
         }
         let finished = read.finish(&mut turn, frame, &to);
         finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
-        if let Some(only) = finished.only()
-            && turn.was_left_out(&target, only)
-            && let held = Some(Held { choice: 0, template: frame })
+        let (said, sent) = finished.said();
+        let held = Some(Held { choice: 0, template: frame });
+        if pulse.during(held, turn.is_disproved(&target, &said, finished.tokens, sent)).await
             && let question = Question::first(&turn.ask)
             && let Ok(again) = pulse.during(held, turn.in_prompt_mode(&target, &question)).await
             && again.is_stream()
         {
-            open_answer = again;
+            (open_answer, has_role) = (again, true);
             continue;
         }
         return finished.resolve(&mut turn, &target, frame, (&to, &mut pulse)).await;
@@ -75,17 +76,20 @@ struct StreamRead<'t> {
     /// The chunk that counts tokens, which comes last.
     usage: Option<Bytes>,
     spent: Usage,
+    /// What it counts of the prompt.
+    tokens: Option<PromptTokens>,
     ending: Ending,
 }
 
 impl<'t> StreamRead<'t> {
-    /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk.
+    /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk; whose turn it is
+    /// may be known to the client from an answer before.
     async fn read(
         turn: &mut Turn,
         (body, secrets): (ResponseBody, &Arc<Secrets>),
         tool_set: &'t ToolSet,
         options: ReadOptions<'t>,
-        frame: &mut Option<Template>,
+        (frame, has_role): (&mut Option<Template>, bool),
         (to, pulse): (&BodySender, &mut Pulse),
     ) -> StreamRead<'t> {
         let limits = turn.relay.config.limits;
@@ -93,6 +97,7 @@ impl<'t> StreamRead<'t> {
             choices: Vec::new(),
             usage: None,
             spent: Usage::default(),
+            tokens: None,
             ending: Ending::default(),
         };
         let mut upstream = Events::new(body, Arc::clone(secrets), limits.event);
@@ -118,6 +123,7 @@ impl<'t> StreamRead<'t> {
             }
             let counted = usage(chunk);
             read.spent = counted.unwrap_or(read.spent);
+            read.tokens = prompt_tokens(chunk).or(read.tokens);
             if chunk.get("choices").is_none_or(|list| list.elements().next().is_none()) {
                 match counted {
                     // Strict clients look for a choice in each chunk that they did not ask for.
@@ -138,6 +144,7 @@ impl<'t> StreamRead<'t> {
                         delta.index,
                         reading,
                         Sink::new(delta.index, turn),
+                        has_role,
                     ));
                     read.choices.len() - 1
                 });
@@ -196,7 +203,7 @@ impl<'t> StreamRead<'t> {
             self.choices.into_iter().map(|choice| choice.finish(budget, frame, &mut text)).collect();
         to.write(text.as_bytes());
         turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
-        FinishedStream { choices, usage: self.usage, ending: self.ending }
+        FinishedStream { choices, usage: self.usage, tokens: self.tokens, ending: self.ending }
     }
 }
 
@@ -204,16 +211,17 @@ impl<'t> StreamRead<'t> {
 struct FinishedStream {
     choices: Vec<(Sink, Choice)>,
     usage: Option<Bytes>,
+    tokens: Option<PromptTokens>,
     ending: Ending,
 }
 
 impl FinishedStream {
-    /// The choice, where there is one of which nothing has been seen yet.
-    fn only(&self) -> Option<&Choice> {
-        match self.choices.as_slice() {
-            [(_, only)] if only.outcome.text.trim().is_empty() => Some(only),
-            _ => None,
-        }
+    /// What the choices say, and what of it the client has read.
+    fn said(&self) -> (Vec<&Choice>, Sent) {
+        let is_out =
+            |(sink, choice): &(Sink, Choice)| !sink.holds_content() && !choice.outcome.text.trim().is_empty();
+        let sent = if self.choices.iter().any(is_out) { Sent::Words } else { Sent::Nothing };
+        (self.choices.iter().map(|(_, choice)| choice).collect(), sent)
     }
 
     /// Asks again what has to be asked again, and writes what comes of it, to the last event.
@@ -229,13 +237,14 @@ impl FinishedStream {
         let n_choices = self.choices.len();
         let mut done: Vec<Resolution> = Vec::with_capacity(n_choices);
         for (mut sink, choice) in self.choices {
-            let resolution = match sink.is_torn() {
+            let mut resolution = match sink.is_torn() {
                 true => Resolution::unasked(choice),
                 false => {
                     let held = Some(Held { choice: sink.index(), template: frame });
                     pulse.during(held, turn.resolve(choice, Sent::Words, target)).await
                 }
             };
+            turn.settle_content(&mut resolution, target, sink.says_else()).await;
             text.clear();
             end = worse(end, sink.resolve(turn, &resolution, frame, &mut text));
             let is_torn = sink.is_torn() && resolution.finish_reason.as_deref() != Some("length");
@@ -250,6 +259,13 @@ impl FinishedStream {
                 text.push_str(&sse::error("call_refused", &why));
                 to.write(text.as_bytes());
                 return turn.log.end(TurnEnd::Refused, 200);
+            }
+            if turn.policy == Policy::Strict
+                && let Some(fault) = &resolution.fault
+            {
+                text.push_str(&sse::error("invalid_content", fault));
+                to.write(text.as_bytes());
+                return turn.log.end(TurnEnd::Invalid, 200);
             }
             done.push(resolution);
             let has_report = done.len() == n_choices && turn.ask.wants_report;
@@ -298,7 +314,10 @@ struct StreamedChoice<'t> {
 }
 
 impl<'t> StreamedChoice<'t> {
-    fn new(index: usize, reading: ChoiceReader<'t>, sink: Sink) -> StreamedChoice<'t> {
+    fn new(index: usize, reading: ChoiceReader<'t>, mut sink: Sink, has_role: bool) -> StreamedChoice<'t> {
+        if has_role {
+            sink.has_begun();
+        }
         StreamedChoice {
             index,
             reading,
@@ -308,7 +327,7 @@ impl<'t> StreamedChoice<'t> {
             redactor: Redactor::default(),
             came: 0,
             thought: 0,
-            has_role: false,
+            has_role,
             repeats_role: false,
         }
     }
@@ -346,7 +365,8 @@ impl<'t> StreamedChoice<'t> {
             let piece = call.delta();
             self.came += piece.arguments.map_or(0, str::len);
             let Some(slot) = self.reading.call(piece, events) else { continue };
-            let id = piece.id.filter(|id| !matches!(*id, "" | "null")).map(str::to_owned);
+            self.reading.foreign(slot, &call.foreign);
+            let id = piece.id.filter(|id| !is_no_id(id)).map(str::to_owned);
             let is_sure = |(name, has_arguments): &(&str, bool)| {
                 (*has_arguments || id.is_some()) && self.reading.is_sure_name(name, *has_arguments)
             };
@@ -447,6 +467,7 @@ impl<'t> StreamedChoice<'t> {
         let choice = self.reading.finish(Budget::Spent, &mut events);
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
         self.sink.send(&events, template, out);
+        self.sink.say_words(template, out);
         choice
     }
 }

@@ -2,7 +2,7 @@
 //! did not have to be.
 
 use bytes::Bytes;
-use callwright::Verdict;
+use callwright::{Policy, Verdict};
 use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
@@ -15,10 +15,12 @@ use crate::reading::read_whole;
 use crate::record::{TurnEnd, Usage};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
-use crate::turn::outcome::{SILENCE, append, finish_reason, healed_content, worse};
+use crate::turn::outcome::{SILENCE, append, finish_reason, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::ResponseBody;
-use crate::wire::{AnswerCall, AnswerChoice, Change, Document, WireError, array, choices, rewritten, usage};
+use crate::wire::{
+    AnswerChoice, Change, Document, WireError, array, choices, prompt_tokens, rewritten, usage,
+};
 
 /// The answer to a request, from an upstream that answers in one piece.
 pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
@@ -52,9 +54,9 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
         let read = read_whole(&document, &turn.tool_set, options, turn.ask.max_tokens, spent);
         turn.log.read(spent, read.iter());
         read.iter().for_each(|choice| turn.count_proof(&open_answer.target, choice));
-        if let [only] = read.as_slice()
-            && turn.was_left_out(&open_answer.target, only)
-        {
+        let tokens = prompt_tokens(document.root());
+        let all: Vec<_> = read.iter().collect();
+        if turn.is_disproved(&open_answer.target, &all, tokens, Sent::Nothing).await {
             // Where that fails, what came first is still an answer.
             if let Ok(again) = turn.in_prompt_mode(&open_answer.target, &Question::first(&turn.ask)).await {
                 open_answer = again;
@@ -62,19 +64,39 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
             }
         }
         let mut resolutions = Vec::with_capacity(read.len());
-        for choice in read {
-            resolutions.push(turn.resolve(choice, Sent::Nothing, &open_answer.target).await);
+        let says_else: Vec<bool> =
+            choices(document.root()).map(|answered| !answered.says_nothing_else()).collect();
+        for (choice, says_else) in read.into_iter().zip(says_else) {
+            let mut resolution = turn.resolve(choice, Sent::Nothing, &open_answer.target).await;
+            turn.settle_content(&mut resolution, &open_answer.target, says_else).await;
+            resolutions.push(resolution);
+        }
+        if turn.policy == Policy::Strict
+            && let Some(fault) = resolutions.iter().find_map(|resolution| resolution.fault.clone())
+        {
+            return invalid(turn, headers, &resolutions, fault);
         }
         let (document, end) = written(&turn, document, &resolutions);
         return done(turn, headers, document, &resolutions, end);
     }
 }
 
+/// The error that a client gets that wants JSON as it was written, or none.
+fn invalid(mut turn: Box<Turn>, headers: HeaderMap, resolutions: &[Resolution], fault: String) -> Reply {
+    turn.log.end(TurnEnd::Invalid, StatusCode::BAD_GATEWAY.as_u16());
+    let mut reply = Reply::error(&WireError::upstream(StatusCode::BAD_GATEWAY, "invalid_content", fault));
+    reply.headers.extend(headers);
+    reply.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    report::head(turn.log.record(), &mut reply.headers);
+    report::outcome(turn.log.record(), TurnEnd::Invalid, resolutions, &mut reply.headers);
+    reply
+}
+
 async fn whole_document(turn: &Turn, body: ResponseBody, target: &Target) -> Result<Document, WireError> {
     let bad = |message: String| WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message);
     let body = body.whole(turn.relay.config.limits.answer).await.map_err(|error| bad(error.to_string()))?;
     let body = target.candidate.upstream.without_secrets(body);
-    Document::parse(body).map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
+    Document::of_answer(body).map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
 }
 
 fn done(
@@ -156,14 +178,10 @@ fn written_choice(
     if turn.is_silent(resolution) && text.trim().is_empty() && answered.says_nothing_else() {
         text = String::from(SILENCE);
     }
-    let mut end = resolution.end;
-    if turn.ask.json_content
-        && accepted.is_empty()
-        && let Some(healed) = healed_content(turn, &text, answered.finish_reason.as_deref())
-    {
-        text = healed;
-        end = worse(end, TurnEnd::Healed);
+    if let Some(content) = &resolution.content {
+        text.clone_from(content);
     }
+    let end = resolution.end;
     let mut ids = Ids::default();
     let ids: Vec<String> = accepted.iter().map(|call| ids.next(call.id.as_deref())).collect();
     for (id, call) in ids.iter().zip(&accepted) {
@@ -175,13 +193,6 @@ fn written_choice(
         })
     };
     let has_same_calls = accepted.len() == answered.calls.len() && accepted.iter().enumerate().all(same_call);
-    // Calls that came natively, by the id that their verdicts have.
-    let natives = resolution.first.outcome.verdicts.iter().filter(|verdict| verdict.is_native());
-    let came: Vec<(Option<&str>, &AnswerCall<'_>)> = natives.map(verdict_id).zip(&answered.calls).collect();
-    let foreign_of = |call: &callwright::Acceptance| {
-        let from = came.iter().find(|(id, _)| id.is_some() && *id == call.id.as_deref());
-        from.map(|(_, came)| came.foreign.clone()).unwrap_or_default()
-    };
     let has_calls = !accepted.is_empty() || !answered.foreign_calls.is_empty();
     let finish = finish_reason(turn, resolution, has_calls);
     let has_same_finish = finish.as_deref() == answered.finish_reason.as_deref();
@@ -213,9 +224,12 @@ fn written_choice(
                 Change::Set(array(answered.foreign_calls.iter().map(|call| call.raw())))
             }
             (None, _) => Change::Remove,
-            (Some(call), true) => Change::Set(function(call, &foreign_of(call))),
+            (Some(call), true) => Change::Set(function(call, &resolution.foreign_of(call))),
             (Some(_), false) => {
-                let ours = ids.iter().zip(&accepted).map(|(id, call)| tool_call(id, call, &foreign_of(call)));
+                let ours = ids
+                    .iter()
+                    .zip(&accepted)
+                    .map(|(id, call)| tool_call(id, call, &resolution.foreign_of(call)));
                 let others = answered.foreign_calls.iter().map(|call| call.raw().to_owned());
                 Change::Set(array(ours.chain(others)))
             }
@@ -230,13 +244,6 @@ fn written_choice(
         &[("message", Change::Set(message)), ("finish_reason", Change::Set(finish))],
     );
     (Some(choice), end)
-}
-
-fn verdict_id(verdict: &Verdict) -> Option<&str> {
-    match verdict {
-        Verdict::Accepted(call) => call.id.as_deref(),
-        Verdict::Refused(refusal) => refusal.id.as_deref(),
-    }
 }
 
 /// The status of an answer that is an error although it came with 200: the one that it names, else 502.

@@ -16,12 +16,13 @@ impl Turn {
     /// Asks again until the calls of a choice are right, or the ladder ends. `sent` is what the client has of it.
     pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent, target: &Target) -> Resolution {
         let mut first = first;
-        let mut last = match sent {
+        let confirmed = match sent {
             Sent::Nothing => self.confirm(&mut first, target).await,
             Sent::Words => None,
         };
+        let mut again: Vec<Choice> = confirmed.into_iter().collect();
         let mut verdicts = first.outcome.verdicts.clone();
-        if let Some(answer) = &last {
+        if let Some(answer) = again.last() {
             replace_unsure(&mut verdicts, answer);
         }
         let mut more_text = String::new();
@@ -37,7 +38,7 @@ impl Turn {
             let answer = self.ask_again(target, &demand, AttemptReason::Reask).await;
             if let Some(answer) = answer.filter(|answer| !answer.outcome.verdicts.is_empty()) {
                 verdicts = answer.outcome.verdicts.clone();
-                last = Some(answer);
+                again.push(answer);
             }
         }
         let end = loop {
@@ -50,10 +51,10 @@ impl Turn {
             };
             let tokens = self.ladder.tokens_left().max(1);
             let (next, reason) = match step {
-                Step::Deliver if last.is_none() && is_mended(&verdicts, target.mode) => {
+                Step::Deliver if again.is_empty() && is_mended(&verdicts, target.mode) => {
                     break TurnEnd::Healed;
                 }
-                Step::Deliver if last.is_none() => break TurnEnd::Passed,
+                Step::Deliver if again.is_empty() => break TurnEnd::Passed,
                 Step::Deliver => break TurnEnd::Corrected,
                 Step::Refuse(end) => break end,
                 Step::Reask => {
@@ -66,7 +67,7 @@ impl Turn {
                     )
                 }
                 Step::Feedback => {
-                    let before = last.as_ref().unwrap_or(&first);
+                    let before = again.last().unwrap_or(&first);
                     (followup::feedback(&question, before, target.mode, tokens), AttemptReason::Feedback)
                 }
             };
@@ -90,14 +91,15 @@ impl Turn {
             if reason != AttemptReason::Reask {
                 question = next;
             }
-            last = Some(answer);
+            again.push(answer);
         };
         // What cut the first answer did not cut the one that took its place.
-        let finish_reason = match (end, last) {
-            (TurnEnd::Corrected, Some(last)) => last.finish_reason,
+        let finish_reason = match (end, again.last()) {
+            (TurnEnd::Corrected, Some(last)) => last.finish_reason.clone(),
             _ => first.finish_reason.clone(),
         };
-        let mut resolution = Resolution { first, verdicts, more_text, finish_reason, end };
+        let mut resolution =
+            Resolution { first, again, verdicts, more_text, finish_reason, end, content: None, fault: None };
         if matches!(resolution.end, TurnEnd::Refused | TurnEnd::Breaker) {
             self.ask_other_model(&mut resolution).await;
         }
@@ -153,13 +155,14 @@ impl Turn {
             resolution.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
             resolution.verdicts.extend(answer.outcome.verdicts.iter().cloned());
             resolution.more_text = said_instead(&answer, &resolution.first);
-            resolution.finish_reason = answer.finish_reason;
+            resolution.finish_reason = answer.finish_reason.clone();
+            resolution.again.push(answer);
             resolution.end = TurnEnd::Corrected;
         }
     }
 
     /// Asks the same candidate a follow-up, and reads its whole answer.
-    async fn ask_again(
+    pub(super) async fn ask_again(
         &mut self,
         target: &Target,
         question: &Question,
@@ -167,18 +170,21 @@ impl Turn {
     ) -> Option<Choice> {
         tracing::info!(model = target.candidate.model, why = reason.name(), "[relay] asking again");
         // Few requests come here: they alone pay for the place that asking takes.
-        let open_answer = Box::pin(self.open_at(target.clone(), question, reason)).await.ok()?;
+        let target = self.follow_up_target(target, question.choice(&self.ask));
+        let open_answer = Box::pin(self.open_at(target, question, reason)).await.ok()?;
         let document = match open_answer.source {
             AnswerSource::Recovered(document) => document,
             AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-                Document::parse(open_answer.target.candidate.upstream.without_secrets(body)).ok()?
+                Document::of_answer(open_answer.target.candidate.upstream.without_secrets(body)).ok()?
             }
         };
         let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);
         let options = self.read_options(&open_answer.target, question.choice(&self.ask), &open_answer.shown);
         let spent = usage(document.root()).unwrap_or_default();
-        let read = read_whole(&document, tool_set, options, question.max_tokens, spent).into_iter().next();
+        let read = read_whole(&document, tool_set, options, question.most_tokens(&self.ask), spent)
+            .into_iter()
+            .next();
         self.log.read(spent, read.iter());
         read
     }

@@ -4,6 +4,8 @@ mod open;
 mod target;
 mod no_answer;
 mod escalate;
+mod content;
+mod evidence;
 mod resolution;
 pub(crate) mod outcome;
 
@@ -49,7 +51,7 @@ impl Turn {
     /// Is there anything in the answer that may need healing?
     pub(crate) fn is_read(&self) -> bool {
         let may_call = self.has_tools() && self.ask.choice != ToolChoice::None;
-        may_call || self.ask.json_content && self.policy != Policy::Strict
+        may_call || self.ask.json_content
     }
 
     /// How an answer of `target` is to be read.
@@ -64,7 +66,11 @@ impl Turn {
             mode: target.mode,
             constrain: target.constrain,
             policy: self.policy,
-            doubt_open_ends: self.policy == Policy::Auto && bounds.confirm_open_ends,
+            doubt_open_ends: match self.policy {
+                Policy::Auto => bounds.confirm_open_ends,
+                Policy::Feedback => true,
+                Policy::Heal | Policy::Strict => false,
+            },
             live: false,
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
             dialects: target.dialects(),
@@ -101,19 +107,5 @@ impl Turn {
             && resolution.verdicts.is_empty()
             && resolution.first.foreign_calls == 0
             && resolution.first.outcome.reasoning.is_empty()
-    }
-
-    /// Must the model call a tool, and did not the upstream let it?
-    pub(crate) fn was_left_out(&self, target: &Target, choice: &Choice) -> bool {
-        let set = target.candidate.config.as_deref().and_then(|set| set.mode);
-        let is_silent = choice.outcome.verdicts.is_empty() && choice.foreign_calls == 0;
-        let is_empty = choice.outcome.text.trim().is_empty() && choice.outcome.reasoning.is_empty();
-        target.mode == Mode::Native
-            && set.is_none()
-            && self.has_tools()
-            && self.ask.choice != ToolChoice::None
-            && choice.finish_reason.as_deref() != Some("length")
-            && is_silent
-            && (is_empty || self.ask.choice.is_required())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{StatusCode, header};
 
 use super::{NoAnswer, Target, Turn};
-use crate::capability::{Refused, refusal};
+use crate::capability::{Evidence, Refused, refusal};
 use crate::config::{Constrain, Mode};
 use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
@@ -84,7 +84,7 @@ impl Turn {
         question: &Question,
         reason: AttemptReason,
     ) -> Result<OpenAnswer, NoAnswer> {
-        let mut reason = reason;
+        let (mut reason, mut is_renamed) = (reason, false);
         loop {
             let UpstreamRequest { body, shown, constrain } =
                 question.upstream_request(&self.ask, &self.tool_set, target.request_options());
@@ -118,9 +118,29 @@ impl Turn {
             let body = upstream.without_secrets(body);
             self.log.failed(Some(status.as_u16()), &error_line(&body));
             let text = String::from_utf8_lossy(&body);
+            // Who refuses a member of a request names it.
+            let is_ours = question.stream && !self.ask.include_usage && upstream.counts_streams();
+            if is_ours && status.is_client_error() && text.contains("stream_options") {
+                tracing::info!(
+                    upstream = upstream.name(),
+                    "[relay] fallback: the upstream does not count streams"
+                );
+                upstream.learn_no_stream_options();
+                reason = AttemptReason::NoUsage;
+                continue;
+            }
             let refusal = refusal(status, &body);
             let refused = refusal.as_ref().map(|refusal| refusal.what);
             let words = refusal.as_ref().map_or("", |refusal| &refusal.words);
+            if let Some(Refused::Bound(member)) = refused
+                && !is_renamed
+            {
+                let taken = member.other();
+                self.relay.capabilities.learn_bound(&target.candidate, taken, words).await;
+                (target.bound, is_renamed) = (Some(taken), true);
+                reason = AttemptReason::OtherBound;
+                continue;
+            }
             if self.has_tools() && target.mode == Mode::Native {
                 if let Some(Refused::Tools | Refused::ToolChoice) = refused {
                     tracing::info!(
@@ -129,10 +149,10 @@ impl Turn {
                         "[relay] fallback: the upstream takes no tools"
                     );
                     if refused == Some(Refused::Tools) {
-                        self.relay.capabilities.learn_no_tools(&target.candidate, words).await;
+                        let capabilities = &self.relay.capabilities;
+                        capabilities.learn(&target.candidate, Evidence::Refused, words).await;
                     }
-                    target = self.target(target.candidate).await;
-                    target.mode = Mode::Prompt;
+                    target = self.prompt_target(target.candidate).await;
                     reason = AttemptReason::NoTools;
                     continue;
                 }
@@ -180,8 +200,7 @@ impl Turn {
         question: &Question,
     ) -> Result<OpenAnswer, NoAnswer> {
         tracing::info!(model = target.candidate.model, "[relay] fallback: the upstream made no call");
-        let mut other = self.target(target.candidate.clone()).await;
-        other.mode = Mode::Prompt;
+        let other = self.prompt_target(target.candidate.clone()).await;
         Box::pin(self.open_at(other, question, AttemptReason::NoTools)).await
     }
 }

@@ -1,7 +1,5 @@
 //! What a resolution becomes for the client, whole or streamed: its finish, its text, its content.
 
-use callwright::{Policy, Schema, heal};
-
 use super::{Resolution, Turn, refusals};
 use crate::record::TurnEnd;
 
@@ -17,17 +15,6 @@ pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: boo
         Some("tool_calls" | "function_call") if is_refused || turn.has_tools() => Some(String::from("stop")),
         came => came.map(str::to_owned),
     }
-}
-
-/// JSON that was asked for with `response_format`, healed; none where it is right, or cannot be healed.
-pub(crate) fn healed_content(turn: &Turn, text: &str, finish_reason: Option<&str>) -> Option<String> {
-    if turn.policy == Policy::Strict || text.trim().is_empty() {
-        return None;
-    }
-    let schema = turn.ask.content_schema().and_then(|text| text.parse::<callwright::value::Value>().ok());
-    let schema = schema.and_then(|schema| Schema::compile(&schema).ok());
-    let healed = heal(text, schema.as_ref(), finish_reason).ok()?;
-    (healed.text != text).then_some(healed.text)
 }
 
 /// What the client's user reads where a model neither says nor calls anything.
@@ -50,7 +37,7 @@ pub(crate) fn worse(a: TurnEnd, b: TurnEnd) -> TurnEnd {
         TurnEnd::Passed => 0,
         TurnEnd::Healed => 1,
         TurnEnd::Corrected => 2,
-        TurnEnd::Refused => 3,
+        TurnEnd::Refused | TurnEnd::Invalid => 3,
         TurnEnd::Breaker => 4,
         TurnEnd::Rejected | TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::HungUp => 5,
     };

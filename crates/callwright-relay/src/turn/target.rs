@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use callwright::Dialects;
 use callwright::prompt::PromptDialect;
+use callwright::{Dialects, ToolChoice};
 
 use super::Turn;
-use crate::capability::ModelTemplate;
+use crate::capability::{AtHand, BoundMember, Capability, ModelTemplate};
 use crate::config::{Constrain, Mode};
 use crate::question::RequestOptions;
 use crate::upstream::Candidate;
@@ -19,6 +19,8 @@ pub(crate) struct Target {
     pub(crate) dialect: PromptDialect,
     pub(crate) constrain: Constrain,
     pub(crate) template: Option<Arc<ModelTemplate>>,
+    /// The member that bounds an answer's tokens, where the upstream takes only one.
+    pub(crate) bound: Option<BoundMember>,
 }
 
 impl Target {
@@ -41,8 +43,10 @@ impl Target {
             mode: self.mode,
             dialect: &self.dialect,
             constrain: self.constrain,
+            counts_streams: self.candidate.upstream.counts_streams(),
             set: self.candidate.config.as_deref(),
             template: self.template.as_deref(),
+            bound: self.bound,
         }
     }
 }
@@ -50,34 +54,78 @@ impl Target {
 impl Turn {
     /// How this candidate is to be asked.
     pub(crate) async fn target(&self, candidate: Candidate) -> Target {
-        let set = candidate.config.as_deref();
-        let dialect = |constrain, template: Option<&ModelTemplate>| {
-            let all = &candidate.dialects;
-            let configured = set.and_then(|set| set.dialect.as_deref());
-            configured.and_then(|name| PromptDialect::named(all, name)).unwrap_or_else(|| match constrain {
-                Constrain::JsonSchema => PromptDialect::json(),
-                Constrain::Grammar | Constrain::None => {
-                    let family = || PromptDialect::for_model(all, &candidate.model);
-                    template.and_then(ModelTemplate::spoken).unwrap_or_else(family)
-                }
-            })
-        };
         // Old calls and results need a server that knows them, too.
         if !self.has_tools() && !self.ask.tells_of_tools() {
-            let dialect = dialect(Constrain::None, None);
-            return Target {
-                mode: Mode::Native,
-                dialect,
-                constrain: Constrain::None,
-                template: None,
-                candidate,
-            };
+            return self.native_target(candidate);
         }
-        let capability = self.relay.capabilities.of(&candidate).await;
+        let capabilities = &self.relay.capabilities;
+        let capability = match capabilities.at_hand(&candidate) {
+            AtHand::Settled(capability) => capability,
+            AtHand::Presumed(capability) => {
+                self.find_out_beside(&candidate);
+                capability
+            }
+            AtHand::Missing => capabilities.of(&candidate).await,
+        };
         let mode = if capability.tools { Mode::Native } else { Mode::Prompt };
         tracing::debug!(model = candidate.model, mode = mode.name(), source = ?capability.tools_source, "[relay] mode");
-        let dialect = dialect(capability.constrain, capability.template.as_deref());
-        let (constrain, template) = (capability.constrain, capability.template);
-        Target { mode, dialect, constrain, template, candidate }
+        self.target_in(mode, candidate, capability, &self.ask.choice)
+    }
+
+    /// How this candidate is to be asked in prompt mode.
+    pub(crate) async fn prompt_target(&self, candidate: Candidate) -> Target {
+        let capability = self.relay.capabilities.of(&candidate).await;
+        self.target_in(Mode::Prompt, candidate, capability, &self.ask.choice)
+    }
+
+    /// The target of a follow-up for which the answer `target` gave calls for. One that demands a call is held to its
+    /// form where the server can do that, also where the request itself left the model free.
+    pub(crate) fn follow_up_target(&self, target: &Target, choice: &ToolChoice) -> Target {
+        let is_free = target.mode == Mode::Prompt && target.constrain == Constrain::None;
+        if !is_free || !choice.is_required() || self.ask.choice.is_required() {
+            return target.clone();
+        }
+        let capability = self.relay.capabilities.what_is_known(&target.candidate);
+        self.target_in(Mode::Prompt, target.candidate.clone(), capability, choice)
+    }
+
+    /// Finds out what can be found out of `candidate`, while its first answer is under way.
+    fn find_out_beside(&self, candidate: &Candidate) {
+        if self.relay.capabilities.is_asking(candidate) {
+            return;
+        }
+        let (relay, candidate) = (Arc::clone(&self.relay), candidate.clone());
+        drop(tokio::spawn(async move { relay.capabilities.of(&candidate).await }));
+    }
+
+    fn native_target(&self, candidate: Candidate) -> Target {
+        let bound = self.relay.capabilities.bound(&candidate);
+        let dialect = PromptDialect::json();
+        Target { mode: Mode::Native, dialect, constrain: Constrain::None, template: None, bound, candidate }
+    }
+
+    fn target_in(
+        &self,
+        mode: Mode,
+        candidate: Candidate,
+        capability: Capability,
+        choice: &ToolChoice,
+    ) -> Target {
+        let Capability { constrain, template, .. } = capability;
+        let all = &candidate.dialects;
+        let configured = candidate.config.as_deref().and_then(|set| set.dialect.as_deref());
+        let configured = configured.and_then(|name| PromptDialect::named(all, name));
+        let dialect = configured.unwrap_or_else(|| match constrain {
+            // Whoever must call says nothing beside it.
+            Constrain::JsonSchema if choice.is_required() => PromptDialect::json(),
+            // In its own dialect a model may make several calls, and speak: a schema for the whole answer lets it do one or
+            // the other. It holds those that have none.
+            Constrain::JsonSchema | Constrain::Grammar | Constrain::None => {
+                let spoken = template.as_deref().and_then(ModelTemplate::spoken);
+                spoken.unwrap_or_else(|| PromptDialect::for_model(all, &candidate.model))
+            }
+        });
+        let bound = self.relay.capabilities.bound(&candidate);
+        Target { mode, dialect, constrain, template, bound, candidate }
     }
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,8 @@ pub struct Upstream {
     /// What of them no client may read.
     secrets: Arc<Secrets>,
     pools: Pools,
+    /// It has refused `stream_options`.
+    refuses_stream_options: AtomicBool,
 }
 
 /// What an answer that is under way still needs of its upstream.
@@ -91,12 +94,30 @@ impl Upstream {
         });
         let name = Arc::from(config.name.as_str());
         let link = Arc::new(Link { name, load: Arc::default(), epoch: Instant::now() });
-        Ok(Upstream { link, config: config.clone(), origin, headers, secrets, pools })
+        Ok(Upstream {
+            link,
+            config: config.clone(),
+            origin,
+            headers,
+            secrets,
+            pools,
+            refuses_stream_options: AtomicBool::new(false),
+        })
     }
 
     /// Its name in the configuration.
     pub fn name(&self) -> &str {
         &self.link.name
+    }
+
+    /// May it be asked to count the tokens of a stream?
+    pub(crate) fn counts_streams(&self) -> bool {
+        !self.refuses_stream_options.load(Ordering::Relaxed)
+    }
+
+    /// It does not know how to be asked for that, as long as this process lives.
+    pub(crate) fn learn_no_stream_options(&self) {
+        self.refuses_stream_options.store(true, Ordering::Relaxed);
     }
 
     /// What is configured for it.
@@ -107,6 +128,11 @@ impl Upstream {
     /// Where it is, as messages may show it: scheme, host, port and path, no query.
     pub fn location(&self) -> String {
         self.location_of(&self.origin.path)
+    }
+
+    /// The name or address of its host.
+    pub(crate) fn host(&self) -> &str {
+        self.origin.authority.host()
     }
 
     /// The path of its base URL, without a slash at its end: `/v1`.

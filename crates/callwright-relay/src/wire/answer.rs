@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use callwright::CallDelta;
 use callwright_json::{Kind, Value};
 
+use super::chunk::is_no_id;
 use super::document::{count_of, string_of};
 use super::foreign::{Foreign, is_foreign};
 use super::surrogates;
@@ -46,7 +47,7 @@ impl AnswerCall<'_> {
     pub(crate) fn delta(&self, index: usize) -> CallDelta<'_> {
         CallDelta {
             index: Some(index),
-            id: self.id.as_deref().filter(|id| !id.is_empty()),
+            id: self.id.as_deref().filter(|id| !is_no_id(id)),
             name: Some(&self.name),
             arguments: Some(&self.arguments),
         }
@@ -54,7 +55,7 @@ impl AnswerCall<'_> {
 
     /// Its id, where it has one.
     pub(crate) fn id(&self) -> Option<&str> {
-        self.id.as_deref().filter(|id| !id.is_empty())
+        self.id.as_deref().filter(|id| !is_no_id(id))
     }
 
     /// Is it this call to the byte?
@@ -159,4 +160,25 @@ pub(crate) fn usage(root: Value<'_>) -> Option<Usage> {
     let (prompt, completion) = (count("prompt_tokens"), count("completion_tokens"));
     let total = count_of(usage, "total_tokens").unwrap_or(prompt + completion);
     Some(Usage { prompt, completion, total })
+}
+
+/// The tokens of a prompt, and of the answer to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PromptTokens {
+    /// Those of the prompt, also where they were kept from an earlier one.
+    pub(crate) prompt: u64,
+    /// Those of the answer.
+    pub(crate) completion: u64,
+}
+
+/// What an answer, or the last chunk of one, counts of its prompt; none where it does not count.
+pub(crate) fn prompt_tokens(root: Value<'_>) -> Option<PromptTokens> {
+    let own = root.get("usage")?;
+    let Usage { prompt, completion, .. } = usage(root)?;
+    let count = |key| count_of(own, key).unwrap_or(0);
+    // OpenAI counts what it kept among the tokens of the prompt, Anthropic beside them.
+    let beside = count("cache_read_input_tokens") + count("cache_creation_input_tokens");
+    let within = own.get("prompt_tokens_details").and_then(|details| count_of(details, "cached_tokens"));
+    let within = within.filter(|cached| prompt < *cached).unwrap_or(0);
+    (0 < prompt).then_some(PromptTokens { prompt: prompt + beside.max(within), completion })
 }

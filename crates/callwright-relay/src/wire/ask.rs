@@ -33,6 +33,15 @@ pub(crate) struct Ask {
     pub(crate) wants_report: bool,
 }
 
+/// What a request asks of the content with `response_format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContentForm<'a> {
+    /// `json_object`: any object.
+    Object,
+    /// `json_schema`: what fits this schema, strict or not; any JSON where there is none.
+    Schema(Option<&'a str>),
+}
+
 /// A request that is no chat request; the client is told why.
 pub(crate) type NotAChat = WireError;
 
@@ -118,10 +127,16 @@ impl Ask {
         })
     }
 
-    /// The schema that the content must fit, where the request gives one.
-    pub(crate) fn content_schema(&self) -> Option<&str> {
+    /// What the content has to be; none where it may be anything.
+    pub(crate) fn content_form(&self) -> Option<ContentForm<'_>> {
+        if !self.json_content {
+            return None;
+        }
         let format = self.document.root().get("response_format")?;
-        Some(format.get("json_schema")?.get("schema")?.raw())
+        Some(match format.get("json_schema") {
+            Some(named) => ContentForm::Schema(named.get("schema").map(Value::raw)),
+            None => ContentForm::Object,
+        })
     }
 
     /// Does the choice name a tool that is not declared?

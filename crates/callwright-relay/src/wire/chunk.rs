@@ -113,6 +113,11 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
     })
 }
 
+/// Is this no id? Some servers write one so where a call goes on.
+pub(crate) fn is_no_id(id: &str) -> bool {
+    matches!(id, "" | "null")
+}
+
 fn piece<'d>(call: Value<'d>, function: Value<'d>) -> CallPiece<'d> {
     CallPiece {
         index: count_of(call, "index").and_then(|n| usize::try_from(n).ok()),

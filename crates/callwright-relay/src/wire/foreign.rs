@@ -33,6 +33,15 @@ impl Foreign {
         members(function, |key| matches!(key, "name" | "arguments"))
     }
 
+    /// Adds what another piece of the same call has. What is only said again stands there once.
+    pub(crate) fn add(&mut self, more: &Foreign) {
+        for (members, more) in [(&mut self.call, &more.call), (&mut self.function, &more.function)] {
+            if !members.contains(more.as_str()) {
+                members.push_str(more);
+            }
+        }
+    }
+
     /// Is there nothing?
     pub(crate) fn is_empty(&self) -> bool {
         self.call.is_empty() && self.function.is_empty()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::own::Markup;
 use super::{Anchor, Dialect, Grammar, NameAt, Trim};
+use crate::marks::Form;
 use crate::syntax::Text;
 
 /// A dialect, compiled.
@@ -24,6 +25,8 @@ pub(crate) struct Record {
     pub(crate) trim: Trim,
     /// The markers of one of the caller's own.
     pub(crate) markup: Option<Arc<Markup>>,
+    /// How it writes calls whose arguments stand in marks.
+    pub(crate) form: Option<Form>,
 }
 
 impl Record {
@@ -41,6 +44,7 @@ impl Record {
             grammar: dialect.arguments,
             string_mark: dialect.string_mark.as_deref().unwrap_or_default().into(),
             trim: dialect.trim,
+            form: dialect.arguments.is_tagged().then(|| Form::of(&dialect.example)).flatten(),
             markup,
         }
     }

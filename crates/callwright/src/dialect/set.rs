@@ -9,8 +9,10 @@ use super::own::{self, Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Dialect, family};
+use crate::marks;
 use crate::syntax::Text;
 use crate::syntax::marks::{Fit, Held, Table};
+use crate::tools::ToolSet;
 
 /// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
 ///
@@ -39,6 +41,8 @@ struct Compiled {
     block_closers: Vec<Arc<str>>,
     /// The openers that are words, and so may stand in prose.
     words: Vec<Text>,
+    /// What calls in marks may begin with, as far as broken ones are told by it, and whose it is.
+    heads: Vec<(Vec<char>, u16)>,
     /// The markers of the caller's own; none where there are none.
     own: Option<Own>,
     /// The only one that counts.
@@ -171,6 +175,18 @@ impl Dialects {
         Some((self.record(id), len))
     }
 
+    /// The dialects of which the marks in front of a call may begin `text`, broken or not.
+    pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> impl Iterator<Item = &Arc<Record>> {
+        let by_head = self.0.heads.iter().filter(move |(head, _)| marks::may_begin(head, text));
+        let is_named = move |record: &&Arc<Record>| {
+            let form = record.form.as_ref().filter(|form| form.is_named());
+            form.is_some_and(|form| {
+                tool_set.iter().any(|tool| marks::may_begin(&form.opener(tool.name()), text))
+            })
+        };
+        by_head.map(|(_, id)| self.record(*id)).chain(self.0.records.iter().filter(is_named))
+    }
+
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it
     /// is?
     pub(crate) fn may_grow_into_opener(&self, text: &str, at: usize) -> bool {
@@ -253,8 +269,13 @@ impl Compiled {
         let words = dialects.iter().flat_map(|dialect| dialect.section.open.iter().chain(&dialect.call.open));
         let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
         let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
+        let heads = records.iter().filter_map(|record| Some((record.form.as_ref()?, record.id)));
+        let mut heads: Vec<(Vec<char>, u16)> =
+            heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id))).collect();
+        heads.sort();
         Compiled {
             n_built_in,
+            heads,
             known: Known::ALL.map(|(_, name)| id_of(name)),
             openers: Table::new(openers),
             closers: Table::new(closers),

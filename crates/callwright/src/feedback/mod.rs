@@ -24,6 +24,7 @@ pub use json_loads::{JsonLoadsError, json_loads_error};
 pub use prompt_calls::{PromptError, calls_or_error, prompt_tool_calls};
 pub use trouble::Trouble;
 
+use crate::dialect::NATIVE;
 use crate::schema::Violation;
 use crate::verdict::{Reason, Refusal, ShapeError};
 
@@ -300,6 +301,12 @@ impl Feedback {
             members.push(member("tools", &list(self.tools.iter().take(TOOLS_SHOWN).cloned())));
         }
         format!("{{{}}}", members.join(", "))
+    }
+
+    /// What the model is told, in the channel that it used: [`tool_result`](Feedback::tool_result) for a native call,
+    /// [`user_message`](Feedback::user_message) for one in the text.
+    pub fn message_to_model(&self) -> String {
+        if self.dialect == NATIVE { self.tool_result() } else { self.user_message() }
     }
 
     /// The suspect place by line and column of the block.

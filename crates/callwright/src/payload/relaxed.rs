@@ -209,7 +209,12 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
         };
         push_with_quoted_keys(&mut json, &piece[..bare], is_behind_string);
         if !is_string {
-            json.push_str(&callwright_json::quote(&piece[bare..]));
+            let text = &piece[bare..];
+            // `'x'<|"|>`: quotes of its own are the edges of a text without marks.
+            match is_quoted(text) {
+                true => json.push_str(text),
+                false => json.push_str(&callwright_json::quote(text)),
+            }
             (is_behind_string, lacks_mark) = (true, true);
         }
     }
@@ -258,6 +263,12 @@ fn bare_text(piece: &str, innermost: usize, is_list: bool, is_key: &dyn Fn(&str)
     let text = text.trim_start();
     let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')', '<']);
     is_plain.then(|| piece.len() - text.len())
+}
+
+/// `'x'`
+fn is_quoted(text: &str) -> bool {
+    let inner = text.trim_end().strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    inner.is_some_and(|inner| !inner.contains('\''))
 }
 
 /// `escape>x`: does `text` begin with a part of the mark that is missing in front of it?

@@ -102,8 +102,8 @@ impl PromptDialect {
         &self.dialects
     }
 
-    /// Is the whole answer JSON?
-    pub(crate) fn is_json(&self) -> bool {
+    /// Is the whole answer JSON, as [`PromptDialect::json`] has it?
+    pub fn is_json(&self) -> bool {
         self.speech.calls.open.starts_with("{\"tool_calls\"")
     }
 }

@@ -6,6 +6,7 @@
 
 mod bare;
 mod beside;
+mod broken;
 mod payload_end;
 mod brackets;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 use self::beside::Beside;
 use self::brackets::BracketMatcher;
+use self::broken::Broken;
 use self::judge::body::Body;
 use self::mention::{Before, Begun, Held, Surroundings};
 pub use self::native::CallDelta;
@@ -171,6 +173,8 @@ pub struct Scanner<'a> {
     bytes_read: usize,
     /// Bytes in which the ends of payloads were looked for so far.
     bytes_skipped: usize,
+    /// Bytes in which broken marks were looked for so far.
+    bytes_mended: usize,
     /// The place up to which the end of this payload is looked for.
     reach: usize,
     /// How often prose stood between calls.
@@ -199,6 +203,8 @@ enum Mode {
     Payload(Opener, BracketMatcher),
     /// In a payload that is no brackets.
     Body(Opener, Body),
+    /// In a call whose marks are broken.
+    Broken(Box<Broken>),
     /// In a payload that only the rest of the text can settle; it seemed to end here.
     Undecided(Opener, Option<usize>),
     /// Behind a payload, with only whitespace up to this place.
@@ -265,6 +271,7 @@ impl<'a> Scanner<'a> {
             outcome: Outcome::default(),
             bytes_read: 0,
             bytes_skipped: 0,
+            bytes_mended: 0,
             reach: usize::MAX,
             block: 0,
             prose_since_call: false,
@@ -350,6 +357,7 @@ impl<'a> Scanner<'a> {
             Mode::Prose => Flow::On,
             Mode::Payload(opener, brackets) => self.payload(opener, brackets, end, out),
             Mode::Body(opener, body) => self.body(opener, body, end, out),
+            Mode::Broken(broken) => self.broken(broken, end, out),
             Mode::Undecided(opener, seen) => self.undecided(opener, seen, end, out),
             Mode::Tail(blank) => self.tail(blank, end, out),
             Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),

@@ -7,14 +7,15 @@ use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span
 
 use super::judge::open_end::{self, Ending};
 use super::stream::json::{Inside, Live};
-use super::{Event, LiveCall};
+use super::{Event, LiveCall, Scanner};
 use crate::check;
 use crate::dialect::NATIVE;
+use crate::engine::Context;
 use crate::payload;
 use crate::policy::Admission;
 use crate::shape;
-use crate::tools::Tool;
 use crate::tools::names::Names;
+use crate::tools::{Tool, ToolSet};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// A piece of a native call, as it comes over the wire. Each part may be missing.
@@ -182,7 +183,8 @@ impl Draft {
         let Some(tool) = names.resolve(&self.name).filter(|_| !self.torn) else {
             return self.refuse(number, names.unknown(&self.name));
         };
-        match self.arguments(tool, end == End::OfAnswer { cut: true } || is_going_on(&self.arguments)) {
+        match self.arguments(tool, names, end == End::OfAnswer { cut: true } || is_going_on(&self.arguments))
+        {
             Ok((arguments, repairs)) => match check::fit(tool, &arguments).map_err(Reason::Invalid) {
                 Ok(fit) => {
                     let ending = match end {
@@ -222,7 +224,7 @@ impl Draft {
     }
 
     /// The arguments as the strict JSON text of an object.
-    fn arguments(&self, tool: &Tool, cut: bool) -> Result<(String, Vec<Repair>), Reason> {
+    fn arguments(&self, tool: &Tool, names: &Names<'_>, cut: bool) -> Result<(String, Vec<Repair>), Reason> {
         let text = self.arguments.as_str();
         let guide = tool.schema().guide();
         // Many servers send nothing where a tool is called without arguments. Where the answer was cut, they may be what is lost.
@@ -246,7 +248,10 @@ impl Draft {
             }
         }
         let parse = read_with(text, guide, &Options { cut });
-        let Some(reading) = settled(&parse, tool) else { return Err(broken(&parse)) };
+        let Some(reading) = settled(&parse, tool) else {
+            let read = in_markup(text, tool, names.tools()).filter(|_| !cut);
+            return read.map_or_else(|| Err(broken(&parse)), |read| rewritten(read, RepairKind::SwapSyntax));
+        };
         let value = reading.value();
         // `"{\"a\": 1}"`
         if let Some(inner) = value.as_str() {
@@ -313,6 +318,21 @@ impl Completion {
 /// a model that forgets a bracket does not begin another member first.
 fn is_going_on(text: &str) -> bool {
     text.trim_end().ends_with([',', ':', '[', '{'])
+}
+
+/// The arguments in what a server left of a dialect: `<parameter=a>x</parameter>`, or a whole call of `tool`.
+fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<String> {
+    let text = text.trim();
+    let body = text.starts_with('<').then(|| format!("<function={}>{text}</function>", tool.name()))?;
+    [text, &body].into_iter().find_map(|text| {
+        let outcome = Scanner::new(tool_set, &Context::default()).read(text);
+        match outcome.verdicts.as_slice() {
+            [Verdict::Accepted(call)] if call.name == tool.name() && outcome.text.is_empty() => {
+                Some(call.arguments.clone())
+            }
+            _ => None,
+        }
+    })
 }
 
 /// The only reading, or the only one of several that fits the schema.

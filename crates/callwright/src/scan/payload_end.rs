@@ -174,15 +174,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Body(opener, Body::Words(at));
                 Flow::On
             }
-            Some(ended) => {
-                let judged = self.judge_body(&opener, &body, ended);
-                // It is gone over once more, as text.
-                if let Judged::Text(_) = judged {
-                    self.bytes_skipped += ended.at.saturating_sub(opener.item.at());
-                }
-                self.commit(opener, judged, out);
-                Flow::On
-            }
+            Some(ended) => self.judge_marks(opener, body, ended, end, out),
             None => {
                 self.mode = Mode::Body(opener, body);
                 Flow::Wait

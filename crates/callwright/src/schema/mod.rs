@@ -6,6 +6,8 @@
 mod check;
 mod coerce;
 mod compile;
+#[cfg(feature = "full-schemas")]
+mod expanded;
 mod guide;
 mod keywords;
 mod limits;

@@ -8,6 +8,9 @@ use crate::value::Value;
 use super::keywords::{inside, local_pointer};
 use super::unchecked::{Unchecked, pointer_step};
 
+/// The keywords that name another schema.
+pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
 /// Each `$ref` inside the document that says nothing, in the order of the document: one that names no schema of `root`, as
 /// `#/$defs/Missing`, and one that leads back to itself without going into the value, as `{"$ref": "#"}`. The caller has
 /// bounded the depth of `root` before.
@@ -26,18 +29,29 @@ pub(crate) fn without_target(root: &Value) -> Vec<Unchecked> {
     with_pointers(root).into_iter().filter_map(told).collect()
 }
 
-/// Each `$ref` to another document than `root` and those that are `known` by their URIs. Nothing is fetched.
+/// Each reference of `root` that leads to none of its schemas nor into those that are `known` by their URIs: one to another
+/// document, as nothing is fetched, and a dynamic one to a name that no schema has.
 pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unchecked> {
     let ids = with_own_id(root).into_iter().chain([root]).filter_map(identity);
     let known: Vec<&str> = ids.chain(known.iter().map(|(uri, _)| uri.as_str())).collect();
-    let schemas = reached(root);
-    let told = |(pointer, schema): (String, &Value)| {
-        let reference = reference(schema).filter(|_| schemas.contains(&std::ptr::from_ref(schema)))?;
-        let document = reference.split('#').next().filter(|document| !document.is_empty())?;
-        let reason = format!("`{reference}` is another document, and nothing is fetched");
-        (!known.contains(&document)).then(|| Unchecked { pointer: format!("{pointer}/$ref"), reason })
+    let (schemas, anchors) = (reached(root), anchors(root));
+    let told = |(pointer, schema): (String, &Value), keyword: &str| {
+        let reference =
+            schema.get(keyword)?.as_str().filter(|_| schemas.contains(&std::ptr::from_ref(schema)))?;
+        let reason = match reference.split_once('#').unwrap_or((reference, "")) {
+            ("", "") => return None,
+            ("", name) if keyword == "$ref" || anchors.contains(name) => return None,
+            ("", _) if local_pointer(reference).is_some_and(|pointer| root.pointer(&pointer).is_some()) => {
+                return None;
+            }
+            ("", _) => format!("`{reference}` leads to no schema"),
+            (document, _) if known.contains(&document) => return None,
+            _ => format!("`{reference}` is another document, and nothing is fetched"),
+        };
+        Some(Unchecked { pointer: format!("{pointer}/{keyword}"), reason })
     };
-    with_pointers(root).into_iter().filter_map(told).collect()
+    let places = with_pointers(root).into_iter();
+    places.flat_map(|place| REFERENCES.map(|keyword| told(place.clone(), keyword))).flatten().collect()
 }
 
 /// The schemas inside `schema` and the one that its `$ref` names by a pointer; `true` where it speaks about the same
@@ -146,7 +160,7 @@ fn names_of(schema: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// The schemas that `root` leads to: what is data may look like one.
-fn reached(root: &Value) -> HashSet<*const Value> {
+pub(super) fn reached(root: &Value) -> HashSet<*const Value> {
     let mut reached = HashSet::new();
     let mut todo = vec![root];
     while let Some(schema) = todo.pop() {
@@ -159,7 +173,7 @@ fn reached(root: &Value) -> HashSet<*const Value> {
 
 /// All values in `root` and their places as JSON pointers, in the order of the document: a reference may name one under any
 /// key, as `#/components/schemas/a`.
-fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
+pub(super) fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     let mut todo = vec![(String::new(), root)];
     while let Some((pointer, value)) = todo.pop() {

@@ -4,7 +4,7 @@
 //! would forbid more, so all of that goes with it.
 
 use super::keywords::{Holds, holds, inside_mut};
-use super::references::within;
+use super::references::{REFERENCES, within};
 use crate::value::{Map, Value};
 
 /// A part of a schema that nothing is held against.
@@ -85,20 +85,22 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
     let mut todo = vec![(root, String::new())];
     while let Some((schema, pointer)) = todo.pop() {
         let Value::Object(keywords) = schema else { continue };
+        // What of each part's place is left behind a keyword of this schema.
         let inside = |keyword: &str| {
-            let keyword = format!("{pointer}/{keyword}");
+            let keyword = format!("{pointer}/{keyword}/");
             parts.iter().filter_map(move |part| part.pointer.strip_prefix(&*keyword))
         };
         let is_touched = |keywords: &Map, keyword: &str| {
             let refers = || keywords.get(keyword).is_some_and(|held| within(held).into_iter().any(refers));
-            inside(keyword).any(|rest| rest.starts_with('/')) || refers()
+            inside(keyword).next().is_some() || refers()
         };
         let mut gone: Vec<&str> =
             CONTRARY.into_iter().filter(|keyword| is_touched(keywords, keyword)).collect();
         // A reference, or a pattern of names, that is gone spoke of members.
-        let spoke =
-            parts.iter().any(|part| part.pointer.starts_with(&pointer) && part.pointer.ends_with("/$ref"));
-        let lost_names = inside("patternProperties").any(|rest| rest.matches('/').count() < 2);
+        let here = format!("{pointer}/");
+        let is_reference = |place: &str| REFERENCES.iter().any(|keyword| place.ends_with(keyword));
+        let spoke = parts.iter().any(|part| part.pointer.starts_with(&here) && is_reference(&part.pointer));
+        let lost_names = inside("patternProperties").any(|rest| !rest.contains('/'));
         gone.extend(OF_OTHERS.into_iter().filter(|keyword| match *keyword {
             "additionalProperties" => lost_names,
             _ => spoke || lost_names,
@@ -125,7 +127,7 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
 }
 
 fn refers(value: &Value) -> bool {
-    ["$ref", "$dynamicRef", "$recursiveRef"].iter().any(|keyword| value.get(*keyword).is_some())
+    REFERENCES.iter().any(|keyword| value.get(*keyword).is_some())
 }
 
 #[cfg(test)]
@@ -190,5 +192,36 @@ mod tests {
         ] {
             assert_eq!(without(schema, pointer).0, left, "{pointer}");
         }
+    }
+
+    #[test]
+    #[cfg(feature = "full-schemas")]
+    fn what_one_part_lacks_the_others_do_not_lose() {
+        use crate::Schema;
+
+        let strange: Map =
+            (0..100).map(|n| (format!("p{n}"), json!({"pattern": format!("(?>{n})")}))).collect();
+        let mut schema = json!({"properties": strange, "required": ["y"], "not": {"required": ["z"]}});
+        schema["properties"]["y"] = json!({"$dynamicRef": "#nowhere", "pattern": "^y"});
+        schema["properties"]["u"] = json!({"$dynamicRef": "https://example.com/s.json#name"});
+        let compiled = Schema::compile(&schema).unwrap();
+        let mut places: Vec<&str> = compiled.unchecked().iter().map(|part| &*part.pointer).collect();
+        places.sort_unstable();
+        assert_eq!(places.len(), 102);
+        assert_eq!(places[100..], ["/properties/u/$dynamicRef", "/properties/y/$dynamicRef"]);
+        let fits = |value: &str| crate::heal(value, Some(&compiled), None).is_ok();
+        assert!(
+            fits(r#"{"y": "yes", "p1": "x"}"#) && !fits(r#"{"y": "no"}"#) && !fits(r#"{"y": "y", "z": 1}"#)
+        );
+    }
+
+    #[test]
+    fn a_name_that_begins_like_another_is_not_touched() {
+        let schema = json!({"properties": {"a": {"$ref": "x.json"}, "ab": {"unevaluatedProperties": false}}});
+        let left = json!({"properties": {"a": {}, "ab": {"unevaluatedProperties": false}}});
+        assert_eq!(without(schema, "/properties/a/$ref").0, left);
+        let schema = json!({"properties": {"a": {"unevaluatedProperties": false}, "ab": {"$ref": "x.json"}}});
+        let left = json!({"properties": {"a": {"unevaluatedProperties": false}, "ab": {}}});
+        assert_eq!(without(schema, "/properties/ab/$ref").0, left);
     }
 }

@@ -14,13 +14,14 @@ use serde_json::Value as Lossy;
 
 use super::check::{bits, keeps};
 use super::compile::{Ruling, rule};
+use super::expanded::expand;
 use super::guide::Rule;
 use super::keywords::{Draft, Holds, holds};
-use super::limits::{MAX_EXPANDED, expand};
+use super::limits::MAX_EXPANDED;
 use super::message::{demand, missing_message, must, one_of, show, subject, types, unknown_message};
 use super::number::{compare, is_whole};
-use super::references::to_elsewhere;
-use super::unchecked::Unchecked;
+use super::references::{reached, to_elsewhere, with_pointers};
+use super::unchecked::{Unchecked, pointer_step};
 use super::{SchemaError, Violation};
 use crate::value::Value;
 
@@ -50,7 +51,7 @@ impl Validator {
         schema: &Value,
         resources: &[(String, Value)],
     ) -> Result<Result<Validator, Fault>, SchemaError> {
-        let fault = |reason: String| Ok(Err(Fault { reason, at: Some(String::new()) }));
+        let fault = |reason: String| Ok(Err(Fault { reason, at: At::Part(String::new()) }));
         if !expand(schema).is_bounded() {
             return fault(format!(
                 "its references expand to more than {MAX_EXPANDED} schemas, or too deep ones"
@@ -76,18 +77,7 @@ impl Validator {
             })
         };
         let schema = ours(schema);
-        let linear = PatternOptions::regex().size_limit(MAX_PATTERN_SIZE).dfa_size_limit(MAX_PATTERN_SIZE);
-        Ok(build(options().with_pattern_options(linear), &schema).or_else(|fault| {
-            if fault.at.is_none() {
-                return Err(fault);
-            }
-            // Look-around and back references need the other engine, which is kept on a short leash.
-            let leashed = PatternOptions::fancy_regex()
-                .backtrack_limit(MAX_BACKTRACKING)
-                .size_limit(MAX_PATTERN_SIZE)
-                .dfa_size_limit(MAX_PATTERN_SIZE);
-            build(options().with_pattern_options(leashed), &schema)
-        }))
+        Ok(build_with_patterns(options, &schema))
     }
 
     /// The ways in which `value` does not fit, at most `most` of them.
@@ -104,31 +94,87 @@ impl Validator {
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) reason: String,
-    /// Where it stands, as a JSON pointer; `None` for a reference that leads nowhere.
-    at: Option<String>,
+    at: At,
+}
+
+/// Where a fault is.
+#[derive(Debug)]
+enum At {
+    /// In the part with this JSON pointer.
+    Part(String),
+    /// In a reference that leads nowhere.
+    Reference,
+    /// In a pattern: the first of those that no engine here takes.
+    Pattern,
 }
 
 impl Fault {
     /// The parts of `schema` to be left out.
     pub(super) fn parts(self, schema: &Value, resources: &[(String, Value)]) -> Vec<Unchecked> {
         match self.at {
-            None => to_elsewhere(schema, resources),
-            Some(pointer) if pointer.is_empty() => Vec::new(),
-            Some(pointer) => vec![Unchecked { pointer, reason: self.reason }],
+            At::Reference => to_elsewhere(schema, resources),
+            At::Pattern => strange_patterns(schema),
+            At::Part(pointer) if pointer.is_empty() => Vec::new(),
+            At::Part(pointer) => vec![Unchecked { pointer, reason: self.reason }],
         }
     }
 }
 
+/// The patterns of `schema` that no engine here takes: all at once, as each costs the schema another compilation.
+fn strange_patterns(schema: &Value) -> Vec<Unchecked> {
+    let told = |(pointer, pattern): (String, &str)| {
+        let alone = serde_json::json!({ "pattern": pattern });
+        build_with_patterns(Options::default, &alone).is_err().then(|| Unchecked {
+            pointer,
+            reason: format!("{} is no regular expression that can be tried here", quote(pattern)),
+        })
+    };
+    patterns(schema).into_iter().filter_map(told).collect()
+}
+
+/// The patterns of the schemas that `root` leads to, each with its place as a JSON pointer.
+fn patterns(root: &Value) -> Vec<(String, &str)> {
+    let schemas = reached(root);
+    let mut found = Vec::new();
+    for (pointer, schema) in with_pointers(root) {
+        if !schemas.contains(&std::ptr::from_ref(schema)) {
+            continue;
+        }
+        if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
+            found.push((format!("{pointer}/pattern"), pattern));
+        }
+        let names = schema.get("patternProperties").and_then(Value::as_object);
+        found.extend(names.into_iter().flat_map(|names| {
+            let place = |name: &String| format!("{pointer}/patternProperties/{}", pointer_step(name));
+            names.keys().map(move |name| (place(name), name.as_str()))
+        }));
+    }
+    found
+}
+
+fn build_with_patterns<'r>(options: impl Fn() -> Options<'r>, schema: &Lossy) -> Result<Validator, Fault> {
+    let linear = PatternOptions::regex().size_limit(MAX_PATTERN_SIZE).dfa_size_limit(MAX_PATTERN_SIZE);
+    build(options().with_pattern_options(linear), schema).or_else(|fault| match fault.at {
+        // Look-around and back references need the other engine, which is kept on a short leash.
+        At::Pattern => {
+            let leashed = PatternOptions::fancy_regex()
+                .backtrack_limit(MAX_BACKTRACKING)
+                .size_limit(MAX_PATTERN_SIZE)
+                .dfa_size_limit(MAX_PATTERN_SIZE);
+            build(options().with_pattern_options(leashed), schema)
+        }
+        At::Part(_) | At::Reference => Err(fault),
+    })
+}
+
 fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, Fault> {
     options.build(schema).map(Validator).map_err(|error| match error.kind() {
-        ValidationErrorKind::Referencing(error) => Fault { reason: error.to_string(), at: None },
+        ValidationErrorKind::Referencing(error) => Fault { reason: error.to_string(), at: At::Reference },
         // Not by the schema of schemas, but by the engine that it is given to.
-        ValidationErrorKind::Format { .. } => Fault {
-            reason: format!("{} is no regular expression that can be tried here", error.instance()),
-            at: Some(error.schema_path().as_str().to_owned()),
-        },
+        ValidationErrorKind::Format { .. } => Fault { reason: error.masked().to_string(), at: At::Pattern },
         _ => {
-            Fault { reason: error.masked().to_string(), at: Some(error.instance_path().as_str().to_owned()) }
+            let part = error.instance_path().as_str().to_owned();
+            Fault { reason: error.masked().to_string(), at: At::Part(part) }
         }
     })
 }

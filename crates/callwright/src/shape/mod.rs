@@ -290,13 +290,23 @@ fn pair<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>
     })
 }
 
-/// `{"params": {…}}` → `{…}`, where the tool has no parameter of that name.
+/// `{"params": {…}}` and `{"name": "f", "arguments": {…}}` in the arguments of `f` → `{…}`, where the tool has no parameter
+/// of that name, and what is written does not fit as it stands.
 pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v> {
-    let inner = only_member(arguments, keys::ARGUMENTS).filter(|v| v.kind() == Kind::Object);
-    match inner {
-        Some(inner) if !takes_any(tool, arguments) => inner,
+    let wrapped = only_member(arguments, keys::ARGUMENTS).or_else(|| in_whole_call(arguments, tool));
+    match wrapped.filter(|inner| inner.kind() == Kind::Object) {
+        Some(inner) if !takes_any(tool, arguments) && !tool.schema().check(arguments).is_empty() => inner,
         _ => arguments,
     }
+}
+
+/// The arguments in `value`, if that is a call of `tool` and nothing else.
+fn in_whole_call<'v>(value: Value<'v>, tool: &Tool) -> Option<Value<'v>> {
+    let (name_key, _) =
+        member(value, keys::NAME, |name| name.as_str().is_some_and(|name| name == tool.name()))?;
+    let (arguments_key, arguments) = member(value, keys::ARGUMENTS, |_| true)?;
+    let is_part = |key: &str| key == name_key || key == arguments_key || is_companion(key);
+    value.members().all(|(key, _)| key.as_str().is_some_and(|key| is_part(&key))).then_some(arguments)
 }
 
 /// The object that `arguments` in tags have around them, `<parameter name="input">{…}</parameter>`, where it may be text.

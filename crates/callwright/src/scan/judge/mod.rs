@@ -356,7 +356,7 @@ impl<'a, 't> Case<'a, 't> {
             .find_map(|piece| self.names.resolve(piece).map(|tool| tool.name().to_owned()))
     }
 
-    fn verdict(
+    pub(super) fn verdict(
         &self,
         tool: &Tool,
         written: &str,

@@ -161,7 +161,8 @@ impl Scanner<'_> {
                 Behind { .. } => {}
             }
         }
-        let is_beside = before.words && behind.words;
+        let words_before = before.words || before.behind_tag && behind.element == Enclosed::Open;
+        let is_beside = words_before && behind.words;
         let may_come = before.words && !behind.words && !end;
         if !is_marked {
             return match () {
@@ -190,6 +191,13 @@ impl Scanner<'_> {
 /// Where the name or the value begins behind the marks of `opener`.
 fn item_start(opener: &Opener) -> usize {
     opener.item.name().map_or(opener.item.at(), |name| opener.item.at().min(name.start as usize))
+}
+
+/// Does `opener` begin with a fence whose label is the name of its dialect? Nothing else is labelled so, which makes it a mark:
+/// "```tool_code".
+pub(super) fn is_labelled(text: &str, opener: &Opener) -> bool {
+    let is_fenced = opener.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
+    is_fenced && *label(text.get(opener.start..item_start(opener)).unwrap_or("")) == *opener.dialect.name
 }
 
 /// The label of the fence in `head`.

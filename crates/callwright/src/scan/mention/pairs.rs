@@ -77,6 +77,17 @@ pub(super) fn is_sign(sign: char) -> bool {
             || is_symmetric(sign))
 }
 
+/// The signs of which a line of at least four stands on both sides of a text that is shown, as AsciiDoc has it.
+const RULES: [&str; 6] = ["-", "=", ".", "+", "*", "_"];
+const SHORTEST_RULE: usize = 4;
+
+/// `line` as a pair with another one like it: `----`.
+pub(super) fn rule(line: &str) -> Option<Pair> {
+    let closers = RULES.into_iter().find(|sign| line.starts_with(sign))?;
+    (SHORTEST_RULE <= line.len() && line.bytes().all(|byte| closers.as_bytes() == [byte]))
+        .then_some(Pair { closers, len: line.len() })
+}
+
 /// Is it the same sign that opens and closes?
 fn is_symmetric(sign: char) -> bool {
     SYMMETRIC.iter().any(|own| own.starts_with(sign))

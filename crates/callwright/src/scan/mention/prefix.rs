@@ -72,6 +72,13 @@ pub(super) fn item_content(line: &str) -> Option<usize> {
     Some(super::surroundings::columns(line) + item.chars().count() - content.chars().count() + blanks.min(4))
 }
 
+/// Does `line` say, as YAML has it, that the deeper lines behind it are a text: `note: |`, `- >-`?
+pub(super) fn heads_scalar(line: &str) -> bool {
+    let line = line.trim_end().trim_end_matches(|c: char| matches!(c, '+' | '-') || c.is_ascii_digit());
+    let key = line.strip_suffix(['|', '>']).and_then(|rest| rest.strip_suffix(' ')).unwrap_or("");
+    key.ends_with(':') || key.trim_start() == "-"
+}
+
 /// `12⇥`, `12|`, `12:` right before what it counts; `12:00`, `2026-01-02`
 fn is_counted(head: &str) -> bool {
     let rest = head.trim_start_matches(char::is_numeric);

@@ -53,6 +53,8 @@ pub(in crate::scan) struct Before {
     pub(super) shows: Option<Shows>,
     /// Words stand before the element that is open around it.
     pub(super) words_before_element: bool,
+    /// An element is opened before it on its line, which is no more than words where nothing closes it: `<anna> f(a=1)`.
+    pub(super) behind_tag: bool,
     /// Since the last call no word was said, and no line was left empty.
     pub(super) joins: bool,
     /// Since the last call words were said.
@@ -127,6 +129,8 @@ struct Layout {
     shallowest: Option<usize>,
     /// Where the content begins of the list item that is open.
     item: usize,
+    /// The last line begins in this column and says that what is deeper is its text.
+    scalar: Option<usize>,
     is_code: bool,
     is_behind_empty: bool,
     has_words: bool,
@@ -139,6 +143,7 @@ struct Line {
     has_call: bool,
     /// Anything but blanks.
     is_begun: bool,
+    opens_element: bool,
     /// It opens or closes a fence.
     is_fence: bool,
     /// The last sign that is no blank.
@@ -182,6 +187,7 @@ impl Surroundings {
             on_line: self.line.words,
             in_sentence: self.line.last.is_some_and(|c| c.is_alphanumeric() || pairs::is_comma(c)),
             shows,
+            behind_tag: self.line.opens_element,
             words_before_element: self.elements.last().is_some_and(|element| element.words_before),
             joins: self.gap.is_behind_call && !self.gap.words && !self.gap.empty_line,
             set_off: self.gap.words,
@@ -372,16 +378,27 @@ impl Surroundings {
         let closed = self.pairs.iter().rposition(|pair| pair.is_closed_by(sign, len));
         let open = closed.filter(|at| !is_in_code || at + 1 == self.pairs.len());
         match (pairs::flank(sign, len, before, next, open.is_some()), open) {
-            (Flank::Closes, Some(at)) => {
-                self.pairs.truncate(at);
-                for behind in &mut self.behind {
-                    if at < behind.pairs && behind.pair == Enclosed::Open {
-                        behind.pair = Enclosed::Closed;
-                    }
-                }
-            }
+            (Flank::Closes, Some(at)) => self.close_pair(at),
             (Flank::Opens(pair), _) if !is_in_code => push(&mut self.pairs, pair),
             _ => {}
+        }
+    }
+
+    /// Closes the pair that is the `at`th, and all in it.
+    fn close_pair(&mut self, at: usize) {
+        self.pairs.truncate(at);
+        for behind in &mut self.behind {
+            if at < behind.pairs && behind.pair == Enclosed::Open {
+                behind.pair = Enclosed::Closed;
+            }
+        }
+    }
+
+    /// Two equal lines of one sign around a paragraph are a pair: `----`.
+    fn rule(&mut self, rule: Pair) {
+        match self.pairs.iter().rposition(|pair| *pair == rule) {
+            Some(at) => self.close_pair(at),
+            None => push(&mut self.pairs, rule),
         }
     }
 
@@ -393,6 +410,7 @@ impl Surroundings {
         match elements::mark_at(place, &self.elements) {
             Mark::Opens(end, len) => {
                 push(&mut self.elements, Element { end, words_before: self.words });
+                self.line.opens_element = true;
                 Some(Some(len))
             }
             Mark::Closes(at, len) => {
@@ -435,7 +453,12 @@ impl Surroundings {
             }
         } else if self.fence.is_none() {
             match self.line.is_begun {
-                true => self.layout.line(line, self.line.words),
+                true => {
+                    self.layout.line(line, self.line.words);
+                    if let Some(rule) = pairs::rule(line.trim()) {
+                        self.rule(rule);
+                    }
+                }
                 false => {
                     self.layout.is_behind_empty = true;
                     self.end_paragraph();
@@ -481,7 +504,9 @@ impl Layout {
     /// Is a line that begins in column `indent` one of code?
     fn is_code_at(&self, indent: usize) -> bool {
         let around = self.shallowest.unwrap_or(0).max(self.item);
-        self.has_words && (self.is_behind_empty || self.is_code) && around + CODE_INDENT <= indent
+        let is_in_scalar = self.scalar.is_some_and(|column| column < indent);
+        is_in_scalar
+            || self.has_words && (self.is_behind_empty || self.is_code) && around + CODE_INDENT <= indent
     }
 
     /// Notes a line that is not empty.
@@ -489,6 +514,7 @@ impl Layout {
         let indent = columns(line);
         self.is_code = self.is_code_at(indent);
         if !self.is_code {
+            self.scalar = prefix::heads_scalar(line).then_some(indent);
             self.shallowest = Some(self.shallowest.map_or(indent, |least| least.min(indent)));
             let outer = if indent < self.item { 0 } else { self.item };
             self.item = prefix::item_content(line).unwrap_or(outer);

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::blocks::{thought_ends, turn};
 use super::skip::{Candidate, behind_blanks, is_line_start, may_be_label, next_candidate};
-use crate::dialect::{Anchor, FRAMES};
+use crate::dialect::{Anchor, FRAMES, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
+use crate::scan::mention::is_labelled;
 use crate::scan::opener::{self, Delimiter, Look, MAX_TICKS, Opener, Place, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
@@ -123,6 +124,10 @@ impl<'a> Scanner<'a> {
                     self.early = self.early(&opener);
                     Mode::Payload(opener, BracketMatcher::new(from))
                 };
+                Flow::On
+            }
+            Found::Broken(record) => {
+                self.begin_broken(at, record);
                 Flow::On
             }
             Found::Think(open, close) => {
@@ -328,11 +333,28 @@ impl<'a> Scanner<'a> {
             Look::Found(opener) => Found::Opener(opener),
             Look::Wait => Found::Wait,
             Look::Nothing => {
+                if line_start && let Some(found) = self.broken_opener(at, end) {
+                    return found;
+                }
                 let opener = self.dialects.opener_at(&self.text, at);
                 self.opened_in_text |= opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
                 Found::Nothing
             }
             Look::TooMany(to) => Found::TooMany(to),
+        }
+    }
+
+    /// Does a call with broken marks begin at `at`, where none with whole ones does?
+    fn broken_opener(&mut self, at: usize, end: bool) -> Option<Found> {
+        if self.in_fence || self.speech.is_some() || self.thought.is_some() {
+            return None;
+        }
+        if !self.text.get(at..).is_some_and(|rest| rest.starts_with('<')) {
+            return None;
+        }
+        match self.broken_record(at, end) {
+            (Some(record), _) => Some(Found::Broken(record)),
+            (None, grows) => grows.then_some(Found::Wait),
         }
     }
 
@@ -344,7 +366,9 @@ impl<'a> Scanner<'a> {
 
     /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
     fn is_explicit(&self, opener: &Opener) -> bool {
-        opener.record.anchor == Anchor::Distinct || !self.is_beside(opener.start)
+        opener.record.anchor == Anchor::Distinct
+            || is_labelled(&self.text, opener)
+            || !self.is_beside(opener.start)
     }
 
     /// Would a call at `at` stand beside prose, where a model that was given its tools natively makes none without
@@ -385,6 +409,8 @@ pub(super) enum Found {
     Nothing,
     Wait,
     Opener(Opener),
+    /// A call whose marks are broken.
+    Broken(Arc<Record>),
     /// Marks that are text, up to here.
     TooMany(usize),
     /// A reasoning block: the length of its opener, and its closer.

@@ -3,15 +3,26 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Compiled definitions by their text. Bounded: when it is full it starts anew.
-pub(crate) struct Compiled<T> {
+/// Compiled definitions by their text: of tools, of schemas. Bounded, by 4,096 definitions and 16 MiB of their text: when it
+/// is full it starts anew. Threads may share it.
+///
+/// ```
+/// use callwright::{Compiled, ToolSet};
+///
+/// let compiled = Compiled::new(|text| ToolSet::from_json(text).map_err(|error| error.to_string()));
+/// let tools = compiled.get(r#"[{"name": "f"}]"#);
+/// assert!(tools.as_ref().as_ref().is_ok_and(|tools| tools.get("f").is_some()));
+/// ```
+#[derive(Debug)]
+pub struct Compiled<T> {
     compile: fn(&str) -> Result<T, String>,
     kept: Mutex<Kept<T>>,
 }
 
 /// What a definition came to; an error is kept like anything else.
-pub(crate) type Entry<T> = Arc<Result<T, String>>;
+pub type Entry<T> = Arc<Result<T, String>>;
 
+#[derive(Debug)]
 struct Kept<T> {
     entries: HashMap<Box<str>, Entry<T>>,
     bytes: usize,
@@ -22,12 +33,13 @@ const MAX_ENTRIES: usize = 4096;
 const MAX_BYTES: usize = 16 << 20;
 
 impl<T> Compiled<T> {
-    pub(crate) fn new(compile: fn(&str) -> Result<T, String>) -> Compiled<T> {
+    /// Keeps nothing yet; `compile` makes what is not there, or says why it cannot.
+    pub fn new(compile: fn(&str) -> Result<T, String>) -> Compiled<T> {
         Compiled { compile, kept: Mutex::new(Kept { entries: HashMap::new(), bytes: 0 }) }
     }
 
     /// What `definition` compiles to.
-    pub(crate) fn get(&self, definition: &str) -> Entry<T> {
+    pub fn get(&self, definition: &str) -> Entry<T> {
         if let Some(entry) = self.lock().entries.get(definition) {
             return Arc::clone(entry);
         }

@@ -1,0 +1,171 @@
+//! A call that is right, and one that is only shown.
+
+use callwright_json::strict;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+
+use crate::repair::{Coercion, Repair};
+use crate::repr::Repr;
+use crate::text::Places;
+use crate::value::object;
+
+/// A call that is right: of a declared tool, with arguments that fit its schema and one way to read them.
+///
+/// `arguments` is the value, `arguments_json` its strict JSON text, byte for byte the model's where that was valid. A
+/// native call's repairs are places in its own arguments; `start` and `end` are places in the answer's text, markup included.
+/// Where `unsure` or `open_end` is true, ask before it runs: it may be shown rather than made, or the answer may have
+/// ended before the call did.
+#[pyclass(frozen, module = "callwright")]
+pub(crate) struct Call {
+    /// The id that the upstream gave the call.
+    #[pyo3(get)]
+    id: Option<String>,
+    /// The declared name.
+    #[pyo3(get)]
+    name: String,
+    /// The arguments as strict JSON text.
+    #[pyo3(get)]
+    arguments_json: String,
+    /// The name of the dialect that the call was written in.
+    #[pyo3(get)]
+    dialect: String,
+    /// Where it begins in the text, in code points.
+    #[pyo3(get)]
+    start: usize,
+    /// Where it ends.
+    #[pyo3(get)]
+    end: usize,
+    /// The worst of all that was done to it: `R0`, `R1` or `R2`.
+    #[pyo3(get)]
+    repair_class: &'static str,
+    /// The name as the model wrote it, where that was another one.
+    #[pyo3(get)]
+    renamed_from: Option<String>,
+    /// How it stands to the words beside it: `above`, `below`, `line`, `between`, `sentence`.
+    #[pyo3(get)]
+    beside_prose: Option<&'static str>,
+    /// It may be shown as well as made.
+    #[pyo3(get)]
+    unsure: bool,
+    /// The answer ends before the call does, and more could have followed.
+    #[pyo3(get)]
+    open_end: bool,
+    repairs: Vec<Repair>,
+    coercions: Vec<Coercion>,
+    arguments: PyOnceLock<Py<PyAny>>,
+}
+
+impl Call {
+    /// `text` has the places of the answer, `source` those of what the call was read from.
+    pub(crate) fn of(call: &callwright::Acceptance, text: &mut Places<'_>, source: Option<&str>) -> Call {
+        let (start, end) = text.pair(call.span);
+        let repairs = match source {
+            Some(source) => Repair::all(&call.repairs, &mut Places::of(source)),
+            None => Repair::all(&call.repairs, text),
+        };
+        Call {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments_json: call.arguments.clone(),
+            dialect: call.dialect.to_string(),
+            start,
+            end,
+            repair_class: call.class().code(),
+            renamed_from: call.renamed_from.clone(),
+            beside_prose: call.beside_prose.map(callwright::BesideProse::name),
+            unsure: call.unsure,
+            open_end: call.open_end,
+            repairs,
+            coercions: Coercion::all(&call.coercions),
+            arguments: PyOnceLock::new(),
+        }
+    }
+}
+
+#[pymethods]
+impl Call {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str) {
+        ("name", "arguments")
+    }
+
+    /// The arguments as a dict.
+    ///
+    /// Raises `Refused` where Python has no such number, as of `1e400`; `arguments_json` has it.
+    #[getter]
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let build = || {
+            let text = &self.arguments_json;
+            // INVARIANT: what is accepted is strict JSON.
+            let tree = strict(text).unwrap_or_default();
+            object(py, tree.root(text)).map(Bound::unbind)
+        };
+        Ok(self.arguments.get_or_try_init(py, build)?.bind(py).clone())
+    }
+
+    /// What was mended, in order.
+    #[getter]
+    fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.repairs.iter().cloned())
+    }
+
+    /// Values that were given the type that the schema asks for.
+    #[getter]
+    fn coercions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.coercions.iter().cloned())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let repr = Repr::new(py, "Call").field_if(self.id.is_some(), "id", &self.id)?;
+        let repr = repr.field("name", &self.name)?;
+        let repr = match self.arguments(py) {
+            Ok(arguments) => repr.field("arguments", arguments)?,
+            Err(_) => repr.field("arguments_json", &self.arguments_json)?,
+        };
+        let repr = repr.field_if(self.repair_class != "R0", "repair_class", self.repair_class)?;
+        let repr = repr.field_if(self.unsure, "unsure", true)?;
+        Ok(repr.field_if(self.open_end, "open_end", true)?.finish())
+    }
+}
+
+/// What looks like a call and is only shown: it stays in the text, at `start:end`.
+#[pyclass(frozen, get_all, eq, hash, module = "callwright")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Shown {
+    /// The tool that it names, as far as that can be read.
+    name: Option<String>,
+    /// The name of the dialect that it is written in.
+    dialect: String,
+    /// Where it begins in the text, in code points.
+    start: usize,
+    /// Where it ends.
+    end: usize,
+    /// What shows it: `fence`, `indent`, `prefix`, `element`, `pair`, `line`, `sentence`, `between`, `other_form`, `repeat`,
+    /// `unsure`.
+    by: &'static str,
+    /// The same, as the end of a sentence.
+    message: String,
+}
+
+impl Shown {
+    pub(crate) fn of(shown: &callwright::ShownCall, text: &mut Places<'_>) -> Shown {
+        let (start, end) = text.pair(shown.span);
+        Shown {
+            name: shown.name.clone(),
+            dialect: shown.dialect.to_string(),
+            start,
+            end,
+            by: shown.by.name(),
+            message: shown.by.to_string(),
+        }
+    }
+}
+
+#[pymethods]
+impl Shown {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let repr = Repr::new(py, "Shown").field("name", &self.name)?.field("by", self.by)?;
+        Ok(repr.field("start", self.start)?.field("end", self.end)?.finish())
+    }
+}

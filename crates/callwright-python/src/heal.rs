@@ -1,0 +1,126 @@
+//! One JSON text: healed, or refused by an exception.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+
+use crate::definitions::schema_of;
+use crate::refusal::unhealed;
+use crate::repair::{Coercion, Repair};
+use crate::repr::Repr;
+use crate::text::{Places, Text};
+use crate::value::object;
+
+/// A healed text: strict JSON that fits the schema, and what it took.
+#[pyclass(frozen, module = "callwright")]
+pub(crate) struct Healed {
+    healed: callwright::Healed,
+    repairs: Vec<Repair>,
+    value: PyOnceLock<Py<PyAny>>,
+}
+
+#[pymethods]
+impl Healed {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str) {
+        ("text", "value")
+    }
+
+    /// The strict JSON text; the source itself where that was right.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.healed.text
+    }
+
+    /// The value that the text says.
+    ///
+    /// Raises `Refused` where Python has no such number, as of `1e400`; `text` has it.
+    #[getter]
+    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let build = || object(py, self.healed.value()).map(Bound::unbind);
+        Ok(self.value.get_or_try_init(py, build)?.bind(py).clone())
+    }
+
+    /// What was mended, in order; places are code points of the source.
+    #[getter]
+    fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.repairs.iter().cloned())
+    }
+
+    /// Values that were given the type that the schema asks for, after the repairs.
+    #[getter]
+    fn coercions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, Coercion::all(&self.healed.coercions))
+    }
+
+    /// The worst of all that was done: `R0`, `R1` or `R2`.
+    #[getter]
+    fn repair_class(&self) -> &'static str {
+        self.healed.class().code()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let class = self.repair_class();
+        let repr = Repr::new(py, "Healed").field("text", self.text())?;
+        Ok(repr.field_if(class != "R0", "repair_class", class)?.finish())
+    }
+}
+
+/// Makes strict JSON of one text that is meant as JSON: a call's arguments, or an answer that should be JSON.
+///
+/// `schema` is a dict, a JSON text, a class with `model_json_schema` or a `Schema`; readings that do not fit it are no
+/// readings, and values get the types that it asks for. `finish_reason` is the upstream's: behind `length` nothing is closed.
+///
+/// Raises `Refused`, a `ValueError`, where there is not exactly one reading.
+///
+/// >>> healed = heal('{"path": "a.txt", "content": "He said "hi""}')
+/// >>> healed.text
+/// '{"path": "a.txt", "content": "He said \\"hi\\""}'
+/// >>> [repair.kind for repair in healed.repairs]
+/// ['escape-quote', 'escape-quote']
+#[pyfunction]
+#[pyo3(signature = (text, schema = None, *, finish_reason = None))]
+pub(crate) fn heal(
+    py: Python<'_>,
+    text: Text,
+    schema: Option<&Bound<'_, PyAny>>,
+    finish_reason: Option<&str>,
+) -> PyResult<Healed> {
+    let healed = read(py, &text, schema, finish_reason)?;
+    let repairs = match healed.repairs.as_slice() {
+        [] => Vec::new(),
+        repairs => Repair::all(repairs, &mut Places::of(&text)),
+    };
+    Ok(Healed { healed, repairs, value: PyOnceLock::new() })
+}
+
+/// The value of one text that is meant as JSON: `json.loads` that reads what is broken in one way only, and refuses the
+/// rest. Arguments and errors are those of `heal`.
+///
+/// >>> loads("{'city': 'Paris', days: 3,}")
+/// {'city': 'Paris', 'days': 3}
+/// >>> loads('{"cut": "of')
+/// Traceback (most recent call last):
+///     ...
+/// callwright.Refused: Unterminated string starting at: line 1 column 9 (char 8)
+#[pyfunction]
+#[pyo3(signature = (text, schema = None, *, finish_reason = None))]
+pub(crate) fn loads<'py>(
+    py: Python<'py>,
+    text: Text,
+    schema: Option<&Bound<'_, PyAny>>,
+    finish_reason: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
+    object(py, read(py, &text, schema, finish_reason)?.value())
+}
+
+fn read(
+    py: Python<'_>,
+    text: &str,
+    schema: Option<&Bound<'_, PyAny>>,
+    finish_reason: Option<&str>,
+) -> PyResult<callwright::Healed> {
+    let schema = schema.map(schema_of).transpose()?;
+    py.detach(|| callwright::heal(text, schema.as_deref(), finish_reason))
+        .map_err(|reason| unhealed(py, text, reason))
+}

@@ -1,0 +1,53 @@
+//! The door for Python: the module `callwright._callwright`, which the package `callwright` in `python/` hands on.
+//!
+//! Texts and tools come in as Python has them, frozen classes go out. Nothing is decided here: the engine reads, and this
+//! translates. The interpreter's lock is let go while the engine works, values are built straight from the engine's tree,
+//! and places, which the engine counts in bytes, are told in code points, as Python counts. The modules stand in reading
+//! order.
+
+use pyo3::prelude::*;
+
+mod text;
+mod value;
+mod definitions;
+mod options;
+mod repr;
+mod repair;
+mod call;
+mod refusal;
+mod heal;
+mod outcome;
+mod scanner;
+#[cfg(feature = "arrow")]
+mod columns;
+
+/// What `import callwright` brings; its classes say what they are for.
+#[pymodule(gil_used = false)]
+mod _callwright {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::call::{Call, Shown};
+    #[cfg(feature = "arrow")]
+    #[pymodule_export]
+    use super::columns::{Columns, heal_columns, parse_columns};
+    #[pymodule_export]
+    use super::definitions::{Dialects, Schema, ToolSet};
+    #[pymodule_export]
+    use super::heal::{Healed, heal, loads};
+    #[pymodule_export]
+    use super::options::is_cut;
+    #[pymodule_export]
+    use super::outcome::{Outcome, parse};
+    #[pymodule_export]
+    use super::refusal::{Position, Refusal, Violation};
+    #[pymodule_export]
+    use super::repair::{Coercion, Repair};
+    #[pymodule_export]
+    use super::scanner::{ArgumentsDelta, CallStarted, ReasoningDelta, Scanner, TextDelta};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,79 @@
+//! What a caller knows about an answer besides its text, as keywords of `parse` and `Scanner`.
+
+use callwright::{CallsInReasoning, Context, Policy};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::definitions::{Dialects, no_dialect};
+
+/// The keywords, each checked.
+pub(crate) struct Options {
+    pub(crate) finish_reason: Option<String>,
+    pub(crate) native_mode: bool,
+    pub(crate) asked: Option<String>,
+    pub(crate) starts_in_reasoning: bool,
+    pub(crate) unsure_is_text: bool,
+    pub(crate) doubt_open_ends: bool,
+    pub(crate) policy: Policy,
+    pub(crate) calls_in_reasoning: CallsInReasoning,
+    pub(crate) dialects: callwright::Dialects,
+}
+
+impl Options {
+    /// Those that have a name or a record behind them are looked up here; the caller sets the rest.
+    ///
+    /// # Errors
+    /// A `ValueError` where a name is none.
+    pub(crate) fn new(
+        policy: &str,
+        calls_in_reasoning: &str,
+        dialects: Option<&Dialects>,
+        asked: Option<String>,
+    ) -> PyResult<Options> {
+        let dialects = dialects.map_or_else(callwright::Dialects::default, |own| own.dialects.clone());
+        if let Some(name) = asked.as_deref().filter(|name| dialects.get(name).is_none()) {
+            return Err(no_dialect(&dialects, name));
+        }
+        let no_policy = || format!("no policy `{policy}`: there are auto, heal, feedback and strict");
+        let no_word =
+            || format!("`calls_in_reasoning` is ignore, unclosed or accept, not `{calls_in_reasoning}`");
+        Ok(Options {
+            finish_reason: None,
+            native_mode: false,
+            asked,
+            starts_in_reasoning: false,
+            unsure_is_text: false,
+            doubt_open_ends: false,
+            policy: Policy::named(policy).ok_or_else(|| PyValueError::new_err(no_policy()))?,
+            calls_in_reasoning: CallsInReasoning::named(calls_in_reasoning)
+                .ok_or_else(|| PyValueError::new_err(no_word()))?,
+            dialects,
+        })
+    }
+
+    /// The same, as the engine takes it.
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context {
+            finish_reason: self.finish_reason.as_deref(),
+            starts_in_reasoning: self.starts_in_reasoning,
+            native: self.native_mode,
+            asked: self.asked.as_deref(),
+            unsure_is_text: self.unsure_is_text,
+            dialects: self.dialects.clone(),
+            policy: self.policy,
+            calls_in_reasoning: self.calls_in_reasoning,
+            doubt_open_ends: self.doubt_open_ends,
+            ..Context::default()
+        }
+    }
+}
+
+/// Does this `finish_reason` say that the answer ended before the model had said all?
+///
+/// >>> is_cut("length"), is_cut("stop"), is_cut(None)
+/// (True, False, False)
+#[pyfunction]
+#[pyo3(signature = (finish_reason, /))]
+pub(crate) fn is_cut(finish_reason: Option<&str>) -> bool {
+    finish_reason.is_some_and(callwright::is_cut)
+}

@@ -1,0 +1,77 @@
+//! What was done to a text: edits of it, and values that got the type that their schema asks for.
+
+use pyo3::prelude::*;
+
+use crate::repr::Repr;
+use crate::text::Places;
+
+/// One edit of the source: what stood at `start:end`, `before`, was replaced by `put`.
+///
+/// `kind` is its stable name, such as `add-closer`; `repair_class` is `R1` where only wrapping or spelling changed and `R2`
+/// where something was inferred. The places are code points of the text, or of a native call's own arguments.
+#[pyclass(frozen, get_all, eq, hash, module = "callwright")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Repair {
+    kind: &'static str,
+    repair_class: &'static str,
+    start: usize,
+    end: usize,
+    before: String,
+    put: String,
+}
+
+impl Repair {
+    pub(crate) fn all(repairs: &[callwright_json::Repair], places: &mut Places<'_>) -> Vec<Repair> {
+        let one = |repair: &callwright_json::Repair| {
+            let (start, end) = places.pair(repair.at);
+            Repair {
+                kind: repair.kind.code(),
+                repair_class: repair.kind.class().code(),
+                start,
+                end,
+                before: repair.at.of(places.text()).to_owned(),
+                put: repair.put.to_string(),
+            }
+        };
+        repairs.iter().map(one).collect()
+    }
+}
+
+#[pymethods]
+impl Repair {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let Repair { kind, repair_class, start, end, before, put } = self;
+        let repr = Repr::new(py, "Repair").field("kind", *kind)?.field("repair_class", *repair_class)?;
+        let repr = repr.field("start", *start)?.field("end", *end)?;
+        Ok(repr.field("before", before)?.field("put", put)?.finish())
+    }
+}
+
+/// A value that got the type that its schema asks for: at `pointer` into the value, the JSON `before` became `after`.
+#[pyclass(frozen, get_all, eq, hash, module = "callwright")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Coercion {
+    pointer: String,
+    before: String,
+    after: String,
+}
+
+impl Coercion {
+    pub(crate) fn all(coercions: &[callwright::Coercion]) -> Vec<Coercion> {
+        let one = |coercion: &callwright::Coercion| Coercion {
+            pointer: coercion.pointer.clone(),
+            before: coercion.from.clone(),
+            after: coercion.to.clone(),
+        };
+        coercions.iter().map(one).collect()
+    }
+}
+
+#[pymethods]
+impl Coercion {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let Coercion { pointer, before, after } = self;
+        let repr = Repr::new(py, "Coercion").field("pointer", pointer)?;
+        Ok(repr.field("before", before)?.field("after", after)?.finish())
+    }
+}

@@ -1,0 +1,50 @@
+//! Tries out whether a model makes native calls: one small request, which such a model answers by one.
+//!
+//! For models of which nobody says it, and whose family takes tools in some servers and not in others.
+
+use bytes::Bytes;
+use callwright::json;
+use callwright::value::Value;
+use http::HeaderMap;
+
+use super::experience::Evidence;
+use super::known::BoundMember;
+use super::refusal::{Refused, refusal};
+use crate::upstream::Upstream;
+
+/// The most tokens that the answer may have: a call of the tool takes some twenty.
+const MOST_TOKENS: u64 = 64;
+/// The longest answer that is read, in bytes. One of so few tokens is far shorter.
+const LONGEST: usize = 1 << 20;
+
+/// What the answer shows, with the upstream's words. None where it shows nothing: the model thought until its tokens were
+/// used up, or the upstream had something else to refuse.
+pub(super) async fn call(upstream: &Upstream, model: &str, bound: BoundMember) -> Option<(Evidence, String)> {
+    let question = json!({
+        "model": model,
+        "messages": [{"role": "user", "content": "Call the tool report_ready."}],
+        "tools": [{"type": "function", "function": {
+            "name": "report_ready",
+            "description": "Reports that you are ready.",
+            "parameters": {"type": "object", "properties": {}},
+        }}],
+        "tool_choice": "required",
+        (bound.name()): MOST_TOKENS,
+    });
+    let question = Bytes::from(question.to_string());
+    let answer = upstream.post("/chat/completions", question, &HeaderMap::new()).await.ok()?;
+    let status = answer.status;
+    let body = upstream.without_secrets(answer.body.whole(LONGEST).await.ok()?);
+    if !status.is_success() {
+        let refusal = refusal(status, &body).filter(|refusal| refusal.what == Refused::Tools)?;
+        return Some((Evidence::Refused, refusal.words));
+    }
+    let answer: Value = serde_json::from_slice(&body).ok()?;
+    let choice = &answer["choices"][0];
+    if choice["message"]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty()) {
+        return Some((Evidence::Called, String::new()));
+    }
+    let said = choice["message"]["content"].as_str().unwrap_or_default();
+    (choice["finish_reason"] != "length" && !said.trim().is_empty())
+        .then(|| (Evidence::Ignored, String::new()))
+}

@@ -1,0 +1,329 @@
+//! What an answer shows of whether the model gets its tools natively, and makes calls of them.
+//!
+//! An upstream that refuses tools says so; one that drops them answers as if there were none. That it does is seen by the
+//! tokens of the prompt, where the tools are large beside the rest. Where they are not, the same prompt is counted once
+//! without them, which costs little because it is short.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright::ToolChoice;
+use callwright_json::{Kind, Value};
+
+use super::{Sent, Target, Turn};
+use crate::capability::{BoundMember, Evidence, Source};
+use crate::config::Mode;
+use crate::question::counting_request;
+use crate::record::Choice;
+use crate::relay::Relay;
+use crate::upstream::Candidate;
+use crate::wire::{Document, PromptTokens, prompt_tokens, string_of};
+
+/// The fewest and the most ASCII characters that tokenizers make a token of, on the average of a text.
+const CHARS_PER_TOKEN: (f64, f64) = (3.0, 4.5);
+/// How far a model's own characters per token may be from those of another text.
+const OWN_RATE_SPREAD: f64 = 0.15;
+/// From so many tokens on an answer tells its model's characters per token.
+const RATE_TOKENS: u64 = 32;
+/// The most tokens that a chat template adds of its own.
+const TEMPLATE_TOKENS: f64 = 400.0;
+/// The longest answer to a request that only counts, in bytes. It says a few words.
+const LONGEST_COUNT: usize = 1 << 20;
+
+impl Turn {
+    /// Takes up what the first answer shows. True if the same request is to be asked again in prompt mode: the tools did
+    /// not get to the model, or it made no call although one was demanded. What the client has read stays, `sent`: then
+    /// the next request goes in prompt mode.
+    pub(crate) async fn is_disproved(
+        &self,
+        target: &Target,
+        read: &[&Choice],
+        tokens: Option<PromptTokens>,
+        sent: Sent,
+    ) -> bool {
+        let set = target.candidate.config.as_deref().and_then(|set| set.mode);
+        if target.mode != Mode::Native
+            || set.is_some()
+            || !self.has_tools()
+            || self.ask.choice == ToolChoice::None
+        {
+            return false;
+        }
+        let capabilities = &self.relay.capabilities;
+        if read.iter().any(|choice| !choice.native.is_empty() || 0 < choice.foreign_calls) {
+            capabilities.learn(&target.candidate, Evidence::Called, "").await;
+            return false;
+        }
+        let [only] = read else { return false };
+        let is_cut = matches!(only.finish_reason.as_deref(), Some("length" | "content_filter"));
+        // Calls in the text show that the model has its tools, and that the server does not read its calls.
+        if is_cut || !only.outcome.verdicts.is_empty() {
+            return false;
+        }
+        let is_empty = only.outcome.text.trim().is_empty() && only.outcome.reasoning.is_empty();
+        if self.ask.choice.is_required() {
+            capabilities.learn(&target.candidate, Evidence::Ignored, "").await;
+            return true;
+        }
+        // Nothing at all is no sign of anything, but prompt mode may bring more.
+        if is_empty {
+            return true;
+        }
+        match capabilities.what_is_known(&target.candidate).tools_source {
+            Source::Configured | Source::Host(_) | Source::Experience(_) => return false,
+            Source::Metadata(_) | Source::Server(_) | Source::Family | Source::Unknown => {}
+        }
+        let Some(prompt) = Texts::of(&self.ask.document, self.ask.is_legacy) else { return false };
+        if let Some(tokens) = tokens
+            && let Some(evidence) = prompt.judge(tokens.prompt, own_rate(only, tokens))
+        {
+            let tools = prompt.tools.ascii + prompt.tools.others;
+            let words = format!("{} tokens, with {tools} characters of tools", tokens.prompt);
+            capabilities.learn(&target.candidate, evidence, &words).await;
+            return evidence == Evidence::Dropped && matches!(sent, Sent::Nothing);
+        }
+        if !capabilities.takes_trial(&target.candidate) {
+            return false;
+        }
+        let bound = capabilities.bound(&target.candidate).unwrap_or(BoundMember::MaxTokens);
+        let requests = |with_tools| {
+            let model = &target.candidate.model;
+            COUNT_BOUNDS.map(|most| counting_request(&self.ask, model, (bound, most), with_tools))
+        };
+        let count = Count {
+            candidate: target.candidate.clone(),
+            tools: prompt.tools,
+            with: tokens.map(|tokens| tokens.prompt).ok_or_else(|| requests(true)),
+            without: requests(false),
+        };
+        match sent {
+            Sent::Nothing => count.shows_dropped(&self.relay).await,
+            Sent::Words => {
+                let relay = Arc::clone(&self.relay);
+                // The client has its answer: nobody waits for this.
+                drop(tokio::spawn(async move { count.shows_dropped(&relay).await }));
+                false
+            }
+        }
+    }
+}
+
+/// The characters that a token of this answer has, where it is long enough to tell.
+fn own_rate(choice: &Choice, tokens: PromptTokens) -> Option<f64> {
+    let said = choice.raw.chars().count() + choice.reasoning.chars().count();
+    (RATE_TOKENS <= tokens.completion).then(|| said as f64 / tokens.completion as f64)
+}
+
+/// How many tokens an answer may have that is only asked for its count: some servers demand sixteen.
+const COUNT_BOUNDS: [u64; 2] = [1, 16];
+
+/// A prompt that is to be counted with its tools and without.
+struct Count {
+    candidate: Candidate,
+    /// The texts of the tools.
+    tools: Size,
+    /// Its tokens with them, or the requests that tell, where the answer did not.
+    with: Result<u64, [Bytes; 2]>,
+    without: [Bytes; 2],
+}
+
+impl Count {
+    /// Counts where nobody says whether the model takes tools, and takes up what that shows. True if it does not.
+    async fn shows_dropped(&self, relay: &Relay) -> bool {
+        // The server may have been asked while the answer was under way.
+        let known = relay.capabilities.of(&self.candidate).await;
+        match known.tools_source {
+            Source::Server(_) | Source::Family | Source::Unknown if known.tools => {}
+            // A proxy that counts for itself would say the same with tools and without.
+            _ => return !known.tools,
+        }
+        let Some(without) = self.tokens(&self.without).await else { return false };
+        let with = match &self.with {
+            Ok(with) => Some(*with),
+            Err(requests) => self.tokens(requests).await,
+        };
+        let Some(with) = with else { return false };
+        let evidence = match with <= without {
+            true => Evidence::Dropped,
+            // Half of what the tools must take at the least.
+            false if self.tools.least(CHARS_PER_TOKEN.1) / 2.0 <= (with - without) as f64 => {
+                Evidence::Present
+            }
+            false => return false,
+        };
+        let words = format!("{with} tokens with them, {without} without");
+        relay.capabilities.learn(&self.candidate, evidence, &words).await;
+        evidence == Evidence::Dropped
+    }
+
+    /// The tokens of the prompt that the first of `requests` to be taken has.
+    async fn tokens(&self, requests: &[Bytes; 2]) -> Option<u64> {
+        let Candidate { upstream, model, .. } = &self.candidate;
+        tracing::info!(model, "[relay] the prompt is counted, to see whether tools get into it");
+        for request in requests {
+            let headers = http::HeaderMap::new();
+            let answer = upstream.post("/chat/completions", request.clone(), &headers).await.ok()?;
+            if answer.status.is_client_error() {
+                continue;
+            }
+            let document = Document::parse(answer.body.whole(LONGEST_COUNT).await.ok()?).ok()?;
+            return prompt_tokens(document.root()).map(|tokens| tokens.prompt);
+        }
+        None
+    }
+}
+
+/// How large the parts of a prompt are.
+struct Texts {
+    /// All but the tools, as it stands in the request: no rendering of it is longer.
+    messages: Size,
+    /// What is said in the messages: no rendering leaves it out.
+    said: Size,
+    /// The names and descriptions in the definitions: templates write what is between in notations of their own.
+    tools: Size,
+}
+
+impl Texts {
+    /// None where tokens cannot tell: a picture or a sound has its own, and later turns hold what came before.
+    fn of(document: &Document, is_legacy: bool) -> Option<Texts> {
+        let root = document.root();
+        let mut texts = Texts { messages: Size::default(), said: Size::default(), tools: Size::default() };
+        for message in root.get("messages")?.elements() {
+            if !matches!(&*string_of(message, "role")?, "system" | "developer" | "user") {
+                return None;
+            }
+            texts.messages.add(message.raw());
+            let content = message.get("content")?;
+            match content.kind() {
+                Kind::Array => {
+                    for part in content.elements() {
+                        texts.said.add(&string_of(part, "text")?);
+                    }
+                }
+                _ => texts.said.add(&content.as_str()?),
+            }
+        }
+        texts.tools.add_definitions(root.get(if is_legacy { "functions" } else { "tools" })?);
+        Some(texts)
+    }
+
+    /// What a prompt of so many tokens shows of the tools. A model's own rate only makes the bounds more careful, or shows
+    /// that they are in it: tokens of thoughts that nobody sees make it look lower than it is.
+    fn judge(&self, tokens: u64, own_rate: Option<f64>) -> Option<Evidence> {
+        if tokens == 0 {
+            return None;
+        }
+        let (low, high) = CHARS_PER_TOKEN;
+        let low = own_rate.map_or(low, |rate| low.max(rate * (1.0 - OWN_RATE_SPREAD)));
+        let high = own_rate.map_or(high, |rate| high.max(rate * (1.0 + OWN_RATE_SPREAD)));
+        let without = self.messages.most(low) + TEMPLATE_TOKENS;
+        let with = self.said.least(high) + self.tools.least(high);
+        match without < tokens as f64 {
+            true => Some(Evidence::Present),
+            // Where a prompt with the tools could be as short, it shows nothing.
+            false => (without < with).then_some(Evidence::Dropped),
+        }
+    }
+}
+
+/// How long a text is, in characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Size {
+    ascii: usize,
+    others: usize,
+    /// The bytes of the others.
+    other_bytes: usize,
+}
+
+impl Size {
+    fn add(&mut self, text: &str) {
+        let ascii = text.bytes().filter(u8::is_ascii).count();
+        self.ascii += ascii;
+        self.others += text.chars().count() - ascii;
+        self.other_bytes += text.len() - ascii;
+    }
+
+    /// Adds the names and descriptions in definitions.
+    fn add_definitions(&mut self, value: Value<'_>) {
+        value.elements().for_each(|element| self.add_definitions(element));
+        for (key, member) in value.members() {
+            match (key.as_str().as_deref(), member.as_str()) {
+                (Some("name" | "description"), Some(text)) => self.add(&text),
+                (Some("properties"), _) => {
+                    for (name, property) in member.members() {
+                        self.add(&name.as_str().unwrap_or_default());
+                        self.add_definitions(property);
+                    }
+                }
+                _ => self.add_definitions(member),
+            }
+        }
+    }
+
+    /// The fewest tokens that it takes.
+    fn least(self, chars_per_token: f64) -> f64 {
+        (self.ascii + self.others) as f64 / chars_per_token
+    }
+
+    /// The most tokens that it takes: one for each byte of what is not ASCII.
+    fn most(self, chars_per_token: f64) -> f64 {
+        self.ascii as f64 / chars_per_token + self.other_bytes as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(messages: &str, tools: &str) -> Texts {
+        let request = format!(r#"{{"messages": {messages}, "tools": {tools}}}"#);
+        Texts::of(&Document::of(request).unwrap(), false).unwrap()
+    }
+
+    #[test]
+    fn tokens_tell_where_the_tools_are_large_beside_the_rest() {
+        let message = format!(r#"[{{"role":"user","content":"{}"}}]"#, "word ".repeat(400));
+        let tools = format!(r#"[{{"name":"f","description":"{}"}}]"#, "text ".repeat(1200));
+        let texts = texts(&message, &tools);
+        // 2,000 characters of words, 6,000 of tools.
+        for (tokens, own_rate, shown) in [
+            (0, None, None),
+            (450, None, Some(Evidence::Dropped)),
+            (1_000, None, Some(Evidence::Dropped)),
+            (1_100, None, Some(Evidence::Present)),
+            // The closer bound.
+            (1_000, Some(4.4), Some(Evidence::Present)),
+            // A rate below what tokenizers have comes of thoughts that nobody sees.
+            (1_000, Some(0.4), Some(Evidence::Dropped)),
+            (1_100, Some(0.4), Some(Evidence::Present)),
+        ] {
+            assert_eq!(texts.judge(tokens, own_rate), shown, "{tokens} {own_rate:?}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_template_or_another_script_tells_nothing() {
+        let tools = r#"[{"name":"get_weather","description":"The weather of a city."}]"#;
+        // Half as much of tools as of words: with them or without, it may have as many tokens.
+        let message = format!(r#"[{{"role":"user","content":"{}"}}]"#, "word ".repeat(4000));
+        let long = format!(r#"[{{"name":"f","description":"{}"}}]"#, "text ".repeat(2000));
+        assert_eq!(texts(&message, &long).judge(5_000, None), None);
+        let short = texts(r#"[{"role":"user","content":"Weather in Paris?"}]"#, tools);
+        assert_eq!(short.judge(30, None), None);
+        // A token for each character, and more: Chinese.
+        let chinese = texts(&format!(r#"[{{"role":"user","content":"{}"}}]"#, "天".repeat(900)), tools);
+        assert_eq!(chinese.judge(1_300, None), None);
+    }
+
+    #[test]
+    fn pictures_and_later_turns_are_not_judged() {
+        for messages in [
+            r#"[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:"}}]}]"#,
+            r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]"#,
+            r#"[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"x","content":"c"}]"#,
+        ] {
+            let request = format!(r#"{{"messages": {messages}, "tools": [{{"name": "f"}}]}}"#);
+            assert!(Texts::of(&Document::of(request).unwrap(), false).is_none(), "{messages}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! How far two texts are from each other: letters added, left out, changed, or exchanged with their neighbour.
+
+/// The most edits that are counted.
+pub(super) const MOST: usize = 2;
+/// The diagonals that so many edits reach.
+const BAND: usize = 2 * MOST + 1;
+const FAR: u8 = u8::MAX / 2;
+
+/// For each end in `text`, how many edits make its beginning up to there of `mark`, where that is at most `most`, which is
+/// at most [`MOST`].
+///
+/// The distance is that of optimal string alignment. Only the diagonals that it can reach are looked at, so that the cost
+/// is the length of the mark, and less where it is soon too far.
+pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usize, usize)> {
+    let limit = u8::try_from(most).unwrap_or(FAR);
+    // In the cell `d` of row `r`, the column is `r + d - MOST`.
+    let column = |row: usize, cell: usize| (row + cell).checked_sub(MOST).filter(|at| *at <= text.len());
+    let (mut before, mut last) = ([FAR; BAND], [FAR; BAND]);
+    for (cell, cost) in (0..).zip(&mut last).skip(MOST) {
+        if column(0, cell).is_some() {
+            *cost = u8::try_from(cell - MOST).unwrap_or(FAR);
+        }
+    }
+    for row in 1..=mark.len() {
+        let letter = mark[row - 1];
+        let mut next = [FAR; BAND];
+        for cell in 0..BAND {
+            let Some(at) = column(row, cell) else { continue };
+            let mut cost = last.get(cell + 1).map_or(FAR, |above| above + 1);
+            if 0 < at {
+                let own = text[at - 1];
+                cost = cost.min(last[cell] + u8::from(own != letter));
+                if 0 < cell {
+                    cost = cost.min(next[cell - 1] + 1);
+                }
+                if 1 < row && 1 < at && own == mark[row - 2] && text[at - 2] == letter {
+                    cost = cost.min(before[cell] + 1);
+                }
+            }
+            next[cell] = cost.min(FAR);
+        }
+        if next.iter().all(|cost| limit < *cost) {
+            return Vec::new();
+        }
+        before = std::mem::replace(&mut last, next);
+    }
+    let ends = (0..BAND).filter(|cell| last[*cell] <= limit);
+    ends.filter_map(|cell| Some((column(mark.len(), cell)?, usize::from(last[cell])))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distance(mark: &str, text: &str, most: usize) -> Option<usize> {
+        let (mark, text): (Vec<char>, Vec<char>) = (mark.chars().collect(), text.chars().collect());
+        let ends = ends_within(&mark, &text, most);
+        ends.into_iter().find(|(end, _)| *end == text.len()).map(|(_, cost)| cost)
+    }
+
+    #[test]
+    fn edits_are_counted() {
+        for (mark, text, cost) in [
+            ("<tool_call>", "<tool_call>", Some(0)),
+            ("<tool_call>", "<tool_clal>", Some(1)),
+            ("<tool_call>", "tool_call>", Some(1)),
+            ("<tool_call>", "<tool_callx>", Some(1)),
+            ("<tool_call>", "<t00l_call>", Some(2)),
+            ("<tool_call>", "otol_cal>", None),
+            ("<tool_call>", "<t00l_cal>", None),
+            ("<tool_call>", "", None),
+            ("<a", "", Some(2)),
+        ] {
+            assert_eq!(distance(mark, text, MOST), cost, "{text}");
+        }
+        assert_eq!(distance("<tool_call>", "<t00l_call>", 1), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! A text in which spellings of one mark are the same, letter by letter.
+
+/// The letters of a text, and the same without case and with one sort of bars and quotes.
+#[derive(Debug)]
+pub(super) struct Folded {
+    pub(super) letters: Vec<char>,
+    pub(super) folded: Vec<char>,
+    /// Where each letter begins in the text, in bytes, and where the last one ends.
+    places: Vec<usize>,
+}
+
+impl Folded {
+    /// Of `text`, which stands at `from` of a longer one.
+    pub(super) fn of(text: &str, from: usize) -> Folded {
+        let letters: Vec<char> = text.chars().collect();
+        let folded = letters.iter().map(|letter| fold(*letter)).collect();
+        let places = text.char_indices().map(|(at, _)| from + at).chain([from + text.len()]).collect();
+        Folded { letters, folded, places }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.letters.len()
+    }
+
+    /// The byte at which the letter of this number begins.
+    pub(super) fn byte(&self, at: usize) -> usize {
+        self.places.get(at).or(self.places.last()).copied().unwrap_or(0)
+    }
+
+    /// The place behind the blanks at `at`.
+    pub(super) fn behind_blanks(&self, at: usize) -> usize {
+        let rest = self.letters.get(at..).unwrap_or(&[]);
+        at + rest.iter().take_while(|letter| letter.is_whitespace()).count()
+    }
+
+    pub(super) fn is_word_at(&self, at: usize) -> bool {
+        self.letters.get(at).is_some_and(|letter| letter.is_alphanumeric() || *letter == '_')
+    }
+}
+
+pub(super) fn fold(letter: char) -> char {
+    match letter {
+        '｜' => '|',
+        '▁' => '_',
+        '\'' | '“' | '”' | '‘' | '’' | '＂' => '"',
+        _ => letter.to_ascii_lowercase(),
+    }
+}

@@ -1,0 +1,184 @@
+//! How a dialect writes calls whose arguments stand in marks, taken from its example.
+
+use super::fold::fold;
+
+/// The marks of a dialect. `{}` stands for the name of the tool or the key, `⏎` for blanks or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// What stands around all calls.
+    pub(super) section: Option<(String, String)>,
+    pub(super) call: Pieces,
+    pub(super) call_close: String,
+    pub(super) argument: Pieces,
+    pub(super) argument_close: String,
+}
+
+/// What stands before a name and behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pieces {
+    pub(super) head: String,
+    /// The first one is the dialect's own; others leave attributes out or give them another value.
+    pub(super) tails: Vec<String>,
+}
+
+/// Between two marks, whatever blanks stand there.
+pub(super) const BLANKS: char = '⏎';
+/// Where a name stands in a closer.
+pub(super) const NAME: &str = "{}";
+
+impl Form {
+    /// The form of `example`, which calls `f` with `x` for `a`; `None` for one whose arguments do not stand in tags.
+    pub(crate) fn of(example: &str) -> Option<Form> {
+        let name = word_at(example, 0, 'f')?;
+        let key = word_at(example, name + 1, 'a')?;
+        let value = word_at(example, key + 1, 'x')?;
+        let mut before = marks(example.get(..name)?);
+        let mut between = marks(example.get(name + 1..key)?);
+        let behind_key = marks(example.get(key + 1..value)?);
+        let mut behind = marks(example.get(value + 1..)?);
+        let argument_head = between.pop().filter(|head| head.starts_with('<'))?;
+        let (is_named, of_key) = (word_at(example, value + 1, 'a').is_some(), |mark: &str| named(mark, 'a'));
+        let argument_close = if behind.is_empty() { return None } else { behind.remove(0) };
+        let has_section = 1 < before.len() && 1 < behind.len();
+        let section = match has_section {
+            true => Some((before.remove(0), behind.pop()?)),
+            false => None,
+        };
+        let call_head = joined(&before).filter(|head| head.starts_with('<'))?;
+        Some(Form {
+            section,
+            call: Pieces { head: call_head, tails: vec![joined(&between).unwrap_or_default()] },
+            call_close: named(&joined(&behind)?, 'f'),
+            argument: Pieces { head: argument_head, tails: tails(joined(&behind_key)?) },
+            argument_close: if is_named { of_key(&argument_close) } else { argument_close },
+        })
+    }
+}
+
+impl Form {
+    /// The most letters in front of a call, without its name.
+    pub(super) fn longest_opener(&self) -> usize {
+        /// Blanks between the marks, and what is twice.
+        const ROOM: usize = 32;
+        let letters = |mark: &str| mark.chars().count();
+        let section = self.section.as_ref().map_or(0, |(open, _)| letters(open));
+        section
+            + letters(&self.call.head)
+            + self.call.tails.iter().map(|tail| letters(tail)).sum::<usize>()
+            + ROOM
+    }
+
+    /// The folded opener of a call of `name`.
+    pub(crate) fn opener(&self, name: &str) -> Vec<char> {
+        let tail = self.call.tails.first().map_or("", String::as_str);
+        folded(&format!("{}{name}{tail}", self.call.head))
+    }
+
+    pub(super) fn section_open(&self) -> Vec<char> {
+        self.section.as_ref().map_or_else(Vec::new, |(open, _)| folded(open))
+    }
+
+    /// Do calls begin with nothing but a name in brackets?
+    pub(crate) fn is_named(&self) -> bool {
+        self.call.head.len() == 1
+    }
+
+    /// What its calls may begin with, folded, as far as that is the same for all of them.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = Vec<char>> {
+        let section = self.section.as_ref().map(|(open, _)| folded(open));
+        let call = (!self.is_named()).then(|| folded(&self.call.head));
+        section.into_iter().chain(call)
+    }
+}
+
+/// A mark without blanks, as it is compared.
+pub(super) fn folded(mark: &str) -> Vec<char> {
+    mark.chars().filter(|c| *c != BLANKS).map(fold).collect()
+}
+
+/// Where `letter` stands as a word of its own, from `from` on.
+fn word_at(text: &str, from: usize, letter: char) -> Option<usize> {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let mut places = text.match_indices(letter).map(|(at, _)| at).filter(|at| from <= *at);
+    places.find(|&at| !is_word(text[..at].chars().next_back()) && !is_word(text[at + 1..].chars().next()))
+}
+
+/// The marks of `text`: a new one begins at each `<` behind a blank or behind `>`.
+fn marks(text: &str) -> Vec<String> {
+    let mut marks = vec![String::new()];
+    let mut before = ' ';
+    for c in text.chars() {
+        if c == '<' && (before.is_whitespace() || before == '>') {
+            marks.push(String::new());
+        }
+        if let Some(last) = marks.last_mut() {
+            last.push(c);
+        }
+        before = c;
+    }
+    let marks = marks.into_iter().map(|mark| mark.trim().to_owned());
+    marks.filter(|mark| !mark.is_empty()).collect()
+}
+
+fn joined(marks: &[String]) -> Option<String> {
+    (!marks.is_empty()).then(|| marks.join(&String::from(BLANKS)))
+}
+
+fn named(mark: &str, letter: char) -> String {
+    match word_at(mark, 0, letter) {
+        Some(at) => format!("{}{NAME}{}", &mark[..at], &mark[at + 1..]),
+        None => mark.to_owned(),
+    }
+}
+
+/// `" string="true">`, and also `" string="false">` and `">`.
+fn tails(tail: String) -> Vec<String> {
+    let mut tails = vec![tail.clone()];
+    if tail.contains("\"true\"") {
+        tails.push(tail.replace("\"true\"", "\"false\""));
+    }
+    if let (Some(attribute), Some(end)) = (tail.find("\" "), tail.rfind('"'))
+        && attribute < end
+    {
+        tails.push(format!("{}{}", &tail[..attribute], &tail[end..]));
+    }
+    tails
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(example: &str) -> [String; 6] {
+        let form = Form::of(example).unwrap();
+        let pieces = |pieces: &Pieces| format!("{}{NAME}{}", pieces.head, pieces.tails.join(" or "));
+        let (open, close) = form.section.clone().unwrap_or_default();
+        [open, pieces(&form.call), pieces(&form.argument), form.argument_close, form.call_close, close]
+    }
+
+    #[test]
+    fn an_example_tells_the_marks() {
+        assert_eq!(
+            form("<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>"),
+            ["<tool_call>", "<function={}>", "<parameter={}>", "</parameter>", "</function>", "</tool_call>"]
+        );
+        assert_eq!(
+            form("<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n</tool_call>"),
+            ["", "<tool_call>{}", "<arg_key>{}</arg_key>⏎<arg_value>", "</arg_value>", "</tool_call>", ""]
+        );
+        assert_eq!(
+            form("<b>\n<c>t<s><i name=\"f\"><p name=\"a\" string=\"true\">x</p></i><e>\n</b>"),
+            [
+                "<b>",
+                "<c>t<s>⏎<i name=\"{}\">",
+                "<p name=\"{}\" string=\"true\"> or \" string=\"false\"> or \">",
+                "</p>",
+                "</i>⏎<e>",
+                "</b>"
+            ]
+        );
+        assert_eq!(form("<f>\n<a>x</a>\n</f>"), ["", "<{}>", "<{}>", "</{}>", "</{}>", ""]);
+        assert_eq!(Form::of("{\"name\": \"f\", \"arguments\": {\"a\": \"x\"}}"), None);
+        assert_eq!(Form::of("[f(a='x')]"), None);
+    }
+}

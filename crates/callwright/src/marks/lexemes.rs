@@ -1,0 +1,427 @@
+//! The marks of one dialect in a text: whole, torn, or in pieces.
+//!
+//! Every opener is looked for with each declared name in it, so that a torn name, a lost end and a misspelt word are one thing:
+//! a distance between two texts. A mark with `k` edits in it has one of `k + 1` parts of it whole, by which it is found.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::edit::ends_within;
+use super::fold::{Folded, fold};
+use super::form::{BLANKS, Form, NAME, Pieces};
+use super::prices;
+
+/// A mark at a place. Places are counted in letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lexeme {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) kind: Kind,
+    pub(super) make: Make,
+    pub(super) price: u32,
+    /// Which of the ends that an opener may have.
+    pub(super) tail: usize,
+    /// How long its mark is when it is whole.
+    pub(super) len: usize,
+}
+
+/// What a mark does. Tools and keys are known by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    SectionOpen,
+    SectionClose,
+    Call(usize),
+    /// Opens the section as well, with which it changed places.
+    SectionAndCall(usize),
+    /// Opens the first argument as well.
+    CallAndArgument(usize, usize),
+    CallClose(Option<usize>),
+    Argument(usize),
+    /// Its closer stands where its own end should, which stands behind the value.
+    ArgumentUpToEnd(usize),
+    /// Closes an argument, of this key where it says so, and opens the next one, with which it changed places.
+    CloseAndArgument(Option<usize>, usize),
+    ArgumentClose(Option<usize>),
+    /// The first piece of an opener, alone.
+    Piece,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Make {
+    Whole,
+    Torn,
+    Half,
+}
+
+/// The shortest mark that is known with one edit in it, and with two.
+const ONE_EDIT: usize = 5;
+const TWO_EDITS: usize = 10;
+/// So many letters of a closer's word are a sign of it.
+const SHORTEST_WORD: usize = 4;
+
+#[derive(Debug)]
+struct Pattern {
+    kind: Kind,
+    make: Make,
+    price: u32,
+    tail: usize,
+    /// What stands between blanks, or directly together.
+    segments: Vec<Vec<char>>,
+    /// No word goes on before it, and behind it.
+    edges: (bool, bool),
+}
+
+impl Kind {
+    /// The tool that it opens a call of.
+    fn tool(self) -> Option<usize> {
+        match self {
+            Kind::Call(tool) | Kind::SectionAndCall(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// Is it an opener that names what it opens?
+    pub(super) fn is_named_opener(self) -> bool {
+        !matches!(
+            self,
+            Kind::SectionOpen
+                | Kind::SectionClose
+                | Kind::CallClose(_)
+                | Kind::ArgumentClose(_)
+                | Kind::Piece
+        )
+    }
+}
+
+/// The marks of `form` in `text`, by their places. Of the tools of these names, keys are looked for where the tool is called:
+/// those that `keys` lists of it, by their numbers among `all_keys`.
+pub(super) fn find(
+    text: &Folded,
+    form: &Form,
+    tools: &[&str],
+    all_keys: &[&str],
+    keys: impl Fn(usize) -> Vec<usize>,
+) -> Vec<Lexeme> {
+    let index = Index::of(text);
+    let mut marks = index.marks(&calls(form, tools));
+    let mut called: Vec<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
+    called.sort_unstable();
+    called.dedup();
+    let mut named: Vec<usize> = called.iter().flat_map(|tool| keys(*tool)).collect();
+    named.sort_unstable();
+    named.dedup();
+    let numbered = |list: &[usize], names: &[&str]| -> Vec<(usize, String)> {
+        list.iter().filter_map(|n| Some((*n, (*names.get(*n)?).to_owned()))).collect()
+    };
+    let arguments = arguments(form, &numbered(&called, tools), &numbered(&named, all_keys));
+    marks.extend(index.marks(&arguments));
+    let whole: Vec<Lexeme> = marks.iter().copied().filter(|mark| mark.make == Make::Whole).collect();
+    let is_inside = |mark: &Lexeme| whole.iter().any(|other| other.from <= mark.from && mark.to <= other.to);
+    marks.retain(|mark| mark.kind != Kind::Piece || !is_inside(mark));
+    let is_standing = |mark: &&Lexeme| mark.make == Make::Whole || mark.kind == Kind::Piece;
+    let stands: Vec<Lexeme> = marks.iter().filter(is_standing).copied().collect();
+    marks.retain(|mark| mark.make != Make::Torn || stands.iter().all(|other| may_stand(mark, other)));
+    marks.sort_by_key(|mark| (mark.from, mark.make != Make::Whole, mark.to));
+    marks.dedup();
+    marks
+}
+
+/// Of torn marks of one kind that overlap, those that are nearest to it.
+fn nearest(torn: Vec<Lexeme>) -> Vec<Lexeme> {
+    let mut of_kind: HashMap<Kind, Vec<Lexeme>> = HashMap::new();
+    for mark in torn {
+        of_kind.entry(mark.kind).or_default().push(mark);
+    }
+    let keeps = |mark: &Lexeme, all: &[Lexeme]| {
+        !all.iter().any(|other| other.from < mark.to && mark.from < other.to && other.price < mark.price)
+    };
+    of_kind.values().flat_map(|all| all.iter().filter(|mark| keeps(mark, all)).copied()).collect()
+}
+
+/// May `torn` be read where `whole` stands? No reading takes letters out of a value to complete a mark that is whole without
+/// them.
+fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
+    if torn.to <= whole.from || whole.to <= torn.from {
+        return true;
+    }
+    if !(torn.from <= whole.from && whole.to <= torn.to) {
+        return false;
+    }
+    match (torn.kind, whole.kind) {
+        // A closer without its slash is an opener.
+        (Kind::ArgumentClose(_), Kind::Piece | Kind::Argument(_)) => true,
+        (own, Kind::Piece) => own.is_named_opener(),
+        _ => false,
+    }
+}
+
+/// What opens and closes calls and their section.
+fn calls(form: &Form, tools: &[&str]) -> Vec<Pattern> {
+    let mut all = Vec::new();
+    let mut add = |kind, make, price, tail, parts: &[&str], edges| {
+        all.push(Pattern { kind, make, price, tail, segments: segments(parts), edges });
+    };
+    let anywhere = (false, false);
+    if let Some((open, close)) = &form.section {
+        add(Kind::SectionOpen, Make::Whole, 0, 0, &[open], anywhere);
+        add(Kind::SectionClose, Make::Whole, 0, 0, &[close], anywhere);
+    }
+    let blanks = String::from(BLANKS);
+    let call_tail = form.call.tails.first().map_or("", String::as_str);
+    for (n, tool) in tools.iter().enumerate() {
+        opener(&form.call, tool, Kind::Call(n), &mut add);
+        if let Some((open, _)) = &form.section {
+            let parts = [&*form.call.head, &*blanks, open, tool, call_tail];
+            add(Kind::SectionAndCall(n), Make::Half, prices::EXCHANGED, 0, &parts, anywhere);
+        }
+        if form.call_close.contains(NAME) {
+            closer(&form.call_close.replace(NAME, tool), Kind::CallClose(Some(n)), &mut add);
+        }
+    }
+    if !form.call_close.contains(NAME) {
+        closer(&form.call_close, Kind::CallClose(None), &mut add);
+    }
+    piece(&form.call.head, &mut add);
+    all
+}
+
+/// What opens and closes arguments.
+fn arguments(form: &Form, tools: &[(usize, String)], keys: &[(usize, String)]) -> Vec<Pattern> {
+    let mut all = Vec::new();
+    let mut add = |kind, make, price, tail, parts: &[&str], edges| {
+        all.push(Pattern { kind, make, price, tail, segments: segments(parts), edges });
+    };
+    let anywhere = (false, false);
+    let blanks = String::from(BLANKS);
+    let call_tail = form.call.tails.first().map_or("", String::as_str);
+    let is_named = form.argument_close.contains(NAME);
+    for (n, tool) in tools.iter().filter(|_| !call_tail.is_empty()) {
+        for (key, written) in keys {
+            for (tail, end) in form.argument.tails.iter().enumerate() {
+                let (call, argument) = (&*form.call.head, &*form.argument.head);
+                let parts = match is_named {
+                    true => [argument, written, end, &*blanks, call, tool, call_tail, ""],
+                    false => [call, tool, &*blanks, argument, &*blanks, call_tail, written, end],
+                };
+                let kind = Kind::CallAndArgument(*n, *key);
+                add(kind, Make::Half, prices::EXCHANGED, tail, &parts, anywhere);
+            }
+        }
+    }
+    for (n, key) in keys.iter().map(|(n, key)| (*n, key.as_str())) {
+        opener(&form.argument, key, Kind::Argument(n), &mut add);
+        let close = form.argument_close.replace(NAME, key);
+        let head = &form.argument.head;
+        let parts = if is_named { vec![&*close] } else { vec![&**head, key, &close] };
+        add(Kind::ArgumentUpToEnd(n), Make::Half, prices::EXCHANGED, 0, &parts, anywhere);
+        if is_named {
+            closer(&close, Kind::ArgumentClose(Some(n)), &mut add);
+            let tail = form.argument.tails.first().map_or("", String::as_str);
+            for (next, opened) in keys.iter().filter(|(next, _)| *next != n) {
+                let parts = [&**head, opened, tail, &blanks, &close];
+                let kind = Kind::CloseAndArgument(Some(n), *next);
+                add(kind, Make::Half, prices::EXCHANGED, 0, &parts, anywhere);
+            }
+            continue;
+        }
+        for (tail, end) in form.argument.tails.iter().enumerate() {
+            let parts = [&**head, &blanks, &close, key, end];
+            let kind = Kind::CloseAndArgument(None, n);
+            add(kind, Make::Half, prices::EXCHANGED, tail, &parts, anywhere);
+        }
+    }
+    if !form.argument_close.contains(NAME) {
+        closer(&form.argument_close, Kind::ArgumentClose(None), &mut add);
+    }
+    piece(&form.argument.head, &mut add);
+    all
+}
+
+fn piece(head: &str, add: &mut impl FnMut(Kind, Make, u32, usize, &[&str], (bool, bool))) {
+    if ONE_EDIT <= head.chars().count() {
+        add(Kind::Piece, Make::Half, 0, 0, &[head], (false, false));
+    }
+}
+
+/// An opener: as it should be, and with a piece missing, doubled or exchanged with another one.
+fn opener<'p>(
+    pieces: &'p Pieces,
+    name: &'p str,
+    kind: Kind,
+    add: &mut impl FnMut(Kind, Make, u32, usize, &[&str], (bool, bool)),
+) {
+    let head = pieces.head.as_str();
+    for (n, tail) in pieces.tails.iter().map(String::as_str).enumerate() {
+        let ends_in_name = tail.is_empty();
+        add(kind, Make::Whole, 0, n, &[head, name, tail], (false, ends_in_name));
+        let mut half = |price, parts: &[&str], edges| add(kind, Make::Half, price, n, parts, edges);
+        // `<arg_key>a</arg_key>`
+        let ends: Vec<&str> = tail.split(BLANKS).collect();
+        for left in 0..ends.len() {
+            let rest: Vec<&str> =
+                ends.iter().enumerate().filter(|(n, _)| *n != left).map(|(_, end)| *end).collect();
+            if !rest.is_empty() {
+                half(prices::HALF, &[head, name, &rest.join(&String::from(BLANKS))], (false, false));
+                let twice: Vec<&str> = ends
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(n, end)| vec![*end; 1 + usize::from(n == left)])
+                    .collect();
+                half(prices::DOUBLED, &[head, name, &twice.join(&String::from(BLANKS))], (false, false));
+            }
+        }
+        half(prices::DOUBLED, &[head, head, name, tail], (false, ends_in_name));
+        half(prices::DOUBLED, &[head, name, name, tail], (false, ends_in_name));
+        half(prices::EXCHANGED, &[name, head, tail], (true, ends_in_name));
+        if !ends_in_name {
+            half(prices::HALF, &[name, tail], (true, false));
+            half(prices::HALF, &[head, name], (false, true));
+            half(prices::DOUBLED, &[head, name, tail, tail], (false, false));
+            half(prices::EXCHANGED, &[head, tail, name], (false, true));
+            half(prices::EXCHANGED, &[tail, name, head], (false, false));
+        }
+    }
+}
+
+fn closer(mark: &str, kind: Kind, add: &mut impl FnMut(Kind, Make, u32, usize, &[&str], (bool, bool))) {
+    add(kind, Make::Whole, 0, 0, &[mark], (false, false));
+    // `</para>`
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let Some(from) = mark.find(is_word) else { return };
+    let word = mark[from..].split(|c| !is_word(c)).next().unwrap_or("");
+    let (head, tail) = (&mark[..from], &mark[from + word.len()..]);
+    for (end, _) in word.char_indices().skip(SHORTEST_WORD) {
+        add(kind, Make::Torn, prices::SHORT, 0, &[head, &word[..end], tail], (false, false));
+    }
+}
+
+fn segments(parts: &[&str]) -> Vec<Vec<char>> {
+    let mark = parts.concat();
+    let segments = mark.split(BLANKS).filter(|segment| !segment.is_empty());
+    segments.map(|segment| segment.chars().map(fold).collect()).collect()
+}
+
+/// The number of the list of places of letters beyond ASCII.
+const OTHERS: usize = 128;
+
+fn code(letter: char) -> usize {
+    usize::try_from(u32::from(letter)).map_or(OTHERS, |code| code.min(OTHERS))
+}
+
+/// A text with the places of each letter.
+struct Index<'t> {
+    text: &'t Folded,
+    /// Of ASCII letters, by their codes; behind them, of all others.
+    places: Vec<Vec<usize>>,
+}
+
+impl<'t> Index<'t> {
+    fn of(text: &'t Folded) -> Index<'t> {
+        let mut places = vec![Vec::new(); OTHERS + 1];
+        for (at, letter) in text.folded.iter().enumerate() {
+            if let Some(places) = places.get_mut(code(*letter)) {
+                places.push(at);
+            }
+        }
+        Index { text, places }
+    }
+
+    /// Where `part` stands.
+    fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = usize> + 'i {
+        let places =
+            part.first().and_then(|first| self.places.get(code(*first))).map_or(&[][..], Vec::as_slice);
+        places.iter().copied().filter(move |&at| self.text.folded[at..].starts_with(part))
+    }
+
+    /// Where `patterns` stand, whole and torn.
+    fn marks(&self, patterns: &[Pattern]) -> Vec<Lexeme> {
+        let exact = patterns.iter().flat_map(|pattern| self.exact(pattern));
+        let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
+        let torn = whole.flat_map(|pattern| self.torn(pattern)).collect();
+        exact.chain(nearest(torn)).collect()
+    }
+
+    fn exact(&self, pattern: &Pattern) -> Vec<Lexeme> {
+        let Some((first, rest)) = pattern.segments.split_first() else { return Vec::new() };
+        let ends_at = |at: usize| {
+            let mut end = at + first.len();
+            for segment in rest {
+                end = self.text.behind_blanks(end);
+                if !self.text.folded.get(end..)?.starts_with(segment) {
+                    return None;
+                }
+                end += segment.len();
+            }
+            let (before, behind) = pattern.edges;
+            let goes_on =
+                before && 0 < at && self.text.is_word_at(at - 1) || behind && self.text.is_word_at(end);
+            (!goes_on).then_some(end)
+        };
+        let len = pattern.segments.iter().map(Vec::len).sum();
+        let lexeme = |at| {
+            let to = ends_at(at)?;
+            let Pattern { kind, make, price, tail, .. } = *pattern;
+            Some(Lexeme { from: at, to, kind, make, price, tail, len })
+        };
+        self.find(first).filter_map(lexeme).collect()
+    }
+
+    /// Where the mark of `pattern` stands with an edit in it, or two.
+    fn torn(&self, pattern: &Pattern) -> Vec<Lexeme> {
+        let len: usize = pattern.segments.iter().map(Vec::len).sum();
+        let most = match len {
+            TWO_EDITS.. => 2,
+            ONE_EDIT.. => 1,
+            _ => return Vec::new(),
+        };
+        // Blanks between two marks of one opener: none, or a line break.
+        let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
+        let mut found = Vec::new();
+        for glue in glues {
+            let mark: Vec<char> = pattern.segments.join(*glue);
+            let mut starts = BTreeSet::new();
+            // Two letters that changed places may stand in two parts.
+            let size = mark.len().div_ceil(2 * most + 1);
+            for (n, part) in mark.chunks(size).enumerate() {
+                for at in self.find(part) {
+                    let from = at.saturating_sub(n * size + most);
+                    starts.extend(from..=(at + most).saturating_sub(n * size));
+                }
+            }
+            let signs =
+                |text: &[char]| text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
+            let breaks = |text: &[char]| text.iter().filter(|c| **c == '\n').count();
+            let (all_signs, all_breaks) = (signs(&mark), breaks(&mark));
+            // Where it is whole, it is not torn as well.
+            for at in self.find(&mark).collect::<Vec<_>>() {
+                starts.retain(|from| *from + most < at || at + most < *from);
+            }
+            let is_foreign = |c: &char| !c.is_ascii() && !c.is_whitespace() && !mark.contains(c);
+            for from in starts {
+                let Some(rest) = self.text.folded.get(from..) else { continue };
+                if rest.first().is_none_or(|first| first.is_whitespace()) {
+                    continue;
+                }
+                for (end, edits) in ends_within(&mark, rest, most) {
+                    let own = &rest[..end];
+                    let is_whole = edits == 0 || own.is_empty();
+                    let is_in_word = pattern.edges.1 && self.text.is_word_at(from + end);
+                    // Signs that look like others, or like nothing, are no slip.
+                    if is_whole
+                        || is_in_word
+                        || own.iter().any(is_foreign)
+                        || own.last().is_some_and(|last| last.is_whitespace())
+                    {
+                        continue;
+                    }
+                    if 2 * signs(own) < all_signs || breaks(own) != all_breaks {
+                        continue;
+                    }
+                    let price = prices::EDIT * u32::try_from(edits).unwrap_or(u32::MAX);
+                    let Pattern { kind, tail, .. } = *pattern;
+                    found.push(Lexeme { from, to: from + end, kind, make: Make::Torn, price, tail, len });
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,155 @@
+//! Calls whose marks are broken: a letter wrong, a mark missing, doubled, or exchanged with its neighbour.
+//!
+//! What is whole is read elsewhere, exactly. Here the marks of one dialect are looked for with their slips, and the cheapest way
+//! through them counts if no other one is nearly as cheap. Otherwise the call is refused, and its readings are shown.
+
+mod edit;
+mod fold;
+mod form;
+mod lexemes;
+mod parse;
+mod prices;
+
+use self::fold::Folded;
+pub(crate) use self::form::Form;
+use self::lexemes::{Kind, Lexeme, Make};
+use self::parse::{Parser, Reading};
+use crate::dialect::Trim;
+use crate::tools::{Tool, ToolSet};
+
+/// What comes of broken marks.
+#[derive(Debug)]
+pub(crate) enum Decision<'t> {
+    /// These calls, with what they cost in halves of a point.
+    Calls {
+        calls: Vec<(&'t Tool, String)>,
+        /// The place behind the last mark.
+        end: usize,
+        /// The marks that are put right.
+        mended: Vec<(usize, usize)>,
+    },
+    /// More than one reading: the tool of the last call, and its arguments in each of them.
+    Ambiguous {
+        name: Option<String>,
+        readings: Vec<String>,
+        /// In one of them all marks are whole, though a value holds some.
+        has_whole: bool,
+    },
+    /// None.
+    Nothing,
+}
+
+/// Reads the calls that begin at `from`, in the marks of `form`. With `cut`, the text ended before its end.
+pub(crate) fn read<'t>(
+    text: &str,
+    from: usize,
+    form: &Form,
+    trim: Trim,
+    tool_set: &'t ToolSet,
+    cut: bool,
+) -> Decision<'t> {
+    let raw = text.get(from..).unwrap_or("");
+    let folded = Folded::of(raw, from);
+    let tools: Vec<&Tool> = tool_set.iter().collect();
+    let readings = readings(&folded, raw, form, trim, &tools, cut);
+    let Some((best, rest)) = readings.split_first() else { return Decision::Nothing };
+    if rest.is_empty() {
+        let calls =
+            best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
+        let mended = best.mended.iter().map(|(from, to)| (folded.byte(*from), folded.byte(*to))).collect();
+        return Decision::Calls { calls, end: folded.byte(best.end), mended };
+    }
+    let last = |reading: &Reading| reading.calls.last().cloned();
+    let name = last(best).map(|(tool, _)| tools[tool].name().to_owned());
+    let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
+    let has_whole = readings.iter().any(|reading| reading.mended.is_empty());
+    Decision::Ambiguous { name, readings: arguments.collect(), has_whole }
+}
+
+/// Is `call`, one call without what stands around all of them, whole in the marks of `form`, and do its values hold none?
+pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet) -> bool {
+    let form = Form { section: None, ..form.clone() };
+    let tools: Vec<&Tool> = tool_set.iter().collect();
+    let folded = Folded::of(call, 0);
+    let readings = readings(&folded, call, &form, trim, &tools, false);
+    readings.len() == 1 && readings[0].cost == 0
+}
+
+/// Does a broken call begin with a text?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begins {
+    Yes,
+    /// More text must tell.
+    Grows,
+    No,
+}
+
+/// Does `text` begin with the marks of `form` in front of a declared tool, whole or broken? At its `end`, no more will come.
+pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Begins {
+    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
+    let longest = form.longest_opener() + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let text = text.char_indices().nth(longest).map_or(text, |(to, _)| text.get(..to).unwrap_or(text));
+    let folded = Folded::of(text, 0);
+    let marks = lexemes::find(&folded, form, &names, &[], |_| Vec::new());
+    let is_call_at = |at: usize| marks.iter().any(|mark| mark.from == at && mark.kind.is_named_opener());
+    let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
+    let mut behind = sections.map(|mark| folded.behind_blanks(mark.to)).chain([0]);
+    if behind.clone().any(is_call_at) {
+        return Begins::Yes;
+    }
+    let is_open = |from: usize| {
+        let rest = folded.folded.get(from..).unwrap_or(&[]);
+        let openers =
+            names.iter().map(|name| form.opener(name)).chain((from == 0).then(|| form.section_open()));
+        openers.into_iter().any(|opener| !edit::ends_within(rest, &opener, edit::MOST).is_empty())
+    };
+    match !end && folded.len() < longest && behind.any(is_open) {
+        true => Begins::Grows,
+        false => Begins::No,
+    }
+}
+
+/// Is `head`, or its beginning, what `text` may begin with, though letters are wrong?
+pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
+    let head = &head[..head.len().min(HEAD)];
+    let text: Vec<char> = text.chars().take(HEAD + edit::MOST).map(fold::fold).collect();
+    !edit::ends_within(head, &text, edit::MOST).is_empty()
+        || text.len() < HEAD && !edit::ends_within(&text, head, edit::MOST).is_empty()
+}
+
+/// So many letters of a mark are compared before more is looked at.
+const HEAD: usize = 8;
+
+/// Does a mark of `form` stand in `text` that is broken?
+pub(crate) fn is_broken(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
+    let tools: Vec<&Tool> = tool_set.iter().collect();
+    let (marks, _) = marks_of(&Folded::of(text, 0), form, &tools);
+    let is_inside = |mark: &Lexeme| {
+        marks.iter().any(|other| other.make == Make::Whole && other.from <= mark.from && mark.to <= other.to)
+    };
+    marks.iter().any(|mark| mark.make != Make::Whole && !is_inside(mark))
+}
+
+/// The marks of `form` in a text, and the keys that their numbers stand for.
+fn marks_of<'t>(folded: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<Lexeme>, Vec<&'t str>) {
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
+    let mut keys: Vec<&str> = tools.iter().flat_map(|tool| tool.parameters()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let keys_of = |tool: usize| {
+        let keys = tools[tool].parameters().filter_map(|key| keys.binary_search(&key).ok());
+        keys.collect()
+    };
+    let marks = lexemes::find(folded, form, &names, &keys, keys_of);
+    (marks, keys)
+}
+
+/// The readings that cost hardly more than the cheapest one.
+fn readings(folded: &Folded, raw: &str, form: &Form, trim: Trim, tools: &[&Tool], cut: bool) -> Vec<Reading> {
+    let (marks, keys) = marks_of(folded, form, tools);
+    let parser = Parser { text: folded, raw, form, tools, keys: &keys, marks: &marks, trim, cut };
+    let mut readings = parser.readings().unwrap_or_default();
+    let limit = readings.first().map_or(0, |best| best.cost + prices::MARGIN);
+    readings.retain(|reading| reading.cost < limit);
+    readings
+}

@@ -1,0 +1,666 @@
+//! The readings of calls in one dialect, cheapest first.
+//!
+//! A reading is a way through the marks: what each one does, what is passed over, and where each value ends. The ways are
+//! gone by their costs, as Dijkstra's, so that the first one that arrives is the cheapest.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::rc::Rc;
+
+use callwright_json::{Guide as _, Kinds, strict};
+
+use super::edit::{MOST, ends_within};
+use super::fold::Folded;
+use super::form::{BLANKS, Form, NAME, folded};
+use super::lexemes::{Kind, Lexeme, Make};
+use super::prices;
+use crate::check;
+use crate::dialect::Trim;
+use crate::payload::value;
+use crate::syntax::Typing;
+use crate::tools::Tool;
+
+/// The most steps that are taken for one text, and for each mark in it: of more marks than calls have, the ways between them
+/// would cost their square.
+const STEPS: usize = 4096;
+const STEPS_PER_MARK: usize = 64;
+
+/// An end of an opener that is so long stands for itself by no chance.
+const LONG_TAIL: usize = 2;
+
+/// Calls that were read, and what that costs.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    pub(super) cost: u32,
+    /// The tool's number, and its arguments as JSON.
+    pub(super) calls: Vec<(usize, Rc<str>)>,
+    /// Where the last mark ends, in letters.
+    pub(super) end: usize,
+    /// The marks that are not as they should be.
+    pub(super) mended: Vec<(usize, usize)>,
+}
+
+/// What readings are made of.
+pub(super) struct Parser<'a, 't> {
+    pub(super) text: &'a Folded,
+    /// The same text.
+    pub(super) raw: &'a str,
+    pub(super) form: &'a Form,
+    pub(super) tools: &'a [&'t Tool],
+    pub(super) keys: &'a [&'t str],
+    pub(super) marks: &'a [Lexeme],
+    pub(super) trim: Trim,
+    /// The text ended before its end.
+    pub(super) cut: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    cost: u32,
+    at: usize,
+    state: State,
+    tool: usize,
+    arguments: Vec<(usize, Rc<str>)>,
+    calls: Vec<(usize, Rc<str>)>,
+    mended: Vec<(usize, usize)>,
+    is_in_section: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum State {
+    /// Before the first mark.
+    Start,
+    /// Between calls.
+    Calls,
+    /// In a call, between arguments.
+    Arguments,
+    /// In the value of a key.
+    Value(Value),
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Value {
+    key: usize,
+    /// The mark that opened it.
+    opener: usize,
+    /// Its opener's end stands behind it.
+    is_up_to_end: bool,
+    /// The key has a value already, which must be the same.
+    is_again: bool,
+}
+
+impl Parser<'_, '_> {
+    /// The cheapest readings from the beginning of the text on: all that cost less than a margin more than the first one.
+    /// `None` where there are too many ways.
+    pub(super) fn readings(&self) -> Option<Vec<Reading>> {
+        let mut found: Vec<Reading> = Vec::new();
+        let mut open = BinaryHeap::new();
+        let mut nodes = vec![Node {
+            cost: 0,
+            at: 0,
+            state: State::Start,
+            tool: 0,
+            arguments: Vec::new(),
+            calls: Vec::new(),
+            mended: Vec::new(),
+            is_in_section: false,
+        }];
+        let mut seen: HashMap<_, u32> = HashMap::new();
+        open.push(Reverse((0, 0)));
+        let mut left = STEPS + STEPS_PER_MARK * self.marks.len();
+        while let Some(Reverse((cost, n))) = open.pop() {
+            let limit = found.first().map_or(prices::CEILING, |best| best.cost + prices::MARGIN - 1);
+            if limit < cost {
+                break;
+            }
+            left = left.checked_sub(1)?;
+            let node = nodes.get(n)?.clone();
+            if node.state == State::Done {
+                self.finish(&node, &mut found);
+            }
+            let mut next = Vec::new();
+            self.step(&node, &mut next);
+            for node in next.into_iter().filter(|node| node.cost <= prices::CEILING + prices::MARGIN) {
+                let key = (node.at, node.state, node.tool, node.arguments.clone(), node.calls.clone());
+                let known = seen.entry(key).or_insert(u32::MAX);
+                if node.cost < *known {
+                    *known = node.cost;
+                    open.push(Reverse((node.cost, nodes.len())));
+                    nodes.push(node);
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn finish(&self, node: &Node, found: &mut Vec<Reading>) {
+        let cost = node.cost + self.left_behind(node.at);
+        let is_known = found.iter().any(|other| other.calls == node.calls);
+        if cost <= prices::CEILING && !is_known {
+            let Node { calls, mended, at, .. } = node.clone();
+            found.push(Reading { cost, calls, mended, end: at });
+            found.sort_by_key(|reading| reading.cost);
+        }
+    }
+
+    /// What it costs that whole marks behind `at` belong to no call that was read.
+    fn left_behind(&self, at: usize) -> u32 {
+        let behind = self.marks.iter().skip(self.marks.partition_point(|mark| mark.from < at));
+        let prices = behind.filter(|mark| mark.make == Make::Whole).map(|mark| {
+            let is_named = mark.kind.is_named_opener();
+            if is_named { prices::NEVER } else { prices::STRAY }
+        });
+        prices.take(prices::CEILING as usize).sum()
+    }
+
+    fn marks_at(&self, at: usize) -> impl Iterator<Item = (usize, &Lexeme)> {
+        let from = self.marks.partition_point(|mark| mark.from < at);
+        self.marks.iter().enumerate().skip(from).take_while(move |(_, mark)| mark.from == at)
+    }
+
+    fn step(&self, node: &Node, next: &mut Vec<Node>) {
+        let at = self.text.behind_blanks(node.at);
+        match node.state {
+            State::Start | State::Calls => {
+                self.noise(node, at, next);
+                self.between_calls(node, at, next);
+            }
+            State::Arguments => {
+                self.noise(node, at, next);
+                self.between_arguments(node, at, next);
+            }
+            State::Value(own) => self.value(node, own, next),
+            State::Done => {
+                for (_, mark) in self.marks_at(at) {
+                    if self.is_stray(mark) {
+                        next.push(self.over(node, mark, prices::STRAY));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A letter or two that belong to no mark: behind one, or in front of one that no value ends at.
+    fn noise(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
+        let is_behind = 0 < at && node.at == at;
+        for len in 1..=MOST {
+            let letters = self.text.letters.get(at..at + len).unwrap_or(&[]);
+            let is_before = self
+                .marks_at(at + len)
+                .any(|(_, mark)| mark.make == Make::Whole && !matches!(mark.kind, Kind::ArgumentClose(_)));
+            if letters.len() == len && letters.iter().all(|c| !c.is_whitespace()) && (is_behind || is_before)
+            {
+                let mut over = node.clone();
+                over.at = at + len;
+                over.cost += prices::EDIT * u32::try_from(len).unwrap_or(u32::MAX);
+                over.mended.push((at, at + len));
+                next.push(over);
+            }
+        }
+    }
+
+    fn is_stray(&self, mark: &Lexeme) -> bool {
+        mark.make == Make::Whole && !mark.kind.is_named_opener() || mark.kind == Kind::Piece
+    }
+
+    /// `node` behind `mark`, which costs its own price and this.
+    fn over(&self, node: &Node, mark: &Lexeme, price: u32) -> Node {
+        let mut next = node.clone();
+        next.at = mark.to;
+        next.cost += mark.price + price;
+        if 0 < mark.price + price {
+            next.mended.push((mark.from, mark.to));
+        }
+        next
+    }
+
+    fn between_calls(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
+        let is_start = node.state == State::Start;
+        for (n, mark) in self.marks_at(at) {
+            let no_section = match self.form.section {
+                Some(_) if !node.is_in_section => prices::NO_SECTION,
+                _ => 0,
+            };
+            let begun = |tool: usize, price| Node {
+                tool,
+                arguments: Vec::new(),
+                state: State::Arguments,
+                ..self.over(node, mark, price)
+            };
+            match mark.kind {
+                Kind::SectionOpen if is_start || !node.is_in_section => {
+                    let over = self.over(node, mark, 0);
+                    next.push(Node { state: State::Calls, is_in_section: true, ..over });
+                }
+                Kind::Call(tool) => next.push(begun(tool, no_section)),
+                Kind::SectionAndCall(tool) => next.push(Node { is_in_section: true, ..begun(tool, 0) }),
+                Kind::CallAndArgument(tool, key) if self.declares(tool, key) => {
+                    let own = Value { key, opener: n, is_up_to_end: false, is_again: false };
+                    next.push(Node { state: State::Value(own), ..begun(tool, no_section) });
+                }
+                Kind::SectionClose if !is_start && !node.calls.is_empty() => {
+                    next.push(Node { state: State::Done, ..self.over(node, mark, 0) });
+                }
+                _ => {}
+            }
+            if self.is_stray(mark) {
+                next.push(self.over(node, mark, prices::STRAY));
+            }
+        }
+        if !node.calls.is_empty() {
+            let open = if self.form.section.is_some() && node.is_in_section { prices::NO_SECTION } else { 0 };
+            next.push(Node { state: State::Done, cost: node.cost + open, ..node.clone() });
+        }
+    }
+
+    fn between_arguments(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
+        for (n, mark) in self.marks_at(at) {
+            match mark.kind {
+                Kind::Argument(key) | Kind::ArgumentUpToEnd(key) if self.declares(node.tool, key) => {
+                    let is_again = node.arguments.iter().any(|(own, _)| *own == key);
+                    let is_up_to_end = matches!(mark.kind, Kind::ArgumentUpToEnd(_));
+                    let own = Value { key, opener: n, is_up_to_end, is_again };
+                    let price = if is_again { prices::REPEATED } else { 0 };
+                    next.push(Node { state: State::Value(own), ..self.over(node, mark, price) });
+                }
+                Kind::CallClose(tool) if tool.is_none_or(|tool| tool == node.tool) => {
+                    next.extend(self.called(self.over(node, mark, 0)));
+                }
+                Kind::SectionClose | Kind::Call(_) | Kind::SectionOpen if !node.arguments.is_empty() => {
+                    let open = Node { cost: node.cost + prices::NO_CALL_CLOSE, at, ..node.clone() };
+                    next.extend(self.called(open));
+                }
+                _ => {}
+            }
+            let is_same_call = matches!(mark.kind, Kind::Call(tool) if tool == node.tool);
+            if self.is_stray(mark) || is_same_call && node.arguments.is_empty() && mark.make == Make::Whole {
+                next.push(self.over(node, mark, prices::STRAY));
+            }
+        }
+        let is_last_mark = self.form.section.is_none() || !node.is_in_section;
+        if at == self.text.len() && is_last_mark && node.mended.is_empty() && !self.cut {
+            next.extend(self.called(Node { cost: node.cost + prices::NO_CALL_CLOSE, at, ..node.clone() }));
+        }
+        self.without_opener(node, at, next);
+    }
+
+    /// The argument whose opener is not there, if it can be of one key alone.
+    fn without_opener(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
+        let left = |key: &usize| !node.arguments.iter().any(|(own, _)| own == key);
+        let tool = self.tools[node.tool];
+        let mut free = self.keys_of(node.tool).filter(left);
+        let only = free.next().filter(|_| free.next().is_none());
+        let only = only.filter(|key| is_required(tool, self.keys[*key]));
+        let close = self.marks.iter().find(|mark| at < mark.from && !matches!(mark.kind, Kind::Piece));
+        let Some(close) = close else { return };
+        let key = match close.kind {
+            Kind::ArgumentClose(Some(key)) if self.declares(node.tool, key) && left(&key) => Some(key),
+            Kind::ArgumentClose(None) => only,
+            _ => None,
+        };
+        let (Some(key), Some(text)) = (key, self.letters(at, close.from)) else { return };
+        if text.trim().is_empty() || text.contains(['<', '>']) {
+            return;
+        }
+        if let Some(json) = self.json(node.tool, key, 0, text, at) {
+            let mut over = self.over(node, close, prices::NO_ARGUMENT);
+            over.arguments.push((key, json.into()));
+            next.push(over);
+        }
+    }
+
+    /// `node` behind its call, if that is right.
+    fn called(&self, mut node: Node) -> Option<Node> {
+        let members: Vec<String> = std::mem::take(&mut node.arguments)
+            .into_iter()
+            .map(|(key, json)| format!("{}: {json}", callwright_json::quote(self.keys[key])))
+            .collect();
+        let fit = check::fit(self.tools[node.tool], &format!("{{{}}}", members.join(", "))).ok()?;
+        node.calls.push((node.tool, fit.arguments.into()));
+        node.state = State::Calls;
+        Some(node)
+    }
+
+    fn value(&self, node: &Node, own: Value, next: &mut Vec<Node>) {
+        let from = node.at;
+        // The same opener once more.
+        let begin = self.text.behind_blanks(from);
+        for (n, mark) in self.marks_at(begin) {
+            if mark.kind == Kind::Argument(own.key) && mark.make == Make::Whole && !own.is_again {
+                let state = State::Value(Value { opener: n, ..own });
+                next.push(Node { state, ..self.over(node, mark, prices::REPEATED) });
+            }
+        }
+        let mut held = Held::default();
+        let first = self.marks.partition_point(|mark| mark.from < from);
+        let has_closers = self.marks.iter().any(|mark| matches!(mark.kind, Kind::ArgumentClose(_)));
+        let mut before: Vec<&Lexeme> = Vec::new();
+        for mark in &self.marks[first..] {
+            // What overlaps the mark is another reading of it.
+            before.retain(|held_mark| {
+                let is_held = held_mark.to <= mark.from;
+                if is_held {
+                    held.take(self, node, own, held_mark);
+                }
+                !is_held
+            });
+            if prices::CEILING + prices::MARGIN < node.cost + held.price {
+                break;
+            }
+            if !own.is_up_to_end {
+                self.end_value(node, own, mark, held.price, has_closers, next);
+            }
+            before.push(mark);
+        }
+        if own.is_up_to_end {
+            self.value_up_to_end(node, own, next);
+        }
+    }
+
+    /// Ends the value at `mark`, if it can end there; what it holds costs `held`.
+    fn end_value(
+        &self,
+        node: &Node,
+        own: Value,
+        mark: &Lexeme,
+        held: u32,
+        has_closers: bool,
+        next: &mut Vec<Node>,
+    ) {
+        let opener = self.marks[own.opener];
+        let state = match mark.kind {
+            Kind::ArgumentClose(key) if key.is_none_or(|key| key == own.key) => Some(State::Arguments),
+            Kind::CloseAndArgument(closed, key)
+                if closed.is_none_or(|closed| closed == own.key) && self.is_free(node, own, key) =>
+            {
+                let opener = self.marks.iter().position(|other| other == mark).unwrap_or(0);
+                Some(State::Value(Value { key, opener, is_up_to_end: false, is_again: false }))
+            }
+            _ => None,
+        };
+        if let Some(state) = state {
+            let mut over = self.over(node, mark, self.edges(&opener, node.at, mark));
+            over.cost += held;
+            if over.cost <= prices::CEILING && self.take(&mut over, node, own, mark.from) {
+                next.push(Node { state, ..over });
+            }
+        }
+        let may_end = match mark.kind {
+            Kind::Argument(key) => self.is_free(node, own, key),
+            Kind::CallClose(tool) => tool.is_none_or(|tool| tool == node.tool),
+            Kind::SectionClose => true,
+            _ => false,
+        };
+        // Letters before a whole mark are the value's.
+        let is_wider = mark.make == Make::Torn
+            && self.marks.iter().any(|other| {
+                other.make == Make::Whole
+                    && other.kind == mark.kind
+                    && mark.from < other.from
+                    && other.to <= mark.to
+            });
+        // The value might hold the next call as well, and end where that seems to.
+        let ends_call = !matches!(mark.kind, Kind::Argument(_));
+        let is_before_call = self.marks.iter().any(|other| {
+            let may_be_held = match other.kind {
+                Kind::Call(_) => true,
+                // Right behind it, they changed places.
+                Kind::ArgumentClose(_) => ends_call && other.from != self.text.behind_blanks(mark.to),
+                _ => false,
+            };
+            mark.from <= other.from && other.make == Make::Whole && may_be_held
+        });
+        if may_end && !is_wider && !is_before_call && !self.ends_in_remnant(node.at, mark.from, own.key) {
+            let price = if has_closers { prices::NO_ARGUMENT_CLOSE } else { prices::NO_CLOSERS };
+            let cost = node.cost + held + price + self.edges_of_opener(&opener, node.at);
+            let mut open = Node { cost, at: mark.from, ..node.clone() };
+            open.mended.push((mark.from, mark.from));
+            let to = self.before_break(node.at, mark.from);
+            let is_empty = self.letters(node.at, to).is_none_or(|text| text.trim().is_empty());
+            if cost <= prices::CEILING && !is_empty && self.take(&mut open, node, own, to) {
+                next.push(Node { state: State::Arguments, ..open });
+            }
+        }
+    }
+
+    /// The value whose opener's end stands behind it.
+    fn value_up_to_end(&self, node: &Node, own: Value, next: &mut Vec<Node>) {
+        let is_named = self.form.argument_close.contains(NAME);
+        for (tail, end) in self.form.argument.tails.iter().enumerate() {
+            // `</a>x<a>`
+            let end = match is_named {
+                true => folded(&format!("{}{}{end}", self.form.argument.head, self.keys[own.key])),
+                false => folded(end),
+            };
+            let places = (node.at..self.text.len()).filter(|at| self.text.folded[*at..].starts_with(&end));
+            for at in places {
+                let behind = self.text.behind_blanks(at + end.len());
+                // A mark follows, or nothing.
+                if behind < self.text.len() && self.marks_at(behind).next().is_none() {
+                    continue;
+                }
+                let Some(text) = self.letters(node.at, at) else { continue };
+                if let Some(json) = self.json(node.tool, own.key, tail, text, node.at) {
+                    let mut over = node.clone();
+                    over.at = at + end.len();
+                    over.arguments.push((own.key, json.into()));
+                    next.push(Node { state: State::Arguments, ..over });
+                }
+                break;
+            }
+        }
+    }
+
+    /// Gives `over` the value of `own` that ends at `to`; `false` if it can be none.
+    fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize) -> bool {
+        let Some(text) = self.letters(node.at, to) else { return false };
+        let tail = self.marks[own.opener].tail;
+        let Some(json) = self.json(node.tool, own.key, tail, text, node.at) else { return false };
+        match over.arguments.iter().find(|(key, _)| *key == own.key) {
+            Some((_, known)) => **known == *json,
+            None => {
+                over.arguments.push((own.key, json.into()));
+                true
+            }
+        }
+    }
+
+    /// The JSON of `text`, which stands at `at`, as the value of a key, if it has a type that may stand there.
+    fn json(&self, tool: usize, key: usize, tail: usize, text: &str, at: usize) -> Option<String> {
+        let guide = self.tools[tool].schema().guide();
+        let place = value::place_of(guide, guide.root(), self.keys[key])?;
+        let tail = self.form.argument.tails.get(tail).map_or("", String::as_str);
+        let typing = match () {
+            () if tail.contains("\"false\"") => Typing::Json,
+            () if tail.contains("\"true\"") => Typing::Schema,
+            () => Typing::Schema,
+        };
+        let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
+        let json = value::json_of(&value::content(text, self.trim, indent), typing, guide, Some(place));
+        let tree = strict(&json).ok()?;
+        let kinds = guide.kinds(place);
+        let own = value::kinds_of(tree.root(&json));
+        (kinds == Kinds::ANY || kinds.meets(own) || own == Kinds::INTEGER && kinds.meets(Kinds::FRACTION))
+            .then_some(json)
+    }
+
+    /// Does a line begin at `at`, or end there?
+    fn begins_line(&self, at: usize) -> bool {
+        let is_break = |at: usize| self.text.letters.get(at) == Some(&'\n');
+        is_break(at) || at.checked_sub(1).is_some_and(is_break)
+    }
+
+    fn letters(&self, from: usize, to: usize) -> Option<&str> {
+        let base = self.text.byte(0);
+        self.raw.get(self.text.byte(from) - base..self.text.byte(to) - base)
+    }
+
+    fn keys_of(&self, tool: usize) -> impl Iterator<Item = usize> {
+        let declares = move |key: &usize| self.declares(tool, *key);
+        (0..self.keys.len()).filter(declares)
+    }
+
+    fn declares(&self, tool: usize, key: usize) -> bool {
+        self.tools[tool].declares(self.keys[key])
+    }
+
+    /// Has the call of `node`, which is in a value, no value for `key` yet?
+    fn is_free(&self, node: &Node, own: Value, key: usize) -> bool {
+        key != own.key
+            && self.declares(node.tool, key)
+            && node.arguments.iter().all(|(known, _)| *known != key)
+    }
+
+    /// What it costs that the edges of a value are explained better by a neighbouring mark.
+    fn edges(&self, opener: &Lexeme, from: usize, closer: &Lexeme) -> u32 {
+        let mut price = self.edges_of_opener(opener, from);
+        if self.begins_line(from) && !self.begins_line(closer.from) {
+            price += prices::HELD_IN_LINE;
+        }
+        let value = &self.text.folded[from..closer.from.max(from)];
+        let first = self.text.folded.get(closer.from);
+        // `x<` and a closer without its first letter.
+        if closer.make == Make::Torn && value.last() == Some(&'<') && first != Some(&'<') {
+            price += prices::EDGE;
+        }
+        price
+    }
+
+    fn edges_of_opener(&self, opener: &Lexeme, from: usize) -> u32 {
+        let value = self.text.letters.get(from..).unwrap_or(&[]);
+        let mut price = self.tail_again(opener, from);
+        if opener.make != Make::Whole {
+            let tail = self.form.argument.tails.get(opener.tail).and_then(|tail| tail.chars().next_back());
+            let is_left = value.iter().take(2).any(|c| Some(*c) == tail);
+            let blank = value.iter().take(3).any(|c| c.is_whitespace() && *c != '\n');
+            if is_left && !blank {
+                price += prices::EDGE;
+            }
+            // One or two odd letters before the line break behind an opener.
+            let odd = value.iter().take(3).position(|c| *c == '\n').unwrap_or(0);
+            if 0 < odd && value[..odd].iter().all(|c| !c.is_whitespace()) {
+                price += prices::EDGE;
+            }
+        }
+        price
+    }
+
+    /// What it costs that a value begins with what its opener ends with: `<parameter=a>>`. Before a blank, `> quoted`, nothing.
+    fn tail_again(&self, opener: &Lexeme, from: usize) -> u32 {
+        let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
+        let rest = self.text.folded.get(from..).unwrap_or(&[]);
+        // A part of its end: `<arg_key>a</arg_key>` and a value.
+        let marks = self.form.argument.tails.iter().flat_map(|tail| tail.split(BLANKS)).map(folded);
+        let starts_with_part = |mark: Vec<char>| mark.len() < tail.len() && rest.starts_with(&mark);
+        if opener.make != Make::Whole && marks.filter(|mark| !mark.is_empty()).any(starts_with_part) {
+            return prices::NEVER;
+        }
+        if tail.is_empty() || !rest.starts_with(&tail) {
+            return 0;
+        }
+        match rest.get(tail.len()) {
+            Some('\n') => prices::TAIL_AGAIN_ALONE,
+            Some(c) if c.is_whitespace() => 0,
+            _ if LONG_TAIL <= tail.len() => prices::TAIL_AGAIN_ALONE,
+            _ => prices::TAIL_AGAIN,
+        }
+    }
+
+    /// Where a value ends behind which no closer stands before `to`: the line break before that is the next mark's.
+    fn before_break(&self, from: usize, to: usize) -> usize {
+        let is_break = |at: usize| from <= at && self.text.letters.get(at) == Some(&'\n');
+        match to.checked_sub(1) {
+            Some(last) if is_break(last) => last,
+            _ => to,
+        }
+    }
+
+    /// Does the value up to `to` end with what is left of a closer?
+    fn ends_in_remnant(&self, from: usize, to: usize, key: usize) -> bool {
+        let close = self.form.argument_close.replace(NAME, self.keys[key]);
+        let close = folded(&close);
+        let mut to = to;
+        while from < to && self.text.letters[to - 1].is_whitespace() {
+            to -= 1;
+        }
+        let value = &self.text.folded[from..to];
+        if value.ends_with(&['<', '/']) || value.ends_with(&['<']) {
+            return true;
+        }
+        let is_part =
+            |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
+        if (3..close.len()).any(is_part) {
+            return true;
+        }
+        let from = value.len().saturating_sub(close.len() + MOST);
+        (from..value.len()).any(|from| {
+            let rest = &value[from..];
+            ends_within(&close, rest, MOST).iter().any(|(end, _)| *end == rest.len())
+        })
+    }
+}
+
+/// What a value holds of the marks of its dialect.
+#[derive(Debug, Default)]
+struct Held {
+    price: u32,
+    n: u32,
+    to: usize,
+    /// A whole closer was the last mark, which ended here.
+    closer: Option<usize>,
+}
+
+impl Held {
+    fn take(&mut self, parser: &Parser<'_, '_>, node: &Node, own: Value, mark: &Lexeme) {
+        if mark.make == Make::Half && mark.kind != Kind::Piece || mark.from < self.to {
+            return;
+        }
+        let is_of_tool = match mark.kind {
+            Kind::Argument(key) => parser.declares(node.tool, key),
+            Kind::ArgumentClose(Some(key)) => parser.declares(node.tool, key),
+            _ => true,
+        };
+        if !is_of_tool {
+            return;
+        }
+        let is_whole = mark.make != Make::Torn;
+        // In a value on lines of its own, a closer stands on one as well.
+        let is_closer = matches!(mark.kind, Kind::ArgumentClose(_));
+        if is_closer && parser.begins_line(node.at) && !parser.begins_line(mark.from) {
+            self.price += prices::HELD_IN_LINE;
+            self.to = mark.to;
+            return;
+        }
+        self.price += match (self.n, is_whole) {
+            (0, true) => prices::HELD,
+            (0, false) if mark.len < 8 => prices::HELD_SHORT,
+            (0, false) => prices::HELD_TORN,
+            _ => prices::HELD_NEXT,
+        };
+        self.n += 1;
+        // A closer and then another mark, or an opener whose key is free, are no text.
+        let follows_closer = self.closer.is_some_and(|to| parser.text.behind_blanks(to) == mark.from);
+        let opens_free = is_whole
+            && matches!(mark.kind, Kind::Argument(key) if parser.is_free(node, own, key) || key == own.key);
+        if follows_closer || opens_free {
+            self.price += prices::NEVER;
+        }
+        self.closer = (is_whole && is_closer).then_some(mark.to);
+        // Where it would stand, it may be what it looks like, and the text behind it another argument without its opener.
+        if let Some(to) = self.closer {
+            let next = parser.text.letters.get(to);
+            let is_placed = next.is_none_or(|c| *c == '\n' || c.is_alphanumeric());
+            let has_free = parser.keys_of(node.tool).any(|key| parser.is_free(node, own, key));
+            if is_placed && has_free {
+                self.price += prices::NEVER;
+            }
+        }
+        self.to = mark.to;
+    }
+}
+
+fn is_required(tool: &Tool, key: &str) -> bool {
+    let required = tool.schema().value().get("required").and_then(crate::value::Value::as_array);
+    required.is_some_and(|required| required.iter().any(|own| own.as_str() == Some(key)))
+}
