@@ -29,7 +29,7 @@ pub struct RelayConfig {
     /// dialect's own marks announce? A call that is then cut off has
     /// gone out in part, as it does from OpenAI: its arguments never parse, and the finish says `length` or is an
     /// error. Otherwise a call goes out when it is right, and never in part.
-    pub stream_arguments: bool,
+    pub stream_arguments: Option<bool>,
     /// How far the ladder goes.
     pub ladder: LadderConfig,
     /// What is refused before work is done on it.

@@ -14,6 +14,7 @@ use crate::deliver;
 use crate::ladder::Ladder;
 use crate::log::{Log, tool_results};
 use crate::notes::Notes;
+use crate::proof::Proofs;
 use crate::question::Question;
 use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
@@ -24,6 +25,24 @@ use crate::wire::{Ask, Change, Document, WireError, rewritten};
 /// Names the request in its answer.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
 
+/// Says whether arguments go out while they are written: `1` or `0`.
+const STREAM_ARGUMENTS: &str = "x-callwright-stream-arguments";
+
+fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
+    match headers.get(STREAM_ARGUMENTS).map(HeaderValue::as_bytes) {
+        None => Ok(None),
+        Some(b"1") => Ok(Some(true)),
+        Some(b"0") => Ok(Some(false)),
+        Some(_) => {
+            let message = format!("{STREAM_ARGUMENTS} must be 1 or 0");
+            Err(WireError::bad_request(Some(STREAM_ARGUMENTS), "invalid_header", message))
+        }
+    }
+}
+
+/// Names the tools whose calls are not held against all of their definition.
+const UNCHECKED: HeaderName = HeaderName::from_static("x-callwright-unchecked");
+
 /// Carries requests to upstreams and right calls back. Shared by all requests.
 pub struct Relay {
     pub(crate) config: RelayConfig,
@@ -31,8 +50,23 @@ pub struct Relay {
     pub(crate) capabilities: Capabilities,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) notes: Notes,
+    pub(crate) proofs: Proofs,
     tool_sets: ToolSets,
 }
+
+/// The names of the tools that cannot be checked whole, as a header has them; none where there are none.
+fn unchecked(tool_set: &ToolSet) -> Option<HeaderValue> {
+    let mut names: Vec<&str> = tool_set.unchecked().map(|(name, _)| name).collect();
+    names.dedup();
+    // A header holds some KiB at most; who needs all of them asks `lint`.
+    names.truncate(MAX_UNCHECKED);
+    let is_plain = |c: char| if c.is_ascii_graphic() && c != ',' { c } else { '?' };
+    let names: String = names.join(",").chars().map(|c| if c == ',' { c } else { is_plain(c) }).collect();
+    HeaderValue::from_str(&names).ok().filter(|_| !names.is_empty())
+}
+
+/// So many tools are named in a header at most.
+const MAX_UNCHECKED: usize = 64;
 
 /// A chat request.
 #[derive(Clone, Debug)]
@@ -64,7 +98,15 @@ impl Relay {
             Capabilities::new(&config.capability, upstreams.all(), &config.dialects, system_clock());
         let tool_sets = ToolSets { most: config.limits.tool_sets, kept: Mutex::default() };
         let notes = Notes::new(config.notes);
-        Ok(Arc::new(Relay { config, upstreams, capabilities, observer, notes, tool_sets }))
+        Ok(Arc::new(Relay {
+            config,
+            upstreams,
+            capabilities,
+            observer,
+            notes,
+            proofs: Proofs::default(),
+            tool_sets,
+        }))
     }
 
     /// The configuration.
@@ -107,11 +149,12 @@ impl Relay {
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
         let mut turn = match self.checked(request) {
             Ok(checked) => {
-                let CheckedRequest { ask, tool_set, policy, headers } = checked;
+                let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } = checked;
                 log.request(&ask, policy, !tool_set.is_empty());
                 tool_results(log.id(), &ask);
                 let ladder = Ladder::new(policy, &self.config.ladder);
-                Box::new(Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder })
+                let relay = Arc::clone(self);
+                Box::new(Turn { relay, ask, tool_set, policy, stream_arguments, log, headers, ladder })
             }
             Err(error) => {
                 log.fault(&error.message);
@@ -120,12 +163,16 @@ impl Relay {
             }
         };
         let id = HeaderValue::from_str(turn.log.id()).ok();
+        let unchecked = unchecked(&turn.tool_set);
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
         let mut reply = match turn.open(&question, AttemptReason::First).await {
             Ok(open_answer) => deliver::reply(turn, open_answer).await,
             Err(failed) => failed.reply(&mut turn.log),
         };
+        if let Some(unchecked) = unchecked {
+            reply.headers.insert(UNCHECKED, unchecked);
+        }
         if let Some(id) = id {
             reply.headers.insert(REQUEST_ID, id);
         }
@@ -148,21 +195,7 @@ impl Relay {
             let message = String::from("no upstream serves this request");
             return Reply::error(&WireError::bad_request(Some("model"), "model_not_found", message));
         };
-        let asked = match method {
-            Method::GET => candidate.upstream.get(path).await,
-            Method::POST => candidate.upstream.post(path, body, headers).await,
-            _ => {
-                let error = WireError {
-                    status: StatusCode::METHOD_NOT_ALLOWED,
-                    message: format!("{method} is not passed on"),
-                    kind: "invalid_request_error",
-                    param: None,
-                    code: "method_not_allowed",
-                };
-                return Reply::error(&error);
-            }
-        };
-        match asked {
+        match candidate.upstream.pass(method, path, body, headers).await {
             Ok(response) => passed(response, Arc::clone(candidate.upstream.secrets())),
             Err(error) => Reply::error(&WireError::upstream(
                 StatusCode::BAD_GATEWAY,
@@ -194,7 +227,8 @@ impl Relay {
         ask.check_choice(&tool_set)?;
         let set = self.upstreams.configured(&ask.model).and_then(|set| set.policy);
         let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
-        Ok(CheckedRequest { ask, tool_set, policy, headers: request.headers })
+        let stream_arguments = stream_arguments(&request.headers)?;
+        Ok(CheckedRequest { ask, tool_set, policy, stream_arguments, headers: request.headers })
     }
 }
 
@@ -216,6 +250,8 @@ pub(crate) struct CheckedRequest {
     pub(crate) ask: Ask,
     pub(crate) tool_set: Arc<ToolSet>,
     pub(crate) policy: Policy,
+    /// May arguments go out while they are written? None where the client says nothing.
+    pub(crate) stream_arguments: Option<bool>,
     pub(crate) headers: HeaderMap,
 }
 

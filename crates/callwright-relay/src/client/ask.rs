@@ -120,16 +120,18 @@ impl Relay {
         };
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
         let checked = self.checked(request);
-        let CheckedRequest { ask, tool_set, policy, headers } = checked.map_err(|error| {
-            log.fault(&error.message);
-            log.end(TurnEnd::Rejected, error.status.as_u16());
-            ChatError { status: error.status.as_u16(), message: error.message }
-        })?;
+        let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } =
+            checked.map_err(|error| {
+                log.fault(&error.message);
+                log.end(TurnEnd::Rejected, error.status.as_u16());
+                ChatError { status: error.status.as_u16(), message: error.message }
+            })?;
         log.request(&ask, policy, !tool_set.is_empty());
         let reasks = options.reasks.unwrap_or(self.config.ladder.reasks);
         let bounds = LadderConfig { reasks, feedback_turns: 0, ..self.config.ladder.clone() };
         let ladder = Ladder::new(policy, &bounds);
-        let mut turn = Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder };
+        let mut turn =
+            Turn { relay: Arc::clone(self), ask, tool_set, policy, stream_arguments, log, headers, ladder };
         let question = Question::first(&turn.ask);
         let mut open_answer = turn
             .open(&question, AttemptReason::First)
@@ -177,7 +179,7 @@ impl Turn {
             AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await;
                 let document = body.map_err(|error| error.to_string()).and_then(|body| {
-                    Document::parse(target.candidate.upstream.without_secrets(body))
+                    Document::of_answer(target.candidate.upstream.without_secrets(body))
                         .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
                 });
                 document.map_err(|message| self.cut_off(message))?
@@ -263,7 +265,9 @@ impl Turn {
         if let Some(text) = surrogates.last_of_text() {
             reading.text(&text, &mut events);
         }
-        surrogates.last_of_calls(|piece| reading.call(piece, &mut events));
+        surrogates.last_of_calls(|piece| {
+            reading.call(piece, &mut events);
+        });
         reading.lone_surrogates(surrogates.n_alone());
         let choice = reading.finish(budget, &mut events);
         pass_on(&mut events, on_delta);

@@ -1,10 +1,11 @@
 //! What of a call's arguments may go out before the verdict.
 //!
 //! In goes the argument text as it grows, out comes how much of it is certain. Certain is what only one reading is
-//! left for: the text is strict JSON so far, every required member is there and right, and a string is open where any
-//! string may stand, so that all that can still come to it is more text, or its end. Of that string goes out what is
-//! decided: not a torn escape, and nothing from the first bare quote on, which may end the string or be a part of it.
-//! What follows the string waits for the verdict, so that a call that is refused after all was never a whole one.
+//! left for: the text is strict JSON so far, every member is right, and a string is open where any string may stand, so
+//! that all that can still come to it is more text, or its end. Of that string goes out what is decided: not a torn escape,
+//! and nothing from the first bare quote on, which may end the string or be a part of it. Where a declared member follows
+//! whose string may go out as well, the quote was the end. What follows the last such string waits for the verdict, so that
+//! a call that is refused after all was never a whole one. The order of members is the model's.
 //!
 //! No byte is looked at twice, but for those of a torn escape and the first ones of the string.
 
@@ -31,6 +32,8 @@ pub(in crate::scan) struct Live {
     doubtful: Option<usize>,
     /// An argument was read that is right, or the one that goes out has begun.
     is_sure: bool,
+    /// What is certain ends here.
+    certain: usize,
     /// What went out ends here; `None` before anything did.
     sent: Option<usize>,
 }
@@ -52,6 +55,8 @@ enum Step {
     InValue(Inside),
     /// Inside the string that goes out.
     Text,
+    /// Behind a quote that may end it.
+    BehindText,
     /// Nothing more is certain.
     Over,
 }
@@ -96,19 +101,21 @@ impl Live {
         let bytes = text.as_bytes();
         while let Some(&byte) = bytes.get(self.at) {
             self.step = match self.step {
-                Step::Over => return None,
-                Step::Text => match self.text(bytes) {
-                    Step::Text => break,
-                    over => {
-                        let piece = self.release(text);
-                        self.step = over;
-                        return piece;
+                Step::Over => break,
+                Step::Text => {
+                    let step = self.text(bytes);
+                    self.certain = self.doubtful.unwrap_or(self.at);
+                    match step {
+                        Step::Text => break,
+                        Step::BehindText => self.at += 1,
+                        _ => {}
                     }
-                },
+                    step
+                }
                 step => self.next(step, byte, tool, text),
             };
         }
-        if let Step::Text = self.step { self.release(text) } else { None }
+        self.release(text)
     }
 
     /// Goes over one byte, or stays where the next step has to look at it.
@@ -116,7 +123,10 @@ impl Live {
         let at = self.at;
         self.at += 1;
         match (step, byte) {
-            (Step::Start | Step::Key | Step::Colon | Step::Value, b' ' | b'\t' | b'\n' | b'\r') => step,
+            (
+                Step::Start | Step::Key | Step::Colon | Step::Value | Step::BehindText,
+                b' ' | b'\t' | b'\n' | b'\r',
+            ) => step,
             (Step::Start, b'{') if tool.schema().judges_members_alone() => {
                 self.start = at;
                 Step::Key
@@ -134,8 +144,10 @@ impl Live {
             (Step::Colon, b':') => Step::Value,
             (Step::Value, byte) => {
                 self.member.value = at;
-                if byte == b'"' && self.is_last_demand(tool) {
+                if byte == b'"' && self.takes_any_string(tool) {
                     self.is_sure = true;
+                    self.doubtful = None;
+                    self.certain = self.at;
                     return Step::Text;
                 }
                 self.at = at;
@@ -149,7 +161,17 @@ impl Live {
                 }
                 None => Step::Over,
             },
-            (Step::Start | Step::Key | Step::InKey | Step::Colon | Step::Text | Step::Over, _) => Step::Over,
+            (Step::BehindText, b',') => Step::Key,
+            (
+                Step::Start
+                | Step::Key
+                | Step::InKey
+                | Step::Colon
+                | Step::Text
+                | Step::BehindText
+                | Step::Over,
+                _,
+            ) => Step::Over,
         }
     }
 
@@ -165,11 +187,9 @@ impl Live {
         is_new
     }
 
-    /// Is the member that was begun the last required one, or is none missing, and may it be any string?
-    fn is_last_demand(&self, tool: &Tool) -> bool {
-        let schema = tool.schema();
-        schema.guide().required(schema.guide().root()) & !self.seen == 0
-            && self.member.place.is_some_and(|place| schema.takes_any_string(place))
+    /// May the member that was begun be any string?
+    fn takes_any_string(&self, tool: &Tool) -> bool {
+        self.member.place.is_some_and(|place| tool.schema().takes_any_string(place))
     }
 
     /// Is the value that ends before `end` one that no verdict will touch?
@@ -183,7 +203,8 @@ impl Live {
     fn text(&mut self, bytes: &[u8]) -> Step {
         while let Some(&byte) = bytes.get(self.at) {
             let len = match byte {
-                b'"' | ..=0x1f => return Step::Over,
+                b'"' => return Step::BehindText,
+                ..=0x1f => return Step::Over,
                 b'\\' => match Escape::at(bytes.get(self.at..).unwrap_or(&[])) {
                     Escape::Whole(len) => len,
                     Escape::Torn => return Step::Text,
@@ -205,7 +226,7 @@ impl Live {
 
     /// Lets out what is certain and has not gone out yet.
     fn release<'t>(&mut self, text: &'t str) -> Option<&'t str> {
-        let end = self.doubtful.unwrap_or(self.at);
+        let end = self.certain;
         let from = self.sent.unwrap_or(self.start);
         let piece = text.get(from..end).filter(|piece| !piece.is_empty())?;
         self.sent = Some(end);
@@ -317,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_string_goes_out_while_it_grows() {
+    fn a_string_goes_out_while_it_grows() {
         let text = r#" {"path": "a.txt", "lines": [1, 2], "mode":"w", "content": "A text of some length"#;
         assert_eq!(sent("write", text), text.trim_start());
         let ended = format!(r#"{text}", "mode": "w"}}"#);
@@ -358,34 +379,41 @@ mod tests {
     }
 
     #[test]
-    fn nothing_goes_out_before_all_that_is_required_is_right() {
+    fn nothing_goes_out_behind_a_member_that_may_be_wrong() {
         let content = r#""content": "A text of some length"#;
-        for head in [
-            "{",
-            r#"{"path": "a.txt" "#,
-            r#"{"path": 5, "#,
-            r#"{"path": "a" b.txt", "#,
-            r#"{'path': "a.txt", "#,
-            r#"{"path": "a.txt", "mode": "r", "#,
-            r#"{"path": "a.txt", "lines": ["1"], "#,
-            r#"{"path": "a.txt", "lines": [1}, "#,
-            r#"{"path": "a.txt", "path": "a.txt", "#,
-            r#"{"p\u0061th": "a.txt", "#,
-            r#"{"path": "a.txt", "colour": "red", "#,
-            r#"{"arguments": {"path": "a.txt", "#,
-            r#"[{"path": "a.txt", "#,
-            r#"write({"path": "a.txt", "#,
+        let path = r#"{"path": "a.txt"#;
+        for (head, certain) in [
+            (r#"{"path": "a.txt" "#, path),
+            (r#"{"path": 5, "#, ""),
+            (r#"{"path": "a" b.txt", "#, r#"{"path": "a"#),
+            (r#"{"path": "a.txt, "#, path),
+            (r#"{'path': "a.txt", "#, ""),
+            (r#"{"path": "a.txt", "mode": "r", "#, path),
+            (r#"{"path": "a.txt", "lines": ["1"], "#, path),
+            (r#"{"path": "a.txt", "lines": [1}, "#, path),
+            (r#"{"path": "a.txt", "path": "a.txt", "#, path),
+            (r#"{"p\u0061th": "a.txt", "#, ""),
+            (r#"{"path": "a.txt", "colour": "red", "#, path),
+            (r#"{"arguments": {"path": "a.txt", "#, ""),
+            (r#"[{"path": "a.txt", "#, ""),
+            (r#"write({"path": "a.txt", "#, ""),
         ] {
-            assert_eq!(sent("write", &format!("{head}{content}")), "", "{head}");
+            assert_eq!(sent("write", &format!("{head}{content}")), certain, "{head}");
         }
-        let late = format!(r#"{{{content}", "path": "a path of some length"#);
-        assert_eq!(sent("write", &late), late, "the last one that is required is the one that goes out");
+    }
+
+    #[test]
+    fn members_go_out_in_any_order() {
+        let late = r#"{"content": "A text of some length", "mode": "w", "path": "a path of some length"#;
+        assert_eq!(sent("write", late), late);
+        let ended = format!(r#"{late}"}}"#);
+        assert_eq!(sent("write", &ended), late, "a whole call waits for its verdict");
     }
 
     #[test]
     fn nothing_goes_out_where_the_text_or_the_rest_could_still_be_wrong() {
         let head = r#"{"path": "a.txt", "content": "#;
-        assert_eq!(sent("write", &format!("{head}[\"A text")), "", "it must be a string");
+        assert_eq!(sent("write", &format!("{head}[\"A text")), r#"{"path": "a.txt"#, "it must be a string");
         let note = r#"{"path": "a.txt", "content": "b", "note": "A text of some length"#;
         assert_eq!(sent("write", note), r#"{"path": "a.txt", "content": "b"#, "a note may be too long");
         assert_eq!(sent("one", r#"{"a": "A text of some length"#), "", "the number of members counts");
