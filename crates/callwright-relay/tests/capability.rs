@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use callwright::Dialects;
-use callwright_relay::capability::{Capabilities, Capability, Source};
+use callwright_relay::capability::{Capabilities, Capability, Evidence, Source};
 use callwright_relay::config::{CapabilityConfig, Constrain, RelayConfig};
 use callwright_relay::upstream::Upstreams;
 use common::{Reply, Seen, Server, candidate, json, upstream, upstreams};
@@ -53,6 +53,12 @@ fn known(seen: &Seen, answers: &[(&str, &str)]) -> Reply {
 
 fn told(place: &str) -> Source {
     Source::Metadata(place.into())
+}
+
+/// What was seen, in which words, and when.
+fn seen(source: &Source) -> (Evidence, &str, u64) {
+    let Source::Experience(seen) = source else { panic!("{source:?}") };
+    (seen.evidence, &seen.words, seen.since)
 }
 
 const LISTED: &[(&str, &str)] = &[(
@@ -152,7 +158,7 @@ async fn servers_tell_in_ways_of_their_own() {
             told("/props chat_template"),
             grammar,
         ),
-        ("vLLM", vllm, false, nothing.clone(), schema),
+        ("vLLM", vllm, true, Source::Server("vLLM"), schema),
         ("LM Studio", lm_studio, true, told("/api/v0/models capabilities"), schema),
         (
             "LiteLLM",
@@ -182,12 +188,12 @@ async fn servers_tell_in_ways_of_their_own() {
         (
             "an odd list",
             &[("GET /v1/models", r#"{"data":[{"id":7,"capabilities":"all"},{"id":"m"}]}"#)],
-            false,
+            true,
             nothing.clone(),
             none,
         ),
-        ("no list", &[("GET /v1/models", "<html>")], false, nothing.clone(), none),
-        ("nothing at all", &[], false, nothing, none),
+        ("no list", &[("GET /v1/models", "<html>")], true, nothing.clone(), none),
+        ("nothing at all", &[], true, nothing, none),
     ] {
         let server = server(answers).await;
         let upstreams = upstreams(&[upstream("u", &server.base_url())]).unwrap();
@@ -219,7 +225,7 @@ async fn one_list_tells_of_all_its_models() {
     assert!(variant.tools);
 }
 
-/// S3-18: who is not known by name is asked for, and then takes no tools.
+/// S3-14 to S3-17: the table of families counts where a model that is tried out shows nothing.
 #[tokio::test]
 async fn where_the_upstream_is_silent_the_family_counts() {
     let server = server(&[]).await;
@@ -228,7 +234,10 @@ async fn where_the_upstream_is_silent_the_family_counts() {
     for (model, tools, source) in [
         ("claude-3-5-haiku", true, Source::Family),
         ("llama-3.3", false, Source::Family),
-        ("never-heard-of", false, Source::Unknown),
+        ("gemma-3-27b", false, Source::Family),
+        ("qwen3-max", false, Source::Family),
+        ("deepseek-v3.2", false, Source::Family),
+        ("never-heard-of", true, Source::Unknown),
     ] {
         let capability = capabilities.of(&candidate(&upstreams, model)).await;
         assert_eq!((capability.tools, capability.tools_source), (tools, source), "{model}");
@@ -302,12 +311,12 @@ async fn what_was_refused_counts_more_than_what_was_announced_and_not_for_ever()
     let qwen = candidate(&upstreams, "qwen/qwen3-32b");
     assert!(capabilities.of(&qwen).await.tools);
 
-    capabilities.learn_no_tools(&qwen, "qwen3-32b does not support tools").await;
+    capabilities.learn(&qwen, Evidence::Refused, "qwen3-32b does not support tools").await;
     capabilities.learn_no_constraint(&qwen, "no grammar\u{1b}[0m").await;
     let capability = capabilities.of(&qwen).await;
     assert_eq!((capability.tools, capability.constrain), (false, Constrain::None));
-    assert_eq!(capability.tools_source, Source::Learned("qwen3-32b does not support tools".into()));
-    assert_eq!(capability.constrain_source, Source::Learned("no grammar[0m".into()));
+    assert_eq!(seen(&capability.tools_source), (Evidence::Refused, "qwen3-32b does not support tools", 0));
+    assert_eq!(seen(&capability.constrain_source), (Evidence::Refused, "no grammar[0m", 0));
     assert!(capabilities.of(&candidate(&upstreams, "anthropic/claude-3-5-haiku")).await.tools);
 
     now.set(DAY);
@@ -337,12 +346,12 @@ async fn the_next_run_asks_nothing() {
     let first = now.capabilities(&config, &upstreams);
     let found = first.of(&qwen).await;
     assert!(found.tools);
-    first.learn_no_tools(&gemma, "no tools").await;
+    first.learn(&gemma, Evidence::Refused, "no tools").await;
     assert_eq!(server.lines().len(), 1);
 
     let second = now.capabilities(&config, &upstreams);
     assert_eq!(second.of(&qwen).await, found);
-    assert_eq!(second.of(&gemma).await.tools_source, Source::Learned("no tools".into()));
+    assert_eq!(seen(&second.of(&gemma).await.tools_source), (Evidence::Refused, "no tools", 0));
     assert_eq!(server.lines().len(), 1);
 
     now.set(HOUR - 1);
@@ -356,7 +365,7 @@ async fn the_next_run_asks_nothing() {
         told("/models supported_parameters")
     );
 
-    second.learn_no_tools(&qwen, "no tools").await;
+    second.learn(&qwen, Evidence::Refused, "no tools").await;
     assert_eq!(second.refresh(&qwen).await, found);
     assert_eq!(server.lines().len(), 3);
     assert_eq!(now.capabilities(&config, &upstreams).of(&qwen).await, found);
@@ -437,4 +446,22 @@ async fn a_server_that_never_tells_delays_no_request_for_long() {
     let capability = capabilities.of(&candidate(&upstreams, "claude")).await;
     assert_eq!((capability.tools, capability.tools_source), (true, Source::Family));
     assert!(start.elapsed().as_secs() <= 2);
+}
+
+/// Known APIs are native whatever their models are called, and nobody has to ask for that.
+#[tokio::test]
+async fn models_of_known_apis_go_native() {
+    for (base_url, model, pattern) in [
+        ("https://api.openai.com/v1", "o3", "api.openai.com"),
+        ("https://api.x.ai/v1", "grok-4", "api.x.ai"),
+        ("https://api.deepseek.com", "deepseek-chat", "api.deepseek.com"),
+        ("https://api.moonshot.ai/v1", "kimi-k2-0905-preview", "api.moonshot.ai"),
+        ("https://api.mistral.ai/v1", "codestral-latest", "api.mistral.ai"),
+        ("https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen3-max", "dashscope*.aliyuncs.com"),
+        ("https://ours.openai.azure.com/openai/v1", "our-deployment", "*.openai.azure.com"),
+    ] {
+        let upstreams = upstreams(&[upstream("u", base_url)]).unwrap();
+        let known = in_memory(&upstreams).what_is_known(&candidate(&upstreams, model));
+        assert_eq!((known.tools, known.tools_source), (true, Source::Host(pattern)), "{base_url} {model}");
+    }
 }
