@@ -117,7 +117,7 @@ impl Relay {
             headers: HeaderMap::new(),
         };
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let checked = self.checked(request);
+        let checked = self.checked(request).await;
         let CheckedRequest { ask, tool_set, policy, headers } = checked.map_err(|error| {
             log.fault(&error.message);
             log.end(TurnEnd::Rejected, error.status.as_u16());
