@@ -35,8 +35,9 @@ usage: cargo xtask tidy         the layer table and the house rules
        cargo xtask bench gateway
                                 what the gateway costs, beside nginx (Linux, two cores); --gate: fail where a
                                 figure is over its bound; --only NAME: what has it in its name, of call, text,
-                                agent, prose, arguments, paced, latency, ready, cores, streams; --rounds N,
-                                --seconds S: how often, how long; --ours FILE: a gateway that is built already
+                                agent, prose, short, arguments, paced, latency, ready, cores, streams; --rounds N,
+                                --seconds S: how often, how long; --ours FILE: a gateway that is built already;
+                                --store off: keeping nothing, where by default all is kept
        cargo xtask bench store  what a store of a million nodes takes to answer, and a write costs a request;
                                 --gate as above; --nodes N: another number";
 

@@ -114,9 +114,12 @@ fn the_documented_file_is_taken() {
     let (code, out, err) = check(&["--config", &config], &env);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     // All that can be set is there.
-    for key in
-        ["server.stall_seconds = 60", "limits.tool_sets = 256", "capability.probe = true", "log.level = info"]
-    {
+    for key in [
+        "server.stall_seconds = 60",
+        "limits.compiled_tools = 67108864",
+        "capability.probe = true",
+        "log.level = info",
+    ] {
         assert!(out.contains(&format!("set            {key}  (file)")), "{key} in {out}");
     }
 }

@@ -138,7 +138,7 @@ pub(crate) const ALL: &[Setting] = &[
     count("limits.body"),
     count("limits.answer"),
     count("limits.event"),
-    count("limits.tool_sets"),
+    count("limits.compiled_tools"),
     count("capability.ttl"),
     text("capability.dir"),
     flag("capability.probe"),

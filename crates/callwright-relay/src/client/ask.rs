@@ -119,7 +119,7 @@ impl Relay {
             headers: HeaderMap::new(),
         };
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let checked = self.checked(request);
+        let checked = self.checked(request).await;
         let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } =
             checked.map_err(|error| {
                 log.fault(&error.message);
