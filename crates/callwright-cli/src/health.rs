@@ -16,11 +16,12 @@ const LONGEST: u64 = 4096;
 /// Asks `/livez`, and prints what it says.
 ///
 /// # Errors
-/// Nobody listens there, or the answer is not that of a gateway.
+/// Nobody listens there, or the answer is not that of a live gateway.
 pub(crate) fn run(address: SocketAddr) -> Result<(), Failure> {
-    let answer = ask(address).map_err(|error| Failure::Read(PathBuf::from(address.to_string()), error))?;
+    let failed = |error| Failure::Read(PathBuf::from(address.to_string()), error);
+    let answer = ask(address).map_err(failed)?;
     if !answer.starts_with("HTTP/1.1 200 ") || !answer.ends_with("live\n") {
-        return Err(Failure::Refused);
+        return Err(failed(io::Error::other("the answer is not that of a live gateway")));
     }
     writeln!(io::stdout().lock(), "live")?;
     Ok(())

@@ -135,6 +135,9 @@ fn health_says_whether_a_gateway_is_alive() {
     serving.end();
     let ran = run(&["health", &address], "");
     assert!(ran.code == 3 && ran.err.contains(&address), "{}", ran.err);
+    let other = Replay::start(Script::from_toml("").unwrap()).unwrap();
+    let ran = run(&["health", &other.addr().to_string()], "");
+    assert!(ran.code == 3 && ran.err.contains("not that of a live gateway"), "{}", ran.err);
 }
 
 #[test]
