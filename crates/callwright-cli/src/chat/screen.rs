@@ -257,8 +257,11 @@ impl Watch for Screen {
                 if let Some(from) = renamed_from {
                     what = format!("the name was {from}; {what}");
                 }
-                let line =
-                    format!("  {}: mended ({class}): {}\n", shown(tool), shown(what.trim_end_matches("; ")));
+                let line = format!(
+                    "  {}: repaired ({class}): {}\n",
+                    shown(tool),
+                    shown(what.trim_end_matches("; "))
+                );
                 self.put(state, &self.paint.of(Style::Yellow, &line));
             }
             Event::Invalid { code, error, .. } => {

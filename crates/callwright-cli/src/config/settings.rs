@@ -291,17 +291,6 @@ mod tests {
     }
 
     #[test]
-    fn every_single_value_is_documented() {
-        let page = include_str!("../../../../docs/configuration.md");
-        for setting in ALL {
-            let (section, key) = setting.key.split_once('.').unwrap_or(("", setting.key));
-            let part =
-                if section.is_empty() { page } else { page.split(&format!("\n[{section}]")).nth(1).unwrap() };
-            assert!(part.contains(&format!("\n{key} = ")), "{}", setting.key);
-        }
-    }
-
-    #[test]
     fn a_wrong_value_names_its_key_and_its_origin() {
         for (key, value, says) in [
             ("server.workers", "-1", "X: `server.workers` is a whole number"),
