@@ -6,12 +6,13 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::{Outcome, Reason, Refusal, ToolChoice, ToolSet, calls_or_error};
 
+use crate::bounds;
 use crate::config::Mode;
 use crate::question::{Offer, Question};
 use crate::record::Choice;
 
 /// The fewest tokens that a call asked for again may take.
-const CALL_TOKENS: u64 = 1024;
+pub(crate) const CALL_TOKENS: u64 = 1024;
 
 /// Asks for one refused call again, with nothing else on offer: the same tool where the arguments were bad;
 /// where there is no such tool, any of the `safe` ones, or none.
@@ -46,6 +47,21 @@ pub(crate) fn reask(
         tells_by_bound: matches!(refusal.reason, Reason::OpenEnd(_)),
         stream: false,
     }
+}
+
+/// Asks for a call that ran away until its tokens were spent, with bounds for its texts and lists. What ran away is not said
+/// again. `None` where there are no such bounds, or nobody knows which tool was meant.
+pub(crate) fn bounded(refusal: &Refusal, tool_set: &ToolSet, tokens: u64) -> Option<Question> {
+    let tool = tool_set.get(refusal.name.as_deref()?)?;
+    let choice = ToolChoice::Named(tool.name().to_owned());
+    let tool_set = Arc::new(bounds::bounded(tool, tokens)?);
+    Some(Question {
+        more: Vec::new(),
+        offer: Some(Offer { tool_set, choice }),
+        max_tokens: Some(tokens),
+        tells_by_bound: false,
+        stream: false,
+    })
 }
 
 /// Asks for the call that the request demands, and that the answer does not make.

@@ -12,6 +12,7 @@ mod relay;
 mod wire;
 mod history;
 mod question;
+mod bounds;
 mod turn;
 mod reading;
 mod recover;

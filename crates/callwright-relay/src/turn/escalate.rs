@@ -1,11 +1,11 @@
 //! Climbs the ladder for one choice: asks whether what may be shown is meant, then again until its calls are right, or
 //! nothing more may be asked.
 
-use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict};
+use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, Verdict};
 
 use super::{AnswerSource, Resolution, Sent, Target, Turn, refusals};
-use crate::config::Mode;
-use crate::followup;
+use crate::config::{Constrain, Mode};
+use crate::followup::{self, CALL_TOKENS};
 use crate::ladder::Step;
 use crate::question::Question;
 use crate::reading::{ReadOptions, Shown, read_again, read_whole};
@@ -43,21 +43,28 @@ impl Turn {
         }
         let end = loop {
             let refusals: Vec<&Refusal> = refusals(&verdicts).collect();
-            let step = match self.ladder.next(&refusals, spent, self.log.elapsed()) {
-                Step::Reask | Step::Feedback if self.is_cut_by_client(&first) => {
+            let step = self.ladder.next(&refusals, spent, self.log.elapsed());
+            let tokens = self.ladder.tokens_left().max(1);
+            let asks = matches!(step, Step::Reask | Step::Feedback);
+            let bounded = match refusals.as_slice() {
+                [refusal] if asks && again.is_empty() => self.bounded(&first, refusal, target, tokens),
+                _ => None,
+            };
+            let step = match step {
+                Step::Reask | Step::Feedback if bounded.is_none() && self.is_cut_by_client(&first) => {
                     Step::Refuse(TurnEnd::Refused)
                 }
                 step => step,
             };
-            let tokens = self.ladder.tokens_left().max(1);
-            let (next, reason) = match step {
-                Step::Deliver if again.is_empty() && is_mended(&verdicts, target.mode) => {
+            let (next, reason) = match (step, bounded) {
+                (Step::Deliver, _) if again.is_empty() && is_mended(&verdicts, target.mode) => {
                     break TurnEnd::Healed;
                 }
-                Step::Deliver if again.is_empty() => break TurnEnd::Passed,
-                Step::Deliver => break TurnEnd::Corrected,
-                Step::Refuse(end) => break end,
-                Step::Reask => {
+                (Step::Deliver, _) if again.is_empty() => break TurnEnd::Passed,
+                (Step::Deliver, _) => break TurnEnd::Corrected,
+                (Step::Refuse(end), _) => break end,
+                (Step::Reask | Step::Feedback, Some(bounded)) => (bounded, AttemptReason::Reask),
+                (Step::Reask, None) => {
                     let safe = &self.relay.config.ladder.safe_tools;
                     let refusal = refusals.first().copied();
                     let Some(refusal) = refusal else { break TurnEnd::Passed };
@@ -66,7 +73,7 @@ impl Turn {
                         AttemptReason::Reask,
                     )
                 }
-                Step::Feedback => {
+                (Step::Feedback, None) => {
                     let before = again.last().unwrap_or(&first);
                     (followup::feedback(&question, before, target.mode, tokens), AttemptReason::Feedback)
                 }
@@ -130,6 +137,17 @@ impl Turn {
         outcome.verdicts.retain(|verdict| !is_unsure(verdict));
         (outcome.text, outcome.shown) = (text, shown);
         None
+    }
+
+    /// The question for a call that was cut, with bounds for its texts and lists: where the server can hold the model to them,
+    /// the answer ends under the same bound that cut the first one.
+    fn bounded(&self, first: &Choice, refusal: &Refusal, target: &Target, tokens: u64) -> Option<Question> {
+        let is_cut = first.finish_reason.as_deref() == Some("length")
+            && matches!(refusal.reason, Reason::Truncated(_));
+        let tokens = self.ask.max_tokens.unwrap_or(CALL_TOKENS).min(tokens);
+        let next = is_cut.then(|| followup::bounded(refusal, &self.tool_set, tokens))??;
+        let target = self.follow_up_target(target, next.choice(&self.ask));
+        (target.mode == Mode::Prompt && target.constrain != Constrain::None).then_some(next)
     }
 
     /// Did the client's bound cut this answer? Another one under it would be cut as well.
