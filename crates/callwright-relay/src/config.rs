@@ -305,13 +305,13 @@ pub struct Limits {
     pub answer: usize,
     /// One event of a stream.
     pub event: usize,
-    /// How many sets of compiled tools are kept.
-    pub tool_sets: usize,
+    /// What the compiled tools that are kept take together, about; those used last are kept, one of them in any case.
+    pub compiled_tools: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { body: 32 << 20, answer: 32 << 20, event: 4 << 20, tool_sets: 256 }
+        Limits { body: 32 << 20, answer: 32 << 20, event: 4 << 20, compiled_tools: 64 << 20 }
     }
 }
 

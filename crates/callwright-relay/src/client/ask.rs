@@ -43,6 +43,8 @@ pub enum AnswerDelta<'a> {
     Text(&'a str),
     /// What it thinks, where that is marked as such.
     Reasoning(&'a str),
+    /// What came so far counts no more, for this reason: the model is asked again.
+    Again(&'static str),
 }
 
 /// What a model's answer came to.
@@ -117,7 +119,7 @@ impl Relay {
             headers: HeaderMap::new(),
         };
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let checked = self.checked(request);
+        let checked = self.checked(request).await;
         let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } =
             checked.map_err(|error| {
                 log.fault(&error.message);
@@ -137,14 +139,13 @@ impl Relay {
             .map_err(|failed| chat_error(failed, &mut turn))?;
         loop {
             let (choice, target, tokens) = turn.read_answer(open_answer, on_delta).await?;
-            // Who wants a stream has read the words around a call.
-            let sent = match turn.ask.stream && !choice.outcome.text.trim().is_empty() {
-                true => Sent::Words,
-                false => Sent::Nothing,
-            };
-            if turn.is_disproved(&target, &[&choice], tokens, sent).await
+            // What was passed on can be taken back.
+            if turn.is_disproved(&target, &[&choice], tokens, Sent::Nothing).await
                 && let Ok(again) = turn.in_prompt_mode(&target, &question).await
             {
+                on_delta(AnswerDelta::Again(
+                    "the upstream does not give the model its tools: they go into the prompt",
+                ));
                 open_answer = again;
                 continue;
             }

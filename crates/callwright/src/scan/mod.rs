@@ -7,6 +7,7 @@
 mod bare;
 mod beside;
 mod broken;
+mod framed;
 mod payload_end;
 mod brackets;
 #[cfg(test)]
