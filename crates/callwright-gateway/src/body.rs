@@ -1,6 +1,7 @@
 //! Bodies: a request's, collected within its bounds, and an answer's, which counts as open until it is gone.
 
 use std::convert::Infallible;
+use std::io::Read;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +11,8 @@ use std::time::Duration;
 use axum::BoxError;
 use bytes::{Bytes, BytesMut};
 use callwright_relay::ReplyBody;
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use http::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::{BodyExt, Full};
 
@@ -126,6 +129,22 @@ where
     Err(Problem::too_large(limit))
 }
 
+/// A request's body without the compression that its headers name, of at most `limit` bytes.
+///
+/// # Errors
+/// A compression that is not known, bytes that it does not fit, or a body that is too large.
+pub(crate) fn unpacked(headers: &HeaderMap, body: Bytes, limit: usize) -> Result<Bytes, Problem> {
+    let reader: Box<dyn Read + '_> = match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+        None | Some(b"identity") => return Ok(body),
+        Some(b"gzip" | b"x-gzip") => Box::new(MultiGzDecoder::new(&body[..])),
+        Some(b"deflate") => Box::new(ZlibDecoder::new(&body[..])),
+        Some(_) => return Err(Problem::unknown_packing()),
+    };
+    let mut whole = Vec::new();
+    reader.take(limit as u64 + 1).read_to_end(&mut whole).map_err(|_| Problem::not_packed_as_said())?;
+    if limit < whole.len() { Err(Problem::too_large(limit)) } else { Ok(whole.into()) }
+}
+
 /// The next piece of data; trailers are passed over.
 async fn next<B>(body: &mut B) -> Result<Option<Bytes>, Problem>
 where
@@ -138,4 +157,36 @@ where
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_body_is_read_within_its_bound() {
+        use flate2::Compression;
+        use flate2::write::{GzEncoder, ZlibEncoder};
+        use std::io::Write;
+
+        let text = vec![b'a'; 1 << 20];
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(&text).unwrap();
+        let gzip = Bytes::from(gzip.finish().unwrap());
+        let mut deflate = ZlibEncoder::new(Vec::new(), Compression::default());
+        deflate.write_all(&text).unwrap();
+        let deflate = Bytes::from(deflate.finish().unwrap());
+        let of = |encoding: &'static str, body: &Bytes, limit| {
+            let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(encoding))]);
+            unpacked(&headers, body.clone(), limit)
+                .map_err(|problem| problem.into_response().status().as_u16())
+        };
+        assert_eq!(of("gzip", &gzip, text.len()), Ok(Bytes::from(text.clone())));
+        assert_eq!(of("deflate", &deflate, text.len()), Ok(Bytes::from(text.clone())));
+        assert_eq!(of("identity", &gzip, text.len()), Ok(gzip.clone()));
+        assert_eq!(of("gzip", &gzip, text.len() - 1), Err(413));
+        assert_eq!(of("gzip", &gzip.slice(..gzip.len() - 9), text.len()), Err(400));
+        assert_eq!(of("gzip", &Bytes::from_static(b"{}"), text.len()), Err(400));
+        assert_eq!(of("br", &gzip, text.len()), Err(415));
+    }
 }

@@ -71,6 +71,16 @@ impl Problem {
         Problem::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "The body did not arrive in time.")
     }
 
+    pub(crate) fn not_packed_as_said() -> Problem {
+        let message = "The body is not what its `Content-Encoding` says.";
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_encoding", message)
+    }
+
+    pub(crate) fn unknown_packing() -> Problem {
+        let message = "The `Content-Encoding` of a body may be gzip or deflate.";
+        Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_encoding", message)
+    }
+
     pub(crate) fn cut() -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, "incomplete_body", "The body ended before it was complete.")
     }

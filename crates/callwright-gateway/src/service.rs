@@ -22,7 +22,7 @@ use tower_service::Service as _;
 
 use crate::admission::{Admission, is_json, is_json_of_a_page};
 use crate::api::Kept;
-use crate::body::{Body, Open, Permit, collect};
+use crate::body::{Body, Open, Permit, collect, unpacked};
 use crate::config::{ServerConfig, seconds};
 use crate::cors;
 use crate::health::HealthCheck;
@@ -212,7 +212,8 @@ impl Api {
         }
         let permit = self.shared.permit()?;
         let time = seconds(self.shared.server.body_seconds);
-        Ok((permit, collect(body, self.shared.max_body, time).await?))
+        let body = collect(body, self.shared.max_body, time).await?;
+        Ok((permit, unpacked(headers, body, self.shared.max_body)?))
     }
 }
 

@@ -362,7 +362,8 @@ fn readiness_ends_before_the_server_does() {
 
 /// Waits until the upstream was asked for so many completions.
 fn asked(replay: &callwright_replay::Replay, n: usize) {
-    eventually(|| n <= replay.requests().iter().filter(|request| request.method == "POST").count());
+    let is_chat = |request: &&callwright_replay::Recorded| request.path.ends_with("/chat/completions");
+    eventually(|| n <= replay.requests().iter().filter(is_chat).count());
 }
 
 fn eventually(mut holds: impl FnMut() -> bool) {

@@ -177,7 +177,7 @@ async fn what_a_call_that_is_made_again_brings_goes_out_with_it() {
     let torn = call("{\"path\": \"a\", \"content\": \"x\", \"path\": \"b\"}", "S1");
     let right = call("{\"content\": \"x\", \"path\": \"a\"}", "S2");
     let (server, relay) = relay(move |request, n| match request["stream"] == true {
-        true => streamed(&[torn.clone()]),
+        true => streamed(std::slice::from_ref(&torn)),
         false if n == 0 => whole(&json!([torn])),
         false => whole(&json!([right])),
     })

@@ -258,10 +258,13 @@ async fn a_body_has_a_limit() {
 }
 
 #[tokio::test]
-async fn what_is_packed_is_refused() {
-    let server = Server::start(|_, _| with_headers(200, "content-encoding: gzip\r\n", "\u{1f}")).await;
+async fn what_is_packed_so_that_nobody_here_can_read_it_is_refused() {
+    let server = Server::start(|_, _| with_headers(200, "content-encoding: br\r\n", "\u{1f}")).await;
     let error = ask(upstream("u", &server.base_url())).await.unwrap_err();
-    assert_eq!(error.failure, Failure::Encoding("gzip".to_owned()));
+    assert_eq!(error.failure, Failure::Encoding("br".to_owned()));
+    let server = Server::start(|_, _| with_headers(200, "content-encoding: gzip\r\n", "<html>")).await;
+    let error = body(upstream("u", &server.base_url())).await.unwrap_err();
+    assert_eq!(error.failure, Failure::Packing);
     let server = Server::start(|_, _| with_headers(200, "content-encoding: identity\r\n", "{}")).await;
     assert_eq!(body(upstream("u", &server.base_url())).await.unwrap(), "{}");
 }

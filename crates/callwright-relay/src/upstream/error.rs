@@ -132,6 +132,8 @@ pub enum Failure {
     },
     /// The answer came in a `content-encoding` that was not asked for.
     Encoding(String),
+    /// The answer's bytes are not what its `content-encoding` says.
+    Packing,
     /// It answered with a redirect. None is followed: a key belongs to one origin.
     Redirect(StatusCode),
     /// This path cannot be asked for.
@@ -165,6 +167,7 @@ impl Failure {
             Failure::NotHttp => "not-http",
             Failure::TooLong { .. } => "too-long",
             Failure::Encoding(_) => "encoding",
+            Failure::Packing => "packing",
             Failure::Redirect(_) => "redirect",
             Failure::Path => "path",
         }
@@ -193,6 +196,7 @@ impl fmt::Display for Failure {
             Failure::Encoding(encoding) => {
                 write!(f, "answered with content-encoding `{encoding}`, which was not asked for")
             }
+            Failure::Packing => write!(f, "answered with bytes that its content-encoding does not fit"),
             Failure::Redirect(status) => {
                 write!(
                     f,

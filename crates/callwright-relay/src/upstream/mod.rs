@@ -17,6 +17,7 @@ mod route;
 mod client;
 mod response;
 mod headers;
+mod inflate;
 mod connect;
 mod pools;
 mod deadline;

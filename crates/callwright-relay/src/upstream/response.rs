@@ -18,6 +18,7 @@ use super::client::Link;
 use super::deadline::Deadline;
 use super::error::{Failure, UpstreamError};
 use super::headers;
+use super::inflate::Inflater;
 use super::load::OpenRequest;
 
 /// What an upstream answered: the model's answer is in its body.
@@ -42,6 +43,8 @@ pub struct ResponseBody {
     deadline: Deadline,
     link: Arc<Link>,
     ends_by_close: bool,
+    /// Undoes a compression that was not asked for.
+    inflater: Option<Inflater>,
     /// What is kept of it.
     pub(crate) kept: Kept,
     _open: OpenRequest,
@@ -102,9 +105,9 @@ impl Response {
         if head.status.is_redirection() {
             return Err(link.error(Failure::Redirect(head.status)));
         }
-        if let Some(encoding) = head.headers.get(header::CONTENT_ENCODING)
-            && encoding != "identity"
-        {
+        let encoding = head.headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity");
+        let inflater = encoding.and_then(Inflater::of);
+        if let Some(encoding) = encoding.filter(|_| inflater.is_none()) {
             let name = String::from_utf8_lossy(encoding.as_bytes()).chars().take(40).collect();
             return Err(link.error(Failure::Encoding(name)));
         }
@@ -116,6 +119,7 @@ impl Response {
             deadline,
             link: Arc::clone(link),
             ends_by_close,
+            inflater,
             kept: Kept::default(),
             _open: open,
         };
@@ -132,7 +136,8 @@ impl ResponseBody {
 
     /// The number of bytes to come, where the upstream has announced it.
     pub fn announced(&self) -> Option<u64> {
-        self.incoming.as_ref().and_then(|incoming| incoming.size_hint().exact())
+        let incoming = self.incoming.as_ref().filter(|_| self.inflater.is_none())?;
+        incoming.size_hint().exact()
     }
 
     /// The next piece; none after the proper end.
@@ -145,8 +150,16 @@ impl ResponseBody {
 
     /// The same for who polls.
     pub fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
-        let Some(incoming) = &mut self.incoming else { return Poll::Ready(None) };
         loop {
+            let Some(incoming) = &mut self.incoming else { return Poll::Ready(None) };
+            match self.inflater.as_mut().map(Inflater::next) {
+                Some(Ok(Some(piece))) => {
+                    self.kept.push(&piece);
+                    return Poll::Ready(Some(Ok(piece)));
+                }
+                Some(Err(_)) => return self.failed(Failure::Packing),
+                Some(Ok(None)) | None => {}
+            }
             let failure = match Pin::new(&mut *incoming).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     let Ok(piece) = frame.into_data() else { continue }; // trailers
@@ -154,12 +167,21 @@ impl ResponseBody {
                         continue;
                     }
                     self.deadline.heard();
+                    if let Some(inflater) = &mut self.inflater {
+                        inflater.push(piece);
+                        continue;
+                    }
                     self.kept.push(&piece);
                     return Poll::Ready(Some(Ok(piece)));
                 }
                 Poll::Ready(None) => {
+                    let rest = self.inflater.take().map(Inflater::finish);
+                    if let Some(Err(_)) = rest {
+                        return self.failed(Failure::Packing);
+                    }
                     self.incoming = None;
-                    return Poll::Ready(None);
+                    let rest = rest.and_then(Result::ok).filter(|rest| !rest.is_empty());
+                    return Poll::Ready(rest.map(Ok));
                 }
                 Poll::Ready(Some(Err(_))) => Failure::Reset,
                 Poll::Pending => match self.deadline.poll(cx) {
@@ -167,10 +189,14 @@ impl ResponseBody {
                     Poll::Pending => return Poll::Pending,
                 },
             };
-            self.incoming = None; // Nobody waits for the rest: the upstream may stop.
-            self.link.record(true);
-            return Poll::Ready(Some(Err(self.link.error(failure))));
+            return self.failed(failure);
         }
+    }
+
+    fn failed(&mut self, failure: Failure) -> Poll<Option<Result<Bytes, UpstreamError>>> {
+        self.incoming = None; // Nobody waits for the rest: the upstream may stop.
+        self.link.record(true);
+        Poll::Ready(Some(Err(self.link.error(failure))))
     }
 
     /// Takes the end of the body if it is there already: a connection whose answer was read to its end is used
