@@ -1,5 +1,4 @@
 //! What the requests of a conversation have in common is written once, and read back to the byte.
-#![expect(clippy::unwrap_used, reason = "a test whose store does not open has failed")]
 
 mod places;
 

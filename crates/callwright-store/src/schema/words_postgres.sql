@@ -1,2 +1,0 @@
--- Postgres has had no places for the beginnings of words.
-SELECT 1;
