@@ -245,7 +245,8 @@ impl Search<'_, '_> {
             self.heap.push(fork);
         }
         let behind = self.quotes_end(at, len);
-        if at + len < behind && !self.strict_quotes {
+        let is_more = at + 2 * len < behind || at + len < behind && !self.may_go_on(&s, behind);
+        if is_more && !self.strict_quotes {
             // The quote is written twice: `""Paris"`
             let last = behind - len;
             let fork = self.double_quote(s, quote, Span::new(at, last));
