@@ -24,8 +24,11 @@ const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// Reads a text that is not strict JSON as a whole.
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
-    if let Some(inner) = decoded(text) {
-        return unwrapped(&inner, Span::new(0, text.len()), guide, options);
+    let inside = decoded(text);
+    if !inside.is_empty() {
+        let whole = Span::new(0, text.len());
+        let parses = inside.iter().map(|inner| unwrapped(inner, whole, guide, options));
+        return Parse::first_of(parses.collect());
     }
     let mut fuel = fuel_for(text.as_bytes());
     let mut trouble = None;
@@ -37,6 +40,9 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         let found = embedded.found;
         if found.is_empty() {
             continue;
+        }
+        if let Some(junk) = Found::junk_in(&found) {
+            return Parse::broken(Some((Problem::Unreadable, junk)));
         }
         let typed = lowest_price(&found);
         let parse = choose(text, found);
@@ -95,7 +101,8 @@ pub(crate) fn with_surplus(text: &str, from: usize) -> Option<Found> {
         _ => return None,
     };
     let end = value_end(bytes, from).ok()?;
-    let mut found = Found { cost: Cost::default(), span: Span::new(from, end), repairs: Vec::new() };
+    let mut found =
+        Found { cost: Cost::default(), span: Span::new(from, end), repairs: Vec::new(), has_junk: false };
     loop {
         let at = skip_space(bytes, found.span.end as usize);
         if bytes.get(at) != Some(&close) {

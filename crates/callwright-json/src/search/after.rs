@@ -40,8 +40,8 @@ impl Search<'_, '_> {
             }
             _ => {}
         }
-        if self.stray_comma(&s, at) {
-            let s = self.odd_comma(s, 1);
+        if let Some(len) = self.stray_comma(&s, at) {
+            let s = self.odd_comma(s, len);
             let s = State { cost: s.cost.plus(STRAY), ..s };
             return Some(self.next_element(s, frame));
         }
@@ -71,6 +71,10 @@ impl Search<'_, '_> {
             let s = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
             let extra = Cost::units(u32::from(s.text_end > 0));
             return Some(State { at: behind as u32, cost: s.cost.plus(extra), ..s });
+        }
+        if let Some(behind) = self.junk(&s, at) {
+            let s = self.leave_out(s, Span::new(at, behind));
+            return Some(State { at: behind as u32, ..s });
         }
         // A blank line and prose: the value was over, though it was not closed.
         let blank_line = self.bytes[end..at].iter().filter(|&&b| b == b'\n').count() > 1;

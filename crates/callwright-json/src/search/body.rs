@@ -8,11 +8,15 @@ use super::cost::{
     BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, Cost, HALF_OF_A_PAIR, INCHES, ODD_CLOSER, SWALLOW,
 };
 use super::escapes::Escapes;
-use super::{NONE, Quote, Search, State, Step};
+use super::{JUNK_LEFT_OUT, NONE, Quote, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Kinds, Problem, RepairKind, Span};
 
+/// More quotes in a row than this did not slip in, and it is looked for them behind each quote.
+const MOST_QUOTES: usize = 4;
+/// What else stands for a double quote.
+const SPELT: [&str; 4] = ["''", "\\\"", "&quot;", "&#34;"];
 /// What goes on for longer is no Windows path, in bytes: it is looked for behind many a drive.
 const LONGEST_PATH: usize = 1 << 10;
 impl Search<'_, '_> {
@@ -25,7 +29,7 @@ impl Search<'_, '_> {
         }
         let at = s.at as usize;
         let s = match quote {
-            Quote::Double => s,
+            Quote::Double if len == 1 => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
         let escapes = match quote.foreign_escapes() || self.in_arguments(&s) {
@@ -47,8 +51,20 @@ impl Search<'_, '_> {
 
     /// Enters a string whose opening `quote`, which should stand at `s.at`, is missing.
     pub(super) fn open_bare_string(&mut self, s: State, quote: Quote) -> State {
+        let is_laid_out = self.is_laid_out(s.at as usize);
         let s = self.edit(s, RepairKind::AddQuote, Span::at(s.at as usize), "\"");
+        // Where more stands in front of it than one blank, some may be the text's.
+        let s = if is_laid_out { s } else { State { habits: s.habits | JUNK_LEFT_OUT, ..s } };
         State { open: s.at, quote, escapes: Escapes::Json, step: Step::Body, comma: false, ..s }
+    }
+
+    /// Stands nothing but layout between the value at `at` and the sign that it follows?
+    fn is_laid_out(&self, at: usize) -> bool {
+        let before = self.bytes.get(..at).unwrap_or(&[]);
+        let sign = before.trim_ascii_end();
+        let gap = before.get(sign.len()..).unwrap_or(&[]);
+        matches!(sign.last(), Some(b':' | b'=' | b',' | b'[' | b'{' | b'(' | 0x80..))
+            && (gap.len() <= 1 || gap.contains(&b'\n'))
     }
 
     /// Goes on in a string up to the next place that needs a decision, and takes it.
@@ -135,9 +151,8 @@ impl Search<'_, '_> {
 
     /// The quote of `len` bytes at `at` may be the first of two that stand where one should: `"Paris"", …`
     fn closed_twice(&mut self, s: State, at: usize, len: usize) {
-        let behind = at + 2 * len;
-        let is_twice = self.bytes.get(at..at + len) == self.bytes.get(at + len..behind);
-        if !is_twice
+        let behind = self.quotes_end(at, len);
+        if behind == at + len
             || at == s.open as usize
             || len == 3 && s.quote.lead() < 0x80
             || !self.may_go_on(&s, behind)
@@ -155,6 +170,21 @@ impl Search<'_, '_> {
         let Some(ended) = self.end_string(s, at, len) else { return };
         let ended = self.double_quote(ended, s.quote, Span::new(at + len, behind));
         self.heap.push(State { at: behind as u32, cost: ended.cost.plus(cost), ..ended });
+    }
+
+    /// Where the run of quotes of `len` bytes ends that begins at `at`, blanks between them aside: `"" "`.
+    pub(super) fn quotes_end(&self, at: usize, len: usize) -> usize {
+        let quote = self.bytes.get(at..at + len);
+        let mut end = at + len;
+        for _ in 0..MOST_QUOTES {
+            let near = self.bytes.get(end..(end + MOST_QUOTES).min(self.bytes.len())).unwrap_or(&[]);
+            let next = end + near.iter().take_while(|byte| **byte == b' ').count();
+            if quote.is_none() || self.bytes.get(next..next + len) != quote {
+                break;
+            }
+            end = next + len;
+        }
+        end
     }
 
     /// A double quote inside a string of another sort.
@@ -296,6 +326,13 @@ impl Search<'_, '_> {
     /// `"say 'hi', …`, where it has its partner in the text.
     fn odd_closer(&mut self, s: &State, end: usize) -> usize {
         let body = self.text.get(s.open as usize..end).unwrap_or("");
+        if s.quote == Quote::Double
+            && let Some(spelt) = SPELT.iter().find(|spelt| body.ends_with(**spelt))
+            && body.matches(spelt).count() % 2 == 1
+        {
+            self.fuel -= body.len() as i64;
+            return spelt.len();
+        }
         let Some((at, last)) = body.char_indices().next_back() else { return 0 };
         let len = last.len_utf8();
         if at == 0

@@ -68,6 +68,8 @@ pub(super) const HALF_OF_A_PAIR: Cost = Cost::units(3);
 pub(super) const SWALLOW: Cost = Cost::units(8);
 /// A key that a schema with declared members allows, but does not declare.
 pub(super) const UNDECLARED: Cost = Cost::units(4);
+/// Something that belongs to nothing stands beside a value: a reading that leaves it out may win, and is then refused.
+pub(super) const JUNK: Cost = Cost::units(5);
 /// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
 pub(super) const NOISE: Cost = Cost::units(256);
 /// A string that is opened by one sort of quote and closed by another.

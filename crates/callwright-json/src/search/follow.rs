@@ -5,7 +5,7 @@ use core::iter::once;
 use core::ops::Range;
 
 use crate::scan::string_stop;
-use crate::spelling::wide;
+use crate::spelling::{skip_blank, wide};
 use crate::{Kinds, MAX_SLOTS, Member};
 
 /// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
@@ -21,6 +21,8 @@ pub(super) struct Key {
 const LONGEST_KEY: usize = 256;
 /// More signs than this between a name and what it stands between are no accident.
 const MOST_SIGNS: usize = 3;
+/// What belongs to nothing is shorter, in bytes: a longer piece is a part of a text.
+const LONGEST_JUNK: usize = 24;
 /// More signs than this did not slip in, in bytes.
 const LONGEST_NOISE: usize = 6;
 
@@ -50,6 +52,7 @@ impl Search<'_, '_> {
                     Some(_) if frame.is_object() => {
                         // It may be the next one's around it, whose bracket is missing.
                         self.key_at(s, next).is_some()
+                            || self.word_before(s, next).is_some()
                             || self.declared_key(&State { frame: frame.parent, ..*s }, next)
                             || (frame.shape == Shape::Arguments && !matches!(b, b';'))
                     }
@@ -59,14 +62,47 @@ impl Search<'_, '_> {
             b'`' if self.is_fence(next) => true,
             _ if Quote::opening(&self.bytes[next..]).is_some() => {
                 // A comma is missing, or strings stand side by side.
-                if frame.is_object() { self.key_at(s, next).is_some() } else { true }
+                !frame.is_object() || self.bytes[at..next].contains(&b'\n') || self.key_at(s, next).is_some()
             }
             b'+' if self.joins(next) => true,
             b'<' if self.at_tag(next) => true,
             _ if self.is_fence(next) => true,
             _ if next > at && frame.is_object() && self.key_at(s, next).is_some() => true,
-            _ => self.stray_comma(s, next) || self.noise(s, next).is_some(),
+            _ => {
+                self.stray_comma(s, next).is_some()
+                    || self.noise(s, next).is_some()
+                    || self.junk(s, next).is_some()
+            }
         }
+    }
+
+    /// Where the piece of text ends that stands at `at`, between a value and the comma or bracket behind it, and belongs to
+    /// nothing: `"a" sic, "b": 1`.
+    pub(super) fn junk(&self, s: &State, at: usize) -> Option<usize> {
+        let end = self.junk_end(at)?;
+        let frame = self.frame(s)?;
+        let (sign, len) = self.sign_at(end)?;
+        let next = self.peek_blank(end + len);
+        let goes_on = match sign {
+            b',' if frame.is_object() => {
+                self.declared_key(s, next)
+                    || self.bytes.get(next) == Some(&b'"') && self.key_at(s, next).is_some()
+            }
+            b',' => matches!(self.bytes.get(next), Some(b'"' | b'{' | b'[')),
+            close => close == frame.close,
+        };
+        goes_on.then_some(end)
+    }
+
+    /// The end of the text at `at`, up to the next comma, colon, bracket or quote, if it is short.
+    pub(super) fn junk_end(&self, at: usize) -> Option<usize> {
+        let near = self.bytes.get(at..(at + LONGEST_JUNK).min(self.bytes.len()))?;
+        let is_end = |n: &usize| {
+            matches!(near[*n], b',' | b':' | b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'<')
+                || super::mark(&self.bytes[at + n..]).is_some()
+        };
+        let len = (0..near.len()).find(is_end)?;
+        (0 < len).then_some(at + len)
     }
 
     /// Does a string follow the `+` at `at`?
@@ -74,15 +110,19 @@ impl Search<'_, '_> {
         Quote::opening(self.bytes.get(self.peek_blank(at + 1)..).unwrap_or(&[])).is_some()
     }
 
-    /// Does a sign that is no comma stand at `at` where one should, with a key or a string behind it: `"a"| "b"`?
-    pub(super) fn stray_comma(&self, s: &State, at: usize) -> bool {
-        let next = self.peek_blank(at + 1);
-        matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'))
-            && match self.frame(s) {
-                Some(frame) if frame.is_object() => self.key_at(s, next).is_some(),
-                Some(_) => Quote::opening(self.bytes.get(next..).unwrap_or(&[])).is_some(),
-                None => false,
-            }
+    /// The length of the signs at `at` that are no comma but stand where one should, with a key or a string behind them:
+    /// `"a"| "b"`.
+    pub(super) fn stray_comma(&self, s: &State, at: usize) -> Option<usize> {
+        let frame = self.frame(s)?;
+        let is_one = matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'));
+        let len = if is_one { 1 } else { self.signs_at(at).filter(|_| frame.is_object())? };
+        let next = self.peek_blank(at + len);
+        let goes_on = match frame.is_object() {
+            true if is_one => self.key_at(s, next).is_some(),
+            true => self.declared_key(s, next),
+            false => Quote::opening(self.bytes.get(next..).unwrap_or(&[])).is_some(),
+        };
+        goes_on.then_some(len)
     }
 
     /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`.
@@ -95,8 +135,7 @@ impl Search<'_, '_> {
 
     /// How many bytes the signs at `at` take that are no token, nor a part of one: no quotes, brackets, dots or commas.
     pub(super) fn signs_at(&self, at: usize) -> Option<usize> {
-        let is_sign =
-            |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !"{}[](),.:;\"'`%_\\…⋯".contains(c);
+        let is_sign = |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !"{}[](),.:;\"'`…⋯".contains(c);
         let text = self.text.get(at..)?;
         let len = text.find(|c| !is_sign(c)).unwrap_or(text.len());
         (0 < len && len <= LONGEST_NOISE && super::mark(&self.bytes[at..]).is_none()).then_some(len)
@@ -147,7 +186,7 @@ impl Search<'_, '_> {
 
     /// The same, in an object that `frame` is.
     pub(super) fn key_in(&self, frame: &Frame, at: usize) -> Option<Key> {
-        let whole = self.whole_key(at);
+        let whole = self.whole_key(at).map(|whole| self.without_blanks(frame, whole));
         let odd = || self.odd_key(frame, at).filter(|odd| whole.is_none_or(|whole| whole.to < odd.to));
         let plain = odd().into_iter().chain(whole).find(|key| self.is_key(frame, *key));
         let is_declared = |key: &Key| {
@@ -157,6 +196,25 @@ impl Search<'_, '_> {
         match plain.filter(|key| is_declared(key) && self.colon_at(self.peek_blank(key.end)).is_some()) {
             Some(key) => Some(key),
             None => self.anchored_key(frame, at).or(plain).or_else(|| self.torn_key(frame, at)),
+        }
+    }
+
+    /// `key` without the blanks inside its quotes, where only that makes it a declared one: `" title "`.
+    fn without_blanks(&self, frame: &Frame, key: Key) -> Key {
+        let name = self.text.get(key.from..key.to).unwrap_or("");
+        let (first, last) = (name.bytes().next(), name.bytes().last());
+        if !first.is_some_and(is_blank_byte) && !last.is_some_and(is_blank_byte) {
+            return key;
+        }
+        let from = skip_blank(self.bytes, key.from);
+        let rest = self.text.get(from..key.to).unwrap_or("");
+        let len = (0..=rest.len())
+            .find(|len| rest.is_char_boundary(*len) && key.to <= skip_blank(self.bytes, from + len));
+        let trimmed = rest.get(..len.unwrap_or(rest.len())).unwrap_or("");
+        let is_declared = |name: &str| matches!(self.guide.member(frame.place, name), Member::Declared(..));
+        match is_declared(trimmed) && !is_declared(name) {
+            true => Key { from, to: from + trimmed.len(), ..key },
+            false => key,
         }
     }
 
@@ -266,7 +324,12 @@ impl Search<'_, '_> {
             {
                 matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none()
             }
-            _ => false,
+            // `"a"| 1`
+            _ => {
+                key.to < key.end
+                    && matches!(member, Member::Declared(..))
+                    && self.noise_before(next, Kinds::ANY).is_some()
+            }
         };
         follows && member != Member::Forbidden
     }
@@ -284,6 +347,11 @@ impl Search<'_, '_> {
             }
         }
     }
+}
+
+/// May a blank of any script begin or end with this byte?
+fn is_blank_byte(byte: u8) -> bool {
+    byte <= b' ' || 0x7f <= byte
 }
 
 /// The lengths of the runs of signs, no brackets and no commas, that `text` begins with, the shortest first.

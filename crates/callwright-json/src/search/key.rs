@@ -9,6 +9,9 @@ use super::{Frame, Quote, Search, Shape, State, Step};
 use crate::spelling::colon;
 use crate::{Member, Problem, RepairKind, Span};
 
+/// A longer word did not slip in, in bytes.
+const LONGEST_WORD: usize = 12;
+
 impl Search<'_, '_> {
     pub(super) fn key(&mut self, s: State) -> Option<State> {
         let s = self.blank(s);
@@ -34,6 +37,10 @@ impl Search<'_, '_> {
             let s = self.edit(s, RepairKind::DropNoise, Span::new(at, at + len), "");
             return Some(State { at: next as u32, ..s });
         }
+        if let Some(behind) = self.word_before(&s, at) {
+            let s = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
+            return Some(State { at: behind as u32, ..s });
+        }
         if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
             return self.positional(s, frame);
         }
@@ -42,6 +49,14 @@ impl Search<'_, '_> {
             return None;
         };
         self.take_key(s, frame, key)
+    }
+
+    /// Where the word ends that stands at `at` in front of a declared key and belongs to nothing: `{um "a": 1}`.
+    pub(super) fn word_before(&self, s: &State, at: usize) -> Option<usize> {
+        let end = self.word_end(at);
+        let next = self.peek_blank(end);
+        let is_word = at < end && end < next && end - at <= LONGEST_WORD && self.key_at(s, at).is_none();
+        (is_word && self.declared_key(s, next)).then_some(next)
     }
 
     /// Takes a key and its colon.

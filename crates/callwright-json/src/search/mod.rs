@@ -28,7 +28,7 @@ use core::cmp::Ordering;
 use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
 
 pub(crate) use cost::Cost;
-use cost::price;
+use cost::{JUNK, price};
 use escapes::Escapes;
 pub(crate) use quote::{Quote, mark};
 
@@ -57,9 +57,24 @@ pub(crate) struct Found {
     pub(crate) cost: Cost,
     pub(crate) span: Span,
     pub(crate) repairs: Vec<Repair>,
+    /// It leaves out what may have been meant: where it is the cheapest, there is no reading.
+    pub(crate) has_junk: bool,
+}
+
+impl Found {
+    /// Where the cheapest of `found` leaves out what may have been meant.
+    pub(crate) fn junk_in(found: &[Found]) -> Option<Span> {
+        let cheapest = found.iter().map(|one| one.cost).min()?;
+        let one = found.iter().find(|one| one.cost == cheapest && one.has_junk)?;
+        let is_suspect = |kind| matches!(kind, RepairKind::DropNoise | RepairKind::AddQuote);
+        Some(one.repairs.iter().find(|repair| is_suspect(repair.kind)).map_or(one.span, |repair| repair.at))
+    }
 }
 
 const NONE: u32 = u32::MAX;
+
+/// The bit of [`State::habits`] for what was left out without knowing what it is.
+const JUNK_LEFT_OUT: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
@@ -476,6 +491,12 @@ impl<'t, 'g> Search<'t, 'g> {
     /// Records an edit and pays for it.
     fn edit(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
         pay(self.note(state, kind, at, put), kind)
+    }
+
+    /// Leaves out what stands `at` a place and belongs to nothing.
+    fn leave_out(&mut self, state: State, at: Span) -> State {
+        let state = self.note(state, RepairKind::DropNoise, at, "");
+        State { cost: state.cost.plus(JUNK), habits: state.habits | JUNK_LEFT_OUT, ..state }
     }
 
     /// Records an edit that costs nothing.

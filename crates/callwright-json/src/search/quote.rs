@@ -19,6 +19,14 @@ pub(crate) enum Quote {
     AngleSingle,
     /// `´a´`
     Acute,
+    /// `′a′`, `″a″`
+    Prime,
+    /// `❝a❞`, `❛a❜`
+    Heavy,
+    /// `〝a〞`
+    Reversed,
+    /// `｢a｣`
+    HalfCorner,
     /// `「a」`
     Corner,
     /// `『a』`
@@ -40,9 +48,14 @@ impl Quote {
             [b'"', ..] => Some((Quote::Double, 1)),
             [b'\'', ..] => Some((Quote::Single, 1)),
             [b'`', ..] => Some((Quote::Back, 1)),
+            [b'&', b'q', b'u', b'o', b't', b';', ..] => Some((Quote::Double, 6)),
             [0xe2, 0x80, 0x9c..=0x9f, ..] => Some((Quote::Curly, 3)),
             [0xe2, 0x80, 0x98..=0x9b, ..] => Some((Quote::CurlySingle, 3)),
             [0xe2, 0x80, 0xb9, ..] => Some((Quote::AngleSingle, 3)),
+            [0xe2, 0x80, 0xb2..=0xb7, ..] => Some((Quote::Prime, 3)),
+            [0xe2, 0x9d, 0x9b..=0x9e, ..] => Some((Quote::Heavy, 3)),
+            [0xe3, 0x80, 0x9d..=0x9f, ..] => Some((Quote::Reversed, 3)),
+            [0xef, 0xbd, 0xa2, ..] => Some((Quote::HalfCorner, 3)),
             [0xe3, 0x80, 0x8c, ..] => Some((Quote::Corner, 3)),
             [0xe3, 0x80, 0x8e, ..] => Some((Quote::CornerDouble, 3)),
             [0xef, 0xbc, 0x82, ..] => Some((Quote::Wide, 3)),
@@ -60,6 +73,10 @@ impl Quote {
             (Quote::Curly, [0xe2, 0x80, 0x9c..=0x9f, ..])
             | (Quote::CurlySingle, [0xe2, 0x80, 0x98..=0x9b, ..])
             | (Quote::AngleSingle, [0xe2, 0x80, 0xba, ..])
+            | (Quote::Prime, [0xe2, 0x80, 0xb2..=0xb7, ..])
+            | (Quote::Heavy, [0xe2, 0x9d, 0x9b..=0x9e, ..])
+            | (Quote::Reversed, [0xe3, 0x80, 0x9d..=0x9f, ..])
+            | (Quote::HalfCorner, [0xef, 0xbd, 0xa3, ..])
             | (Quote::Corner, [0xe3, 0x80, 0x8d, ..])
             | (Quote::CornerDouble, [0xe3, 0x80, 0x8f, ..])
             | (Quote::Wide, [0xef, 0xbc, 0x82, ..])
@@ -82,10 +99,10 @@ impl Quote {
             Quote::Double | Quote::TripleDouble => b'"',
             Quote::Single | Quote::TripleSingle => b'\'',
             Quote::Back => b'`',
-            Quote::Curly | Quote::CurlySingle | Quote::AngleSingle => 0xe2,
+            Quote::Curly | Quote::CurlySingle | Quote::AngleSingle | Quote::Prime | Quote::Heavy => 0xe2,
             Quote::Angle | Quote::Acute => 0xc2,
-            Quote::Corner | Quote::CornerDouble => 0xe3,
-            Quote::Wide | Quote::WideSingle => 0xef,
+            Quote::Corner | Quote::CornerDouble | Quote::Reversed => 0xe3,
+            Quote::Wide | Quote::WideSingle | Quote::HalfCorner => 0xef,
         }
     }
 
@@ -97,7 +114,9 @@ impl Quote {
 
 /// The length of the quote at the start of `bytes`, of whatever sort, whether it opens or closes.
 pub(crate) fn mark(bytes: &[u8]) -> Option<usize> {
-    let closes = || [Quote::Angle, Quote::AngleSingle, Quote::Corner, Quote::CornerDouble].into_iter();
+    let closes = || {
+        [Quote::Angle, Quote::AngleSingle, Quote::Corner, Quote::CornerDouble, Quote::HalfCorner].into_iter()
+    };
     let opening = Quote::opening(bytes).map(|(_, len)| len);
     opening.or_else(|| closes().find_map(|quote| quote.closing(bytes)))
 }

@@ -80,7 +80,8 @@ impl Search<'_, '_> {
         if !is_beaten && self.found.len() < super::MOST_READINGS {
             let span = Span::new(self.start as usize, s.at as usize);
             let repairs = self.repairs(&s);
-            self.found.push(Found { cost: s.cost, span, repairs });
+            let has_junk = s.habits & super::JUNK_LEFT_OUT != 0;
+            self.found.push(Found { cost: s.cost, span, repairs, has_junk });
         }
     }
 }

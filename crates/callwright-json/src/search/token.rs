@@ -54,6 +54,11 @@ impl Search<'_, '_> {
         };
         match rest {
             [b'/', b'/', ..] => line(),
+            [b'-', b'-', b' ', word, ..] if word.is_ascii_alphanumeric() => line(),
+            [b'<', b'!', b'-', b'-', ..] => {
+                let end = near.windows(3).position(|window| window == b"-->")?;
+                Some((at + end + 3, RepairKind::DropComment))
+            }
             [b'#', ..] if !matches!(self.bytes[..at].last(), Some(b'"' | b'\'' | b'`')) => line(),
             [b'/', b'*', ..] => {
                 let inside = near.get(2..)?;
@@ -61,6 +66,8 @@ impl Search<'_, '_> {
                 let end = slashes.places(inside).find(|slash| inside[..*slash].ends_with(b"*"))?;
                 Some((at + 2 + end + 1, RepairKind::DropComment))
             }
+            // A line that goes on: `"a" \⏎ "b"`
+            [b'\\', b'\n', ..] => Some((at + 2, RepairKind::DropEscape)),
             // `{\n  "a": 1}`, the `\n` written out
             [b'\\', b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
             _ => None,

@@ -18,6 +18,10 @@ impl Search<'_, '_> {
             // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
             let fork = self.open_bare_string(State { at: start as u32, ..s }, Quote::Double);
             self.heap.push(fork);
+            if let Some(behind) = self.noise_before(start, self.kinds(place)) {
+                let fork = self.edit(s, RepairKind::DropNoise, Span::new(start, behind), "");
+                self.heap.push(State { at: behind as u32, ..fork });
+            }
         }
         let s = self.blank(s);
         let at = s.at as usize;
@@ -84,6 +88,16 @@ impl Search<'_, '_> {
             }
             _ => match Quote::opening(&self.bytes[at..]) {
                 Some((quote, len)) => self.quoted(s, quote, len),
+                None if let Some(inner) = self.constructor(&s, at).filter(|_| kinds != Kinds::ANY) => {
+                    let group = self.group(s, inner - at, b')');
+                    self.heap.extend(group);
+                    self.bare_value(s)
+                }
+                None if let Some(behind) = self.junk_before(&s, at, kinds) => {
+                    let fork = self.leave_out(s, Span::new(at, behind));
+                    self.heap.push(State { at: behind as u32, ..fork });
+                    self.bare_value(s)
+                }
                 None => match python::prefix(self.bytes, at) {
                     0 => self.bare_value(s),
                     len => self.prefixed(s, len),
@@ -193,6 +207,30 @@ impl Search<'_, '_> {
         is_value.then_some(at + len)
     }
 
+    /// The place behind the name and the bracket that stand at `at` around a value: `str("x")`, `int(2)`.
+    fn constructor(&self, s: &State, at: usize) -> Option<usize> {
+        let end = self.word_end(at);
+        let name = self.bytes.get(at..end).filter(|_| s.frame != NONE && !self.arguments)?;
+        let is_name = name.first().is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(end) == Some(&b'(');
+        let inner = self.peek_blank(end + 1);
+        let is_value = self.bytes.get(inner).is_some_and(|b| matches!(b, b'"' | b'\'' | b'-' | b'0'..=b'9'));
+        (is_name && is_value).then_some(end + 1)
+    }
+
+    /// Where the piece of text ends that stands at `at`, in front of a value of one of these `kinds`, and belongs to nothing:
+    /// `"a": um "x"`.
+    fn junk_before(&self, s: &State, at: usize, kinds: Kinds) -> Option<usize> {
+        let end = self.junk_end(at).filter(|_| s.frame != NONE && !self.strict_quotes)?;
+        let is_value = match self.sign_at(end)?.0 {
+            b'{' => kinds.has(Kinds::OBJECT),
+            b'[' => kinds.has(Kinds::ARRAY),
+            _ => Quote::opening(&self.bytes[end..]).is_some() && kinds.has(Kinds::STRING),
+        };
+        // Letters right before a quote say how it is to be read.
+        let is_apart = self.bytes.get(end - 1).is_some_and(|byte| !byte.is_ascii_alphanumeric());
+        (is_value && is_apart).then_some(end)
+    }
+
     /// A string value; three quotes in a row may be one opening quote or three.
     fn quoted(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
         let at = s.at as usize;
@@ -206,15 +244,13 @@ impl Search<'_, '_> {
         {
             self.heap.push(fork);
         }
-        let behind = at + 2 * len;
-        if triple.is_none()
-            && self.bytes.get(at..at + len) == self.bytes.get(at + len..behind)
-            && !self.may_go_on(&s, behind)
-            && !self.strict_quotes
-        {
+        let behind = self.quotes_end(at, len);
+        let is_more = at + 2 * len < behind || at + len < behind && !self.may_go_on(&s, behind);
+        if is_more && !self.strict_quotes {
             // The quote is written twice: `""Paris"`
-            let fork = self.double_quote(s, quote, Span::new(at, at + len));
-            let fork = self.open_string(State { at: (at + len) as u32, ..fork }, quote, len);
+            let last = behind - len;
+            let fork = self.double_quote(s, quote, Span::new(at, last));
+            let fork = self.open_string(State { at: last as u32, ..fork }, quote, len);
             self.heap.extend(fork);
         }
         self.open_string(s, quote, len)
