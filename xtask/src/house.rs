@@ -1,13 +1,14 @@
 //! The house rules that reading lines can hold: in goes every file that git knows or would add, out come
 //! breaches and notes.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::root;
+use crate::{prose, root};
 
 /// What reading the files found.
 #[derive(Default)]
@@ -47,11 +48,18 @@ pub(crate) fn read() -> Result<House> {
         .context("cannot run git")?;
     ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim());
     let mut house = House::default();
+    let mut files = BTreeMap::new();
     for path in String::from_utf8_lossy(&output.stdout).lines() {
-        // A file that is no text, or that is deleted but still known, has no lines to read.
-        let Ok(text) = fs::read_to_string(root.join(path)) else { continue };
-        house.file(path, &text);
+        // A file that is no text has no lines to read, and one that is deleted but still known is not there.
+        let text = fs::read_to_string(root.join(path)).ok();
+        if let Some(text) = &text {
+            house.file(path, text);
+        }
+        if text.is_some() || root.join(path).exists() {
+            files.insert(path.to_owned(), text);
+        }
     }
+    house.breaches.extend(prose::breaches(&files));
     Ok(house)
 }
 
@@ -65,7 +73,7 @@ impl House {
             self.name_and_length(path, text);
         }
         if path.starts_with("crates/") && path.ends_with("/Cargo.toml") {
-            self.forbids_unsafe(path, text);
+            self.manifest(path, text);
         }
         if path == "crates/callwright-json/src/lib.rs" && !text.contains("#![no_std]") {
             self.breach(path, 1, "callwright-json is `#![no_std]`");
@@ -101,7 +109,12 @@ impl House {
         }
     }
 
-    fn forbids_unsafe(&mut self, path: &str, manifest: &str) {
+    fn manifest(&mut self, path: &str, manifest: &str) {
+        let is_published = !manifest.contains("\npublish = false\n");
+        let mut missing = ["description", "readme", "homepage", "keywords", "categories"].into_iter();
+        if is_published && let Some(key) = missing.find(|key| !manifest.contains(&format!("\n{key} = "))) {
+            self.breach(path, 1, &format!("a crate that is published has `{key}`"));
+        }
         if !manifest.contains("[lints]\nworkspace = true") {
             self.breach(path, 1, "the workspace's lints, which forbid unsafe code, are not switched on");
         }
@@ -211,7 +224,11 @@ mod tests {
             ("README.md", format!("see `{}main`", PLACES[0])),
             ("docs/a.md", format!("{} 12 says so", TICKETS[0])),
             ("docs/a.md", format!("asked in {} #7", TICKETS[1].to_uppercase())),
-            ("crates/x/Cargo.toml", String::from("[package]\nname = \"x\"")),
+            ("crates/x/Cargo.toml", String::from("[package]\npublish = false\n")),
+            (
+                "crates/x/Cargo.toml",
+                String::from("[package]\ndescription = \"x\"\n[lints]\nworkspace = true"),
+            ),
             ("crates/callwright-json/src/lib.rs", String::from("//! json")),
             (PURE_FILE, String::from("use std::fs;")),
             (PURE_FILE, String::from("use std::{\n    collections::HashMap,\n    time::Instant,\n};")),

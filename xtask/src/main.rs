@@ -1,4 +1,4 @@
-//! The house's own commands: `cargo xtask tidy | test | python | wheel | documented | e2e | score DIR | bench gateway | bench store`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | documented | reference | e2e | score DIR | bench gateway | bench store`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
@@ -9,6 +9,7 @@ mod house;
 mod layers;
 mod packages;
 mod postgres;
+mod prose;
 mod python;
 mod score;
 mod step;
@@ -20,12 +21,13 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "\
-usage: cargo xtask tidy         the layer table and the house rules
+usage: cargo xtask tidy         the layer table, the house rules, and the words and links of the documents
        cargo xtask test         everything, in order, with the seconds of each step
        cargo xtask python       of these, what is in Python (needs Python 3.11 with pip)
        cargo xtask wheel        the Python package: a wheel for this machine, and a source archive that builds offline,
                                 in target/wheels
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
+       cargo xtask reference    write docs/reference.md and docs/callwright.schema.json anew
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
                                 the cells whose names hold NAME, such as gateway/langchain (needs Python 3, npm);
                                 --only dialects: which dialect a small model does best with (minutes);
@@ -35,8 +37,9 @@ usage: cargo xtask tidy         the layer table and the house rules
        cargo xtask bench gateway
                                 what the gateway costs, beside nginx (Linux, two cores); --gate: fail where a
                                 figure is over its bound; --only NAME: what has it in its name, of call, text,
-                                agent, prose, arguments, paced, latency, ready, cores, streams; --rounds N,
-                                --seconds S: how often, how long; --ours FILE: a gateway that is built already
+                                agent, prose, short, arguments, paced, latency, ready, cores, streams; --rounds N,
+                                --seconds S: how often, how long; --ours FILE: a gateway that is built already;
+                                --store off: keeping nothing, where by default all is kept
        cargo xtask bench store  what a store of a million nodes takes to answer, and a write costs a request;
                                 --gate as above; --nodes N: another number";
 
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         ["python"] => suite::python(),
         ["wheel"] => python::wheel(),
         ["documented"] => suite::documented(),
+        ["reference"] => reference(),
         ["documented", documented::HERE] => documented::run_here(false),
         ["documented", documented::ALONE] => documented::run_here(true),
         ["e2e"] => suite::e2e("", None),
@@ -99,6 +103,24 @@ fn tidy() -> Result<()> {
     match breaches.len() {
         0 => Ok(()),
         n => bail!("{n} breaches of the house rules"),
+    }
+}
+
+/// Has the test that compares the configuration's reference write it.
+fn reference() -> Result<()> {
+    let mut test = step::cargo(&root()?);
+    test.args([
+        "test",
+        "--quiet",
+        "--package",
+        "callwright-cli",
+        "--bin",
+        "callwright",
+        "the_reference_is_current",
+    ]);
+    match step::run(test.env("CALLWRIGHT_WRITE_REFERENCE", "1"))?.ok {
+        true => Ok(()),
+        false => bail!("the reference was not written"),
     }
 }
 

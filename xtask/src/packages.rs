@@ -8,11 +8,25 @@ use anyhow::{Context, Result};
 
 use crate::step::{self, cargo};
 
-/// What is packed; each needs those before it.
-const PACKED: [&str; 2] = ["callwright-json", "callwright"];
+/// What is published; each needs some of those before it.
+const PUBLISHED: [&str; 10] = [
+    "callwright-json",
+    "callwright",
+    "callwright-macros",
+    "callwright-template",
+    "callwright-replay",
+    "callwright-store",
+    "callwright-relay",
+    "callwright-gateway",
+    "callwright-agent",
+    "callwright-cli",
+];
 
-/// Packs the libraries, unpacks them outside of the workspace, and checks the last of them there: against the packed
-/// JSON reader, which no registry has yet.
+/// What is built from its package as well; each needs those before it.
+const BUILT: [&str; 2] = ["callwright-json", "callwright"];
+
+/// Packs what is published, unpacks the engine outside of the workspace, and checks it there: against the packed JSON
+/// reader, which no registry has yet.
 ///
 /// `cargo package` verifies too, but what it has unpacked once it does not unpack again for the same version.
 ///
@@ -24,7 +38,7 @@ pub(crate) fn packages(root: &Path) -> Result<bool> {
     let _ = fs::remove_dir_all(&packed);
     let mut package = cargo(root);
     package.args(["package", "--allow-dirty", "--no-verify"]);
-    if !step::run(package.args(PACKED.iter().flat_map(|name| ["--package", name])))?.ok {
+    if !step::run(package.args(PUBLISHED.iter().flat_map(|name| ["--package", name])))?.ok {
         return Ok(false);
     }
     let unpacked = env::temp_dir().join(format!("callwright-packages-{}", process::id()));
@@ -35,7 +49,7 @@ pub(crate) fn packages(root: &Path) -> Result<bool> {
 }
 
 fn builds(root: &Path, packed: &Path, unpacked: &Path) -> Result<bool> {
-    for name in PACKED {
+    for name in BUILT {
         let folder = unpacked.join(name);
         fs::create_dir_all(&folder)?;
         let archive = archive(packed, name)?.with_context(|| format!("{name} was not packed"))?;
@@ -45,7 +59,7 @@ fn builds(root: &Path, packed: &Path, unpacked: &Path) -> Result<bool> {
             return Ok(false);
         }
     }
-    let [reader, engine] = PACKED.map(|name| unpacked.join(name));
+    let [reader, engine] = BUILT.map(|name| unpacked.join(name));
     let mut check = cargo(root);
     check.args(["check", "--manifest-path"]).arg(engine.join("Cargo.toml"));
     check.arg("--target-dir").arg(root.join("target"));

@@ -2,9 +2,6 @@
 
 use std::fmt::Write;
 
-/// How many events a streamed answer has, `[DONE]` not counted.
-pub(crate) const EVENTS: usize = 200;
-
 /// One kind of request. Its name is the model's, by which the upstream knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
@@ -16,6 +13,8 @@ pub(crate) enum Case {
     Agent,
     /// Three tools; the answer is prose, streamed as fast as it goes.
     Prose,
+    /// The same, no longer than most answers are.
+    Short,
     /// The same with a pause before each event, as models make them.
     Paced,
     /// Three tools; the answer is a call whose arguments are streamed.
@@ -23,7 +22,8 @@ pub(crate) enum Case {
 }
 
 impl Case {
-    const ALL: [Case; 6] = [Case::Call, Case::Text, Case::Agent, Case::Prose, Case::Paced, Case::Arguments];
+    const ALL: [Case; 7] =
+        [Case::Call, Case::Text, Case::Agent, Case::Prose, Case::Short, Case::Paced, Case::Arguments];
 
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
@@ -32,6 +32,7 @@ impl Case {
             Case::Text => "text",
             Case::Agent => "agent",
             Case::Prose => "prose",
+            Case::Short => "short",
             Case::Paced => "paced",
             Case::Arguments => "arguments",
         }
@@ -44,7 +45,7 @@ impl Case {
 
     /// Is the answer a stream?
     pub(crate) fn is_stream(self) -> bool {
-        matches!(self, Case::Prose | Case::Paced | Case::Arguments)
+        matches!(self, Case::Prose | Case::Short | Case::Paced | Case::Arguments)
     }
 
     /// The body of a request.
@@ -74,10 +75,15 @@ impl Case {
         )
     }
 
+    /// How many events a streamed answer has, `[DONE]` not counted.
+    fn n_events(self) -> usize {
+        if self == Case::Short { 46 } else { 200 }
+    }
+
     /// The events of a streamed answer, `[DONE]` among them. Each is about 200 bytes long.
     pub(crate) fn events(self) -> Vec<String> {
         let mut events: Vec<String> =
-            (0..EVENTS - 1).map(|n| event(self.name(), &self.delta(n), "null")).collect();
+            (0..self.n_events() - 1).map(|n| event(self.name(), &self.delta(n), "null")).collect();
         let finish = if self == Case::Arguments { "\"tool_calls\"" } else { "\"stop\"" };
         events.push(event(self.name(), "{}", finish));
         events.push(String::from("data: [DONE]\n\n"));
@@ -86,14 +92,14 @@ impl Case {
 
     fn delta(self, n: usize) -> String {
         const WORDS: [&str; 8] = [" the", " entries", " of", " group", " are", " summed", " once,", " then"];
-        const LAST: usize = EVENTS - 2;
+        let last = self.n_events() - 2;
         let word = WORDS[n % WORDS.len()];
         match (self, n) {
             (Case::Arguments, 0) => String::from(
                 r#"{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_8f2a9c","type":"function","function":{"name":"tool_1","arguments":""}}]}"#,
             ),
             (Case::Arguments, 1) => piece(r#"{\"path\": \"src/report.rs\", \"pattern\": \""#),
-            (Case::Arguments, LAST) => piece(r#"\", \"limit\": 20}"#),
+            (Case::Arguments, n) if n == last => piece(r#"\", \"limit\": 20}"#),
             (Case::Arguments, _) => piece(word),
             (_, 0) => String::from(r#"{"role":"assistant","content":""}"#),
             _ => format!(r#"{{"content":"{word}"}}"#),

@@ -165,7 +165,7 @@ fn sum(models: &BTreeMap<String, Counts>) -> Counts {
 }
 
 fn table(models: &BTreeMap<String, Counts>) -> String {
-    let mut table = String::from("answers  with calls  defects raw  after healing    fall  wrong  model\n");
+    let mut table = String::from("answers  with calls  defects raw   after repair    fall  wrong  model\n");
     let all = sum(models);
     let of_all = (1 < models.len()).then_some(("all", &all));
     for (model, counts) in models.iter().map(|(model, counts)| (model.as_str(), counts)).chain(of_all) {

@@ -63,7 +63,7 @@ pub(crate) fn run(all: bool, pen: Pen) -> Result<(), Failure> {
     let shown = demo.example.len();
     writeln!(
         out,
-        "{heading}{shown} of {n_examples} examples: the text, what is mended or refused, what a client gets.\n"
+        "{heading}{shown} of {n_examples} examples: the text, what is repaired or refused, what a client gets.\n"
     )?;
     for (number, example) in (1..).zip(&demo.example) {
         let mut shown = example.shown(pen, &demo.tools, number).map_err(broken)?;

@@ -131,7 +131,7 @@ impl Patient {
                 &[
                     "- Improve the descriptions of the parameters.",
                     "- Put examples into the descriptions.",
-                    "- Use `enum` where only certain values are right: a wrong one is then fed back with them.",
+                    "- Use `enum` where only certain values are right: a wrong one then goes back to the model with them.",
                 ],
             ),
             (

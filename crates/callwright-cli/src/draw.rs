@@ -94,7 +94,7 @@ impl Pen {
                 let class = class_of(&healed.repairs);
                 let class = if healed.coercions.is_empty() { class } else { class.max(Class::Inferred) };
                 let title = done(class, &healed.repairs, &healed.coercions);
-                self.line(&mut out, mended(class), &title, mends(text, origin, &healed.repairs));
+                self.line(&mut out, repaired(class), &title, marks(text, origin, &healed.repairs));
                 self.coercions(&mut out, &healed.coercions);
             }
             Err(reason) => {
@@ -102,7 +102,7 @@ impl Pen {
                 let title = door::sentence(&feedback);
                 self.line(
                     &mut out,
-                    Level::ERROR.with_name("not healed"),
+                    Level::ERROR.with_name("not repaired"),
                     &title,
                     suspects(origin, &feedback),
                 );
@@ -119,8 +119,8 @@ impl Pen {
             class => done(class, &call.repairs, &call.coercions),
         };
         let title = format!("call {number}, `{}` ({}): {done}", call.name, call.dialect);
-        let marks = mends(text, origin, &call.repairs);
-        self.line(out, mended(call.class()), &title, marks);
+        let marks = marks(text, origin, &call.repairs);
+        self.line(out, repaired(call.class()), &title, marks);
         if let Some(from) = &call.renamed_from {
             let _ = writeln!(out, "  the model wrote the name as `{}`", harmless(from));
         }
@@ -182,15 +182,15 @@ fn done(class: Class, repairs: &[Repair], coercions: &[Coercion]) -> String {
     format!("{what} ({})", words::class(class))
 }
 
-fn mended(class: Class) -> Level<'static> {
+fn repaired(class: Class) -> Level<'static> {
     match class {
         Class::Exact => Level::NOTE.with_name("valid"),
-        Class::Lossless | Class::Inferred => Level::WARNING.with_name("mended"),
+        Class::Lossless | Class::Inferred => Level::WARNING.with_name("repaired"),
     }
 }
 
-/// The places that were mended. Equal repairs beyond the first few are told, not shown.
-fn mends(text: &str, origin: &str, repairs: &[Repair]) -> Vec<Excerpt> {
+/// The places that were repaired. Equal repairs beyond the first few are counted, not shown.
+fn marks(text: &str, origin: &str, repairs: &[Repair]) -> Vec<Excerpt> {
     let mut marks = Vec::new();
     for (kind, count) in callwright_json::tally(repairs) {
         let alike = repairs.iter().filter(|repair| repair.kind == kind);

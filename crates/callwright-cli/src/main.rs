@@ -20,6 +20,7 @@ mod draw;
 mod failure;
 mod harmless;
 mod heal;
+mod health;
 mod input;
 mod jsonl;
 mod kept;
@@ -34,6 +35,7 @@ mod replay;
 mod run;
 mod runtime;
 mod serve;
+mod shell;
 mod statistics;
 mod template;
 mod tools;
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Key => key::run(),
+        Command::Health { address } => health::run(*address),
         Command::Dialects(args) => dialects::run(args),
         Command::Parse(args) => parse::run(args, pen),
         Command::Heal(args) => heal::run(args, pen),
@@ -78,6 +81,8 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Demo { all } => demo::run(*all, pen),
+        Command::Completions { shell } => shell::completions(*shell),
+        Command::Man { folder } => shell::manual(folder),
         Command::Sessions(args) => kept::sessions(args),
         Command::Statistics(args) => statistics::run(args),
         Command::Show(args) => kept::show(args, pen),

@@ -123,7 +123,7 @@ fn heal_draws_and_writes() {
 fn what_cannot_be_healed_says_why() {
     let ran = run(&["heal", "--finish-reason", "length"], "{\"path\": \"te");
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    assert!(ran.err.starts_with("not healed: "), "{}", ran.err);
+    assert!(ran.err.starts_with("not repaired: "), "{}", ran.err);
     let ran = run(&["heal", "--json"], "{\"a\": 1} {\"a\": 2}");
     assert_eq!(ran.code, 1);
     assert!(ran.json()["error"].is_string(), "{}", ran.out);
@@ -222,6 +222,27 @@ fn the_exit_codes_are_documented() {
     for code in 0..=7 {
         assert!(ran.out.contains(&format!("\n  {code}  ")), "{code} in {}", ran.out);
     }
+}
+
+#[test]
+fn shells_are_told_of_each_command() {
+    let commands = ["serve", "run", "parse", "heal", "completions"];
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ran = run(&["completions", shell], "");
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(commands.iter().all(|name| ran.out.contains(name)), "{shell}");
+    }
+    let folder = std::env::temp_dir().join(format!("callwright-manual-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let place = folder.to_string_lossy();
+    assert_eq!(run(&["man", &place], "").code, 0);
+    for name in ["callwright", "callwright-serve", "callwright-mcp-call"] {
+        let page = std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap();
+        assert!(page.contains(".SH SYNOPSIS"), "{name}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    let ran = run(&["man", &place], "");
+    assert_eq!(ran.code, 3, "a folder that is not there");
 }
 
 #[test]
@@ -443,9 +464,9 @@ fn the_demo_needs_nothing_and_shows_what_it_says() {
     for example in examples {
         let shows = |start: &str| example.iter().any(|line| line.starts_with(start));
         let (refused, no_call) = (example[0].ends_with(": refused"), example[0].ends_with("no call"));
-        assert_eq!(shows("refused: ") || shows("not healed: "), refused, "{example:#?}");
+        assert_eq!(shows("refused: ") || shows("not repaired: "), refused, "{example:#?}");
         assert_eq!(shows("note: no call"), no_call, "{example:#?}");
-        assert_eq!(shows("mended: ") || shows("valid: "), !refused && !no_call, "{example:#?}");
+        assert_eq!(shows("repaired: ") || shows("valid: "), !refused && !no_call, "{example:#?}");
     }
 }
 
@@ -461,7 +482,7 @@ fn the_demo_is_short_begins_with_a_call_that_is_made_and_says_how_to_go_on() {
     assert!(ran.out.lines().count() <= 120, "{}", ran.out.lines().count());
     assert!(ran.out.starts_with("What Callwright does"), "{}", ran.out);
     let (first, _) = ran.out.split_once("\n2. ").unwrap();
-    assert!(first.contains("\nmended: ") && first.contains("finish_reason  tool_calls"), "{first}");
+    assert!(first.contains("\nrepaired: ") && first.contains("finish_reason  tool_calls"), "{first}");
     let (_, next) = ran.out.split_once("\nnext steps\n").unwrap();
     assert!(
         next.lines().count() == 3 && next.lines().all(|line| line.starts_with("  callwright ")),

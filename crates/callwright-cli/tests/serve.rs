@@ -99,26 +99,48 @@ fn what_cannot_be_used_is_named_with_its_line() {
 }
 
 #[test]
-fn the_documented_file_is_taken() {
-    let page = include_str!("../../../docs/configuration.md");
-    let (_, rest) = page.split_once("```toml\n").unwrap();
-    let (text, _) = rest.split_once("```").unwrap();
+fn the_sample_is_taken_with_all_its_lines_switched_on() {
+    let sample = include_str!("../../../examples/callwright.toml");
+    // `#key` is a line that is switched off, `# Words` a comment.
+    let is_off = |line: &str| line.starts_with('#') && !line.starts_with("# ") && line != "#";
+    // There are no certificates here, and a dialect has one grammar: `string_mark` is for another than the sample's.
+    let is_apart = |line: &&str| line.starts_with("#ca_file") || line.starts_with("#string_mark");
+    let lines = sample.lines().filter(|line| !is_apart(line));
+    let text: Vec<&str> = lines.map(|line| if is_off(line) { &line[1..] } else { line }).collect();
     file(
         "tokenizer_config.json",
         r#"{"response_template": {"start_anchor": "<a>", "fields": {"tool_calls": {
         "open_pattern": "⟦do (?P<name>\\w+)⟧", "close": "⟦done⟧", "repeats": true, "content": "json",
         "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}}}}"#,
     );
-    let config = file("documented.toml", text);
+    let config = file("sample.toml", text.join("\n"));
     let env = [("LOCAL_KEY", "sk-1"), ("TEAM", "a"), ("COLLECTOR_KEY", "k")];
     let (code, out, err) = check(&["--config", &config], &env);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     // All that can be set is there.
-    for key in
-        ["server.stall_seconds = 60", "limits.tool_sets = 256", "capability.probe = true", "log.level = info"]
-    {
+    for key in [
+        "server.stall_seconds = 60",
+        "limits.compiled_tools = 67108864",
+        "capability.probe = true",
+        "log.level = info",
+    ] {
         assert!(out.contains(&format!("set            {key}  (file)")), "{key} in {out}");
     }
+}
+
+#[test]
+fn health_says_whether_a_gateway_is_alive() {
+    // Without a key: whoever checks has none.
+    let serving = Serving::start(&["--key-hash", &"0".repeat(64)], &[]);
+    let address = serving.address.clone();
+    let ran = run(&["health", &address], "");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "live\n"), "{}", ran.err);
+    serving.end();
+    let ran = run(&["health", &address], "");
+    assert!(ran.code == 3 && ran.err.contains(&address), "{}", ran.err);
+    let other = Replay::start(Script::from_toml("").unwrap()).unwrap();
+    let ran = run(&["health", &other.addr().to_string()], "");
+    assert!(ran.code == 3 && ran.err.contains("not that of a live gateway"), "{}", ran.err);
 }
 
 #[test]

@@ -41,10 +41,10 @@ impl Admission {
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match self {
             Admission::Keys(keys) => {
-                let known = bearer(headers).is_some_and(|key| is_known(keys, key));
+                let known = sent_keys(headers).any(|key| is_known(keys, key));
                 if known { Ok(()) } else { Err(Problem::unauthorized()) }
             }
-            Admission::Loopback if !is_local(headers) => Err(Problem::foreign_host()),
+            Admission::Loopback if !is_local(headers) => Err(Problem::foreign_host(named_host(headers))),
             Admission::Loopback | Admission::Anyone => Ok(()),
         }
     }
@@ -61,8 +61,7 @@ impl Admission {
         match self {
             Admission::Keys(keys) => {
                 let known = |key: &[u8]| is_known(keys, key);
-                let is_in =
-                    bearer(headers).is_some_and(known) || basic(headers).is_some_and(|key| known(&key));
+                let is_in = sent_keys(headers).any(known) || basic(headers).is_some_and(|key| known(&key));
                 if is_in { Ok(()) } else { Err(Problem::unauthorized_page()) }
             }
             Admission::Loopback => self.check(headers),
@@ -108,6 +107,30 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
     let kind = kind.as_bytes();
     let kind = kind.split(|b| *b == b';').next().unwrap_or(kind).trim_ascii();
     if kind.eq_ignore_ascii_case(b"application/json") { Ok(()) } else { Err(Problem::not_json()) }
+}
+
+/// The same of what is passed on, where other types are taken too: not from a page. A form is something that a page can
+/// send without asking first.
+///
+/// # Errors
+/// A page sends something else than JSON.
+pub(crate) fn is_json_of_a_page(headers: &HeaderMap) -> Result<(), Problem> {
+    if headers.contains_key(ORIGIN) { is_json(headers) } else { Ok(()) }
+}
+
+/// The keys that a request brings: in `Authorization: Bearer KEY`, and where clients of Anthropic and of Azure put them.
+fn sent_keys(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+    let named = KEY_HEADERS.into_iter().filter_map(|name| headers.get(name));
+    bearer(headers).into_iter().chain(named.map(|value| value.as_bytes().trim_ascii()))
+}
+
+/// What clients that do not use `Authorization` send their key in.
+const KEY_HEADERS: [&str; 2] = ["x-api-key", "api-key"];
+
+/// The host that is asked for, without its port.
+fn named_host(headers: &HeaderMap) -> &str {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    host.split(':').next().unwrap_or(host)
 }
 
 /// The key of `Authorization: Bearer KEY`.

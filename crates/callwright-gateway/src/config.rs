@@ -62,6 +62,8 @@ pub struct ServerConfig {
     pub workers: usize,
     /// How many requests may be open at once. Any more are answered 503.
     pub open_requests: usize,
+    /// The origins whose pages may ask from a browser, `https://app.example`; `*` stands for any. Without one, none may.
+    pub cors_origins: Vec<String>,
     /// How long a connection may take for a request's headers, its idle time before them included.
     pub header_seconds: f64,
     /// How long a request's body may take.
@@ -79,6 +81,7 @@ impl Default for ServerConfig {
         ServerConfig {
             workers: 0,
             open_requests: 16_384,
+            cors_origins: Vec::new(),
             header_seconds: 60.0,
             body_seconds: 60.0,
             stall_seconds: 60.0,

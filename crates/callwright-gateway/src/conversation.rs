@@ -3,41 +3,54 @@
 //! A request holds the whole conversation so far. New is what stands behind the model's last turn; before that are
 //! turns that were kept when they happened, if this server saw them.
 
+use bytes::Bytes;
 use callwright::json;
 use callwright::value::Value;
-use callwright_store::{NewNode, NodeKind, SessionRef};
+use callwright_store::{Before, NewNode, NodeKind, SessionRef};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 /// A request's conversation.
 #[derive(Default)]
 pub(crate) struct Conversation {
-    /// All up to the model's last turn, that turn included.
-    pub(crate) before: Vec<NewNode>,
+    /// All up to the model's last turn, that turn included; made only where the session is not there yet.
+    pub(crate) before: Before,
+    /// Has no model answered in it yet?
+    begins: bool,
     /// What was said since.
     pub(crate) new: Vec<NewNode>,
     /// The user's first message.
     first: String,
 }
 
+/// The messages are read one by one, and most of them not at all.
 #[derive(Deserialize)]
-struct Request {
-    #[serde(default)]
-    messages: Vec<Value>,
+struct Request<'t> {
+    #[serde(borrow, default)]
+    messages: Vec<&'t RawValue>,
 }
 
 impl Conversation {
     /// Of a request's body; of what is none, nothing.
-    pub(crate) fn of(body: &[u8]) -> Conversation {
+    pub(crate) fn of(body: &Bytes) -> Conversation {
         let Ok(Request { messages }) = serde_json::from_slice(body) else { return Conversation::default() };
-        let role =
-            |message: &Value| message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let first = messages.iter().find(|message| role(message) == "user").map(text).unwrap_or_default();
-        let n_before =
-            messages.iter().rposition(|message| role(message) == "assistant").map_or(0, |at| at + 1);
-        let mut before: Vec<NewNode> = messages.iter().map(|message| node(&role(message), message)).collect();
-        let new = before.split_off(n_before);
-        Conversation { before, new, first }
+        let mut values = messages.iter().map(|message| value(message));
+        let first = values.find(|message| role(message) == "user").map_or_else(String::new, |m| text(&m));
+        let mut new: Vec<NewNode> = Vec::new();
+        let mut n_before = messages.len();
+        for message in messages.iter().rev().map(|message| value(message)) {
+            if role(&message) == "assistant" {
+                break;
+            }
+            new.push(node(&message));
+            n_before -= 1;
+        }
+        new.reverse();
+        let begins = n_before == 0;
+        let body = body.clone();
+        let before = if begins { Before::default() } else { Before::made_by(move || nodes(&body, n_before)) };
+        Conversation { before, begins, new, first }
     }
 
     /// The session: the one that the client names, or else the one that begins as this does.
@@ -49,7 +62,7 @@ impl Conversation {
         }
         let digest: [u8; 32] = Sha256::digest(self.first.as_bytes()).into();
         let fingerprint = digest[..12].iter().map(|byte| format!("{byte:02x}")).collect();
-        SessionRef::Conversation { fingerprint, begins: self.before.is_empty(), name: request.to_owned() }
+        SessionRef::Conversation { fingerprint, begins: self.begins, name: request.to_owned() }
     }
 
     /// The user's first words.
@@ -58,8 +71,23 @@ impl Conversation {
     }
 }
 
-fn node(role: &str, message: &Value) -> NewNode {
-    let kind = match role {
+/// The first messages of a body as nodes.
+fn nodes(body: &[u8], most: usize) -> Vec<NewNode> {
+    let Ok(Request { messages }) = serde_json::from_slice(body) else { return Vec::new() };
+    messages.iter().take(most).map(|message| node(&value(message))).collect()
+}
+
+fn value(message: &RawValue) -> Value {
+    // It has been read as JSON already.
+    serde_json::from_str(message.get()).unwrap_or_default()
+}
+
+fn role(message: &Value) -> &str {
+    message.get("role").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn node(message: &Value) -> NewNode {
+    let kind = match role(message) {
         "system" | "developer" => NodeKind::System,
         "assistant" => NodeKind::Assistant,
         "tool" | "function" => NodeKind::ToolResult,
@@ -93,7 +121,7 @@ mod tests {
     use super::*;
 
     fn of(messages: Value) -> Conversation {
-        Conversation::of(json!({"model": "m", "messages": messages}).to_string().as_bytes())
+        Conversation::of(&json!({"model": "m", "messages": messages}).to_string().into())
     }
 
     fn kinds(nodes: &[NewNode]) -> Vec<&str> {
@@ -105,7 +133,7 @@ mod tests {
         let (system, user) =
             (json!({"role": "system", "content": "At 10:00."}), json!({"role": "user", "content": "Hi."}));
         let begun = of(json!([system, user]));
-        assert_eq!((kinds(&begun.before), kinds(&begun.new)), (vec![], vec!["system", "user"]));
+        assert_eq!((begun.begins, kinds(&begun.new)), (true, vec!["system", "user"]));
         assert_eq!(begun.title(), "Hi.");
 
         let later = of(json!([
@@ -115,7 +143,7 @@ mod tests {
             {"role": "tool", "tool_call_id": "call_1", "content": "1"},
             {"role": "user", "content": "Go on."},
         ]));
-        assert_eq!(kinds(&later.before), ["system", "user", "assistant"]);
+        assert!(!later.begins);
         assert_eq!(kinds(&later.new), ["tool_result", "user"]);
         assert_eq!(later.new[0].call.as_deref(), Some("call_1"));
         let parts = |conversation: &Conversation| match conversation.session(None, "r") {
@@ -131,7 +159,7 @@ mod tests {
     #[test]
     fn what_is_no_conversation_is_none() {
         for body in ["", "[]", "{\"messages\": 1}", "{\"messages\": [1, null, {\"role\": 2}]}"] {
-            assert_eq!(Conversation::of(body.as_bytes()).title(), "", "{body}");
+            assert_eq!(Conversation::of(&Bytes::from(body)).title(), "", "{body}");
         }
     }
 }

@@ -6,6 +6,7 @@
 //! The modules stand in reading order.
 
 mod config;
+mod cors;
 mod key;
 mod gateway;
 mod worker;

@@ -351,3 +351,39 @@ impl<const N: usize> EncodeLabelSet for Labels<N> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/metrics.md");
+    const DASHBOARD: &str = include_str!("../../../docs/grafana-dashboard.json");
+
+    fn fill<const N: usize>(family: &Family<Labels<N>, Counter>) {
+        family.get_or_create(&Labels(std::array::from_fn(|_| ("label", Label::Word("x"))))).inc();
+    }
+
+    #[test]
+    fn page_and_dashboard_have_the_metrics_that_there_are() {
+        let metrics = Metrics::new();
+        // A family without a series has no line.
+        [&metrics.requests, &metrics.calls, &metrics.call_errors, &metrics.shown].into_iter().for_each(fill);
+        [&metrics.attempts, &metrics.unsure].into_iter().for_each(fill);
+        [&metrics.repairs, &metrics.refused].into_iter().for_each(fill);
+        fill(&metrics.tokens);
+        let text = metrics.text(0, 0);
+        for document in [PAGE, DASHBOARD] {
+            // `callwright_relay=debug` is a level of the log.
+            let is_part = |c: char| c.is_ascii_lowercase() || c == '_' || c == '=';
+            let words = document.split(|c: char| !is_part(c)).filter(|word| !word.contains('='));
+            for name in words.filter(|word| word.starts_with("callwright_")) {
+                assert!(text.contains(&format!("\n{name}")) || text.contains(&format!(" {name} ")), "{name}");
+            }
+        }
+        for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
+            let (name, kind) = line.split_once(' ').unwrap();
+            let name = if kind == "counter" { format!("{name}_total") } else { name.to_owned() };
+            assert!(PAGE.contains(&format!("`{name}`")), "docs/metrics.md does not have {name}");
+        }
+    }
+}

@@ -26,9 +26,14 @@ impl Problem {
         Problem { kind: "authentication_error", header: Some(("www-authenticate", "Bearer")), ..problem }
     }
 
-    pub(crate) fn foreign_host() -> Problem {
-        let message = "This server takes no keys, so it answers to the names of this machine only: \
-                       `localhost` or an IP address as `Host`.";
+    /// A server without keys was asked under another name than this machine's. Containers do so, as `host.docker.internal`.
+    pub(crate) fn foreign_host(host: &str) -> Problem {
+        let host: String = host.chars().filter(|c| !c.is_control()).take(80).collect();
+        let message = format!(
+            "This server takes no keys, so it answers to the names of this machine only: `localhost` or an IP address as \
+             `Host`, not `{host}`. To ask from a container or under another name, start it with a key \
+             (`callwright serve --key-hash HASH`) and send that."
+        );
         Problem { kind: "permission_error", ..Problem::new(StatusCode::FORBIDDEN, "foreign_host", message) }
     }
 

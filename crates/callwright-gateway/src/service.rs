@@ -20,10 +20,11 @@ use hyper::body::Incoming;
 use tokio::sync::watch;
 use tower_service::Service as _;
 
-use crate::admission::{Admission, is_json};
+use crate::admission::{Admission, is_json, is_json_of_a_page};
 use crate::api::Kept;
 use crate::body::{Body, Open, Permit, collect};
 use crate::config::{ServerConfig, seconds};
+use crate::cors;
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
@@ -42,6 +43,13 @@ pub(crate) fn below_v1(path: &str) -> &str {
         below = rest;
     }
     below
+}
+
+/// The same without slashes behind it, which servers take for another path.
+fn without_trailing_slash(path: &str) -> String {
+    let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+    let path = path.trim_end_matches('/');
+    query.map_or(path.to_owned(), |query| format!("{path}?{query}"))
 }
 
 /// The longest error of an upstream that is passed on, in bytes.
@@ -91,7 +99,16 @@ impl Service {
         let id = self.api.shared.ids.next();
         // The digits of an id are ASCII.
         let id_value = HeaderValue::try_from(&*id);
+        let page = cors::Page::of(&self.api.shared.server.cors_origins, &request);
         let answered = unless_it_panics(async {
+            if let Some(page) = &page
+                && request.method() == Method::OPTIONS
+            {
+                return match page.is_allowed() {
+                    true => page.permission(),
+                    false => self.api.shared.refused(Problem::foreign_origin()),
+                };
+            }
             if request.method() == Method::POST && is_chat(request.uri().path()) {
                 let answered = self.api.chat(id, request).await;
                 return answered.unwrap_or_else(|problem| self.api.shared.refused(problem));
@@ -105,6 +122,9 @@ impl Service {
             Some(response) => response,
             None => self.api.shared.refused(Problem::internal()),
         };
+        if let Some(page) = &page {
+            page.admit(response.headers_mut());
+        }
         if let Ok(id) = id_value {
             response.headers_mut().insert(REQUEST_ID, id);
         }
@@ -113,7 +133,7 @@ impl Service {
 }
 
 fn is_chat(path: &str) -> bool {
-    path == CHAT || below_v1(path) == "/chat/completions"
+    path == CHAT || below_v1(path).trim_end_matches('/') == "/chat/completions"
 }
 
 impl Api {
@@ -139,17 +159,17 @@ impl Api {
     /// A request that may not come in, or whose path leaves what is below `/v1`.
     pub(crate) async fn pass(&self, request: Request<axum::body::Body>) -> Result<Response<Body>, Problem> {
         let (head, body) = request.into_parts();
-        let below = head.uri.path_and_query().map(|path| below_v1(path.as_str()));
+        let below = head.uri.path_and_query().map(|path| without_trailing_slash(below_v1(path.as_str())));
         let below = below.filter(|path| stays_below(path)).ok_or_else(Problem::not_found)?;
         let (permit, body) = match head.method {
-            Method::GET => {
+            Method::GET | Method::HEAD | Method::DELETE | Method::OPTIONS => {
                 self.shared.admission.check(&head.headers)?;
                 (self.shared.permit()?, Bytes::new())
             }
-            Method::POST => self.admit(&head.headers, body).await?,
-            _ => return Err(Problem::method_not_allowed("GET, POST")),
+            Method::POST => self.admit_any(&head.headers, body).await?,
+            _ => return Err(Problem::method_not_allowed("GET, HEAD, POST, DELETE, OPTIONS")),
         };
-        self.answer(self.relay.pass(head.method, below, body, &head.headers).await, permit).await
+        self.answer(self.relay.pass(head.method, &below, body, &head.headers).await, permit).await
     }
 
     /// The relay's reply as a response. Some upstreams repeat in their errors the key that they were sent: it is
@@ -157,6 +177,8 @@ impl Api {
     async fn answer(&self, reply: Reply, permit: Permit) -> Result<Response<Body>, Problem> {
         let Reply { status, headers, body } = reply;
         let is_error = status.is_client_error() || status.is_server_error();
+        let mut headers = headers;
+        cors::strip(&mut headers);
         let body = if is_error {
             let limited = Limited::new(body, MAX_ERROR);
             let bytes = limited.collect().await.map_err(|_| Problem::unreadable_error(status))?.to_bytes();
@@ -175,8 +197,19 @@ impl Api {
     where
         B: http_body::Body<Data = Bytes> + Unpin,
     {
-        self.shared.admission.check(headers)?;
         is_json(headers)?;
+        self.admit_any(headers, body).await
+    }
+
+    /// The same for a body of any type, a form with files in it among them.
+    async fn admit_any<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+    {
+        self.shared.admission.check(headers)?;
+        if !cors::allows(&self.shared.server.cors_origins, headers) {
+            is_json_of_a_page(headers)?;
+        }
         let permit = self.shared.permit()?;
         let time = seconds(self.shared.server.body_seconds);
         Ok((permit, collect(body, self.shared.max_body, time).await?))
@@ -249,6 +282,7 @@ mod tests {
             ("/chat/completions", true),
             ("/v1/chat/completions", true),
             ("/v1/v1/chat/completions", true),
+            ("/v1/chat/completions/", true),
             ("/v1beta/chat/completions", false),
             ("/v1/chat", false),
             ("/chat/completions/x", false),

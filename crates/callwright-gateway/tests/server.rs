@@ -37,7 +37,15 @@ fn a_request_that_is_not_meant_is_refused_in_openais_form() {
         ("GET /v1/../admin", "", 404, "unknown_url"),
         ("GET /v1/%2e%2e/admin", "", 404, "unknown_url"),
         ("GET /v1/chat/completions", "", 405, "method_not_allowed"),
-        ("DELETE /v1/models/m", "", 405, "method_not_allowed"),
+        ("PUT /v1/models/m", "", 405, "method_not_allowed"),
+        // A browser asks first whether a page may; what a page can send without asking is not taken.
+        ("OPTIONS /v1/models\norigin: https://evil.example", "", 403, "foreign_origin"),
+        (
+            "POST /v1/files\norigin: https://evil.example\ncontent-type: text/plain",
+            "{}",
+            415,
+            "unsupported_media_type",
+        ),
         ("POST /livez", "{}", 405, "method_not_allowed"),
         (&format!("{chat}\ncontent-type: text/plain"), "{}", 415, "unsupported_media_type"),
         (&format!("{chat}\nx-callwright-policy: lax"), "{}", 400, "unknown_policy"),
@@ -92,6 +100,59 @@ fn a_chat_and_all_else_below_v1_reach_the_upstream() {
 }
 
 #[test]
+fn other_methods_types_and_spellings_of_a_path_reach_the_upstream() {
+    let replay = replay(&format!(
+        "{HELLO}\n[[answer]]\nrepeat = true\nbody = '{{}}'\n[answer.when]\npath = \"/v1/files\"\n"
+    ));
+    let running = Running::before(&replay, ServerConfig::default());
+    for head in [
+        "POST /v1/files\ncontent-type: multipart/form-data; boundary=x",
+        "DELETE /v1/files",
+        "OPTIONS /v1/files",
+        "POST /v1/files/",
+    ] {
+        running.ask(head, if head.starts_with("POST") { "--x--" } else { "" });
+    }
+    // What a gateway asks on its own is for other paths.
+    let mut asked = replay.requests();
+    asked.retain(|request| request.path.starts_with("/v1/files"));
+    let lines: Vec<String> = asked.iter().map(|asked| format!("{} {}", asked.method, asked.path)).collect();
+    assert_eq!(lines, ["POST /v1/files", "DELETE /v1/files", "OPTIONS /v1/files", "POST /v1/files"]);
+    assert_eq!(asked[0].header("content-type"), Some("multipart/form-data; boundary=x"));
+    for path in ["/v1/chat/completions/", "/chat/completions", "/chat/completions/"] {
+        assert_eq!(running.ask(&format!("POST {path}"), &hello().to_string()).status, 200, "{path}");
+    }
+}
+
+#[test]
+fn pages_of_the_origins_that_are_configured_may_ask() {
+    let replay = replay(HELLO);
+    let server = ServerConfig { cors_origins: vec!["https://app.example".into()], ..ServerConfig::default() };
+    let running = Running::before(&replay, server);
+    let asks =
+        "OPTIONS /v1/chat/completions\naccess-control-request-headers: authorization, content-type\norigin:";
+    let answer = running.ask(&format!("{asks} https://app.example"), "");
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.headers["access-control-allow-origin"], "https://app.example");
+    assert_eq!(answer.headers["access-control-allow-headers"], "authorization, content-type");
+    assert_eq!(running.ask(&format!("{asks} https://evil.example"), "").status, 403);
+    let chat = "POST /v1/chat/completions\norigin:";
+    let answer = running.ask(&format!("{chat} https://app.example"), &hello().to_string());
+    assert_eq!(answer.headers["access-control-allow-origin"], "https://app.example");
+    let answer = running.ask(&format!("{chat} https://evil.example"), &hello().to_string());
+    assert!(!answer.headers.contains_key("access-control-allow-origin"));
+}
+
+#[test]
+fn a_container_is_told_how_it_may_ask() {
+    let replay = replay(HELLO);
+    let running = Running::before(&replay, ServerConfig::default());
+    let answer = running.ask("POST /v1/chat/completions\nhost: host.docker.internal:4000", "{}");
+    let error = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(error.contains("--key-hash") && error.contains("host.docker.internal"), "{error}");
+}
+
+#[test]
 fn with_keys_only_their_owners_are_answered() {
     let replay = replay(HELLO);
     let keys = vec![ClientKey::of("cw-one"), ClientKey::of("cw-two")];
@@ -112,6 +173,13 @@ fn with_keys_only_their_owners_are_answered() {
     assert_eq!(replay.requests().len(), 0);
     let answer = running.ask("POST /v1/chat/completions\nauthorization: Bearer cw-two", &hello().to_string());
     assert_eq!(answer.status, 200);
+    for name in ["x-api-key", "api-key"] {
+        let chat = format!("POST /v1/chat/completions\nanthropic-version: 2023-06-01\n{name}: cw-two");
+        assert_eq!(running.ask(&chat, &hello().to_string()).status, 200, "{name}");
+        let asked = replay.requests().pop().unwrap();
+        assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
+        assert_eq!(asked.header(name), None);
+    }
     assert_eq!(running.get("/livez").status, 200);
     assert_eq!(running.get("/health").status, 200);
     // The client's key stays here: an upstream that has none of its own gets none.

@@ -4,9 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::ambiguity::{MemberInString, lowest_price, member_in_string, prefers_keys_only};
+use crate::layers::decoded;
 use crate::read::{Options, unwrapped};
 use crate::scan::skip_space;
+use crate::search::mark;
 use crate::search::{Cost, Found, SchemaMode, Search, fuel_for};
+use crate::spelling::{skip_blank, wide};
 use crate::strict::value_end;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start};
 
@@ -14,12 +17,20 @@ use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span
 const MOST_STARTS: usize = 64;
 /// A value this much dearer than another one in the same text is an accident of the prose.
 const ACCIDENT: u32 = 4;
+/// What goes on for longer is no name, in bytes.
+const LONGEST_NAME: usize = 64;
 /// What strict JSON allows around a value.
 const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// Reads a text that is not strict JSON as a whole.
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
-    let mut fuel = fuel_for(text.len());
+    let inside = decoded(text);
+    if !inside.is_empty() {
+        let whole = Span::new(0, text.len());
+        let parses = inside.iter().map(|inner| unwrapped(inner, whole, guide, options));
+        return Parse::first_of(parses.collect());
+    }
+    let mut fuel = fuel_for(text.as_bytes());
     let mut trouble = None;
     for &schema_mode in SchemaMode::closest_first(guide) {
         let mut embedded =
@@ -29,6 +40,9 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         let found = embedded.found;
         if found.is_empty() {
             continue;
+        }
+        if let Some(junk) = Found::junk_in(&found) {
+            return Parse::broken(Some((Problem::Unreadable, junk)));
         }
         let typed = lowest_price(&found);
         let parse = choose(text, found);
@@ -87,7 +101,8 @@ pub(crate) fn with_surplus(text: &str, from: usize) -> Option<Found> {
         _ => return None,
     };
     let end = value_end(bytes, from).ok()?;
-    let mut found = Found { cost: Cost::default(), span: Span::new(from, end), repairs: Vec::new() };
+    let mut found =
+        Found { cost: Cost::default(), span: Span::new(from, end), repairs: Vec::new(), has_junk: false };
     loop {
         let at = skip_space(bytes, found.span.end as usize);
         if bytes.get(at) != Some(&close) {
@@ -159,8 +174,10 @@ impl EmbeddedSearch<'_, '_> {
         }
         let end = found.iter().map(|f| f.span.end as usize).max()?;
         let lead = self.text.as_bytes()[lead..start].trim_ascii();
-        let prose =
-            !(lead.is_empty() || lead.ends_with(b">") || lead.ends_with(b"```") || is_fence_line(lead));
+        let prose = !(skip_blank(lead, 0) == lead.len()
+            || lead.ends_with(b">")
+            || lead.ends_with(b"```")
+            || is_fence_line(lead));
         let extra = Cost::units(u32::from(prose));
         self.found.extend(found.into_iter().map(|f| Found { cost: Cost(f.cost.0 + extra.0), ..f }));
         Some(end)
@@ -182,6 +199,13 @@ impl EmbeddedSearch<'_, '_> {
 fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
     let cheapest = found.iter().map(|f| f.cost.whole()).min().unwrap_or(0);
     found.retain(|f| f.cost.whole() < cheapest + ACCIDENT);
+    // Of two that cover the same bytes, one is a part of the other, or an accident.
+    let spans: Vec<(Cost, Span)> = found.iter().map(|f| (f.cost, f.span)).collect();
+    let covers = |(cost, span): &(Cost, Span), f: &Found| {
+        let overlaps = span.start < f.span.end && f.span.start < span.end && span.start != f.span.start;
+        overlaps && (*cost, f.span.len()) < (f.cost, span.len())
+    };
+    found.retain(|f| !spans.iter().any(|other| covers(other, f)));
     let mut readings: Vec<(u32, Reading<'t>)> = Vec::new();
     for one in &found {
         if let Some(reading) = Reading::of(text, &Found { span: with_blanks(text, one.span), ..one.clone() })
@@ -246,6 +270,10 @@ fn drop_text(text: &str, from: usize, to: usize, repairs: &mut Vec<Repair>) {
     if trimmed.is_empty() {
         return;
     }
+    if skip_blank(trimmed.as_bytes(), 0) == trimmed.len() {
+        repairs.push(Repair::new(RepairKind::DropEscape, Span::new(from, to), ""));
+        return;
+    }
     let bytes = trimmed.as_bytes();
     let kind = if after_reasoning(trimmed) > 0 || closes_reasoning(trimmed) {
         RepairKind::DropThink
@@ -300,8 +328,8 @@ fn closes_reasoning(text: &str) -> bool {
 fn after_wrapping(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     loop {
-        let rest = bytes[at..].trim_ascii_start();
-        at = bytes.len() - rest.len();
+        at = skip_blank(bytes, at);
+        let rest = &bytes[at..];
         if rest.starts_with(b"```") {
             at += rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |n| n + 1);
         } else if rest.starts_with(b"<")
@@ -320,26 +348,55 @@ fn is_fence_line(lead: &[u8]) -> bool {
     line.len() < 40 && line.windows(3).any(|w| w == b"```")
 }
 
-/// The next bracket that opens a value.
+/// The next bracket, in any spelling, that opens a value. Behind a parenthesis the first key must stand.
 fn next_opener(bytes: &[u8], from: usize) -> Option<usize> {
-    let rest = bytes.get(from..)?;
-    let ascii = rest.iter().position(|&b| b == b'{' || b == b'[')?;
-    Some(from + ascii)
+    (from..bytes.len()).find(|at| match bytes[*at] {
+        b'{' | b'[' => true,
+        b'(' => begins_member(bytes, *at + 1),
+        0xe3 | 0xef => match wide(&bytes[*at..]) {
+            Some((b'{' | b'[', _)) => true,
+            Some((b'(', len)) => begins_member(bytes, *at + len),
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
-/// Does a piece of text hold a key and its colon?
+/// Does a key with its colon begin at or behind `at`?
+fn begins_member(bytes: &[u8], at: usize) -> bool {
+    let at = skip_blank(bytes, at);
+    let rest = &bytes[at.min(bytes.len())..];
+    let near = &rest[..rest.len().min(LONGEST_NAME)];
+    let Some(open) = mark(near) else {
+        let word = near.iter().take_while(|b| b.is_ascii_alphanumeric() || b"_$.@-".contains(b)).count();
+        return 0 < word && is_colon(bytes, at + word);
+    };
+    (open..near.len())
+        .find_map(|len| Some(len + mark(&near[len..])?))
+        .is_some_and(|len| is_colon(bytes, at + len))
+}
+
+/// Does a colon stand at or behind `at`?
+fn is_colon(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(skip_blank(bytes, at)..).unwrap_or(&[]);
+    rest.first() == Some(&b':') || matches!(wide(rest), Some((b':', _)))
+}
+
+/// May a value stand in a piece of text that begins in front of it and ends behind it: does it hold a key and its colon?
 fn looks_like_json(bytes: &[u8]) -> bool {
-    bytes
-        .iter()
-        .enumerate()
-        .any(|(i, &b)| b == b':' && matches!(bytes[..i].trim_ascii_end().last(), Some(b'"' | b'\'')))
+    (0..bytes.len()).any(|at| match bytes[at] {
+        b'"' | b'\'' => is_colon(bytes, at + 1),
+        b'{' => begins_member(bytes, at + 1),
+        0xef => matches!(wide(&bytes[at..]), Some((b'{', len)) if begins_member(bytes, at + len)),
+        _ => false,
+    })
 }
 
 /// Where an object without its opening bracket may begin: a quote or word in front of all brackets.
 fn first_key(bytes: &[u8], from: usize) -> Option<usize> {
     let opener = next_opener(bytes, from).unwrap_or(bytes.len());
     match bytes.get(from)? {
-        b'{' | b'[' => None,
+        _ if opener == from => None,
         b'"' | b'\'' => Some(from),
         // Prose first: a key in quotes at the beginning of a line.
         _ => {

@@ -19,6 +19,7 @@ mod guide;
 mod read;
 mod reading;
 mod strict;
+mod layers;
 mod embedded;
 mod python;
 mod search;
@@ -28,6 +29,7 @@ mod tree;
 mod canonical;
 mod quote;
 mod scan;
+mod spelling;
 mod span;
 
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};

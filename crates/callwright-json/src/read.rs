@@ -7,10 +7,11 @@ use crate::ambiguity::{
 };
 use crate::embedded;
 use crate::python;
-use crate::search::{SchemaMode, Search, fuel_for};
+use crate::search::{Found, SchemaMode, Search, fuel_for};
 use crate::strict::strict_prefix;
 use crate::{
-    Diagnostic, Guide, Kind, Kinds, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree, strict,
+    Diagnostic, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree,
+    strict,
 };
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -39,7 +40,10 @@ pub struct Options {
 /// Like [`read`], with options.
 pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     match strict(text) {
-        Ok(tree) => match unwrap(text, &tree, guide, options) {
+        Ok(tree) => match unwrap(text, &tree, guide, options)
+            .or_else(|| only(text, &tree, guide, options))
+            .or_else(|| wrapped(text, &tree, guide))
+        {
             Some(parse) => parse,
             None => Parse::of(Reading::strict(text, tree, Span::new(0, text.len()))),
         },
@@ -96,13 +100,16 @@ fn search<'t>(
     options: &Options,
     strict_quotes: bool,
 ) -> Parse<'t> {
-    let mut fuel = fuel_for(text.len().saturating_sub(from));
+    let mut fuel = fuel_for(text.as_bytes().get(from..).unwrap_or(&[]));
     let mut trouble = None;
     for &schema_mode in SchemaMode::closest_first(guide) {
         let search = Search::new(text, guide, schema_mode, options.cut, fuel);
         let search = if strict_quotes { search.with_strict_quotes() } else { search };
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
+        if let Some(junk) = Found::junk_in(&found) {
+            return Parse::broken(Some((Problem::Unreadable, junk)));
+        }
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
         if readings.iter().any(|reading| halves_a_pair(reading, text) || doubles_a_quote(reading, text)) {
             let at = readings.first().map_or_else(Span::default, |reading| reading.span);
@@ -136,6 +143,46 @@ fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) 
     let inner = root.as_str()?;
     inner.trim_start().starts_with(['{', '[', '"']).then_some(())?;
     Some(unwrapped(&inner, Span::new(0, text.len()), guide, options))
+}
+
+/// The object in a list of one, where the guide wants no list: `[{"a": 1}]`.
+fn only<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
+    let root = tree.root(text);
+    let kinds = guide.kinds(guide.root());
+    if root.kind() != Kind::Array || kinds.has(Kinds::ARRAY) || !kinds.has(Kinds::OBJECT) {
+        return None;
+    }
+    let mut elements = root.elements();
+    let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
+    let parse = (is_object && elements.next().is_none()).then(|| embedded::read(text, guide, options))?;
+    (!parse.readings.is_empty()).then_some(parse)
+}
+
+/// The object under a key that nobody declared, where it is itself what the guide wants: `{"arguments": {"a": 1}}`.
+fn wrapped<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide) -> Option<Parse<'t>> {
+    let root = guide.root();
+    let mut members = tree.root(text).members();
+    let (key, inner) = members.next().filter(|(_, inner)| inner.kind() == Kind::Object)?;
+    let slot = |key: &str| match guide.member(root, key) {
+        Member::Declared(slot, _) => Some(1_u128 << slot),
+        Member::Open(_) | Member::Forbidden => None,
+    };
+    let name = key.as_str()?;
+    let is_refused = guide.required(root) != 0 || guide.member(root, &name) == Member::Forbidden;
+    if members.next().is_some() || slot(&name).is_some() || !is_refused {
+        return None;
+    }
+    let used = inner.members().try_fold(0, |used, (key, _)| Some(used | slot(&key.as_str()?)?))?;
+    if used == 0 || guide.required(root) & !used != 0 {
+        return None;
+    }
+    let span = inner.span();
+    let drop = |at: Span| Repair::new(RepairKind::DropNoise, at, "");
+    let (from, to) = (span.start as usize, span.end as usize);
+    let repairs = vec![drop(Span::new(0, from)), drop(Span::new(to, text.len()))];
+    let text = text.get(from..to)?;
+    let tree = strict(text).ok()?;
+    Some(Parse::of(Reading { text: Cow::Borrowed(text), tree, repairs, span }))
 }
 
 /// Reads `inner`, which stands at `at` in the source in the form of an escaped text.

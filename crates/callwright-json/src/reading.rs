@@ -52,6 +52,14 @@ impl<'t> Parse<'t> {
         Parse { readings: distinct, diagnostics }
     }
 
+    /// What `parses`, each of the text decoded in another way, come to together.
+    pub(crate) fn first_of(mut parses: Vec<Parse<'t>>) -> Parse<'t> {
+        if parses.len() == 1 {
+            return parses.remove(0);
+        }
+        Parse::of_ties(parses.into_iter().flat_map(|parse| parse.readings).collect())
+    }
+
     /// A string of one of these readings holds what may be a member.
     pub(crate) fn member_in_string(readings: &[Reading<'t>]) -> Parse<'t> {
         let repairs = readings.iter().flat_map(|reading| &reading.repairs);

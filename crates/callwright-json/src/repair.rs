@@ -133,8 +133,10 @@ repair_kinds! {
     SwapEscape "swap-escape" Lossless,
     /// Strings joined by `+`, or by standing side by side, become one.
     JoinStrings "join-strings" Lossless,
-    /// Whitespace between tokens that was written as an escape: `{\n"a": 1}`.
+    /// Whitespace between tokens that JSON does not have: written as an escape, `{\n"a": 1}`, or of another script.
     DropEscape "drop-escape" Lossless,
+    /// Signs that belong to no token are left out: `"a"*: 1`.
+    DropNoise "drop-noise" Inferred,
     /// JSON inside a JSON string is taken out of it: `"{\"a\":1}"`.
     Unwrap "unwrap" Lossless,
 }

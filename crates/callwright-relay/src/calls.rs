@@ -7,6 +7,8 @@ use callwright::Acceptance;
 
 use callwright_json::quote;
 
+use crate::wire::Foreign;
+
 /// Gives each call of an answer an id of its own: the upstream's, where it gave one that is not taken.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
@@ -45,23 +47,34 @@ fn made() -> String {
     id
 }
 
-/// `{"name": …, "arguments": "…"}`
-pub(crate) fn function(call: &Acceptance) -> String {
-    format!("{{\"name\":{},\"arguments\":{}}}", quote(&call.name), quote(&call.arguments))
+/// `{"name": …, "arguments": "…"}`, and what is not ours.
+pub(crate) fn function(call: &Acceptance, foreign: &Foreign) -> String {
+    let (name, arguments) = (quote(&call.name), quote(&call.arguments));
+    format!("{{\"name\":{name},\"arguments\":{arguments}{}}}", foreign.function)
 }
 
 /// A call in an answer's `tool_calls`.
-pub(crate) fn tool_call(id: &str, call: &Acceptance) -> String {
-    format!("{{\"id\":{},\"type\":\"function\",\"function\":{}}}", quote(id), function(call))
+pub(crate) fn tool_call(id: &str, call: &Acceptance, foreign: &Foreign) -> String {
+    let function = function(call, foreign);
+    format!("{{\"id\":{},\"type\":\"function\",\"function\":{function}{}}}", quote(id), foreign.call)
 }
 
 /// The same as the one delta of a streamed call.
-pub(crate) fn tool_call_delta(index: usize, id: &str, call: &Acceptance) -> String {
+pub(crate) fn tool_call_delta(index: usize, id: &str, call: &Acceptance, foreign: &Foreign) -> String {
+    let (id, function) = (quote(id), function(call, foreign));
     format!(
-        "{{\"tool_calls\":[{{\"index\":{index},\"id\":{},\"type\":\"function\",\"function\":{}}}]}}",
-        quote(id),
-        function(call)
+        "{{\"tool_calls\":[{{\"index\":{index},\"id\":{id},\"type\":\"function\",\"function\":{function}{}}}]}}",
+        foreign.call
     )
+}
+
+/// What comes behind it of members that are not ours.
+pub(crate) fn foreign_delta(index: usize, foreign: &Foreign) -> String {
+    let function = match foreign.function.strip_prefix(',') {
+        Some(members) => format!(",\"function\":{{{members}}}"),
+        None => String::new(),
+    };
+    format!("{{\"tool_calls\":[{{\"index\":{index}{function}{}}}]}}", foreign.call)
 }
 
 #[cfg(test)]

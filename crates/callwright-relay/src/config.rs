@@ -29,7 +29,7 @@ pub struct RelayConfig {
     /// dialect's own marks announce? A call that is then cut off has
     /// gone out in part, as it does from OpenAI: its arguments never parse, and the finish says `length` or is an
     /// error. Otherwise a call goes out when it is right, and never in part.
-    pub stream_arguments: bool,
+    pub stream_arguments: Option<bool>,
     /// How far the ladder goes.
     pub ladder: LadderConfig,
     /// What is refused before work is done on it.
@@ -305,13 +305,13 @@ pub struct Limits {
     pub answer: usize,
     /// One event of a stream.
     pub event: usize,
-    /// How many sets of compiled tools are kept.
-    pub tool_sets: usize,
+    /// What the compiled tools that are kept take together, about; those used last are kept, one of them in any case.
+    pub compiled_tools: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { body: 32 << 20, answer: 32 << 20, event: 4 << 20, tool_sets: 256 }
+        Limits { body: 32 << 20, answer: 32 << 20, event: 4 << 20, compiled_tools: 64 << 20 }
     }
 }
 

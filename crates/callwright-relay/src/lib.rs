@@ -17,6 +17,7 @@ mod reading;
 mod recover;
 mod ladder;
 mod followup;
+mod proof;
 mod calls;
 mod notes;
 mod deliver;

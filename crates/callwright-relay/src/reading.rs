@@ -10,7 +10,7 @@ use callwright::{
 use crate::calls::Ids;
 use crate::config::{Constrain, Mode};
 use crate::record::{Choice, Usage};
-use crate::wire::{Document, choices};
+use crate::wire::{Document, Foreign, choices};
 
 /// How an answer is to be read.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +51,11 @@ pub(crate) struct ChoiceReader<'t> {
     engine: Engine<'t>,
     filter: CallFilter<'t>,
     raw: String,
-    /// Index, name and arguments of native calls as they came, for the record.
-    native: Vec<(Option<usize>, String, String)>,
+    /// Name and arguments of native calls as they came, for the record.
+    native: Vec<(String, String)>,
+    /// What stands in them and is not ours.
+    foreign: Vec<Foreign>,
+    foreign_calls: usize,
     /// What the upstream marked as thought.
     reasoning: String,
     finish_reason: Option<String>,
@@ -95,6 +98,8 @@ impl<'t> ChoiceReader<'t> {
             filter: CallFilter { tool_set, allowed: options.allowed, shown: options.shown },
             raw: String::new(),
             native: Vec::new(),
+            foreign: Vec::new(),
+            foreign_calls: 0,
             reasoning: String::new(),
             finish_reason: None,
             lone_surrogates: 0,
@@ -111,20 +116,55 @@ impl<'t> ChoiceReader<'t> {
         self.feed(Delta::Text(text), out);
     }
 
-    /// Takes the next piece of a native call.
-    pub(crate) fn call(&mut self, piece: CallDelta<'_>, out: &mut Vec<Event>) {
-        let begins = piece.name.is_some_and(|name| !name.is_empty());
-        let slot = match self.native.iter().rposition(|(index, ..)| *index == piece.index) {
-            Some(slot) if !begins => slot,
-            _ => {
-                self.native.push((piece.index, String::new(), String::new()));
-                self.native.len() - 1
-            }
-        };
-        let (_, name, arguments) = &mut self.native[slot];
-        name.push_str(piece.name.unwrap_or(""));
-        arguments.push_str(piece.arguments.unwrap_or(""));
+    /// Takes the next piece of a native call, and returns the number of that call, counted from 0.
+    pub(crate) fn call(&mut self, piece: CallDelta<'_>, out: &mut Vec<Event>) -> Option<usize> {
         self.feed(Delta::ToolCall(piece), out);
+        let slot = match &self.engine {
+            Engine::Free(scanner) => scanner.native_call()?,
+            Engine::Constrained(_) => return None,
+        };
+        if self.native.len() <= slot {
+            self.native.resize_with(slot + 1, Default::default);
+        }
+        let (name, arguments) = self.native.get_mut(slot)?;
+        if let Some(more) = piece.name.filter(|more| *more != name.as_str()) {
+            name.push_str(more);
+        }
+        arguments.push_str(piece.arguments.unwrap_or(""));
+        Some(slot)
+    }
+
+    /// The name, as far as it has come, of the native call of this number, and whether its arguments have begun.
+    pub(crate) fn native(&self, slot: usize) -> Option<(&str, bool)> {
+        self.native.get(slot).map(|(name, arguments)| (name.as_str(), !arguments.is_empty()))
+    }
+
+    /// Is this a declared tool that may be called, and not the beginning of another one's name? Arguments that have begun
+    /// say that the name has ended.
+    pub(crate) fn is_sure_name(&self, name: &str, has_arguments: bool) -> bool {
+        let CallFilter { tool_set, allowed, .. } = &self.filter;
+        let goes_on = |tool: &callwright::Tool| tool.name() != name && tool.name().starts_with(name);
+        tool_set.get(name).is_some()
+            && allowed.allows(name)
+            && (has_arguments || !tool_set.iter().any(goes_on))
+    }
+
+    /// Notes what stands in a piece of the native call of this number and is not ours.
+    pub(crate) fn foreign(&mut self, slot: usize, foreign: &Foreign) {
+        if foreign.is_empty() {
+            return;
+        }
+        if self.foreign.len() <= slot {
+            self.foreign.resize_with(slot + 1, Foreign::default);
+        }
+        if let Some(known) = self.foreign.get_mut(slot) {
+            known.add(foreign);
+        }
+    }
+
+    /// Notes a call that nobody reads.
+    pub(crate) fn foreign_call(&mut self) {
+        self.foreign_calls += 1;
     }
 
     /// Notes what the upstream marks as thought: no call is looked for there.
@@ -172,7 +212,9 @@ impl<'t> ChoiceReader<'t> {
         }
         Choice {
             raw: self.raw,
-            native: self.native.into_iter().map(|(_, name, arguments)| (name, arguments)).collect(),
+            native: self.native,
+            foreign: self.foreign,
+            foreign_calls: self.foreign_calls,
             reasoning: self.reasoning,
             finish_reason: self.finish_reason,
             lone_surrogates: self.lone_surrogates,
@@ -227,8 +269,11 @@ pub(crate) fn read_whole(
             let mut events: Vec<Event> = Vec::new();
             let mut reading = ChoiceReader::new(tool_set, options);
             for (index, call) in answered.calls.iter().enumerate() {
-                reading.call(call.delta(index), &mut events);
+                if let Some(slot) = reading.call(call.delta(index), &mut events) {
+                    reading.foreign(slot, &call.foreign);
+                }
             }
+            answered.foreign_calls.iter().for_each(|_| reading.foreign_call());
             reading.thought(answered.reasoning.as_deref().unwrap_or_default());
             reading.text(&answered.text, &mut events);
             reading.lone_surrogates(answered.n_alone());

@@ -8,6 +8,7 @@ use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
 use crate::upstream::Kept;
+use crate::wire::Foreign;
 
 /// Is told of each request when it has ended, however it ended.
 ///
@@ -123,6 +124,10 @@ pub struct Choice {
     pub raw: String,
     /// The native calls: name and argument text as they came.
     pub native: Vec<(String, String)>,
+    /// What stands in each of them and is not ours, as far as any of them has such a thing.
+    pub(crate) foreign: Vec<Foreign>,
+    /// How many calls it made of custom tools, or of tools that the upstream runs: they pass as they come.
+    pub foreign_calls: usize,
     /// What it thought, where the upstream said so in a member of its own: `reasoning_content` or `reasoning`.
     pub reasoning: String,
     /// The upstream's `finish_reason`.
@@ -137,7 +142,7 @@ pub struct Choice {
 impl Choice {
     /// Did the model neither say nor call anything?
     pub fn is_empty(&self) -> bool {
-        self.outcome.verdicts.is_empty() && self.outcome.text.trim().is_empty()
+        self.outcome.verdicts.is_empty() && self.outcome.text.trim().is_empty() && self.foreign_calls == 0
     }
 }
 

@@ -14,6 +14,7 @@ use crate::deliver;
 use crate::ladder::Ladder;
 use crate::log::{Log, tool_results};
 use crate::notes::Notes;
+use crate::proof::Proofs;
 use crate::question::Question;
 use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
@@ -24,6 +25,24 @@ use crate::wire::{Ask, Change, Document, WireError, rewritten};
 /// Names the request in its answer.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
 
+/// Says whether arguments go out while they are written: `1` or `0`.
+const STREAM_ARGUMENTS: &str = "x-callwright-stream-arguments";
+
+fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
+    match headers.get(STREAM_ARGUMENTS).map(HeaderValue::as_bytes) {
+        None => Ok(None),
+        Some(b"1") => Ok(Some(true)),
+        Some(b"0") => Ok(Some(false)),
+        Some(_) => {
+            let message = format!("{STREAM_ARGUMENTS} must be 1 or 0");
+            Err(WireError::bad_request(Some(STREAM_ARGUMENTS), "invalid_header", message))
+        }
+    }
+}
+
+/// Names the tools whose calls are not held against all of their definition.
+const UNCHECKED: HeaderName = HeaderName::from_static("x-callwright-unchecked");
+
 /// Carries requests to upstreams and right calls back. Shared by all requests.
 pub struct Relay {
     pub(crate) config: RelayConfig,
@@ -31,8 +50,23 @@ pub struct Relay {
     pub(crate) capabilities: Capabilities,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) notes: Notes,
+    pub(crate) proofs: Proofs,
     tool_sets: ToolSets,
 }
+
+/// The names of the tools that cannot be checked whole, as a header has them; none where there are none.
+fn unchecked(tool_set: &ToolSet) -> Option<HeaderValue> {
+    let mut names: Vec<&str> = tool_set.unchecked().map(|(name, _)| name).collect();
+    names.dedup();
+    // A header holds some KiB at most; who needs all of them asks `lint`.
+    names.truncate(MAX_UNCHECKED);
+    let is_plain = |c: char| if c.is_ascii_graphic() && c != ',' { c } else { '?' };
+    let names: String = names.join(",").chars().map(|c| if c == ',' { c } else { is_plain(c) }).collect();
+    HeaderValue::from_str(&names).ok().filter(|_| !names.is_empty())
+}
+
+/// So many tools are named in a header at most.
+const MAX_UNCHECKED: usize = 64;
 
 /// A chat request.
 #[derive(Clone, Debug)]
@@ -62,9 +96,17 @@ impl Relay {
         let upstreams = Upstreams::new(&config, env)?;
         let capabilities =
             Capabilities::new(&config.capability, upstreams.all(), &config.dialects, system_clock());
-        let tool_sets = ToolSets { most: config.limits.tool_sets, kept: Mutex::default() };
+        let tool_sets = ToolSets::new(config.limits.compiled_tools);
         let notes = Notes::new(config.notes);
-        Ok(Arc::new(Relay { config, upstreams, capabilities, observer, notes, tool_sets }))
+        Ok(Arc::new(Relay {
+            config,
+            upstreams,
+            capabilities,
+            observer,
+            notes,
+            proofs: Proofs::default(),
+            tool_sets,
+        }))
     }
 
     /// The configuration.
@@ -105,13 +147,14 @@ impl Relay {
     /// Answers a chat request. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let mut turn = match self.checked(request) {
+        let mut turn = match self.checked(request).await {
             Ok(checked) => {
-                let CheckedRequest { ask, tool_set, policy, headers } = checked;
+                let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } = checked;
                 log.request(&ask, policy, !tool_set.is_empty());
                 tool_results(log.id(), &ask);
                 let ladder = Ladder::new(policy, &self.config.ladder);
-                Box::new(Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder })
+                let relay = Arc::clone(self);
+                Box::new(Turn { relay, ask, tool_set, policy, stream_arguments, log, headers, ladder })
             }
             Err(error) => {
                 log.fault(&error.message);
@@ -120,12 +163,16 @@ impl Relay {
             }
         };
         let id = HeaderValue::from_str(turn.log.id()).ok();
+        let unchecked = unchecked(&turn.tool_set);
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
         let mut reply = match turn.open(&question, AttemptReason::First).await {
             Ok(open_answer) => deliver::reply(turn, open_answer).await,
             Err(failed) => failed.reply(&mut turn.log),
         };
+        if let Some(unchecked) = unchecked {
+            reply.headers.insert(UNCHECKED, unchecked);
+        }
         if let Some(id) = id {
             reply.headers.insert(REQUEST_ID, id);
         }
@@ -148,21 +195,7 @@ impl Relay {
             let message = String::from("no upstream serves this request");
             return Reply::error(&WireError::bad_request(Some("model"), "model_not_found", message));
         };
-        let asked = match method {
-            Method::GET => candidate.upstream.get(path).await,
-            Method::POST => candidate.upstream.post(path, body, headers).await,
-            _ => {
-                let error = WireError {
-                    status: StatusCode::METHOD_NOT_ALLOWED,
-                    message: format!("{method} is not passed on"),
-                    kind: "invalid_request_error",
-                    param: None,
-                    code: "method_not_allowed",
-                };
-                return Reply::error(&error);
-            }
-        };
-        match asked {
+        match candidate.upstream.pass(method, path, body, headers).await {
             Ok(response) => passed(response, Arc::clone(candidate.upstream.secrets())),
             Err(error) => Reply::error(&WireError::upstream(
                 StatusCode::BAD_GATEWAY,
@@ -172,7 +205,7 @@ impl Relay {
         }
     }
 
-    pub(crate) fn checked(&self, request: Request) -> Result<CheckedRequest, WireError> {
+    pub(crate) async fn checked(&self, request: Request) -> Result<CheckedRequest, WireError> {
         let limit = self.config.limits.body;
         if limit < request.body.len() {
             return Err(WireError {
@@ -188,13 +221,14 @@ impl Relay {
         let mut ask = Ask::of(self.with_model(document))?;
         ask.wants_report |= request.wants_report;
         let tool_set = match ask.tools() {
-            Some(tools) => self.tool_sets.of(tools)?,
+            Some(tools) => self.tool_sets.of(tools).await?,
             None => Arc::new(ToolSet::empty()),
         };
         ask.check_choice(&tool_set)?;
         let set = self.upstreams.configured(&ask.model).and_then(|set| set.policy);
         let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
-        Ok(CheckedRequest { ask, tool_set, policy, headers: request.headers })
+        let stream_arguments = stream_arguments(&request.headers)?;
+        Ok(CheckedRequest { ask, tool_set, policy, stream_arguments, headers: request.headers })
     }
 }
 
@@ -216,6 +250,8 @@ pub(crate) struct CheckedRequest {
     pub(crate) ask: Ask,
     pub(crate) tool_set: Arc<ToolSet>,
     pub(crate) policy: Policy,
+    /// May arguments go out while they are written? None where the client says nothing.
+    pub(crate) stream_arguments: Option<bool>,
     pub(crate) headers: HeaderMap,
 }
 
@@ -249,31 +285,59 @@ fn passed(response: Response, secrets: Arc<Secrets>) -> Reply {
 /// Definitions are long, and two that are not the same differ in length or early on: to compare them with all that
 /// are kept costs less than to hash them.
 struct ToolSets {
+    /// How many bytes all that are kept may take, about. The one that was used last is kept however large it is, or each
+    /// request of its client would have it compiled again.
     most: usize,
     /// Those used last stand last.
     kept: Mutex<Vec<(Box<str>, Arc<ToolSet>)>>,
+    /// One at a time is compiled: a large one takes seconds, and memory.
+    compiling: tokio::sync::Mutex<()>,
 }
 
+/// A compiled set takes so many times the bytes of its text: 31 to 65 times were measured, from 51 KB to 2.6 MB.
+const COMPILED: usize = 64;
+
 impl ToolSets {
-    fn of(&self, tools: &str) -> Result<Arc<ToolSet>, WireError> {
+    fn new(most: usize) -> ToolSets {
+        ToolSets { most, kept: Mutex::default(), compiling: tokio::sync::Mutex::default() }
+    }
+
+    /// The tools of this text, compiled on a thread of its own where they are not kept: whoever serves goes on.
+    async fn of(&self, tools: &str) -> Result<Arc<ToolSet>, WireError> {
         if let Some(tool_set) = self.used(tools) {
             return Ok(tool_set);
         }
-        let tool_set = ToolSet::from_json(tools)
-            .map_err(|error| WireError::bad_request(Some("tools"), "invalid_tools", error.to_string()))?;
-        // Once for each set, as long as it is kept: nothing else shows a type such as `strnig`, which no value is held to.
-        for finding in lint(&tool_set).iter().filter(|finding| finding.severity == Severity::Error) {
-            tracing::warn!(tool = finding.tool, finding = %finding, "[tools] a definition says something else than it seems to");
+        let _alone = self.compiling.lock().await;
+        // Whoever was first may have had the same ones.
+        if let Some(tool_set) = self.used(tools) {
+            return Ok(tool_set);
         }
-        let tool_set = Arc::new(tool_set);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < self.most {
-            kept.push((tools.into(), Arc::clone(&tool_set)));
-        } else if let Some(oldest) = kept.first_mut() {
-            *oldest = (tools.into(), Arc::clone(&tool_set));
-            kept.rotate_left(1);
-        }
+        let text: Box<str> = tools.into();
+        let compiled = tokio::task::spawn_blocking(move || {
+            let tool_set = compiled(&text)?;
+            Ok((text, tool_set))
+        });
+        // It panics on no text; should it, the request fails and nothing else.
+        let gone = |error: tokio::task::JoinError| {
+            WireError::bad_request(Some("tools"), "invalid_tools", error.to_string())
+        };
+        let (text, tool_set) = compiled.await.map_err(gone)??;
+        self.keep(text, &tool_set);
         Ok(tool_set)
+    }
+
+    fn keep(&self, text: Box<str>, tool_set: &Arc<ToolSet>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push((text, Arc::clone(tool_set)));
+        let mut bytes = 0;
+        // The last one stays, and before it all that have room.
+        let mut fits = |(text, _): &(Box<str>, Arc<ToolSet>)| {
+            bytes += text.len().saturating_mul(COMPILED);
+            bytes <= self.most
+        };
+        let n_kept = kept.iter().rev().take_while(|entry| fits(entry)).count().max(1);
+        let n_old = kept.len() - n_kept;
+        kept.drain(..n_old);
     }
 
     /// The tools of this text, if they are kept.
@@ -285,22 +349,56 @@ impl ToolSets {
     }
 }
 
+fn compiled(tools: &str) -> Result<Arc<ToolSet>, WireError> {
+    let tool_set = ToolSet::from_json(tools)
+        .map_err(|error| WireError::bad_request(Some("tools"), "invalid_tools", error.to_string()))?;
+    // Once for each set, as long as it is kept: nothing else shows a type such as `strnig`, which no value is held to.
+    for finding in lint(&tool_set).iter().filter(|finding| finding.severity == Severity::Error) {
+        tracing::warn!(tool = finding.tool, finding = %finding, "[tools] a definition says something else than it seems to");
+    }
+    Ok(Arc::new(tool_set))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn tools_are_compiled_once_as_long_as_they_are_used() {
-        let sets = ToolSets { most: 2, kept: Mutex::default() };
-        let of = |name: &str| sets.of(&format!(r#"[{{"name": "{name}"}}]"#)).unwrap();
-        let (a, b) = (of("a"), of("b"));
-        assert!(Arc::ptr_eq(&a, &of("a")));
+    #[tokio::test]
+    async fn tools_are_compiled_once_as_long_as_they_are_used() {
+        let text = |name: &str| format!(r#"[{{"name": "{name}"}}]"#);
+        // Two of them have room.
+        let sets = ToolSets::new(2 * COMPILED * text("a").len());
+        let of = async |name: &str| sets.of(&text(name)).await.unwrap();
+        let (a, b) = (of("a").await, of("b").await);
+        assert!(Arc::ptr_eq(&a, &of("a").await));
         // The third one takes the place of the one that was not used for longest.
-        let c = of("c");
-        assert!(Arc::ptr_eq(&a, &of("a")));
-        assert!(Arc::ptr_eq(&c, &of("c")));
-        assert!(!Arc::ptr_eq(&b, &of("b")));
-        let none = ToolSets { most: 0, kept: Mutex::default() };
-        assert!(none.of("[]").is_ok());
+        let c = of("c").await;
+        assert!(Arc::ptr_eq(&a, &of("a").await));
+        assert!(Arc::ptr_eq(&c, &of("c").await));
+        assert!(!Arc::ptr_eq(&b, &of("b").await));
+        // One that is larger than all may be is kept alone, as long as nothing else is used.
+        let long = of(&"x".repeat(60)).await;
+        assert!(Arc::ptr_eq(&long, &of(&"x".repeat(60)).await));
+        assert_eq!(sets.kept.lock().unwrap().len(), 1);
+        assert!(sets.of("[{}]").await.is_err() && sets.kept.lock().unwrap().len() == 1);
+    }
+
+    /// What would take seconds must not stop whoever else is served by the same thread.
+    #[tokio::test]
+    async fn others_are_served_while_tools_are_compiled() {
+        let sets = ToolSets::new(0);
+        let (mut turns, tools) = (0, r#"[{"name": "a"}]"#);
+        let others = async {
+            loop {
+                turns += 1;
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = others => {}
+            set = sets.of(tools) => assert!(set.is_ok()),
+        }
+        assert!(1 < turns, "it was compiled on this thread");
     }
 }

@@ -162,13 +162,22 @@ pub(crate) struct BodySender(Arc<Mutex<Written>>);
 #[derive(Default)]
 struct Written {
     bytes: BytesMut,
+    /// How many bytes were written in all.
+    n_written: u64,
     broken: Option<Broken>,
 }
 
 impl BodySender {
     /// Adds bytes.
     pub(crate) fn write(&self, bytes: &[u8]) {
-        self.lock().bytes.extend_from_slice(bytes);
+        let mut written = self.lock();
+        written.bytes.extend_from_slice(bytes);
+        written.n_written += bytes.len() as u64;
+    }
+
+    /// How many bytes were written in all.
+    pub(crate) fn written(&self) -> u64 {
+        self.lock().n_written
     }
 
     /// Ends the body as broken off, once what was written is out.
@@ -182,7 +191,8 @@ impl BodySender {
         poll_fn(|_| if self.lock().bytes.len() < ROOM { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
-    fn take(&self) -> Bytes {
+    /// What was written and is not yet on its way.
+    pub(crate) fn take(&self) -> Bytes {
         self.lock().bytes.split().freeze()
     }
 

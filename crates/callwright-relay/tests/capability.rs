@@ -447,3 +447,21 @@ async fn a_server_that_never_tells_delays_no_request_for_long() {
     assert_eq!((capability.tools, capability.tools_source), (true, Source::Family));
     assert!(start.elapsed().as_secs() <= 2);
 }
+
+/// Known APIs are native whatever their models are called, and nobody has to ask for that.
+#[tokio::test]
+async fn models_of_known_apis_go_native() {
+    for (base_url, model, pattern) in [
+        ("https://api.openai.com/v1", "o3", "api.openai.com"),
+        ("https://api.x.ai/v1", "grok-4", "api.x.ai"),
+        ("https://api.deepseek.com", "deepseek-chat", "api.deepseek.com"),
+        ("https://api.moonshot.ai/v1", "kimi-k2-0905-preview", "api.moonshot.ai"),
+        ("https://api.mistral.ai/v1", "codestral-latest", "api.mistral.ai"),
+        ("https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen3-max", "dashscope*.aliyuncs.com"),
+        ("https://ours.openai.azure.com/openai/v1", "our-deployment", "*.openai.azure.com"),
+    ] {
+        let upstreams = upstreams(&[upstream("u", base_url)]).unwrap();
+        let known = in_memory(&upstreams).what_is_known(&candidate(&upstreams, model));
+        assert_eq!((known.tools, known.tools_source), (true, Source::Host(pattern)), "{base_url} {model}");
+    }
+}

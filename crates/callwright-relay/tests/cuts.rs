@@ -84,7 +84,12 @@ async fn calls(mode: Mode, policy: Policy, answer: &Value, all: bool) -> [Vec<(S
     };
     let (mut streamed, mut finish) = (Vec::<(String, String)>::new(), None);
     let mut chunks = client.stream(&request).await.unwrap();
-    while let Some(Ok(chunk)) = chunks.next().await {
+    let mut is_broken = false;
+    while let Some(chunk) = chunks.next().await {
+        let Ok(chunk) = chunk else {
+            is_broken = true;
+            break;
+        };
         let choice = &chunk["choices"][0];
         for piece in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
             let function = &piece["function"];
@@ -95,8 +100,8 @@ async fn calls(mode: Mode, policy: Policy, answer: &Value, all: bool) -> [Vec<(S
         }
         finish = choice["finish_reason"].as_str().map(str::to_owned).or(finish);
     }
-    // A client runs nothing of an answer that was cut.
-    if !is_to_run(finish.as_deref()) {
+    // A client runs nothing of an answer that was cut, or that ends in an error.
+    if is_broken || !is_to_run(finish.as_deref()) {
         streamed.clear();
     }
     [whole, streamed]

@@ -107,7 +107,15 @@ fn answer(script: &str, request: &Value) -> (Completion, Setting) {
     let streaming = setting(script);
     let setting = setting(script);
     let whole = run(setting.client.chat(request)).unwrap();
-    let (text, calls, finish) = streamed(&streaming.client, request).unwrap();
+    let (text, calls, finish) = match streamed(&streaming.client, request) {
+        Ok(streamed) => streamed,
+        // The name of a native call is out before its verdict: where it comes to nothing, an error is the end.
+        Err(error) => {
+            assert!(whole.calls.is_empty(), "{error}");
+            assert!(whole.text.ends_with(&error) || error.contains("was begun"), "{error}: {}", whole.text);
+            return (whole, setting);
+        }
+    };
     let calls: Vec<(String, String)> =
         calls.into_iter().map(|(_, name, arguments)| (name, arguments)).collect();
     let whole_calls: Vec<(String, String)> =
@@ -471,7 +479,7 @@ fn a_long_last_argument_flows() {
     let script = format!(
         "[[answer]]\ntool_calls = [{{ id = \"c1\", name = \"run_code\", arguments = '{{\"code\": \"{code}\"}}' }}]\nform = {{ argument_pieces = 10 }}"
     );
-    let setting = setting_with(&script, |config| config.stream_arguments = true);
+    let setting = setting_with(&script, |config| config.stream_arguments = Some(true));
     let n_pieces = run(async {
         let mut request = request(NATIVE);
         request["stream"] = json!(true);
@@ -568,11 +576,8 @@ fn healing_is_switched_on_by_its_plugin() {
             request["plugins"] = json!([{"id": "web"}, {"id": "response-healing"}]);
         }
         let answer = run(setting.client.chat(&request)).unwrap();
-        let (_, streamed_calls, _) = streamed(&setting.client, &request).unwrap();
-        assert_eq!(
-            (answer.calls.len(), streamed_calls.len()),
-            (usize::from(is_healed), usize::from(is_healed))
-        );
+        let n_streamed = streamed(&setting.client, &request).map_or(0, |(_, calls, _)| calls.len());
+        assert_eq!((answer.calls.len(), n_streamed), (usize::from(is_healed), usize::from(is_healed)));
         let plugins = &bodies(&setting.replay)[0]["plugins"];
         assert_eq!(*plugins, if has_plugin { json!([{"id": "web"}]) } else { Value::Null });
     }

@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use callwright::json;
 use callwright_store::{
-    Became, Call, Fault, Filter, Location, NewNode, NewTurn, NodeKind, Range, Record, Retention, SessionRef,
-    Store, StoreConfig, StoreError, Turn,
+    Became, Before, Call, Fault, Filter, Location, NewNode, NewTurn, NodeKind, Range, Record, Retention,
+    SessionRef, Store, StoreConfig, StoreError, Turn,
 };
 
 /// As many words as people use for most of what they say.
@@ -272,7 +272,7 @@ fn turn(session: u64, number: u64) -> NewTurn {
             completion_tokens: 90,
             ..Turn::default()
         },
-        before: Vec::new(),
+        before: Before::default(),
         nodes: [
             NodeKind::User,
             NodeKind::ModelTurn,

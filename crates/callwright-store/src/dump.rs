@@ -51,7 +51,11 @@ pub enum DumpError {
 impl Dump {
     /// Of this session, now.
     pub fn of(session: Session) -> Dump {
-        let Session { summary, turns, nodes, parts } = session;
+        let Session { summary, turns, mut nodes, parts } = session;
+        // Whoever reads the form knows parts one by one.
+        for node in &mut nodes {
+            node.body = node.body.as_ref().map(|body| body.unrolled(&parts));
+        }
         Dump {
             callwright_dump: DUMP_VERSION,
             session_id: summary.id.clone(),

@@ -1,14 +1,17 @@
 //! What is written for a turn, for nodes, for the end of a session: masked and put into texts first, then as a few
 //! statements of a transaction that others share.
 
+use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, HashSet};
 
-use sqlx::{AnyConnection, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use crate::clock::now;
 use crate::database::Kind;
 use crate::fixes;
-use crate::parts::Parts;
+use crate::known::Known;
+use crate::pack::pack;
+use crate::parts::{PARTS, Parts};
 use crate::ready::{Ready, ReadyNode};
 use crate::rows::{Target, Value, insert, insert_returning};
 use crate::session::{Change, SessionRef};
@@ -17,140 +20,339 @@ use crate::turn::{Became, Call, Fault, Turn};
 use crate::words::sliced;
 use crate::writer::Written;
 
-/// What the writes of one transaction have in common.
+/// Writes these, many rows to a statement. Returns what was written of each, and how many bytes of texts that were. Nothing
+/// is there before the transaction is committed.
+pub(crate) async fn write_all(
+    to: &mut AnyConnection,
+    kind: Kind,
+    all: &[&Ready],
+    known: &mut Known,
+) -> Result<(Vec<(Written, Change)>, u64), sqlx::Error> {
+    let mut batch = Batch::default();
+    for ready in all {
+        batch.place(to, ready, known).await?;
+    }
+    batch.upsert_sessions(to).await?;
+    batch.insert_turns(to).await?;
+    batch.insert_nodes(to, kind).await?;
+    for n in 0..batch.entries.len() {
+        batch.insert_calls(to, n).await?;
+    }
+    let calls = std::mem::take(&mut batch.calls);
+    insert(to, CALLS, calls).await?;
+    batch.count_bytes(to).await?;
+    std::mem::take(&mut batch.sums).write(to).await?;
+    let bytes = batch.sessions.iter().map(|session| session.bytes).sum();
+    let written = batch.entries.iter().map(|entry| entry.written(&batch.sessions)).collect();
+    Ok((written, bytes))
+}
+
+/// What is written in one transaction.
 #[derive(Default)]
-pub(crate) struct Batch {
-    pub(crate) sums: Sums,
-    /// How many bytes of texts were written.
-    pub(crate) bytes: u64,
+struct Batch<'r> {
+    sessions: Vec<Open<'r>>,
+    entries: Vec<Entry<'r>>,
+    /// Sessions by name, and the youngest by fingerprint.
+    names: HashMap<String, usize>,
+    fingerprints: HashMap<&'r str, usize>,
+    sums: Sums,
+    calls: Vec<Vec<Value>>,
     /// The keys of profiles.
     profiles: HashMap<[String; 4], i64>,
 }
 
-impl Ready {
-    /// Writes it, but for the sums of `batch`. Nothing is there before the transaction is committed.
-    pub(crate) async fn write(
-        &self,
-        to: &mut AnyConnection,
-        kind: Kind,
-        batch: &mut Batch,
-    ) -> Result<(Written, Change), sqlx::Error> {
-        let (name, fingerprint, key) = self.find_session(to).await?;
-        let nodes: Vec<&ReadyNode> = match key {
-            None => self.before.iter().chain(&self.nodes).collect(),
-            Some(_) => self.nodes.iter().collect(),
-        };
-        let (key, n_turns, n_nodes) = self.upsert_session(to, &name, fingerprint, nodes.len()).await?;
-        let turn = match &self.turn {
-            Some(turn) => {
-                let profile = batch.profile(to, turn).await?;
-                Some(Placed { id: insert_turn(to, key, n_turns, profile, turn).await?, profile, turn })
-            }
-            None => None,
-        };
-        let mut bytes = 0;
-        let first = n_nodes - nodes.len() as i64;
-        let mut rows = Vec::with_capacity(nodes.len());
-        let mut parts = Parts::default();
-        for (number, node) in (first + 1..).zip(&nodes) {
-            let body = match &node.body {
-                None => None,
-                Some(text) => Some(parts.kept(to, key, text).await?),
-            };
-            bytes += node.payload.len() + body.as_ref().map_or(0, String::len) + node.answer_len();
-            rows.push(node.row(key, turn.map(|turn| turn.id), number, body));
-        }
-        bytes += parts.write(to, key).await?;
-        let written = insert_returning(to, NODES, rows).await?;
-        let mut ids: Vec<(i64, i64)> = written
-            .iter()
-            .map(|row| Ok((row.try_get(1)?, row.try_get(0)?)))
-            .collect::<Result<_, sqlx::Error>>()?;
-        ids.sort_unstable();
-        let found = ids.iter().zip(&nodes).map(|((_, id), node)| (*id, node.words.as_str()));
-        insert_words(to, kind, found).await?;
-        let mut n_repeated = 0;
-        if let Some(placed) = turn {
-            batch.sums.turn(placed.turn);
-            self.calls.iter().for_each(|call| batch.sums.call(placed.turn, call));
-            insert(to, CALLS, self.calls.iter().map(|call| call_row(call, placed)).collect()).await?;
-            n_repeated = self.insert_faults(to, key, placed, &mut batch.sums).await?;
-            fixes::write_turn(to, key, n_turns, self, placed.turn).await?;
-        } else {
-            fixes::write_nodes(to, key, self).await?;
-        }
-        sqlx::query("UPDATE sessions SET bytes = bytes + $1, repeated = repeated + $2 WHERE key = $3")
-            .bind(bytes as i64)
-            .bind(n_repeated)
-            .bind(key)
-            .execute(&mut *to)
-            .await?;
-        batch.bytes += bytes as u64;
-        let numbers = ids.iter().map(|(number, _)| *number).collect();
-        let turn = turn.map(|placed| placed.id);
-        let change = Change { session: name.clone(), what: "added", turn, nodes: n_nodes };
-        Ok((Written { session: name, turn, numbers }, change))
+/// A session that something is added to.
+struct Open<'r> {
+    name: String,
+    fingerprint: Option<&'r str>,
+    /// Is it known not to be there yet?
+    is_new: bool,
+    added: Vec<&'r Ready>,
+    n_turns: i64,
+    n_nodes: i64,
+    /// Given by the database: its key, and how many turns and nodes it had before.
+    key: i64,
+    turns_before: i64,
+    nodes_before: i64,
+    bytes: u64,
+    repeated: i64,
+}
+
+/// A turn, or nodes, and their place.
+struct Entry<'r> {
+    ready: &'r Ready,
+    session: usize,
+    /// What went before, where it is the first of its session.
+    before: Vec<ReadyNode>,
+    /// How many turns and nodes of its session are added before it.
+    turn: i64,
+    node: i64,
+    /// The turn's number in the store, and the key of its profile.
+    id: Option<i64>,
+    profile: i64,
+}
+
+impl<'r> Entry<'r> {
+    fn nodes(&self) -> impl Iterator<Item = &ReadyNode> + Clone {
+        self.before.iter().chain(&self.ready.nodes)
     }
 
-    /// The session's name, its fingerprint, and its key where it is there already.
-    async fn find_session(
-        &self,
+    fn written(&self, sessions: &[Open<'r>]) -> (Written, Change) {
+        let (name, before) =
+            sessions.get(self.session).map_or((String::new(), 0), |s| (s.name.clone(), s.nodes_before));
+        let first = before + self.node;
+        let nodes = first + self.nodes().count() as i64;
+        let change = Change { session: name.clone(), what: "added", turn: self.id, nodes };
+        (Written { session: name, turn: self.id, numbers: (first + 1..=nodes).collect() }, change)
+    }
+}
+
+impl<'r> Batch<'r> {
+    /// Finds the session of a turn or of nodes, and their place in it.
+    async fn place(
+        &mut self,
         to: &mut AnyConnection,
-    ) -> Result<(String, Option<String>, Option<i64>), sqlx::Error> {
-        match &self.session {
+        ready: &'r Ready,
+        known: &mut Known,
+    ) -> Result<(), sqlx::Error> {
+        let session = self.find_session(to, ready).await?;
+        let Some(open) = self.sessions.get_mut(session) else { return Ok(()) };
+        let is_first = open.is_new && open.added.is_empty();
+        let before = if is_first && ready.has_before() { ready.before(known) } else { Vec::new() };
+        let entry =
+            Entry { ready, session, before, turn: open.n_turns, node: open.n_nodes, id: None, profile: 0 };
+        open.n_turns += i64::from(ready.turn.is_some());
+        open.n_nodes += entry.nodes().count() as i64;
+        open.added.push(ready);
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    async fn find_session(&mut self, to: &mut AnyConnection, ready: &'r Ready) -> Result<usize, sqlx::Error> {
+        let (name, fingerprint, is_new) = match &ready.session {
             SessionRef::Named(name) => {
-                let query = sqlx::query("SELECT key FROM sessions WHERE id = $1").bind(name.as_str());
-                let key = query.fetch_optional(to).await?.map(|row| row.try_get(0)).transpose()?;
-                Ok((name.clone(), None, key))
+                if let Some(session) = self.names.get(name) {
+                    return Ok(*session);
+                }
+                // Nothing else hangs on whether it is there.
+                let is_new = ready.has_before() && {
+                    let query = sqlx::query("SELECT key FROM sessions WHERE id = $1").bind(name.as_str());
+                    query.fetch_optional(to).await?.is_none()
+                };
+                (name.clone(), None, is_new)
             }
             SessionRef::Conversation { fingerprint, begins: true, name } => {
-                Ok((name.clone(), Some(fingerprint.clone()), None))
+                (name.clone(), Some(fingerprint.as_str()), true)
             }
             SessionRef::Conversation { fingerprint, begins: false, name } => {
-                let sql = "SELECT id, key FROM sessions WHERE fingerprint = $1 ORDER BY key DESC LIMIT 1";
-                let found = sqlx::query(sql).bind(fingerprint.as_str()).fetch_optional(to).await?;
-                match found {
-                    Some(row) => Ok((row.try_get(0)?, Some(fingerprint.clone()), Some(row.try_get(1)?))),
-                    None => Ok((name.clone(), Some(fingerprint.clone()), None)),
+                if let Some(session) = self.fingerprints.get(fingerprint.as_str()) {
+                    return Ok(*session);
                 }
+                let sql = "SELECT id FROM sessions WHERE fingerprint = $1 ORDER BY key DESC LIMIT 1";
+                let found = sqlx::query(sql).bind(fingerprint.as_str()).fetch_optional(to).await?;
+                let is_new = found.is_none();
+                let name = found.map_or(Ok(name.clone()), |row| row.try_get(0))?;
+                (name, Some(fingerprint.as_str()), is_new)
             }
+        };
+        let next = self.sessions.len();
+        let session = *self.names.entry(name.clone()).or_insert(next);
+        if let Some(fingerprint) = fingerprint {
+            self.fingerprints.insert(fingerprint, session);
+        }
+        if session == next {
+            self.sessions.push(Open::of(name, fingerprint, is_new));
+        }
+        Ok(session)
+    }
+
+    /// Writes the sessions, and learns their keys and how much was in them.
+    async fn upsert_sessions(&mut self, to: &mut AnyConnection) -> Result<(), sqlx::Error> {
+        let rows = self.sessions.iter().map(Open::row).collect();
+        for row in insert_returning(to, SESSIONS, rows).await? {
+            let name: String = row.try_get(0)?;
+            let Some(open) = self.names.get(&name).and_then(|n| self.sessions.get_mut(*n)) else { continue };
+            open.key = row.try_get(1)?;
+            open.turns_before = row.try_get::<i64, _>(2)? - open.n_turns;
+            open.nodes_before = row.try_get::<i64, _>(3)? - open.n_nodes;
+        }
+        Ok(())
+    }
+
+    async fn insert_turns(&mut self, to: &mut AnyConnection) -> Result<(), sqlx::Error> {
+        let mut rows = Vec::new();
+        let mut places: HashMap<(i64, i64), usize> = HashMap::new();
+        for n in 0..self.entries.len() {
+            let Some(Entry { ready: Ready { turn: Some(turn), .. }, session, turn: before, .. }) =
+                self.entries.get(n)
+            else {
+                continue;
+            };
+            let Some(Open { key, turns_before, .. }) = self.sessions.get(*session) else { continue };
+            let (key, number) = (*key, turns_before + before + 1);
+            let profile = self.profile(to, turn).await?;
+            if let Some(entry) = self.entries.get_mut(n) {
+                entry.profile = profile;
+            }
+            rows.push(turn_row(key, number, profile, turn));
+            places.insert((key, number), n);
+        }
+        for row in insert_returning(to, TURNS, rows).await? {
+            let place = (row.try_get(1)?, row.try_get(2)?);
+            if let Some(entry) = places.get(&place).and_then(|n| self.entries.get_mut(*n)) {
+                entry.id = Some(row.try_get(0)?);
+            }
+        }
+        Ok(())
+    }
+
+    async fn insert_nodes(&mut self, to: &mut AnyConnection, kind: Kind) -> Result<(), sqlx::Error> {
+        let (mut nodes, mut new_parts) = (Vec::new(), Vec::new());
+        let mut parts: HashMap<i64, Parts> = HashMap::new();
+        let mut words: HashMap<(i64, i64), &str> = HashMap::new();
+        for entry in &self.entries {
+            let Some(open) = self.sessions.get_mut(entry.session) else { continue };
+            for (number, node) in (open.nodes_before + entry.node + 1..).zip(entry.nodes()) {
+                let body = match &node.body {
+                    None => Value::MaybeText(None),
+                    Some(body) => {
+                        let parts = match parts.entry(open.key) {
+                            Occupied(there) => there.into_mut(),
+                            Vacant(free) if open.nodes_before == 0 => free.insert(Parts::default()),
+                            Vacant(free) => free.insert(Parts::of(to, open.key).await?),
+                        };
+                        let n_before = new_parts.len();
+                        let body = parts.kept(open.key, body, &mut new_parts);
+                        let added = new_parts.get(n_before..).unwrap_or_default();
+                        open.bytes +=
+                            added.iter().filter_map(|row| Some(row.last()?.len() as u64)).sum::<u64>();
+                        pack(kind, body)
+                    }
+                };
+                open.bytes += (node.len() + body.len()) as u64;
+                nodes.push(node.row(open.key, entry.id, number, body));
+                words.insert((open.key, number), &node.words);
+            }
+        }
+        insert(to, PARTS, new_parts).await?;
+        let mut found: Vec<(i64, &str)> = Vec::new();
+        for row in insert_returning(to, NODES, nodes).await? {
+            let place = (row.try_get(1)?, row.try_get(2)?);
+            if let Some(words) = words.get(&place) {
+                found.push((row.try_get(0)?, words));
+            }
+        }
+        found.sort_unstable();
+        insert_words(to, kind, found.into_iter()).await
+    }
+
+    /// What became of the calls of a turn, and what follows from that.
+    async fn insert_calls(&mut self, to: &mut AnyConnection, n: usize) -> Result<(), sqlx::Error> {
+        let Some(Entry { ready, session, id, profile, turn: before, .. }) = self.entries.get(n) else {
+            return Ok(());
+        };
+        let (ready, Some(open)) = (*ready, self.sessions.get_mut(*session)) else { return Ok(()) };
+        let (Some(turn), Some(id)) = (&ready.turn, *id) else {
+            return fixes::write_nodes(to, open.key, ready).await;
+        };
+        let placed = Placed { id, profile: *profile, turn };
+        self.sums.turn(turn);
+        ready.calls.iter().for_each(|call| self.sums.call(turn, call));
+        self.calls.extend(ready.calls.iter().map(|call| call_row(call, placed)));
+        open.repeated += ready.insert_faults(to, open.key, placed, &mut self.sums).await?;
+        fixes::write_turn(to, open.key, open.turns_before + before + 1, ready, turn).await
+    }
+
+    async fn count_bytes(&self, to: &mut AnyConnection) -> Result<(), sqlx::Error> {
+        for sessions in self.sessions.chunks(COUNTED) {
+            let row = |open: &Open<'_>| format!("({}, {}, {})", open.key, open.bytes, open.repeated);
+            let rows: Vec<String> = sessions.iter().map(row).collect();
+            let sql = format!(
+                "UPDATE sessions SET bytes = bytes + v.column2, repeated = repeated + v.column3 FROM (VALUES {}) v \
+                 WHERE key = v.column1",
+                rows.join(", ")
+            );
+            sqlx::query(AssertSqlSafe(sql)).persistent(false).execute(&mut *to).await?;
+        }
+        Ok(())
+    }
+
+    /// The key of what a turn has in common with others.
+    async fn profile(&mut self, to: &mut AnyConnection, turn: &Turn) -> Result<i64, sqlx::Error> {
+        let of = [&turn.outcome, &turn.model, &turn.mode, &turn.dialect].map(String::clone);
+        if let Some(key) = self.profiles.get(&of) {
+            return Ok(*key);
+        }
+        let bound =
+            |sql: &'static str| of.iter().fold(sqlx::query(sql), |query, text| query.bind(text.clone()));
+        let key = match bound(PROFILE).fetch_optional(&mut *to).await? {
+            Some(row) => row.try_get(0)?,
+            // Another process may be writing the same one.
+            None => bound(NEW_PROFILE).fetch_one(&mut *to).await?.try_get(0)?,
+        };
+        self.profiles.insert(of, key);
+        Ok(key)
+    }
+}
+
+/// So many sessions are counted with one statement.
+const COUNTED: usize = 256;
+
+impl<'r> Open<'r> {
+    fn of(name: String, fingerprint: Option<&'r str>, is_new: bool) -> Open<'r> {
+        Open {
+            name,
+            fingerprint,
+            is_new,
+            added: Vec::new(),
+            n_turns: 0,
+            n_nodes: 0,
+            key: 0,
+            turns_before: 0,
+            nodes_before: 0,
+            bytes: 0,
+            repeated: 0,
         }
     }
 
-    /// Returns its key, and how many turns and nodes it has with these.
-    async fn upsert_session(
-        &self,
-        to: &mut AnyConnection,
-        name: &str,
-        fingerprint: Option<String>,
-        n_nodes: usize,
-    ) -> Result<(i64, i64, i64), sqlx::Error> {
-        let blank = Turn::default();
-        let turn = self.turn.as_ref().unwrap_or(&blank);
-        let at = self.turn.as_ref().map_or_else(now, |turn| turn.at);
-        let n_refused = self.calls.iter().filter(|call| call.became == Became::Refused).count();
-        let row = sqlx::query(SESSION)
-            .bind(name)
-            .bind(fingerprint)
-            .bind(self.origin)
-            .bind(self.title.as_str())
-            .bind(at)
-            .bind(turn.outcome.as_str())
-            .bind(turn.model.as_str())
-            .bind(turn.mode.as_str())
-            .bind(turn.dialect.as_str())
-            .bind(i64::from(self.turn.is_some()))
-            .bind(n_nodes as i64)
-            .bind(turn.repairs)
-            .bind(n_refused as i64)
-            .bind(turn.prompt_tokens + turn.completion_tokens)
-            .bind(self.faults.len() as i64)
-            .bind(turn.feedback_turns)
-            .fetch_one(to)
-            .await?;
-        Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+    /// What is added to it, as a row.
+    fn row(&self) -> Vec<Value> {
+        let at = |ready: &&Ready| ready.turn.as_ref().map_or_else(now, |turn| turn.at);
+        let turns = || self.added.iter().filter_map(|ready| ready.turn.as_ref());
+        let last = |of: fn(&Turn) -> &String| turns().map(of).next_back().cloned().unwrap_or_default();
+        let last_said = |of: fn(&Turn) -> &String| {
+            turns().map(of).rfind(|text| !text.is_empty()).cloned().unwrap_or_default()
+        };
+        let sum = |of: fn(&Turn) -> i64| Value::Int(turns().map(of).sum());
+        let titles = self.added.iter().map(|ready| &ready.title);
+        let calls = self.added.iter().flat_map(|ready| &ready.calls);
+        let n_refused = calls.filter(|call| call.became == Became::Refused).count();
+        let n_faults: usize = self.added.iter().map(|ready| ready.faults.len()).sum();
+        vec![
+            Value::Text(self.name.clone()),
+            Value::MaybeText(self.fingerprint.map(str::to_owned)),
+            Value::Text(self.added.first().map_or("", |ready| ready.origin).to_owned()),
+            Value::Text(titles.into_iter().find(|title| !title.is_empty()).cloned().unwrap_or_default()),
+            Value::Int(self.added.first().map_or_else(now, at)),
+            Value::Int(self.added.last().map_or_else(now, at)),
+            Value::Text(last(|turn| &turn.outcome)),
+            Value::Text(last(|turn| &turn.model)),
+            Value::Text(last_said(|turn| &turn.mode)),
+            Value::Text(last_said(|turn| &turn.dialect)),
+            Value::Int(self.n_turns),
+            Value::Int(self.n_nodes),
+            sum(|turn| turn.repairs),
+            Value::Int(n_refused as i64),
+            sum(|turn| turn.prompt_tokens + turn.completion_tokens),
+            Value::Int(n_faults as i64),
+            sum(|turn| turn.feedback_turns),
+            Value::Int(0),
+            Value::Int(0),
+        ]
     }
+}
 
+impl Ready {
     /// Returns how many of them repeat one that was there before.
     async fn insert_faults(
         &self,
@@ -189,25 +391,6 @@ struct Placed<'t> {
     turn: &'t Turn,
 }
 
-impl Batch {
-    /// The key of what a turn has in common with others.
-    async fn profile(&mut self, to: &mut AnyConnection, turn: &Turn) -> Result<i64, sqlx::Error> {
-        let of = [&turn.outcome, &turn.model, &turn.mode, &turn.dialect].map(String::clone);
-        if let Some(key) = self.profiles.get(&of) {
-            return Ok(*key);
-        }
-        let bound =
-            |sql: &'static str| of.iter().fold(sqlx::query(sql), |query, text| query.bind(text.clone()));
-        let key = match bound(PROFILE).fetch_optional(&mut *to).await? {
-            Some(row) => row.try_get(0)?,
-            // Another process may be writing the same one.
-            None => bound(NEW_PROFILE).fetch_one(&mut *to).await?.try_get(0)?,
-        };
-        self.profiles.insert(of, key);
-        Ok(key)
-    }
-}
-
 /// Puts the words of nodes where they are searched.
 pub(crate) async fn insert_words(
     to: &mut AnyConnection,
@@ -224,13 +407,7 @@ pub(crate) async fn insert_words(
     insert(to, target, found.map(row).collect()).await
 }
 
-async fn insert_turn(
-    to: &mut AnyConnection,
-    session: i64,
-    number: i64,
-    profile: i64,
-    turn: &Turn,
-) -> Result<i64, sqlx::Error> {
+fn turn_row(session: i64, number: i64, profile: i64, turn: &Turn) -> Vec<Value> {
     let mut row = vec![Value::Int(session), Value::Int(number), Value::Int(profile)];
     row.push(Value::Text(turn.request.clone()));
     row.push(Value::Int(turn.at));
@@ -251,8 +428,7 @@ async fn insert_turn(
         turn.feedback_turns,
     ];
     row.extend(numbers.map(Value::Int));
-    let written = insert_returning(to, TURNS, vec![row]).await?;
-    written.first().ok_or(sqlx::Error::RowNotFound)?.try_get(0)
+    row
 }
 
 fn call_row(call: &Call, placed: Placed<'_>) -> Vec<Value> {
@@ -269,21 +445,23 @@ fn call_row(call: &Call, placed: Placed<'_>) -> Vec<Value> {
     ]
 }
 
-const SESSION: &str = "\
-INSERT INTO sessions (id, fingerprint, origin, title, created, updated, outcome, model, mode, dialect, turns, nodes, \
-repairs, refusals, tokens, faults, feedback_turns, repeated, bytes) \
-VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 0, 0) \
-ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, \
-title = CASE WHEN sessions.title = '' THEN excluded.title ELSE sessions.title END, \
-outcome = CASE WHEN excluded.turns = 0 THEN sessions.outcome ELSE excluded.outcome END, \
-model = CASE WHEN excluded.turns = 0 THEN sessions.model ELSE excluded.model END, \
-mode = CASE WHEN excluded.mode = '' THEN sessions.mode ELSE excluded.mode END, \
-dialect = CASE WHEN excluded.dialect = '' THEN sessions.dialect ELSE excluded.dialect END, \
-turns = sessions.turns + excluded.turns, nodes = sessions.nodes + excluded.nodes, \
-repairs = sessions.repairs + excluded.repairs, refusals = sessions.refusals + excluded.refusals, \
-tokens = sessions.tokens + excluded.tokens, faults = sessions.faults + excluded.faults, \
-feedback_turns = sessions.feedback_turns + excluded.feedback_turns \
-RETURNING key, turns, nodes";
+const SESSIONS: Target = Target {
+    table: "sessions",
+    columns: "id, fingerprint, origin, title, created, updated, outcome, model, mode, dialect, turns, nodes, repairs, \
+              refusals, tokens, faults, feedback_turns, repeated, bytes",
+    values: &["?"; 19],
+    then: "ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, \
+           title = CASE WHEN sessions.title = '' THEN excluded.title ELSE sessions.title END, \
+           outcome = CASE WHEN excluded.turns = 0 THEN sessions.outcome ELSE excluded.outcome END, \
+           model = CASE WHEN excluded.turns = 0 THEN sessions.model ELSE excluded.model END, \
+           mode = CASE WHEN excluded.mode = '' THEN sessions.mode ELSE excluded.mode END, \
+           dialect = CASE WHEN excluded.dialect = '' THEN sessions.dialect ELSE excluded.dialect END, \
+           turns = sessions.turns + excluded.turns, nodes = sessions.nodes + excluded.nodes, \
+           repairs = sessions.repairs + excluded.repairs, refusals = sessions.refusals + excluded.refusals, \
+           tokens = sessions.tokens + excluded.tokens, faults = sessions.faults + excluded.faults, \
+           feedback_turns = sessions.feedback_turns + excluded.feedback_turns \
+           RETURNING id, key, turns, nodes",
+};
 
 const REPEATED: &str =
     "SELECT id FROM faults WHERE session = $1 AND kind = $2 AND tool = $3 AND place = $4 LIMIT 1";
@@ -300,14 +478,14 @@ const TURNS: Target = Target {
               attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
               repair_tokens, repairs, feedback_turns",
     values: &["?"; 23],
-    then: "RETURNING id",
+    then: "RETURNING id, session, number",
 };
 
 const NODES: Target = Target {
     table: "nodes",
     columns: "session, turn, number, kind, at, version, name, call, payload, body, answer",
     values: &["?"; 11],
-    then: "RETURNING id, number",
+    then: "RETURNING id, session, number",
 };
 
 const CALLS: Target = Target {

@@ -45,25 +45,34 @@ pub(crate) struct Mask {
     masking: Masking,
     /// For so many secrets.
     known: usize,
+    /// How long the longest form of one is.
+    longest: usize,
     exact: Option<AhoCorasick>,
 }
 
 impl Mask {
     pub(crate) fn new(masking: Masking) -> Mask {
-        Mask { masking, known: 0, exact: None }
+        Mask { masking, known: 0, longest: 0, exact: None }
     }
 
-    /// Learns the secrets that have become known in the meantime.
-    pub(crate) fn learn(&mut self) {
+    /// Learns the secrets that have become known in the meantime. Returns whether there were any.
+    pub(crate) fn learn(&mut self) -> bool {
         let known = self.masking.secrets.count();
         if known == self.known {
-            return;
+            return false;
         }
         let forms: Vec<Vec<u8>> =
             self.masking.secrets.all().iter().flat_map(|secret| forms(secret)).collect();
+        self.longest = forms.iter().map(Vec::len).max().unwrap_or_default();
         // Texts this small always fit.
         self.exact = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms).ok();
         self.known = known;
+        true
+    }
+
+    /// The length of the longest text that is known to be secret.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
     }
 
     /// Masks all strings in a value, its keys included.
@@ -89,17 +98,9 @@ impl Mask {
     /// Masks a text.
     pub(crate) fn text(&self, text: &mut String) {
         let ranges = self.ranges(text);
-        if ranges.is_empty() {
-            return;
+        if !ranges.is_empty() {
+            *text = filled(text, &ranges);
         }
-        let mut bytes = std::mem::take(text).into_bytes();
-        for range in ranges {
-            if let Some(part) = bytes.get_mut(range) {
-                part.fill(b'*');
-            }
-        }
-        // Ranges begin and end between characters, so it is a text again.
-        *text = String::from_utf8(bytes).unwrap_or_default();
     }
 
     /// Is there a secret in a text?
@@ -107,7 +108,8 @@ impl Mask {
         !self.ranges(text).is_empty()
     }
 
-    fn ranges(&self, text: &str) -> Vec<Range<usize>> {
+    /// Where secrets stand in a text.
+    pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let mut ranges = Vec::new();
         self.find(text, &mut |range| ranges.push(range));
         let mut views: Vec<View> = Vec::new();
@@ -139,6 +141,17 @@ impl Mask {
             }
         }
     }
+}
+
+/// A text with `*` for each byte of these ranges, which begin and end between characters.
+pub(crate) fn filled(text: &str, ranges: &[Range<usize>]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for range in ranges {
+        if let Some(part) = bytes.get_mut(range.clone()) {
+            part.fill(b'*');
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 /// A text without its escapes, and where each part of it comes from.

@@ -7,6 +7,7 @@ use sqlx::{AnyPool, Row};
 
 use crate::body::Body;
 use crate::node::{Node, NodeKind};
+use crate::pack::unpacked;
 use crate::session::{Session, Summary};
 use crate::store::{Store, StoreError};
 use crate::turn::Turn;
@@ -35,6 +36,9 @@ const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, pay
 
 const OUTLINE: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, CAST(NULL AS TEXT), CAST(NULL AS TEXT) FROM nodes \
                        WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
+
+const PARTS_OF_RUN: &str =
+    "SELECT number, text FROM parts WHERE session = $1 AND number >= $2 AND number <= $3";
 
 impl Store {
     /// A whole session; none where there is none of this name.
@@ -77,12 +81,9 @@ impl Store {
             }
             let Some(body) = &node.body else { return Ok(Some((node, None))) };
             let mut parts = BTreeMap::new();
-            for number in body.parts() {
-                let query = sqlx::query("SELECT text FROM parts WHERE session = $1 AND number = $2");
-                let row = query.bind(key).bind(number).fetch_optional(&pool).await?;
-                if let Some(row) = row {
-                    parts.insert(number, row.try_get(0)?);
-                }
+            for run in body.runs() {
+                let query = sqlx::query(PARTS_OF_RUN).bind(key).bind(*run.start()).bind(*run.end());
+                add_parts(&query.fetch_all(&pool).await?, &mut parts)?;
             }
             let text = body.text(&parts);
             Ok(Some((node, Some(text))))
@@ -99,11 +100,16 @@ async fn whole(pool: &AnyPool, id: &str) -> Result<Option<Session>, StoreError> 
     let mut parts = BTreeMap::new();
     if nodes.iter().any(|node| node.body.is_some()) {
         let rows = sqlx::query("SELECT number, text FROM parts WHERE session = $1").bind(key).fetch_all(pool);
-        for row in rows.await? {
-            parts.insert(row.try_get(0)?, row.try_get(1)?);
-        }
+        add_parts(&rows.await?, &mut parts)?;
     }
     Ok(Some(Session { summary, turns, nodes, parts }))
+}
+
+fn add_parts(rows: &[AnyRow], parts: &mut BTreeMap<i64, String>) -> Result<(), sqlx::Error> {
+    for row in rows {
+        parts.insert(row.try_get(0)?, unpacked(row, 1)?.unwrap_or_default());
+    }
+    Ok(())
 }
 
 async fn part(
@@ -197,8 +203,8 @@ async fn nodes(
 }
 
 fn node_of(row: &AnyRow) -> Result<Node, StoreError> {
-    let (kind, payload): (String, String) = (row.try_get(3)?, row.try_get(8)?);
-    let body: Option<String> = row.try_get(9)?;
+    let (kind, payload): (String, String) = (row.try_get(3)?, unpacked(row, 8)?.unwrap_or_default());
+    let body = unpacked(row, 9)?;
     let unreadable = |error: serde_json::Error| StoreError::Unreadable(error.to_string());
     let body = body.map(|body| serde_json::from_str::<Body>(&body)).transpose().map_err(unreadable)?;
     Ok(Node {
@@ -212,6 +218,6 @@ fn node_of(row: &AnyRow) -> Result<Node, StoreError> {
         call: row.try_get(7)?,
         payload: serde_json::from_str(&payload).map_err(unreadable)?,
         body,
-        answer: row.try_get(10)?,
+        answer: unpacked(row, 10)?,
     })
 }

@@ -1,12 +1,13 @@
 //! What is to be written, ready for the database: masked, bounded, in texts.
 
 use crate::clock::now;
+use crate::known::{KeptBody, Known};
 use crate::mask::Mask;
 use crate::node::{Answer, NODE_VERSION, NewNode, NodeKind};
 use crate::rows::Value;
 use crate::session::SessionRef;
 use crate::spread::texts;
-use crate::turn::{Call, Fault, NewTurn, Turn};
+use crate::turn::{Before, Call, Fault, NewTurn, Turn};
 use crate::words::{Mark, mark, words};
 
 /// The longest title, in bytes.
@@ -25,7 +26,8 @@ pub(crate) struct Ready {
     pub(crate) title: String,
     pub(crate) turn: Option<Turn>,
     pub(crate) nodes: Vec<ReadyNode>,
-    pub(crate) before: Vec<ReadyNode>,
+    before: Before,
+    marks: Vec<String>,
     pub(crate) calls: Vec<Call>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) feeds_back: bool,
@@ -36,15 +38,16 @@ pub(crate) struct ReadyNode {
     kind: String,
     name: Option<String>,
     call: Option<String>,
-    pub(crate) payload: String,
-    pub(crate) body: Option<String>,
-    answer: Option<String>,
+    payload: Value,
+    pub(crate) body: Option<KeptBody>,
+    answer: Option<Value>,
     pub(crate) words: String,
     at: i64,
 }
 
 impl Ready {
-    pub(crate) fn turn(new: NewTurn, mask: &Mask) -> Ready {
+    pub(crate) fn turn(new: NewTurn, known: &mut Known) -> Ready {
+        let mask = &known.mask;
         let NewTurn { session, origin, title, mut turn, nodes, before, mut calls, mut faults, feeds_back } =
             new;
         let t = &mut turn;
@@ -69,41 +72,51 @@ impl Ready {
         let at = if turn.at == 0 { now() } else { turn.at };
         let turn = Turn { at: at.clamp(0, LAST), ..bounded(turn) };
         let marks = marks(&turn, &faults);
-        let node = |node| ReadyNode::of(node, turn.at, &marks, mask);
-        Ready {
-            session: named(session, mask),
-            origin,
-            title: titled(title, mask),
-            nodes: nodes.into_iter().map(node).collect(),
-            before: before.into_iter().map(node).collect(),
-            calls,
-            faults,
-            feeds_back,
-            turn: Some(turn),
-        }
+        let (session, title) = (named(session, mask), titled(title, mask));
+        let nodes = nodes.into_iter().map(|node| ReadyNode::of(node, turn.at, &marks, known)).collect();
+        known.end_turn();
+        Ready { session, origin, title, nodes, before, marks, calls, faults, feeds_back, turn: Some(turn) }
     }
 
-    pub(crate) fn nodes(session: String, nodes: Vec<NewNode>, mask: &Mask) -> Ready {
-        let at = now();
+    pub(crate) fn nodes(session: String, nodes: Vec<NewNode>, known: &mut Known) -> Ready {
+        let (at, mask) = (now(), &known.mask);
         let first = nodes.iter().find(|node| node.kind == NodeKind::User);
         let title = first.map_or_else(String::new, |node| node.words.clone());
+        let (session, title) = (named(SessionRef::Named(session), mask), titled(title, mask));
+        let nodes = nodes.into_iter().map(|node| ReadyNode::of(node, at, &[], known)).collect();
+        known.end_turn();
         Ready {
-            session: named(SessionRef::Named(session), mask),
+            session,
             origin: "agent",
-            title: titled(title, mask),
+            title,
             turn: None,
-            nodes: nodes.into_iter().map(|node| ReadyNode::of(node, at, &[], mask)).collect(),
-            before: Vec::new(),
+            nodes,
+            before: Before::default(),
+            marks: Vec::new(),
             calls: Vec::new(),
             faults: Vec::new(),
             feeds_back: false,
         }
     }
+
+    /// Does what went before it matter where its session is a new one?
+    pub(crate) fn has_before(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    /// The nodes of what went before it.
+    pub(crate) fn before(&self, known: &mut Known) -> Vec<ReadyNode> {
+        let at = self.turn.as_ref().map_or_else(now, |turn| turn.at);
+        let nodes = self.before.nodes().into_iter();
+        nodes.map(|node| ReadyNode::of(node, at, &self.marks, known)).collect()
+    }
 }
 
 impl ReadyNode {
-    fn of(new: NewNode, at: i64, marks: &[String], mask: &Mask) -> ReadyNode {
+    fn of(new: NewNode, at: i64, marks: &[String], known: &mut Known) -> ReadyNode {
         let NewNode { kind, name, call, mut payload, body, answer, words: mut found, at: own } = new;
+        let body = body.map(|body| known.body(body));
+        let mask = &known.mask;
         mask.value(&mut payload);
         let cleaned = |text: Option<String>| {
             text.map(|mut text| {
@@ -111,16 +124,16 @@ impl ReadyNode {
                 text
             })
         };
-        let (name, call, body) = (cleaned(name), cleaned(call), cleaned(body));
+        let (name, call) = (cleaned(name), cleaned(call));
         mask.text(&mut found);
         let words = words([name.as_deref().unwrap_or_default(), found.as_str()].into_iter(), marks);
         ReadyNode {
             kind: kind.name().to_owned(),
             name,
             call,
-            payload: payload.to_string(),
+            payload: known.pack(payload.to_string()),
             body,
-            answer: answer.and_then(|answer| answered(answer, mask)),
+            answer: answer.and_then(|answer| answered(answer, mask)).map(|text| known.pack(text)),
             words,
             at: own.unwrap_or(at).clamp(0, LAST),
         }
@@ -132,13 +145,7 @@ impl ReadyNode {
     }
 
     /// The row of a node; `body` is what is kept of its body.
-    pub(crate) fn row(
-        &self,
-        session: i64,
-        turn: Option<i64>,
-        number: i64,
-        body: Option<String>,
-    ) -> Vec<Value> {
+    pub(crate) fn row(&self, session: i64, turn: Option<i64>, number: i64, body: Value) -> Vec<Value> {
         vec![
             Value::Int(session),
             Value::MaybeInt(turn),
@@ -148,15 +155,15 @@ impl ReadyNode {
             Value::Int(NODE_VERSION),
             Value::MaybeText(self.name.clone()),
             Value::MaybeText(self.call.clone()),
-            Value::Text(self.payload.clone()),
-            Value::MaybeText(body),
-            Value::MaybeText(self.answer.clone()),
+            self.payload.clone(),
+            body,
+            self.answer.clone().unwrap_or(Value::MaybeText(None)),
         ]
     }
 
-    /// How long the answer is.
-    pub(crate) fn answer_len(&self) -> usize {
-        self.answer.as_ref().map_or(0, String::len)
+    /// How many bytes its texts take, but for the body.
+    pub(crate) fn len(&self) -> usize {
+        self.payload.len() + self.answer.as_ref().map_or(0, Value::len)
     }
 }
 

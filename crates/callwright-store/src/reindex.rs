@@ -7,6 +7,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use crate::database::{Database, Kind};
 use crate::insert::insert_words;
 use crate::node::{NodeKind, said};
+use crate::pack::unpacked;
 use crate::ready::marks_of;
 use crate::words::words;
 
@@ -45,7 +46,7 @@ pub(crate) async fn step(database: &Database, connection: &mut AnyConnection) ->
     for row in &rows {
         let (kind, turn): (String, Option<i64>) = (row.try_get(1)?, row.try_get(4)?);
         if kind == NodeKind::ModelTurn.name()
-            && is_feedback(row.try_get(3)?)
+            && is_feedback(&unpacked(row, 3)?.unwrap_or_default())
             && let Some(turn) = turn.filter(|turn| !fed_back.contains(turn))
         {
             fed_back.push(turn);
@@ -77,7 +78,7 @@ async fn count_feedback(connection: &mut AnyConnection, session: i64, turn: i64)
     let questions = sqlx::query(QUESTIONS).bind(turn).bind(NodeKind::ModelTurn.name());
     let mut count: i64 = 0;
     for row in questions.fetch_all(&mut *connection).await? {
-        count += i64::from(is_feedback(row.try_get(0)?));
+        count += i64::from(is_feedback(&unpacked(&row, 0)?.unwrap_or_default()));
     }
     let update = sqlx::query("UPDATE turns SET feedback_turns = $1 WHERE id = $2 AND feedback_turns = 0");
     if update.bind(count).bind(turn).execute(&mut *connection).await?.rows_affected() != 0 {
@@ -89,7 +90,7 @@ async fn count_feedback(connection: &mut AnyConnection, session: i64, turn: i64)
 
 fn words_of(row: &AnyRow, faults: &[String]) -> Result<String, sqlx::Error> {
     let (kind, name): (String, Option<String>) = (row.try_get(1)?, row.try_get(2)?);
-    let payload: String = row.try_get(3)?;
+    let payload = unpacked(row, 3)?.unwrap_or_default();
     // What cannot be read is found by its name.
     let payload = serde_json::from_str(&payload).unwrap_or_default();
     let said = said(&NodeKind::named(&kind), &payload);

@@ -13,6 +13,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 
 use crate::clock::{now, rfc3339};
 use crate::database::Database;
+use crate::pack::unpacked;
 
 /// How files of SQLite begin.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -174,7 +175,7 @@ async fn copy(connection: &mut AnyConnection, session: i64) -> Result<(), sqlx::
     // A page that only holds the rest of a long text says nothing when it is overwritten, but is seldom text then.
     for row in sqlx::query(TEXTS).bind(session).fetch_all(&mut *connection).await? {
         for column in 0..row.len() {
-            row.try_get::<Option<String>, _>(column)?;
+            unpacked(&row, column)?;
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Rows that are written, many in one statement.
 
+use std::sync::Arc;
+
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AssertSqlSafe};
@@ -16,15 +18,29 @@ pub(crate) struct Target {
 }
 
 /// A value of a row.
+#[derive(Clone, Debug)]
 pub(crate) enum Value {
     Int(i64),
     MaybeInt(Option<i64>),
     Text(String),
     MaybeText(Option<String>),
+    Blob(Arc<[u8]>),
+}
+
+impl Value {
+    /// How many bytes it takes.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Value::Int(_) | Value::MaybeInt(_) => size_of::<i64>(),
+            Value::Text(text) => text.len(),
+            Value::MaybeText(text) => text.as_ref().map_or(0, String::len),
+            Value::Blob(bytes) => bytes.len(),
+        }
+    }
 }
 
 /// So many rows go into one statement. Few sizes: statements are kept.
-const SIZES: [usize; 3] = [16, 4, 1];
+const SIZES: [usize; 4] = [64, 16, 4, 1];
 
 /// Writes rows.
 pub(crate) async fn insert(
@@ -63,6 +79,7 @@ impl Target {
             Value::MaybeInt(number) => query.bind(number),
             Value::Text(text) => query.bind(text),
             Value::MaybeText(text) => query.bind(text),
+            Value::Blob(bytes) => query.bind(bytes.to_vec()),
         })
     }
 

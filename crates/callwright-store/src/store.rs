@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sqlx::AnyPool;
 use tokio::runtime::{Builder, Handle};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 
 use crate::config::{Location, Retention, StoreConfig};
 use crate::database::Database;
@@ -21,6 +21,10 @@ use crate::writer::{Job, Writer, Written};
 
 /// How many acknowledged writes may wait.
 const JOBS: usize = 256;
+/// What a record takes beside its texts, about.
+pub(crate) const RECORD: usize = 4 << 10;
+/// Where so many bytes wait, nothing more is waited for.
+const MUCH: usize = 2 << 20;
 /// How long the end of questions is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How many changes are kept for somebody who reads them slowly.
@@ -53,6 +57,8 @@ struct Ends {
 /// What waits to be written, and what was not.
 pub(crate) struct Waiting {
     pub(crate) bytes: AtomicUsize,
+    /// Is told when more waits than is to wait for long.
+    pub(crate) is_much: Notify,
     pub(crate) dropped: AtomicU64,
     pub(crate) most_bytes: usize,
 }
@@ -83,6 +89,7 @@ impl Store {
         let database = Database::at(&location, &mut notices)?;
         let waiting = Arc::new(Waiting {
             bytes: AtomicUsize::new(0),
+            is_much: Notify::new(),
             dropped: AtomicU64::new(0),
             most_bytes: config.queue_bytes,
         });
@@ -162,12 +169,14 @@ impl Store {
     /// Writes a record some time soon, or drops it where too many wait. Never waits.
     pub fn record(&self, record: Box<dyn Record>) {
         let waiting = &self.0.waiting;
-        let size = record.size();
+        let size = RECORD + record.size();
         let before = waiting.bytes.fetch_add(size, Ordering::Relaxed);
         let has_room = before + size <= waiting.most_bytes || before == 0;
         if !has_room || self.0.records.try_send(record).is_err() {
             waiting.bytes.fetch_sub(size, Ordering::Relaxed);
             waiting.dropped.fetch_add(1, Ordering::Relaxed);
+        } else if before <= MUCH && MUCH < before + size {
+            waiting.is_much.notify_one();
         }
     }
 

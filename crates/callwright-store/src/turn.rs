@@ -1,5 +1,8 @@
 //! Turns: one request to its end, and what became of each call in it.
 
+use std::fmt;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::node::NewNode;
@@ -28,13 +31,39 @@ pub struct NewTurn {
     /// What happened, in order.
     pub nodes: Vec<NewNode>,
     /// What happened before and is only of use where the session begins with this turn: the conversation so far.
-    pub before: Vec<NewNode>,
+    pub before: Before,
     /// The calls that came of it, or were refused for good.
     pub calls: Vec<Call>,
     /// All that was wrong with what the model wrote, mended or not.
     pub faults: Vec<Fault>,
     /// Does the model hear of what was refused? Then a later turn of the session may put it right.
     pub feeds_back: bool,
+}
+
+/// What went before a turn. It may be long, so it is made only where it is needed.
+#[derive(Clone, Default)]
+pub struct Before(Option<Arc<dyn Fn() -> Vec<NewNode> + Send + Sync>>);
+
+impl Before {
+    /// What `make` makes of it.
+    pub fn made_by(make: impl Fn() -> Vec<NewNode> + Send + Sync + 'static) -> Before {
+        Before(Some(Arc::new(make)))
+    }
+
+    /// Is there surely nothing?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn nodes(&self) -> Vec<NewNode> {
+        self.0.as_ref().map(|make| make()).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Before {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_empty() { "Before(nothing)" } else { "Before(…)" })
+    }
 }
 
 /// One request, from its arrival to its end. Times are in microseconds.

@@ -23,14 +23,18 @@ const PREFIX: usize = 3;
 /// slice that is asked.
 pub(crate) const SLICE: i64 = 8192;
 
-/// The words of these texts and the marks, each once, with spaces between them.
+/// The words of these texts and the marks, each once, with spaces between them. Where there are no words nothing can be
+/// asked for: then there are no marks either.
 pub(crate) fn words<'t>(texts: impl Iterator<Item = &'t str>, marks: &[String]) -> String {
-    let mut found: BTreeSet<String> = marks.iter().cloned().collect();
+    let mut found: BTreeSet<String> = BTreeSet::new();
     let mut left = LOOKED_AT;
     for text in texts {
         let text = text.get(..text.floor_char_boundary(left.min(text.len()))).unwrap_or_default();
         left -= text.len();
         found.extend(split(text));
+    }
+    if !found.is_empty() {
+        found.extend(marks.iter().cloned());
     }
     let words: Vec<String> = found.into_iter().collect();
     words.join(" ")
@@ -143,7 +147,8 @@ mod tests {
     #[test]
     fn words_are_the_same_in_texts_and_questions() {
         assert_eq!(words(["Run_Code(\"x\")", "run é É 10"].into_iter(), &[]), "10 code run x é");
-        assert_eq!(words([""].into_iter(), &["=o1".into()]), "=o1");
+        assert_eq!(words(["a"].into_iter(), &["=o1".into()]), "=o1 a");
+        assert_eq!(words(["", "?"].into_iter(), &["=o1".into()]), "");
         let long = "a".repeat(LOOKED_AT + 9);
         assert_eq!(words([long.as_str(), "b"].into_iter(), &[]).len(), LONGEST);
         assert_eq!(sliced("a b", SLICE + 1), "00000001a 00000001b");

@@ -1,7 +1,9 @@
 //! Writes what waits, many at once: one transaction, one wait for the disk.
 //!
-//! What is to be acknowledged begins a transaction at once, with all that waits by then. Records alone wait a moment
-//! for others. A transaction that fails is taken apart, so that one that cannot be written costs the others nothing.
+//! What is to be acknowledged begins a transaction at once, with all that waits by then. Records alone wait for others: a
+//! moment where little comes, and up to a second, or some megabytes, where much does, as each transaction writes whole pages
+//! of every table. Nobody was told that they are on the disk, so it is not waited for either. A transaction that fails is
+//! taken apart, so that one that cannot be written costs the others nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +15,8 @@ use tokio::time::Instant;
 
 use crate::config::{Masking, Retention};
 use crate::database::{Database, make_file};
-use crate::insert::Batch;
+use crate::insert::write_all;
+use crate::known::Known;
 use crate::mask::Mask;
 use crate::node::NewNode;
 use crate::ready::Ready;
@@ -21,11 +24,13 @@ use crate::reindex;
 use crate::rescue::{self, Salvaged};
 use crate::retention;
 use crate::session::Change;
-use crate::store::{StoreError, Waiting};
+use crate::store::{RECORD, StoreError, Waiting};
 use crate::turn::{NewTurn, Record};
 
 /// How long records wait for others.
 const GATHER: Duration = Duration::from_millis(25);
+/// So long after a transaction the next one begins, where nobody waits for it.
+const PAUSE: Duration = Duration::from_secs(1);
 /// The most that goes into one transaction.
 const BATCH: usize = 512;
 /// How often it is looked whether there is too much.
@@ -69,7 +74,9 @@ pub(crate) struct Writer {
     database: Database,
     /// None after it broke.
     connection: Option<AnyConnection>,
-    mask: Mask,
+    /// Does the connection wait for the disk?
+    is_durable: bool,
+    known: Known,
     changes: broadcast::Sender<Change>,
     waiting: Arc<Waiting>,
     /// Are there nodes of a former version that are not searched yet?
@@ -104,9 +111,19 @@ impl Writer {
                 "[store] what an earlier version wrote is made ready to be searched, the youngest first"
             );
         }
-        let (connection, mask) = (Some(connection), Mask::new(masking));
-        let (unswept, losses) = (0, Losses::default());
-        Ok(Writer { database, connection, mask, changes, waiting, is_reindexing, unswept, losses })
+        let (connection, known) = (Some(connection), Known::new(Mask::new(masking), database.kind));
+        let (is_durable, unswept, losses) = (true, 0, Losses::default());
+        Ok(Writer {
+            database,
+            connection,
+            is_durable,
+            known,
+            changes,
+            waiting,
+            is_reindexing,
+            unswept,
+            losses,
+        })
     }
 
     /// Writes until it is stopped, and then what still waits.
@@ -121,6 +138,7 @@ impl Writer {
         let mut sweep = tokio::time::interval_at(begin, SWEEP);
         let mut minute = tokio::time::interval(QUIET);
         let mut is_open = true;
+        let mut last: Option<Instant> = None;
         while is_open {
             let (mut taken, mut asked) = (Vec::new(), Vec::new());
             tokio::select! {
@@ -134,7 +152,8 @@ impl Writer {
                         biased;
                         _ = &mut stopped => is_open = false,
                         job = jobs.recv() => asked.extend(job),
-                        () = tokio::time::sleep(GATHER) => {}
+                        () = self.waiting.is_much.notified() => {}
+                        () = tokio::time::sleep_until(next(last)) => {}
                     }
                 }
                 _ = minute.tick() => {}
@@ -156,6 +175,7 @@ impl Writer {
             {
                 taken.push(record);
             }
+            last = (!taken.is_empty()).then(Instant::now).or(last);
             self.take(taken, asked).await;
             if 0 < retention.bytes && retention.bytes / SHARE <= self.unswept {
                 // What it says is in the log, and the next bytes try again.
@@ -187,12 +207,12 @@ impl Writer {
     }
 
     async fn take(&mut self, taken: Vec<Box<dyn Record>>, asked: Vec<Job>) {
-        self.mask.learn();
+        self.known.learn();
         let mut batch: Vec<Pending> = Vec::with_capacity(BATCH.min(taken.len() + asked.len()));
         for record in taken {
-            let size = record.size();
+            let size = RECORD + record.size();
             if let Some(turn) = record.into_turn() {
-                batch.push(Pending { ready: Ready::turn(turn, &self.mask), done: None });
+                batch.push(Pending { ready: Ready::turn(turn, &mut self.known), done: None });
             }
             self.waiting.bytes.fetch_sub(size, Ordering::Relaxed);
             if batch.len() == BATCH {
@@ -202,10 +222,10 @@ impl Writer {
         for job in asked {
             match job {
                 Job::Turn(turn, done) => {
-                    batch.push(Pending { ready: Ready::turn(*turn, &self.mask), done: Some(done) });
+                    batch.push(Pending { ready: Ready::turn(*turn, &mut self.known), done: Some(done) });
                 }
                 Job::Nodes(session, nodes, done) => {
-                    let ready = Ready::nodes(session, nodes, &self.mask);
+                    let ready = Ready::nodes(session, nodes, &mut self.known);
                     batch.push(Pending { ready, done: Some(done) });
                 }
                 // These come behind all that was asked for before them. Nobody may be waiting any more.
@@ -231,7 +251,8 @@ impl Writer {
             return;
         }
         let all: Vec<&Ready> = batch.iter().map(|pending| &pending.ready).collect();
-        match self.commit(&all).await {
+        let is_awaited = batch.iter().any(|pending| pending.done.is_some());
+        match self.commit(&all, is_awaited).await {
             Ok(written) => {
                 for (pending, (written, change)) in batch.drain(..).zip(written) {
                     self.acknowledge(pending.done, written, change);
@@ -242,7 +263,7 @@ impl Writer {
             }
             Err(_) => {
                 for pending in batch.drain(..) {
-                    match self.commit(&[&pending.ready]).await {
+                    match self.commit(&[&pending.ready], pending.done.is_some()).await {
                         Ok(written) => {
                             // One was given, so one came.
                             if let Some((written, change)) = written.into_iter().next() {
@@ -274,19 +295,24 @@ impl Writer {
         }
     }
 
-    /// One transaction for all of these.
-    async fn commit(&mut self, all: &[&Ready]) -> Result<Vec<(Written, Change)>, sqlx::Error> {
+    /// One transaction for all of these. `is_durable`: when this returns it is on the disk.
+    async fn commit(
+        &mut self,
+        all: &[&Ready],
+        is_durable: bool,
+    ) -> Result<Vec<(Written, Change)>, sqlx::Error> {
         let (database, kind) = (self.database.clone(), self.database.kind);
         let committed = async {
-            let mut transaction = database.begin(self.connection().await?).await?;
-            let mut written = Vec::with_capacity(all.len());
-            let mut batch = Batch::default();
-            for ready in all {
-                written.push(ready.write(&mut transaction, kind, &mut batch).await?);
+            self.connection().await?;
+            let connection = self.connection.as_mut().ok_or(sqlx::Error::WorkerCrashed)?;
+            if self.is_durable != is_durable {
+                database.set_durable(connection, is_durable).await?;
+                self.is_durable = is_durable;
             }
-            batch.sums.write(&mut transaction).await?;
+            let mut transaction = database.begin(connection).await?;
+            let written = write_all(&mut transaction, kind, all, &mut self.known).await?;
             transaction.commit().await?;
-            Ok((written, batch.bytes))
+            Ok(written)
         };
         let committed = committed.await;
         self.let_go_if_failed(&committed);
@@ -335,6 +361,7 @@ impl Writer {
     async fn connection(&mut self) -> Result<&mut AnyConnection, sqlx::Error> {
         if self.connection.is_none() {
             self.connection = Some(self.database.writer().await?);
+            self.is_durable = true;
         }
         self.connection.as_mut().ok_or(sqlx::Error::WorkerCrashed)
     }
@@ -352,6 +379,12 @@ impl Writer {
             tracing::warn!(%error, marked, "[store] it is damaged: the next start sets it aside, and keeps what can be read");
         }
     }
+}
+
+/// When records that came now are written, where nobody waits for them.
+fn next(last: Option<Instant>) -> Instant {
+    let soon = Instant::now() + GATHER;
+    last.map_or(soon, |last| soon.max(last + PAUSE))
 }
 
 /// A connection that may write, with all tables in place; what is damaged is set aside.

@@ -24,6 +24,14 @@ fn verdicts(deltas: &[(Option<usize>, &str, &str, &str)]) -> Vec<String> {
 }
 
 #[test]
+fn an_id_that_says_null_is_none() {
+    let named = [(Some(0), "c1", "f", "{\"a\": "), (Some(0), "null", "", "\"x\"}")];
+    assert_eq!(verdicts(&named), ["c1 {\"a\": \"x\"}"]);
+    let never = [(Some(0), "null", "f", "{\"a\": "), (Some(0), "null", "", "\"x\"}")];
+    assert_eq!(verdicts(&never), [" {\"a\": \"x\"}"]);
+}
+
+#[test]
 fn pieces_find_their_call() {
     let expected = ["c1 {\"a\": \"x\"}", "c2 {\"a\": \"y\"}"];
     // By index, with the pieces of two calls mixed.

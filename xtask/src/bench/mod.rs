@@ -36,12 +36,15 @@ pub(crate) struct Options {
     only: String,
     /// A gateway that is built already, such as one from before a change.
     ours: Option<PathBuf>,
+    /// Measure it with the store on, as it is by default?
+    keeps: bool,
 }
 
 impl Options {
     /// From the arguments behind `bench gateway`; none where they are not understood.
     pub(crate) fn of(args: &[&str]) -> Option<Options> {
-        let mut options = Options { gate: false, rounds: 5, seconds: 1.5, only: String::new(), ours: None };
+        let mut options =
+            Options { gate: false, rounds: 5, seconds: 1.5, only: String::new(), ours: None, keeps: true };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match *arg {
@@ -49,6 +52,13 @@ impl Options {
                 "--rounds" => options.rounds = args.next()?.parse().ok().filter(|rounds| 0 < *rounds)?,
                 "--seconds" => options.seconds = args.next()?.parse().ok()?,
                 "--only" => options.only = String::from(*args.next()?),
+                "--store" => {
+                    options.keeps = match *args.next()? {
+                        "on" => true,
+                        "off" => false,
+                        _ => return None,
+                    }
+                }
                 "--ours" => options.ours = Some(PathBuf::from(args.next()?)),
                 _ => return None,
             }
@@ -128,5 +138,5 @@ fn built(options: &Options) -> Result<Servers> {
     let binary =
         |folder: &str, name: &str| -> PathBuf { root.join(folder).join("target/release").join(name) };
     let ours = options.ours.clone().unwrap_or_else(|| binary("", "callwright"));
-    Ok(Servers { ours, load: binary("benches", "gateway-load"), work })
+    Ok(Servers { ours, load: binary("benches", "gateway-load"), work, keeps: options.keeps })
 }

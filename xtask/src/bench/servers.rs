@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -20,6 +21,8 @@ pub(crate) struct Servers {
     pub(crate) ours: PathBuf,
     pub(crate) load: PathBuf,
     pub(crate) work: PathBuf,
+    /// Does the gateway keep what it is asked and answers, as it does by default?
+    pub(crate) keeps: bool,
 }
 
 /// A server and its address.
@@ -67,6 +70,12 @@ impl Servers {
     pub(crate) fn ours(&self, upstream: &Server, cores: &str, workers: usize) -> Result<Server> {
         let config = self.work.join("callwright.toml");
         let text = include_str!("callwright.toml").replace("UPSTREAM", &upstream.address);
+        // Each has its own: two of them may run at a time, and nothing is left of another run.
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let store = self.work.join(format!("kept-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        let _ = fs::remove_dir_all(&store);
+        let store = if self.keeps { store.join("callwright.db") } else { PathBuf::from("off") };
+        let text = text.replace("STORE", &store.display().to_string());
         fs::write(&config, text.replace("WORKERS", &workers.to_string()))?;
         let mut command = Command::new(&self.ours);
         command.arg("serve").arg("--config").arg(config);

@@ -231,6 +231,7 @@ impl Runner {
                 AnswerDelta::Raw(text) => Event::Raw { text: text.to_owned() },
                 AnswerDelta::Text(text) => Event::Text { text: text.to_owned() },
                 AnswerDelta::Reasoning(text) => Event::Reasoning { text: text.to_owned() },
+                AnswerDelta::Again(why) => Event::Retried { why: why.to_owned() },
             });
         };
         self.with.client.ask(request, options, on_delta).await

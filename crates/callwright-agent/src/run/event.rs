@@ -41,7 +41,8 @@ pub enum Event {
     },
     /// Older parts of the conversation were left out.
     Compacted,
-    /// The upstream failed, and is asked once more.
+    /// The upstream failed, or did not give the model its tools, and is asked once more: what came of the answer so far
+    /// counts no more.
     Retried {
         /// Why.
         why: String,

@@ -10,8 +10,8 @@ use callwright::value::Value;
 use callwright::{Acceptance, Outcome, Policy, Verdict};
 use callwright_relay::{Answer, Attempt, TurnEnd, TurnRecord, Usage, call_faults};
 use callwright_store::{
-    Answer as KeptAnswer, Became, Call as KeptCall, Fault, Hold, NewNode, NewTurn, NodeKind, SessionRef,
-    Store, StoreError, Turn,
+    Answer as KeptAnswer, Became, Before, Call as KeptCall, Fault, Hold, NewNode, NewTurn, NodeKind,
+    SessionRef, Store, StoreError, Turn,
 };
 
 use super::resume::{ResumeError, Resumed};
@@ -137,7 +137,7 @@ impl Journal {
             title: self.title.clone(),
             turn: facts(&answer.record, answer),
             nodes,
-            before: Vec::new(),
+            before: Before::default(),
             calls: answer.verdicts.iter().map(|verdict| kept(verdict, answer.record.end)).collect(),
             faults: faults(&answer.record),
             feeds_back: policy.feeds_back(),

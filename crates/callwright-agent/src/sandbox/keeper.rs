@@ -1,7 +1,9 @@
 //! The keeper: walls itself in, starts one shell command, and outlives all that the command leaves behind.
 
+#[cfg(target_os = "linux")]
 use std::collections::HashMap;
 use std::ffi::OsString;
+#[cfg(target_os = "linux")]
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -14,9 +16,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+#[cfg(target_os = "linux")]
+use rustix::process::getpid;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group,
-    setsid, wait, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process, kill_process_group, setsid,
+    wait, waitid,
 };
 
 use super::{Told, Walls};

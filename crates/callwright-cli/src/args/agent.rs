@@ -9,16 +9,16 @@ use super::configuration::{ConfigArgs, Flags, LogArgs, RequestArgs, StoreArgs, U
 /// What an agent may do, and where.
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentArgs {
-    /// The folder that tools may reach; the current one where none is named.
+    /// The folder that tools may reach [default: the current one].
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
-    /// Run without a question what reads, and what writes in the workspace.
+    /// Run without asking what reads, and what writes in the workspace.
     #[arg(long)]
     pub(crate) yes: bool,
-    /// A tool that runs without a question. May be given several times.
+    /// A tool that runs without asking. Repeatable.
     #[arg(long, value_name = "TOOL")]
     pub(crate) allow: Vec<String>,
-    /// A tool that never runs. May be given several times.
+    /// A tool that never runs. Repeatable.
     #[arg(long, value_name = "TOOL")]
     pub(crate) deny: Vec<String>,
     /// Let commands reach the network.
@@ -57,22 +57,22 @@ pub(crate) struct RunArgs {
     /// A run file (.toml, .json), or the task itself.
     #[arg(value_name = "FILE|TASK", required_unless_present_any = ["resume", "input"])]
     pub(crate) what: Option<String>,
-    /// What goes into the task: JSON, or the path of a file that holds it.
+    /// Values for the task: JSON, or the path of a JSON file.
     #[arg(long, value_name = "JSON|FILE")]
     pub(crate) input: Option<String>,
-    /// What the run is called where it is kept; made up where it is not said.
+    /// The name of the session [default: a new one].
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Go on with the run of this name, where it stood: what it has done is not done again.
+    /// Continue the run of this name. Nothing runs twice.
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     pub(crate) resume: Option<String>,
-    /// The model. Where none is named, that of the run file, the default one, or the only one that the upstream lists.
+    /// The model [default: that of the run file, `default_model`, or the only one that the upstream lists].
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// How often the model is asked at most.
+    /// The maximum number of turns.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
-    /// How the run is told.
+    /// The form of the output.
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub(crate) output: OutputForm,
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub(crate) enum OutputForm {
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
-    /// Print the definitions exactly as they go with each request.
+    /// Print the definitions as they are sent with each request.
     #[arg(long)]
     pub(crate) json: bool,
     /// Print how many tokens each definition costs in every request.
@@ -102,11 +102,11 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What changes something is asked for, with every byte that would run. Without a terminal it reads plain lines
-and writes plain text. Ctrl-C once ends what the model does, twice at once."
+    after_help = "A call that changes something asks, and shows every byte that would run. Without a terminal it reads plain
+lines and writes plain text. Ctrl-C once stops what runs; twice ends at once."
 )]
 pub(crate) struct ChatArgs {
-    /// The model. Where none is named, the default one, or the only one that the upstream lists.
+    /// The model [default: `default_model`, or the only one that the upstream lists].
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// Show each call and its result in full.
@@ -115,13 +115,13 @@ pub(crate) struct ChatArgs {
     /// Show each answer of the model as it came, with known keys masked.
     #[arg(long)]
     pub(crate) debug_raw: bool,
-    /// How often the model may answer before the user is back.
+    /// The maximum number of turns before it is your turn.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
-    /// What the session is called where it is kept; made up where it is not said.
+    /// The name of the session [default: a new one].
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Go on with a session that is kept.
+    /// Continue a session.
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     pub(crate) resume: Option<String>,
     #[command(flatten)]
@@ -141,9 +141,9 @@ pub(crate) struct McpArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpWhat {
-    /// List the tools of the configured servers: what each may do, and whether it is what was pinned.
+    /// List the tools of the configured servers: what each may do, and whether it is as pinned.
     List(ConfigArgs),
-    /// Call one tool, with arguments that are read and mended like a model's.
+    /// Call one tool, with arguments that are read and repaired like a model's.
     Call(McpCallArgs),
     /// Accept a server as it is configured now, and its tools as it defines them now.
     Accept(McpAcceptArgs),
@@ -156,7 +156,7 @@ pub(crate) struct McpCallArgs {
     /// Its arguments.
     #[arg(default_value = "{}")]
     pub(crate) arguments: String,
-    /// Run it also where the arguments had to be mended and the tool can change anything.
+    /// Run it even if the arguments were repaired and the tool can change anything.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

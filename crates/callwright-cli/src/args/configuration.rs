@@ -10,11 +10,11 @@ use crate::failure::Failure;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Configuration")]
 pub(crate) struct ConfigArgs {
-    /// The configuration file; where none is named, callwright.toml in the current folder, once it was accepted with
-    /// `callwright trust`, or else the user's own.
+    /// The configuration file [default: callwright.toml in the current folder if `callwright trust` accepted it, or
+    /// ~/.config/callwright/callwright.toml].
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Any single value of the configuration: --set server.workers=2. May be given several times.
+    /// A value of the configuration: --set server.workers=2. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
@@ -29,16 +29,16 @@ impl ConfigArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Upstream")]
 pub(crate) struct UpstreamArgs {
-    /// An upstream: the URL before `/chat/completions`. May be given several times.
+    /// An upstream: the URL before `/chat/completions`. Repeatable.
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Vec<String>,
     /// The environment variable that holds the key of --upstream.
     #[arg(long, value_name = "NAME", requires = "upstream")]
     pub(crate) upstream_key_env: Option<String>,
-    /// Certificates, in PEM, that --upstream may show or have been signed by; then no others count.
+    /// Certificates (PEM) that --upstream may show or be signed by. Those of the system no longer count.
     #[arg(long, value_name = "FILE", requires = "upstream")]
     pub(crate) upstream_ca_file: Option<PathBuf>,
-    /// Take any certificate of --upstream: whoever stands in between can read keys and write answers.
+    /// Take any certificate of --upstream. Whoever stands in between can read keys and write answers.
     #[arg(long, requires = "upstream", conflicts_with = "upstream_ca_file")]
     pub(crate) upstream_insecure: bool,
 }
@@ -47,10 +47,10 @@ pub(crate) struct UpstreamArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Requests")]
 pub(crate) struct RequestArgs {
-    /// The model of requests that name none.
+    /// The model for requests that name none.
     #[arg(long, value_name = "MODEL")]
     pub(crate) default_model: Option<String>,
-    /// What may be done about a call that is not right as it was written: auto, heal, feedback, strict.
+    /// What may be done about a call that is not valid as written: `auto`, `heal`, `feedback`, `strict`.
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Option<String>,
 }
@@ -59,16 +59,16 @@ pub(crate) struct RequestArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ListenArgs {
-    /// Where to listen; port 0 takes any that is free.
+    /// The address to listen on. Port 0 takes any free port.
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) listen: Option<String>,
-    /// Listen on other addresses than loopback although no keys are configured.
+    /// Listen on other addresses than loopback without keys.
     #[arg(long)]
     pub(crate) allow_open: bool,
-    /// The hash of a client's key, as `callwright key` prints it. May be given several times.
+    /// The hash of a client's key, from `callwright key`. Repeatable.
     #[arg(long, value_name = "SHA256")]
     pub(crate) key_hash: Vec<String>,
-    /// Where traces are sent, by OTLP over HTTP: http://127.0.0.1:4318.
+    /// The collector for traces, OTLP over HTTP: http://127.0.0.1:4318.
     #[arg(long, value_name = "URL")]
     pub(crate) otlp_endpoint: Option<String>,
 }
@@ -77,10 +77,10 @@ pub(crate) struct ListenArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArgs {
-    /// How log lines look: text or json.
+    /// Log format: text or json.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) log_format: Option<String>,
-    /// The least level of log lines, also by target: info, debug, warn,callwright_relay=debug.
+    /// Minimum log level, also by target: info, debug, warn,callwright_relay=debug.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log_level: Option<String>,
 }
@@ -89,7 +89,7 @@ pub(crate) struct LogArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
-    /// Where requests are kept: a file, postgres://…, or off.
+    /// The store for requests: a file, postgres://…, or off.
     #[arg(long, value_name = "PATH|URL|off")]
     pub(crate) store: Option<String>,
 }

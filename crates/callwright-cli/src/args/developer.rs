@@ -14,11 +14,11 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchWhat {
-    /// How many answers hold a call that is not right as it was written, and how many still do after healing.
+    /// Count answers with an invalid call, as written and after repair.
     #[command(
         after_help = "A line is that of `callwright parse --jsonl`, and may say which model wrote it, and which calls are right:
   {\"model\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"expected\": [{\"name\", \"arguments\"}]]}
-What stands around a call, prose or a fence, is no defect of it."
+Prose or a fence around a call is no defect."
     )]
     Defects(DefectsArgs),
 }
@@ -27,7 +27,7 @@ What stands around a call, prose or a fence, is no defect of it."
 pub(crate) struct DefectsArgs {
     /// The answers, one JSON object a line; `-` is standard input.
     pub(crate) file: PathBuf,
-    /// The tools of lines that declare none: in any of the shapes that `callwright lint --help` names.
+    /// The tools for lines that declare none, in any form that `callwright lint --help` names.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     /// Print JSON.
@@ -52,13 +52,13 @@ A script is TOML or JSON:
 The first unused answer whose condition holds is given; one with `repeat = true` is never used up."
 )]
 pub(crate) struct ReplayArgs {
-    /// Where to listen; with port 0 the system chooses.
+    /// The address to listen on. Port 0 takes any free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// What to answer; the built-in script where there is none.
+    /// The script [default: the built-in one].
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
-    /// Append each request to this file, as one line of JSON. Keys are left out.
+    /// Append each request to this file, as one line of JSON, without keys.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 }

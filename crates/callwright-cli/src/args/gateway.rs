@@ -10,15 +10,15 @@ use super::configuration::{ConfigArgs, Flags, ListenArgs, LogArgs, RequestArgs, 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without an upstream it looks for a local server (llama.cpp, Ollama, vLLM, LM Studio), then for
-OPENROUTER_API_KEY, and says what it chose; with neither it answers from a built-in script.
-Once it is ready, the first line of its output is: listening on http://HOST:PORT"
+OPENROUTER_API_KEY, and says what it chose. With neither it answers from a built-in script.
+When it is ready, it prints: listening on http://HOST:PORT"
 )]
 pub(crate) struct ServeArgs {
-    /// Check the set-up and end: print what is configured and where it comes from, ask the upstreams for their models,
-    /// open the store. Fails where something would not work.
+    /// Check the set-up and exit: print each value and its source, ask the upstreams for their models, open the store.
+    /// Fails if something would not work.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Ask nobody: check only what can be seen from here.
+    /// Ask no upstream.
     #[arg(long, requires = "check")]
     pub(crate) offline: bool,
     #[command(flatten)]
@@ -64,14 +64,14 @@ impl AskArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Fails where no upstream that is asked for the model can be reached.")]
+#[command(after_help = "Fails if no upstream for the model can be reached.")]
 pub(crate) struct CapsArgs {
     /// The model, as clients name it.
     pub(crate) model: String,
-    /// Forget what is known, and ask the upstreams anew.
+    /// Forget what is known, and ask the upstreams again.
     #[arg(long)]
     pub(crate) refresh: bool,
-    /// Also send one small request with a tool, and say what came of it.
+    /// Also send one small request with a tool, and show the result.
     #[arg(long)]
     pub(crate) ask: bool,
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub(crate) enum Purpose {
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
-    /// Only those of families that do well with tools, for development or for production, with the reason.
+    /// Only models of families that do well with tools, for development or production, with the reason.
     #[arg(long = "for", value_enum, value_name = "PURPOSE")]
     pub(crate) purpose: Option<Purpose>,
     /// Write a line of JSON for each: {"model", "upstream"[, "reason"]}.
@@ -101,21 +101,19 @@ pub(crate) struct ModelsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Each line is `ok`, `BAD` with what to do about it, or `?` where it could not be told.
-Fails where a line is BAD."
-)]
+#[command(after_help = "Each line is `ok`, `BAD` with what to do about it, or `?` if it is not known.
+Fails if a line is BAD.")]
 pub(crate) struct DoctorArgs {
-    /// The tools, in any of the shapes that `callwright lint --help` names; `-` is standard input.
+    /// The tools, in any form that `callwright lint --help` names; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     /// The tool that is not called.
     #[arg(long, value_name = "NAME", requires = "tools")]
     pub(crate) tool: Option<String>,
-    /// The model, as clients name it; the only one that is listed, where none is named.
+    /// The model, as clients name it [default: the only one that is listed].
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Also send one small request with a tool, and say what came of it.
+    /// Also send one small request with a tool, and show the result.
     #[arg(long)]
     pub(crate) ask: bool,
     #[command(flatten)]
@@ -124,8 +122,8 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A configuration file that nobody named is not read until it is accepted: it can send keys to any host.
-What is accepted is this file as it is now: once it changes, it is left out again."
+    after_help = "A configuration file in the current folder is not read until you accept it: it can send keys to any host.
+You accept the file as it is now. When it changes, it is left out again."
 )]
 pub(crate) struct TrustArgs {
     /// The file.

@@ -26,10 +26,10 @@ impl KeptArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatisticsArgs {
-    /// Only what happened since then.
+    /// Only the last hour, day or week.
     #[arg(long, value_enum, value_name = "TIME", default_value = "all")]
     pub(crate) last: Last,
-    /// Write all of it as JSON.
+    /// Write JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -47,25 +47,25 @@ pub(crate) enum Last {
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
-    /// Only where a turn ended like this.
+    /// Only with a turn that ended like this.
     #[arg(long, value_name = "OUTCOME", value_parser = PossibleValuesParser::new(TurnEnd::ALL.map(TurnEnd::name)))]
     pub(crate) outcome: Option<String>,
-    /// Only where this model was asked for.
+    /// Only with this model.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Only where the tools reached it like this.
+    /// Only where the tools reached the model like this.
     #[arg(long, value_name = "MODE", value_parser = ["native", "prompt"])]
     pub(crate) mode: Option<String>,
-    /// Only where calls were written in this dialect.
+    /// Only with calls in this dialect.
     #[arg(long, value_name = "NAME")]
     pub(crate) dialect: Option<String>,
-    /// Only where this was wrong: truncated, invalid, drop-comma, …
+    /// Only with this error: truncated, invalid, drop-comma, …
     #[arg(long, value_name = "KIND")]
     pub(crate) error: Option<String>,
-    /// Only where all of these words were said.
+    /// Only where all of these words occur.
     #[arg(long, value_name = "WORDS")]
     pub(crate) text: Option<String>,
-    /// How many at most.
+    /// The maximum number.
     #[arg(long, value_name = "N", default_value = "50")]
     pub(crate) limit: usize,
     /// Write a line of JSON for each.
@@ -79,7 +79,7 @@ pub(crate) struct SessionsArgs {
 pub(crate) struct ShowArgs {
     /// The session, as `callwright sessions` names it.
     pub(crate) id: String,
-    /// Write all of it as JSON, in the form of a dump.
+    /// Write JSON, in the form of a dump.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -90,26 +90,26 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ViewArgs {
     /// The dump; `-` is standard input.
     pub(crate) file: PathBuf,
-    /// Write it as JSON again, in the form of this version.
+    /// Write it as JSON, in the form of this version.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Serve it as a page instead, at this address of loopback; port 0 takes any that is free.
+    /// Serve it as a page, at this address of loopback. Port 0 takes any free port.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "json")]
     pub(crate) listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "sft: a line for each request whose calls were put right,
+#[command(after_help = "sft: a line for each request whose calls were repaired or retried,
   {\"messages\": […, {\"role\": \"assistant\", \"content\", \"tool_calls\"}], \"tools\": […]}
 jsonl: a line for each session, in the form of a dump.")]
 pub(crate) struct ExportArgs {
     /// What to write.
     #[arg(value_enum)]
     pub(crate) form: ExportForm,
-    /// Only where this model was asked for.
+    /// Only with this model.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Only where all of these words were said.
+    /// Only where all of these words occur.
     #[arg(long, value_name = "WORDS")]
     pub(crate) text: Option<String>,
     #[command(flatten)]
@@ -119,8 +119,8 @@ pub(crate) struct ExportArgs {
 /// The form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportForm {
-    /// Conversations with the calls as they should have been, to train a model on.
+    /// Conversations with valid calls, to train a model on.
     Sft,
-    /// All that is kept.
+    /// Everything that is kept.
     Jsonl,
 }

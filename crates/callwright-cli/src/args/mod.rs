@@ -7,7 +7,11 @@ mod text;
 mod developer;
 mod configuration;
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 pub(crate) use agent::{AgentArgs, ChatArgs, McpArgs, McpCallArgs, McpWhat, OutputForm, RunArgs, ToolsArgs};
 pub(crate) use configuration::{ConfigArgs, Flags, UpstreamArgs};
@@ -23,19 +27,19 @@ pub(crate) use text::{
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a call was refused, a text could not be healed, or a check found something wrong: lint, doctor, caps, serve --check
+  1  a call was refused, a text could not be repaired, or a check failed: lint, doctor, caps, serve --check
   2  wrong usage
-  3  something could not be read or written, or an address not listened on
+  3  something could not be read, written, reached or listened on
   4  the input is not UTF-8
   5  the tool definitions, the schema or the script cannot be used
   6  with --jsonl: at least one line could not be used; the others were answered
   7  the input is too long
   8  the configuration cannot be used
-  9  run: a limit was reached, of turns, tokens, time or money
+  9  run: it reached a limit of turns, tokens, time or money
  10  run: it is blocked; somebody has to approve a call, or the model cannot be reached
 130  run: it was cancelled";
 
-/// Finds the tool calls in whatever a model wrote, and heals JSON that has exactly one reading.
+/// Finds the tool calls in what a model wrote, and repairs JSON that has exactly one reading.
 #[derive(Debug, Parser)]
 #[command(name = "callwright", version, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -54,12 +58,13 @@ pub(crate) enum Color {
 }
 
 /// The commands by what they are for, in the order in which help lists them.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("Gateway", &["serve", "doctor", "caps", "models", "key", "trust"]),
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Gateway", &["serve", "doctor", "caps", "models", "key", "trust", "health"]),
     ("Agent", &["run", "chat", "tools", "mcp"]),
-    ("What is kept", &["sessions", "show", "statistics", "export", "view"]),
+    ("Sessions", &["sessions", "show", "statistics", "export", "view"]),
     ("Texts and tools", &["parse", "heal", "lint", "prompt", "dialects", "template"]),
-    ("Try out and measure", &["demo", "replay", "bench"]),
+    ("Try and measure", &["demo", "replay", "bench"]),
+    ("Set up a shell", &["completions", "man"]),
 ];
 
 impl Cli {
@@ -79,7 +84,7 @@ fn help_template(command: &clap::Command) -> String {
         template.push_str(&format!("\n{title}:\n"));
         for name in names {
             let about = command.find_subcommand(name).and_then(clap::Command::get_about);
-            template.push_str(&format!("  {name:10}  {}\n", about.cloned().unwrap_or_default()));
+            template.push_str(&format!("  {name:11}  {}\n", about.cloned().unwrap_or_default()));
         }
     }
     template + "\nOptions:\n{options}\n\nHelp of a command: callwright COMMAND --help{after-help}\n"
@@ -89,55 +94,72 @@ fn help_template(command: &clap::Command) -> String {
 pub(crate) enum Command {
     /// Serve the OpenAI API in front of any upstream.
     Serve(ServeArgs),
-    /// Have a model do a task with tools, to its end.
+    /// Have a model do a task with tools.
     Run(RunArgs),
-    /// Say what a model can do at its upstreams, and who says so.
+    /// Show what a model can do at its upstreams, and how that is known.
     Caps(CapsArgs),
     /// List the models of the upstreams.
     Models(ModelsArgs),
-    /// Check the set-up: upstreams, keys, models, tools; why is a tool not called, or called wrongly?
+    /// Check the set-up: upstreams, keys, models, tools. Why is a tool not called, or called wrongly?
     Doctor(DoctorArgs),
-    /// Accept a configuration file that was found, as it is now.
+    /// Accept a configuration file in the current folder, as it is now.
     Trust(TrustArgs),
     /// Make a key for a client of the gateway.
     Key,
+    /// Ask a running gateway whether it is alive.
+    Health {
+        /// Where it listens.
+        #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:4000")]
+        address: SocketAddr,
+    },
     /// Find the tool calls in a model's answer.
     Parse(ParseArgs),
     /// Turn one broken JSON text into strict JSON.
     Heal(HealArgs),
-    /// List the dialects that calls are read in, or show one of them whole.
+    /// List the dialects that calls are read in, or show one.
     Dialects(DialectsArgs),
-    /// Print the prompt that teaches tools to a model that has no native tool calls.
+    /// Print the prompt that teaches tools to a model without native tool calls.
     Prompt(PromptArgs),
-    /// Judge tool definitions, and count their tokens.
+    /// Check tool definitions, and count their tokens.
     Lint(LintArgs),
-    /// Say what a model's chat template tells: its dialect, proved, and the turns that it takes.
+    /// Infer a model's dialect from its chat template, and prove it.
     Template(TemplateArgs),
-    /// List the tools that the agent has: its own, and those of the configured MCP servers.
+    /// List the agent's tools: its own, and those of the configured MCP servers.
     Tools(ToolsArgs),
-    /// Talk with a model that has tools, at the terminal.
+    /// Work with a model and tools at the terminal.
     Chat(ChatArgs),
-    /// Be an MCP server on standard input and output, or look after the configured ones.
+    /// Run an MCP server on standard input and output, or manage the configured ones.
     Mcp(McpArgs),
     /// Measure on recorded answers.
     Bench(BenchArgs),
-    /// Be an upstream without a model: answer from a script, record what is asked.
+    /// Run a scripted mock upstream, and record requests.
     Replay(ReplayArgs),
-    /// List what is kept of past requests, session by session.
+    /// List the sessions that are kept.
     Sessions(SessionsArgs),
-    /// Count what became of calls: by model, what errors came again, and which were put right.
+    /// Count calls by model and outcome, errors that came again, and errors that the model fixed.
     Statistics(StatisticsArgs),
-    /// Show a session: what the model wrote, and what was done to it.
+    /// Show a session: what the model wrote, and each repair.
     Show(ShowArgs),
-    /// Show a dump of a session, from this machine or another one.
+    /// Show a dump of a session.
     View(ViewArgs),
-    /// Write what is kept for other programs.
+    /// Write sessions for other programs.
     Export(ExportArgs),
     /// Show what Callwright does, on built-in examples.
     Demo {
         /// Every example.
         #[arg(long)]
         all: bool,
+    },
+    /// Print a script that completes commands and flags in a shell.
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write a manual page for each command.
+    Man {
+        /// The folder for the pages. It must exist.
+        folder: PathBuf,
     },
 }
 

@@ -35,47 +35,46 @@ and is answered, in order, by one flushed line
   {\"id\", \"calls\": [{\"name\", \"arguments\", …}], \"text\", \"repairs\", …, \"us\"}
 which has an \"error\" where only refusals came out, or the line could not be used.
 \"us\" are the microseconds of the reading alone. Unknown fields are ignored.
-Without --json and --jsonl a drawing shows what was mended. Where standard output is no terminal, the drawing goes to
+Without --json and --jsonl a drawing shows the repairs. Where standard output is no terminal, the drawing goes to
 standard error, and the same JSON as with --json to standard output.
 Places (\"at\", \"span\") are pairs of byte offsets, the end not included.")]
 pub(crate) struct ParseArgs {
     /// The model's answer; `-` is standard input.
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
-    /// The tools, in any of the shapes that `callwright lint --help` names. Without them the candidates are shown. With
-    /// --jsonl: for lines that have none.
+    /// The tools, in any form that `callwright lint --help` names. Without them, what looks like a call is shown. With
+    /// --jsonl: the tools for lines that have none.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
-    /// Why the model stopped, as its server says.
+    /// Why the model stopped, according to its server.
     #[arg(long, value_name = "REASON", value_parser = FINISH_REASONS, conflicts_with = "jsonl")]
     pub(crate) finish_reason: Option<String>,
     /// Where the answer begins.
     #[arg(long, value_enum, default_value = "text", conflicts_with = "jsonl")]
     pub(crate) start: Start,
-    /// Look for this dialect only, by a name that `callwright dialects` lists.
+    /// Read this dialect only; `callwright dialects` lists them.
     #[arg(long, value_name = "NAME")]
     pub(crate) dialect: Option<String>,
-    /// The dialect that the model was asked to call in, by such a name: a call in another one that stands between words is
-    /// unsure.
+    /// The dialect that the prompt asked for. A call in another one, between words, is then unsure.
     #[arg(long, value_name = "NAME", conflicts_with = "native")]
     pub(crate) asked: Option<String>,
-    /// The model was given its tools natively: what it writes between words is no call.
+    /// The model had its tools natively: a call between words is then text.
     #[arg(long)]
     pub(crate) native: bool,
-    /// The configuration file whose `[[dialect]]` tables are looked for too.
+    /// A configuration file with further `[[dialect]]` tables.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// What may be done about a call that is not right as it was written: auto, heal, feedback, strict.
+    /// What may be done about a call that is not valid as written: `auto`, `heal`, `feedback`, `strict`.
     #[arg(long, value_name = "POLICY", default_value = "auto", value_parser = policy)]
     pub(crate) policy: Policy,
-    /// What becomes of a marked call in the model's reasoning: ignore, unclosed (the reasoning never ends, and the
-    /// call is the last thing in it), accept.
+    /// What becomes of a marked call in the model's reasoning: `ignore`; `unclosed`, the last call of reasoning that never
+    /// ends; `accept`.
     #[arg(long, value_name = "WHICH", default_value = "unclosed", value_parser = calls_in_reasoning)]
     pub(crate) calls_in_reasoning: CallsInReasoning,
     /// Feed the answer in pieces: of N bytes, or of random lengths (random:SEED). The outcome is the same.
     #[arg(long, value_name = "N|random:SEED")]
     pub(crate) chunks: Option<Chunks>,
-    /// Write only the result, as JSON; no drawing.
+    /// Write only the result, as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -96,8 +95,8 @@ pub(crate) enum Start {
 and is answered, in order, by one flushed line
   {\"id\", \"output_text\", \"repairs\", \"us\"}  or  {\"id\", \"error\", \"diagnostics\", \"us\"}.
 \"us\" are the microseconds of the reading alone. Unknown fields are ignored.
-The JSON text goes to standard output; the drawing of what was mended to standard error, or to standard output where that
-is a terminal. Places (\"at\") are pairs of byte offsets, the end not included.")]
+The JSON text goes to standard output; the drawing of the repairs to standard error, or to standard output if that is a
+terminal. Places (\"at\") are pairs of byte offsets, the end not included.")]
 pub(crate) struct HealArgs {
     /// The text; `-` is standard input.
     #[arg(default_value = "-")]
@@ -105,10 +104,10 @@ pub(crate) struct HealArgs {
     /// The JSON Schema that the value must fit.
     #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     pub(crate) schema: Option<PathBuf>,
-    /// Why the model stopped, as its server says.
+    /// Why the model stopped, according to its server.
     #[arg(long, value_name = "REASON", value_parser = FINISH_REASONS, conflicts_with = "jsonl")]
     pub(crate) finish_reason: Option<String>,
-    /// Write only the result, as JSON; no drawing.
+    /// Write only the result, as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -118,10 +117,10 @@ pub(crate) struct HealArgs {
 /// Many cases in one run.
 #[derive(Debug, Args)]
 pub(crate) struct LinesArgs {
-    /// Read one case per line, answer each with one line.
+    /// Read one case per line, and answer each with one line.
     #[arg(long, conflicts_with = "json")]
     pub(crate) jsonl: bool,
-    /// How many lines are worked on at once. With 1, each is answered before the next is read.
+    /// The number of lines that are read at once. With 1, each is answered before the next is read.
     #[arg(long, value_name = "N", default_value = "1", requires = "jsonl")]
     pub(crate) jobs: NonZeroUsize,
     /// The longest line, in bytes.
@@ -131,13 +130,13 @@ pub(crate) struct LinesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DialectsArgs {
-    /// The one to show, by its name or an alias.
+    /// The dialect to show, by its name or an alias.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Write JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
-    /// The configuration file whose `[[dialect]]` tables are listed too.
+    /// A configuration file with further `[[dialect]]` tables.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
@@ -148,16 +147,16 @@ pub(crate) struct DialectsArgs {
 tools, {\"messages\": […][, \"response_format\": {…}][, \"grammar\": \"…\"]}."
 )]
 pub(crate) struct PromptArgs {
-    /// The dialect in which the model is to call, by its name: hermes, qwen3_coder, harmony, json, …
+    /// The dialect to teach: hermes, qwen3_coder, harmony, json, …
     #[arg(long, value_name = "NAME", required_unless_present = "model")]
     pub(crate) dialect: Option<String>,
-    /// The configuration file whose dialects may be spoken too.
+    /// A configuration file with further `[[dialect]]` tables.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Take the dialect that is best known for this model.
+    /// The dialect of this model.
     #[arg(long, value_name = "NAME", conflicts_with = "dialect")]
     pub(crate) model: Option<String>,
-    /// The tools, in any of the shapes that `callwright lint --help` names.
+    /// The tools, in any form that `callwright lint --help` names.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
     /// The conversation: a JSON array of OpenAI messages; `-` is standard input.
@@ -169,16 +168,16 @@ pub(crate) struct PromptArgs {
     /// At most one call per answer.
     #[arg(long)]
     pub(crate) no_parallel: bool,
-    /// What the server holds the answer to.
+    /// What constrains the answer.
     #[arg(long, value_enum, value_name = "HOW", requires = "messages")]
     pub(crate) constrain: Option<Constrain>,
     /// The server's template has no system role.
     #[arg(long, requires = "messages")]
     pub(crate) no_system_role: bool,
-    /// The server's template wants user and assistant to alternate.
+    /// The server's template requires user and assistant to alternate.
     #[arg(long, requires = "messages")]
     pub(crate) alternate: bool,
-    /// The server's template knows the role in which the dialect has results.
+    /// The server's template knows the dialect's role for results.
     #[arg(long, requires = "messages")]
     pub(crate) result_role: bool,
 }
@@ -209,7 +208,7 @@ pub(crate) struct LintArgs {
     /// Print how many tokens each definition costs in every request.
     #[arg(long)]
     pub(crate) cost: bool,
-    /// Fail on warnings too, not on errors alone.
+    /// Fail on warnings too.
     #[arg(long)]
     pub(crate) strict: bool,
 }

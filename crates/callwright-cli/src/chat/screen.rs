@@ -257,8 +257,11 @@ impl Watch for Screen {
                 if let Some(from) = renamed_from {
                     what = format!("the name was {from}; {what}");
                 }
-                let line =
-                    format!("  {}: mended ({class}): {}\n", shown(tool), shown(what.trim_end_matches("; ")));
+                let line = format!(
+                    "  {}: repaired ({class}): {}\n",
+                    shown(tool),
+                    shown(what.trim_end_matches("; "))
+                );
                 self.put(state, &self.paint.of(Style::Yellow, &line));
             }
             Event::Invalid { code, error, .. } => {
@@ -289,6 +292,7 @@ impl Watch for Screen {
             Event::Compacted => self.put(state, &dim("  older parts of the conversation were left out\n")),
             Event::Retried { why } => {
                 self.clear(state);
+                self.start_line(state);
                 self.put(state, &dim(&format!("  asked again: {}\n", shown(why))));
             }
             Event::Blocked { sentence } => {

@@ -10,6 +10,8 @@ mod trust;
 mod file;
 mod upstream;
 mod check;
+#[cfg(test)]
+mod reference;
 
 use std::collections::BTreeMap;
 use std::fmt;

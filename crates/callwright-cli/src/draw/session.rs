@@ -115,7 +115,7 @@ impl Pen {
         let class = text(call, "class");
         let (level, done) = match class {
             "R0" => (Level::NOTE.with_name("valid"), String::from("exactly as written")),
-            class => (Level::WARNING.with_name("mended"), class.to_owned()),
+            class => (Level::WARNING.with_name("repaired"), class.to_owned()),
         };
         let title = format!("call {number}, `{}` ({}): {done}", text(call, "name"), text(call, "dialect"));
         self.line(out, level, &title, excerpt::excerpts(text_of, &format!("call {number}"), mends(call)));

@@ -8,9 +8,9 @@ use crate::harmless::harmless;
 
 pub(crate) fn class(class: Class) -> &'static str {
     match class {
-        Class::Exact => "R0: nothing was changed",
-        Class::Lossless => "R1: only the wrapping or the spelling",
-        Class::Inferred => "R2: inferred, and there is only one way",
+        Class::Exact => "R0: exact; nothing was changed",
+        Class::Lossless => "R1: spelling; keys and values are the model's own",
+        Class::Inferred => "R2: inferred, in the only way there is",
     }
 }
 

@@ -184,6 +184,11 @@ impl<W: Write> Console<W> {
             Event::StepFinished(_) => writeln!(state.out),
             Event::Compacted => writeln!(state.out, "{}", self.paint("(older parts are left out)", DIM)),
             Event::Retried { why } => {
+                if state.last.is_some_and(|last| last != '\n') {
+                    writeln!(state.out)?;
+                }
+                (state.last, state.said) = (None, false);
+                state.text.clear();
                 let line = format!("(asked once more: {})", harmless(why));
                 writeln!(state.out, "{}", self.paint(&line, DIM))
             }

@@ -19,6 +19,15 @@ pub(crate) fn seen(case: &Case, got: &Got, direct: &Got, request: &Value) -> Vec
     };
     let sees = &case.sees;
     let status = got.status.as_u16();
+    // The name of a native call goes out before its verdict: where it stays refused, the error is its end.
+    if sees.refused && request["stream"] == true && !body["error"].is_null() {
+        wrong(body["error"]["message"].as_str().is_none_or(str::is_empty), format!("no message: {body}"));
+        let choice = &body["choices"][0];
+        wrong(!choice["finish_reason"].is_null(), format!("a finish: {body}"));
+        let mut calls = choice["message"]["tool_calls"].as_array().into_iter().flatten();
+        wrong(calls.any(|call| call["function"]["arguments"] != ""), format!("arguments: {body}"));
+        return breaches;
+    }
     wrong(body["error"].is_null() == (sees.error || 400 <= status), format!("an error: {}", body["error"]));
     if sees.error {
         wrong(body["error"]["message"].as_str().is_none_or(str::is_empty), format!("no message: {body}"));

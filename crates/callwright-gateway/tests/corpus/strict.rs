@@ -277,6 +277,12 @@ impl Rules<'_> {
                 call["function"]["arguments"] = format!("{so_far}{arguments}").into();
             }
         }
+        let is_ours = |key: &str| matches!(key, "index" | "id" | "type" | "function");
+        if let Some(call) = joined.calls.get_mut(index) {
+            for (key, value) in piece.as_object().into_iter().flatten().filter(|(key, _)| !is_ours(key)) {
+                add(call, key, value);
+            }
+        }
     }
 }
 

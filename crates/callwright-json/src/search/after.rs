@@ -1,6 +1,6 @@
 //! What stands behind a complete value: a comma, a bracket, another piece of the same string, or a gap.
 
-use super::value::wide;
+use super::cost::{Cost, STRAY};
 use super::{Frame, Quote, Search, Shape, State, Step};
 use crate::{Problem, RepairKind, Span};
 
@@ -13,36 +13,24 @@ impl Search<'_, '_> {
         let at = s.at as usize;
         // Where something missing is put: right behind the value, unless a comment was dropped in between.
         let gap = if s.edits == edits { end } else { at };
-        let Some(&b) = self.bytes.get(at) else {
+        let Some((b, len)) = self.sign_at(at) else {
             return self.out_of_text(State { at: gap as u32, firm: s.firm || at > end, ..s });
         };
         match b {
-            b',' => {
+            b',' if len == 1 => {
                 self.lost_bracket(s, frame, gap, at);
                 let s = State { at: s.at + 1, open: s.at, comma: true, firm: true, text_end: 0, ..s };
                 return Some(self.next_element(s, frame));
             }
-            b'}' | b']' | b')' => return self.closer(s, b),
-            b'+' if s.text_end > 0 => return self.join(s, end, at + 1, RepairKind::JoinStrings),
-            b';' if frame.shape == Shape::Arguments || self.may_go_on(&s, end) => {
-                let s = self.odd_comma(s, 1);
+            b'}' | b']' | b')' => return self.closer(s, b, len),
+            b'+' if s.text_end > 0 && self.joins(at) => {
+                return self.join(s, end, at + 1, RepairKind::JoinStrings);
+            }
+            b',' | b';' if b == b',' || frame.shape == Shape::Arguments || self.may_go_on(&s, end) => {
+                let s = self.odd_comma(s, len);
                 return Some(self.next_element(s, frame));
             }
-            0xef => {
-                let (json, len) = wide(&self.bytes[at..])?;
-                let put = match json {
-                    b',' => {
-                        let s = self.odd_comma(s, len);
-                        return Some(self.next_element(s, frame));
-                    }
-                    b'}' => "}",
-                    b']' => "]",
-                    _ => return None,
-                };
-                let s = self.edit(s, RepairKind::SwapPunctuation, Span::new(at, at + len), put);
-                let s = State { at: s.at + len as u32, open: s.at, text_end: 0, ..s };
-                return if put == frame.json_close() { self.pop(s, frame) } else { None };
-            }
+            b'"' if frame.close == b'"' => return self.closer(s, b, len),
             b'`' if frame.close == b'`' && self.is_fence(at) => {
                 let s = self.edit(s, RepairKind::DropFence, Span::new(at, at + 3), "");
                 return self.pop(State { at: at as u32 + 3, ..s }, frame);
@@ -51,6 +39,11 @@ impl Search<'_, '_> {
                 return self.out_of_text(State { at: gap as u32, firm: true, ..s });
             }
             _ => {}
+        }
+        if let Some(len) = self.stray_comma(&s, at) {
+            let s = self.odd_comma(s, len);
+            let s = State { cost: s.cost.plus(STRAY), ..s };
+            return Some(self.next_element(s, frame));
         }
         // Nothing that may follow a value: a comma is missing, or two strings are one.
         let quoted = Quote::opening(&self.bytes[at..]).is_some();
@@ -74,6 +67,15 @@ impl Search<'_, '_> {
             let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
             return Some(self.next_element(State { comma: false, text_end: 0, firm: true, ..s }, frame));
         }
+        if let Some(behind) = self.noise(&s, at) {
+            let s = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
+            let extra = Cost::units(u32::from(s.text_end > 0));
+            return Some(State { at: behind as u32, cost: s.cost.plus(extra), ..s });
+        }
+        if let Some(behind) = self.junk(&s, at) {
+            let s = self.leave_out(s, Span::new(at, behind));
+            return Some(State { at: behind as u32, ..s });
+        }
         // A blank line and prose: the value was over, though it was not closed.
         let blank_line = self.bytes[end..at].iter().filter(|&&b| b == b'\n').count() > 1;
         if blank_line && s.bare.is_empty() && (b.is_ascii_alphabetic() || matches!(b, b'*' | b'-' | b'#')) {
@@ -86,9 +88,8 @@ impl Search<'_, '_> {
     /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`. A last one is dropped.
     fn odd_comma(&mut self, s: State, len: usize) -> State {
         let at = s.at as usize;
-        let next = &self.bytes[self.peek_blank(at + len)..];
-        let last =
-            matches!(next, [] | [b'}' | b']' | b')', ..]) || matches!(wide(next), Some((b'}' | b']', _)));
+        let next = self.sign_at(self.peek_blank(at + len));
+        let last = matches!(next, None | Some((b'}' | b']' | b')', _)));
         let (kind, put) = if last { (RepairKind::DropComma, "") } else { (RepairKind::SwapPunctuation, ",") };
         let s = self.edit(s, kind, Span::new(at, at + len), put);
         State { at: s.at + len as u32, open: s.at, comma: !last, firm: true, text_end: 0, ..s }
@@ -98,13 +99,15 @@ impl Search<'_, '_> {
     /// bracket was lost: `{"labels": ["a", "b", "draft": true}`.
     fn lost_bracket(&mut self, s: State, frame: Frame, gap: usize, comma: usize) {
         let Some(parent) = self.frames.get(frame.parent as usize) else { return };
-        if !parent.is_object() || frame.shape == Shape::Arguments || frame.shape == Shape::Group {
+        if !parent.is_object() || frame.added || matches!(frame.shape, Shape::Arguments | Shape::Group) {
             return;
         }
         let key = self.peek_blank(comma + 1);
         // A key may begin with any of these; most elements do not.
-        if !matches!(self.bytes.get(key), Some(b'"' | b'\'' | b'`' | 0xe2 | b'_' | b'a'..=b'z' | b'A'..=b'Z'))
-        {
+        if !matches!(
+            self.bytes.get(key),
+            Some(b'"' | b'\'' | b'`' | 0x80.. | b'_' | b'a'..=b'z' | b'A'..=b'Z')
+        ) {
             return;
         }
         // Where the key is declared it belongs; where any key may stand, it may.

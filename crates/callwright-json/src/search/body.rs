@@ -4,78 +4,19 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::cost::{BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, ODD_CLOSER};
+use super::cost::{
+    BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, Cost, HALF_OF_A_PAIR, INCHES, ODD_CLOSER, SWALLOW,
+};
 use super::escapes::Escapes;
-use super::{NONE, Search, State, Step};
+use super::{JUNK_LEFT_OUT, NONE, Quote, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Kinds, Problem, RepairKind, Span};
 
-/// The sort of quotes that a string stands in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quote {
-    /// `"a"`
-    Double,
-    /// `'a'`
-    Single,
-    /// `` `a` ``
-    Back,
-    /// `“a”`
-    Curly,
-    /// `‘a’`
-    CurlySingle,
-    /// `«a»`
-    Angle,
-    /// `"""a"""`
-    TripleDouble,
-    /// `'''a'''`
-    TripleSingle,
-}
-
-impl Quote {
-    /// The quote that opens at the start of `bytes`, and its length. Triple quotes are asked for apart.
-    pub(super) fn opening(bytes: &[u8]) -> Option<(Quote, usize)> {
-        match bytes {
-            [b'"', ..] => Some((Quote::Double, 1)),
-            [b'\'', ..] => Some((Quote::Single, 1)),
-            [b'`', ..] => Some((Quote::Back, 1)),
-            [0xe2, 0x80, 0x9c..=0x9e, ..] => Some((Quote::Curly, 3)),
-            [0xe2, 0x80, 0x98..=0x9a, ..] => Some((Quote::CurlySingle, 3)),
-            [0xc2, 0xab, ..] => Some((Quote::Angle, 2)),
-            _ => None,
-        }
-    }
-
-    /// The length of this string's closing quote, if one stands at the start of `bytes`.
-    pub(super) fn closing(self, bytes: &[u8]) -> Option<usize> {
-        match (self, bytes) {
-            (Quote::Double, [b'"', ..]) | (Quote::Single, [b'\'', ..]) | (Quote::Back, [b'`', ..]) => Some(1),
-            (Quote::Curly, [0xe2, 0x80, 0x9c | 0x9d, ..])
-            | (Quote::CurlySingle, [0xe2, 0x80, 0x98 | 0x99, ..])
-            | (Quote::TripleDouble, [b'"', b'"', b'"', ..])
-            | (Quote::TripleSingle, [b'\'', b'\'', b'\'', ..]) => Some(3),
-            (Quote::Angle, [0xc2, 0xbb, ..]) => Some(2),
-            _ => None,
-        }
-    }
-
-    /// The first byte that may close it or must be escaped in it, besides `"`, `\` and controls.
-    pub(super) fn lead(self) -> u8 {
-        match self {
-            Quote::Double | Quote::TripleDouble => b'"',
-            Quote::Single | Quote::TripleSingle => b'\'',
-            Quote::Back => b'`',
-            Quote::Curly | Quote::CurlySingle => 0xe2,
-            Quote::Angle => 0xc2,
-        }
-    }
-
-    /// Do the escapes of Python and JavaScript hold in it?
-    fn foreign_escapes(self) -> bool {
-        !matches!(self, Quote::Double | Quote::Curly | Quote::Angle)
-    }
-}
-
+/// More quotes in a row than this did not slip in, and it is looked for them behind each quote.
+const MOST_QUOTES: usize = 4;
+/// What else stands for a double quote.
+const SPELT: [&str; 4] = ["''", "\\\"", "&quot;", "&#34;"];
 /// What goes on for longer is no Windows path, in bytes: it is looked for behind many a drive.
 const LONGEST_PATH: usize = 1 << 10;
 impl Search<'_, '_> {
@@ -88,12 +29,12 @@ impl Search<'_, '_> {
         }
         let at = s.at as usize;
         let s = match quote {
-            Quote::Double => s,
+            Quote::Double if len == 1 => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
         let escapes = match quote.foreign_escapes() || self.in_arguments(&s) {
             true => Escapes::Json,
-            false => self.escapes(at + len, quote)?,
+            false => self.escapes(&s, at + len, quote)?,
         };
         let body = (at + len) as u32;
         Some(State {
@@ -110,8 +51,20 @@ impl Search<'_, '_> {
 
     /// Enters a string whose opening `quote`, which should stand at `s.at`, is missing.
     pub(super) fn open_bare_string(&mut self, s: State, quote: Quote) -> State {
+        let is_laid_out = self.is_laid_out(s.at as usize);
         let s = self.edit(s, RepairKind::AddQuote, Span::at(s.at as usize), "\"");
+        // Where more stands in front of it than one blank, some may be the text's.
+        let s = if is_laid_out { s } else { State { habits: s.habits | JUNK_LEFT_OUT, ..s } };
         State { open: s.at, quote, escapes: Escapes::Json, step: Step::Body, comma: false, ..s }
+    }
+
+    /// Stands nothing but layout between the value at `at` and the sign that it follows?
+    fn is_laid_out(&self, at: usize) -> bool {
+        let before = self.bytes.get(..at).unwrap_or(&[]);
+        let sign = before.trim_ascii_end();
+        let gap = before.get(sign.len()..).unwrap_or(&[]);
+        matches!(sign.last(), Some(b':' | b'=' | b',' | b'[' | b'{' | b'(' | 0x80..))
+            && (gap.len() <= 1 || gap.contains(&b'\n'))
     }
 
     /// Goes on in a string up to the next place that needs a decision, and takes it.
@@ -172,11 +125,6 @@ impl Search<'_, '_> {
         self.lost_closer(&s, at);
         let bare = match s.quote {
             Quote::Double => Some(self.bare_quote(s, at)),
-            // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
-            Quote::Single | Quote::CurlySingle | Quote::Curly | Quote::Back | Quote::Angle => {
-                let s = super::pay(s, RepairKind::EscapeQuote);
-                Some(State { at: (at + len) as u32, bare: Span::at(s.open as usize), ..s })
-            }
             Quote::TripleDouble => {
                 let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
                 Some(State { at: at as u32 + 1, ..s })
@@ -184,14 +132,59 @@ impl Search<'_, '_> {
             Quote::TripleSingle => {
                 Some(State { at: at as u32 + 1, ..super::pay(s, RepairKind::EscapeQuote) })
             }
+            // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
+            _ => {
+                let s = super::pay(s, RepairKind::EscapeQuote);
+                Some(State { at: (at + len) as u32, bare: Span::at(s.open as usize), ..s })
+            }
         };
+        self.closed_twice(s, at, len);
         if !self.may_go_on(&s, at + len) {
             return bare;
         }
         if let Some(bare) = bare {
-            self.heap.push(State { doubt: true, ..bare });
+            let cost = bare.cost.plus(self.swallow(&s, at + len));
+            self.heap.push(State { doubt: true, cost, ..bare });
         }
         self.end_string(s, at, len)
+    }
+
+    /// The quote of `len` bytes at `at` may be the first of two that stand where one should: `"Paris"", …`
+    fn closed_twice(&mut self, s: State, at: usize, len: usize) {
+        let behind = self.quotes_end(at, len);
+        if behind == at + len
+            || at == s.open as usize
+            || len == 3 && s.quote.lead() < 0x80
+            || !self.may_go_on(&s, behind)
+        {
+            return;
+        }
+        let body = self.bytes.get(s.open as usize..at).unwrap_or(&[]);
+        let word = body.iter().rposition(|b| !b.is_ascii_alphanumeric() && *b != b'.').map_or(0, |n| n + 1);
+        let is_number = word < body.len() && body[word..].iter().all(|b| !b.is_ascii_alphabetic());
+        let cost = match self.quote_taken(&s) {
+            true => HALF_OF_A_PAIR,
+            false if is_number => INCHES,
+            false => Cost::default(),
+        };
+        let Some(ended) = self.end_string(s, at, len) else { return };
+        let ended = self.double_quote(ended, s.quote, Span::new(at + len, behind));
+        self.heap.push(State { at: behind as u32, cost: ended.cost.plus(cost), ..ended });
+    }
+
+    /// Where the run of quotes of `len` bytes ends that begins at `at`, blanks between them aside: `"" "`.
+    pub(super) fn quotes_end(&self, at: usize, len: usize) -> usize {
+        let quote = self.bytes.get(at..at + len);
+        let mut end = at + len;
+        for _ in 0..MOST_QUOTES {
+            let near = self.bytes.get(end..(end + MOST_QUOTES).min(self.bytes.len())).unwrap_or(&[]);
+            let next = end + near.iter().take_while(|byte| **byte == b' ').count();
+            if quote.is_none() || self.bytes.get(next..next + len) != quote {
+                break;
+            }
+            end = next + len;
+        }
+        end
     }
 
     /// A double quote inside a string of another sort.
@@ -201,7 +194,7 @@ impl Search<'_, '_> {
             self.lost_closer(&s, at);
         }
         // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
-        if matches!(s.quote, Quote::Single | Quote::Curly | Quote::CurlySingle | Quote::Angle)
+        if !matches!(s.quote, Quote::TripleDouble | Quote::TripleSingle)
             && !s.unpaired
             && !self.strict_quotes
             && self.may_go_on(&s, at + 1)
@@ -214,8 +207,17 @@ impl Search<'_, '_> {
             self.heap.push(ended);
         }
         // Between other quotes a double one is text in any reading: escaping it is mere spelling.
-        let s = self.edit(s, RepairKind::SwapEscape, Span::new(at, at + 1), "\\\"");
+        let cost = s.cost.plus(self.swallow(&s, at + 1));
+        let s = self.edit(State { cost, ..s }, RepairKind::SwapEscape, Span::new(at, at + 1), "\\\"");
         Some(State { at: at as u32 + 1, unpaired: !s.unpaired, ..s })
+    }
+
+    /// What it costs more to take the quote that ends at `at` for text: the next member seems to begin behind it.
+    fn swallow(&self, s: &State, at: usize) -> Cost {
+        let comma = self.peek_blank(at);
+        let is_next =
+            self.bytes.get(comma) == Some(&b',') && self.declared_key(s, self.peek_blank(comma + 1));
+        if is_next { SWALLOW } else { Cost::default() }
     }
 
     fn bare_quote(&mut self, s: State, at: usize) -> State {
@@ -289,8 +291,9 @@ impl Search<'_, '_> {
         };
         let cost = s.cost.plus(declared);
         let doubt = s.doubt || self.may_go_on(s, at + 1);
-        let paid = self.close_at(*s, end);
-        if let Some(done) = self.finish_string(State { cost, doubt, ..paid }, end, end, 0) {
+        let odd = self.odd_closer(s, end);
+        let paid = self.close_at(*s, end, odd);
+        if let Some(done) = self.finish_string(State { cost, doubt, ..paid }, end - odd, end, 0) {
             self.heap.push(done);
         }
         true
@@ -319,13 +322,51 @@ impl Search<'_, '_> {
         Some((s.open as usize + body.len(), frame))
     }
 
-    /// Puts the closing quote of the open string at `end`, and forgets what was edited behind it.
-    fn close_at(&mut self, s: State, end: usize) -> State {
+    /// The length of the quote of another sort that stands before `end` and closes the open string: `"Paris', …`, but not
+    /// `"say 'hi', …`, where it has its partner in the text.
+    fn odd_closer(&mut self, s: &State, end: usize) -> usize {
+        let body = self.text.get(s.open as usize..end).unwrap_or("");
+        if s.quote == Quote::Double
+            && let Some(spelt) = SPELT.iter().find(|spelt| body.ends_with(**spelt))
+            && body.matches(spelt).count() % 2 == 1
+        {
+            self.fuel -= body.len() as i64;
+            return spelt.len();
+        }
+        let Some((at, last)) = body.char_indices().next_back() else { return 0 };
+        let len = last.len_utf8();
+        if at == 0
+            || body[..at].ends_with(last)
+            || super::mark(&body.as_bytes()[at..]) != Some(len)
+            || s.quote.closing(&body.as_bytes()[at..]).is_some()
+        {
+            return 0;
+        }
+        // It is counted for each way that comes here.
+        self.fuel -= body.len() as i64;
+        let partner = body[..at].char_indices().filter(|(n, c)| {
+            let is_own = *c == last
+                || Quote::are_partners(&body.as_bytes()[*n..], last.encode_utf8(&mut [0; 4]).as_bytes());
+            let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            is_own
+                && !(is_inside(body[..*n].chars().next_back())
+                    && is_inside(body[n + c.len_utf8()..].chars().next()))
+        });
+        if partner.count() % 2 == 0 { len } else { 0 }
+    }
+
+    /// Puts the closing quote of the open string at `end`, in the place of `odd` bytes before it, and forgets what was edited
+    /// behind it.
+    fn close_at(&mut self, s: State, end: usize, odd: usize) -> State {
         let mut s = s;
         while let Some(edit) = self.edits.get(s.edits as usize)
             && edit.at.start as usize >= end
         {
             s.edits = edit.before;
+        }
+        if 0 < odd {
+            let s = self.edit(s, RepairKind::SwapQuote, Span::new(end - odd, end), "\"");
+            return State { cost: s.cost.plus(ODD_CLOSER), ..s };
         }
         self.edit(s, RepairKind::AddQuote, Span::at(end), "\"")
     }
@@ -360,8 +401,9 @@ impl Search<'_, '_> {
         if !(own_line && escapes_lines || (own_line || joined) && is_balanced(body)) {
             return None;
         }
-        let s = self.close_at(s, end);
-        self.finish_string(s, end, end, 0)
+        let odd = self.odd_closer(&s, end);
+        let s = self.close_at(s, end, odd);
+        self.finish_string(s, end - odd, end, 0)
     }
 
     /// `{"path": "C:\dir\"}`: with the quote behind the last backslash escaped the string would have no end, so that the
@@ -402,7 +444,7 @@ impl Search<'_, '_> {
                 let s = self.edit(s, RepairKind::DropBackslash, Span::new(at, at + 1), "");
                 Some(State { at: at as u32 + 2, ..s })
             }
-            b'$' | b'`' => {
+            b'$' | b'`' if s.escapes == Escapes::Json => {
                 // A shell's or a template's escape, or a backslash that is meant? The text does not say.
                 self.fail(Problem::OpenEscape, Span::new(at, at + 2));
                 None

@@ -6,12 +6,13 @@ use crate::scan::skip_space;
 use crate::{Member, Problem, RepairKind, Span};
 
 impl Search<'_, '_> {
-    /// A closing bracket stands at `s.at`, where it may stand or not.
-    pub(super) fn closer(&mut self, s: State, b: u8) -> Option<State> {
+    /// A closing bracket, `b` or `len` bytes that stand for it, stands at `s.at`, where it may stand or not.
+    pub(super) fn closer(&mut self, s: State, b: u8, len: usize) -> Option<State> {
         let at = s.at as usize;
+        let end = at + len;
         let frame = *self.frame(&s)?;
         if b == frame.close {
-            let after = self.peek_blank(at + 1);
+            let after = self.peek_blank(end);
             let parent = self.frames.get(frame.parent as usize).copied();
             // {"a": {"b": 1}, "c": 2} with a bracket too many behind 1: the keys that follow tell.
             if frame.shape == Shape::Object && self.bytes.get(after) == Some(&b',') && !frame.doubled {
@@ -20,13 +21,13 @@ impl Search<'_, '_> {
                 let there = parent.is_some_and(|p| !p.is_object())
                     || parent.is_some() && self.unused_key(&State { frame: frame.parent, ..s }, key);
                 if here && !there {
-                    let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, at + 1), "");
+                    let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, end), "");
                     let fork =
-                        State { at: at as u32 + 1, step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork };
+                        State { at: end as u32, step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork };
                     self.heap.push(fork);
                 }
             }
-            return self.close(s, frame);
+            return self.close(s, frame, len);
         }
         if !s.bare.is_empty() {
             self.fail(Problem::Unreadable, Span::at(at));
@@ -37,16 +38,16 @@ impl Search<'_, '_> {
         if frame.shape != Shape::Group {
             let put = frame.json_close();
             let fork = self.drop_comma(s);
-            let fork = self.edit(fork, RepairKind::SwapBracket, Span::new(at, at + 1), put);
-            let fork = State { at: at as u32 + 1, ..fork };
+            let fork = self.edit(fork, RepairKind::SwapBracket, Span::new(at, end), put);
+            let fork = State { at: end as u32, ..fork };
             if let Some(fork) = self.pop(fork, frame) {
                 self.heap.push(fork);
             }
         }
-        let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, at + 1), "");
-        let fork = State { at: at as u32 + 1, cost: fork.cost.plus(MIDDLE), ..fork };
+        let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, end), "");
+        let fork = State { at: end as u32, cost: fork.cost.plus(MIDDLE), ..fork };
         self.heap.push(fork);
-        if ancestor {
+        if ancestor && !frame.added {
             let s = self.drop_comma(s);
             let put = frame.json_close();
             let gap = self.gap_before(at);
@@ -58,7 +59,7 @@ impl Search<'_, '_> {
     }
 
     /// Does a container around `frame` close with `b`?
-    fn has_ancestor(&self, frame: &Frame, b: u8) -> bool {
+    pub(super) fn has_ancestor(&self, frame: &Frame, b: u8) -> bool {
         let mut parent = frame.parent;
         while let Some(f) = self.frames.get(parent as usize) {
             if f.close == b {
@@ -96,11 +97,11 @@ impl Search<'_, '_> {
     }
 
     /// Drops a comma that stands where a key or an element should: `[1,, 2]`.
-    pub(super) fn drop_extra_comma(&mut self, s: State) -> Option<State> {
+    pub(super) fn drop_extra_comma(&mut self, s: State, len: usize) -> Option<State> {
         let at = s.at as usize;
-        let s = self.edit(s, RepairKind::DropComma, Span::new(at, at + 1), "");
+        let s = self.edit(s, RepairKind::DropComma, Span::new(at, at + len), "");
         let cost = s.cost.plus(Cost::units(1));
-        (cost < NOISE).then_some(State { at: s.at + 1, cost, ..s })
+        (cost < NOISE).then_some(State { at: (at + len) as u32, cost, ..s })
     }
 
     /// Drops the comma that was read last, when a container closes behind it.
@@ -113,20 +114,26 @@ impl Search<'_, '_> {
         State { comma: false, ..s }
     }
 
-    /// Closes the container that the right bracket at `s.at` belongs to.
-    fn close(&mut self, s: State, frame: Frame) -> Option<State> {
+    /// Closes the container that the right bracket at `s.at` belongs to, `len` bytes long.
+    fn close(&mut self, s: State, frame: Frame, len: usize) -> Option<State> {
         let at = s.at as usize;
+        let bracket = Span::new(at, at + len);
         let s = self.drop_comma(s);
         let s = match (frame.shape, frame.close) {
-            (Shape::Group, _) => self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), ""),
-            (Shape::Arguments, _) => self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "}"),
-            (Shape::Array, b')' | b'}') => self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "]"),
-            _ => s,
+            (Shape::Group, _) => self.edit(s, RepairKind::SwapSyntax, bracket, ""),
+            (Shape::Arguments, _) => self.edit(s, RepairKind::SwapSyntax, bracket, "}"),
+            (Shape::Object, b')') => self.edit(s, RepairKind::SwapBracket, bracket, "}"),
+            (Shape::Array, b')' | b'}') => self.edit(s, RepairKind::SwapSyntax, bracket, "]"),
+            _ if len == 1 => s,
+            _ => self.edit(s, RepairKind::SwapPunctuation, bracket, frame.json_close()),
         };
-        let mut s = State { at: s.at + 1, ..s };
+        let mut s = State { at: bracket.end, ..s };
         if frame.doubled {
             let next = skip_space(self.bytes, s.at as usize);
-            if self.bytes.get(next) == Some(&b'}') {
+            if self.bytes.get(next) == Some(&frame.close) {
+                // Only the opening one may be.
+                let once = self.pop(s, frame);
+                self.heap.extend(once);
                 // Its cost was paid with the opening bracket.
                 let cost = s.cost;
                 s = self.edit(s, RepairKind::DropCloser, Span::new(next, next + 1), "");
@@ -156,11 +163,12 @@ impl Search<'_, '_> {
         // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
         // So may a text whose quotes do not come out even: `{"a": [true, "b: 0 `
         let quoted = s.bare.is_empty() && !s.doubt;
-        let even = quoted && !s.has_paid(RepairKind::AddQuote);
+        let even = quoted && !s.has_paid(RepairKind::AddQuote) && !s.has_paid(RepairKind::DropNoise);
         // A fence may be a part of such a text, unless it closes one that stands in front of the value.
         let marked = ended_by_marker && (quoted || self.at_own_marker(self.peek_blank(at)));
         let firm = (s.firm || s.comma) && even || marked;
-        if expects_value || !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
+        let is_added = self.frame(&s).is_some_and(|frame| frame.added);
+        if expects_value || !firm || is_added || (self.cut && !ended_by_marker) || s.frame == NONE {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return None;
         }

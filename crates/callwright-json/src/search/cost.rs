@@ -38,7 +38,7 @@ pub(super) fn price(kind: RepairKind) -> (u32, bool) {
             (2, true)
         }
         JoinStrings => (3, true),
-        AddComma | AddColon => (4, true),
+        AddComma | AddColon | DropNoise => (4, true),
         // A key that stands twice: cheaper than to read the second one as text, so that the conflict is seen.
         DropRepeat => (5, true),
         EscapeQuote => (6, true),
@@ -54,8 +54,22 @@ pub(super) fn price(kind: RepairKind) -> (u32, bool) {
 
 /// A closing bracket that is missing or surplus in the middle costs more than one at the end.
 pub(super) const MIDDLE: Cost = Cost::units(3);
+/// Two sorts of quotes around one key.
+pub(super) const MIXED: Cost = Cost::units(2);
+/// A sign that stands for a comma in no language.
+pub(super) const STRAY: Cost = Cost::units(2);
+/// A quote that is written twice on one side, where it may be an apostrophe.
+pub(super) const APOSTROPHE: Cost = Cost::units(1);
+/// The same behind a number, where it stands for inches as likely.
+pub(super) const INCHES: Cost = Cost::units(2);
+/// The same in a string that holds a quote already, whose partner it may be.
+pub(super) const HALF_OF_A_PAIR: Cost = Cost::units(3);
+/// A quote that is taken for text in front of a comma and a declared key that is still to come.
+pub(super) const SWALLOW: Cost = Cost::units(8);
 /// A key that a schema with declared members allows, but does not declare.
 pub(super) const UNDECLARED: Cost = Cost::units(4);
+/// Something that belongs to nothing stands beside a value: a reading that leaves it out may win, and is then refused.
+pub(super) const JUNK: Cost = Cost::units(5);
 /// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
 pub(super) const NOISE: Cost = Cost::units(256);
 /// A string that is opened by one sort of quote and closed by another.

@@ -4,8 +4,7 @@
 //! string itself says which: `\"`, `\\` and layout that stands like layout show that its writer escapes; `\t` before a letter
 //! shows nothing. Where both stay, it is refused.
 
-use super::Search;
-use super::body::Quote;
+use super::{Quote, Search, State};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Problem, Span};
@@ -45,11 +44,15 @@ struct Seen {
     /// The same of tabs and returns: `\temp`.
     tabs: usize,
     raw_breaks: bool,
+    /// Quotes that are text, though nobody escaped them.
+    bare_quotes: bool,
+    /// `\"` or `\\`
+    escaped: bool,
 }
 
 impl Search<'_, '_> {
     /// How the backslashes of the string are read whose body begins at `open`; `None` where two ways are equally likely.
-    pub(super) fn escapes(&mut self, open: usize, quote: Quote) -> Option<Escapes> {
+    pub(super) fn escapes(&mut self, s: &State, open: usize, quote: Quote) -> Option<Escapes> {
         let body = self.bytes.get(open..).unwrap_or(&[]);
         let mut seen = Seen::default();
         let mut at = string_stop(body, 0, quote.lead());
@@ -60,7 +63,13 @@ impl Search<'_, '_> {
                     seen.raw_breaks = true;
                     at += 1;
                 }
-                _ if quote.closing(&body[at..]).is_some() => break,
+                _ if let Some(len) = quote.closing(&body[at..]) => {
+                    if self.may_go_on(s, open + at + len) {
+                        break;
+                    }
+                    seen.bare_quotes = true;
+                    at += len;
+                }
                 _ => at += 1,
             }
             at = string_stop(body, at, quote.lead());
@@ -69,6 +78,10 @@ impl Search<'_, '_> {
         self.fuel -= at as i64;
         if !seen.invalid {
             return Some(Escapes::Json);
+        }
+        // Neither its line breaks nor its quotes are escaped.
+        if seen.raw_breaks && seen.bare_quotes && !seen.escaped {
+            return Some(Escapes::Literal);
         }
         let body = &body[..at];
         let layout = seen.line_breaks + seen.tabs;
@@ -105,7 +118,10 @@ impl Seen {
             Some(b'n') if is_before_letter => self.line_breaks += 1,
             Some(b't' | b'r') if is_before_letter => self.tabs += 1,
             Some(b'b' | b'f' | b'/') => {}
-            _ => self.working += 1,
+            next => {
+                self.escaped |= matches!(next, Some(b'"' | b'\\'));
+                self.working += 1;
+            }
         }
         len
     }
@@ -117,7 +133,7 @@ fn has_drive(body: &[u8]) -> bool {
         let before = n.checked_sub(1).and_then(|n| body.get(n));
         window[0].is_ascii_alphabetic()
             && &window[1..3] == br":\"
-            && window[3] != b'n'
+            && (window[3] != b'n' || n == 0)
             && !before.is_some_and(u8::is_ascii_alphanumeric)
     })
 }

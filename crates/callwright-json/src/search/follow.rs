@@ -1,8 +1,12 @@
 //! Can the document go on here? A cheap look ahead that may say yes too often, but never no wrongly.
 
-use super::{Frame, Search, Shape, State};
+use super::{Frame, NONE, Quote, Search, Shape, State};
+use core::iter::once;
+use core::ops::Range;
+
 use crate::scan::string_stop;
-use crate::{Kinds, Member};
+use crate::spelling::{skip_blank, wide};
+use crate::{Kinds, MAX_SLOTS, Member};
 
 /// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
 #[derive(Clone, Copy, Debug)]
@@ -15,39 +19,132 @@ pub(super) struct Key {
 
 /// A key longer than this is not looked for.
 const LONGEST_KEY: usize = 256;
+/// More signs than this between a name and what it stands between are no accident.
+const MOST_SIGNS: usize = 3;
+/// What belongs to nothing is shorter, in bytes: a longer piece is a part of a text.
+const LONGEST_JUNK: usize = 24;
+/// More signs than this did not slip in, in bytes.
+const LONGEST_NOISE: usize = 6;
 
 impl Search<'_, '_> {
     /// May a value have ended right before `at`?
     pub(super) fn may_go_on(&self, s: &State, at: usize) -> bool {
         let frame = self.frame(s);
         let next = self.peek_blank(at);
-        let Some(&b) = self.bytes.get(next) else { return true };
+        let Some((b, len)) = self.sign_at(next) else { return true };
         let Some(frame) = frame else { return true };
         match b {
             b'}' | b']' => true,
-            b')' => true,
+            // It may stand for another bracket, if the text is then over.
+            b')' if frame.close == b')' || self.has_ancestor(frame, b')') => true,
+            b')' => {
+                let behind = self.peek_blank(next + len);
+                match self.sign_at(behind) {
+                    None | Some((b'}' | b']' | b')', _)) => true,
+                    Some((b',', _)) => frame.parent != NONE,
+                    Some(_) => self.at_marker(behind),
+                }
+            }
             b',' | b';' => {
-                let next = self.peek_blank(next + 1);
-                match self.bytes.get(next) {
-                    None | Some(b'}' | b']' | b')' | b',') => true,
+                let next = self.peek_blank(next + len);
+                match self.sign_at(next) {
+                    None | Some((b'}' | b']' | b')' | b',', _)) => true,
                     Some(_) if frame.is_object() => {
+                        // It may be the next one's around it, whose bracket is missing.
                         self.key_at(s, next).is_some()
+                            || self.word_before(s, next).is_some()
+                            || self.declared_key(&State { frame: frame.parent, ..*s }, next)
                             || (frame.shape == Shape::Arguments && !matches!(b, b';'))
                     }
-                    Some(&first) => self.may_begin(s, next, first),
+                    Some((first, _)) => self.may_begin(s, next, first),
                 }
             }
             b'`' if self.is_fence(next) => true,
-            b'"' | b'\'' | b'`' => {
+            _ if Quote::opening(&self.bytes[next..]).is_some() => {
                 // A comma is missing, or strings stand side by side.
-                if frame.is_object() { self.key_at(s, next).is_some() } else { true }
+                !frame.is_object() || self.bytes[at..next].contains(&b'\n') || self.key_at(s, next).is_some()
             }
-            b'+' => matches!(self.bytes.get(self.peek_blank(next + 1)), Some(b'"' | b'\'')),
-            b'<' => self.at_tag(next),
-            0xef | 0xe2 => true,
-            _ if next > at => frame.is_object() && self.key_at(s, next).is_some() || self.is_fence(next),
-            _ => self.is_fence(next),
+            b'+' if self.joins(next) => true,
+            b'<' if self.at_tag(next) => true,
+            _ if self.is_fence(next) => true,
+            _ if next > at && frame.is_object() && self.key_at(s, next).is_some() => true,
+            _ => {
+                self.stray_comma(s, next).is_some()
+                    || self.noise(s, next).is_some()
+                    || self.junk(s, next).is_some()
+            }
         }
+    }
+
+    /// Where the piece of text ends that stands at `at`, between a value and the comma or bracket behind it, and belongs to
+    /// nothing: `"a" sic, "b": 1`.
+    pub(super) fn junk(&self, s: &State, at: usize) -> Option<usize> {
+        let end = self.junk_end(at)?;
+        let frame = self.frame(s)?;
+        let (sign, len) = self.sign_at(end)?;
+        let next = self.peek_blank(end + len);
+        let goes_on = match sign {
+            b',' if frame.is_object() => {
+                self.declared_key(s, next)
+                    || self.bytes.get(next) == Some(&b'"') && self.key_at(s, next).is_some()
+            }
+            b',' => matches!(self.bytes.get(next), Some(b'"' | b'{' | b'[')),
+            close => close == frame.close,
+        };
+        goes_on.then_some(end)
+    }
+
+    /// The end of the text at `at`, up to the next comma, colon, bracket or quote, if it is short.
+    pub(super) fn junk_end(&self, at: usize) -> Option<usize> {
+        let near = self.bytes.get(at..(at + LONGEST_JUNK).min(self.bytes.len()))?;
+        let is_end = |n: &usize| {
+            matches!(near[*n], b',' | b':' | b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'<')
+                || super::mark(&self.bytes[at + n..]).is_some()
+        };
+        let len = (0..near.len()).find(is_end)?;
+        (0 < len).then_some(at + len)
+    }
+
+    /// Does a string follow the `+` at `at`?
+    pub(super) fn joins(&self, at: usize) -> bool {
+        Quote::opening(self.bytes.get(self.peek_blank(at + 1)..).unwrap_or(&[])).is_some()
+    }
+
+    /// The length of the signs at `at` that are no comma but stand where one should, with a key or a string behind them:
+    /// `"a"| "b"`.
+    pub(super) fn stray_comma(&self, s: &State, at: usize) -> Option<usize> {
+        let frame = self.frame(s)?;
+        let is_one = matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'));
+        let len = if is_one { 1 } else { self.signs_at(at).filter(|_| frame.is_object())? };
+        let next = self.peek_blank(at + len);
+        let goes_on = match frame.is_object() {
+            true if is_one => self.key_at(s, next).is_some(),
+            true => self.declared_key(s, next),
+            false => Quote::opening(self.bytes.get(next..).unwrap_or(&[])).is_some(),
+        };
+        goes_on.then_some(len)
+    }
+
+    /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`.
+    pub(super) fn noise(&self, s: &State, at: usize) -> Option<usize> {
+        let end = at + self.signs_at(at)?;
+        let next = self.peek_blank(end);
+        let goes_on = matches!(self.sign_at(next)?, (b',' | b'}' | b']', _)) && self.may_go_on(s, next);
+        goes_on.then_some(end)
+    }
+
+    /// How many bytes the signs at `at` take that are no token, nor a part of one: no quotes, brackets, dots or commas.
+    pub(super) fn signs_at(&self, at: usize) -> Option<usize> {
+        let is_sign = |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !"{}[](),.:;\"'`…⋯".contains(c);
+        let text = self.text.get(at..)?;
+        let len = text.find(|c| !is_sign(c)).unwrap_or(text.len());
+        (0 < len && len <= LONGEST_NOISE && super::mark(&self.bytes[at..]).is_none()).then_some(len)
+    }
+
+    /// The byte at `at`, or the sign that it begins the spelling of, and its length.
+    pub(super) fn sign_at(&self, at: usize) -> Option<(u8, usize)> {
+        let rest = self.bytes.get(at..)?;
+        wide(rest).or_else(|| Some((*rest.first()?, 1)))
     }
 
     pub(super) fn is_fence(&self, at: usize) -> bool {
@@ -61,13 +158,14 @@ impl Search<'_, '_> {
             .map_or_else(|| self.place(s), |f| self.guide.element(f.place, f.count as usize + 1));
         let kinds = self.kinds(place);
         match first {
-            b'"' | b'\'' | b'`' | 0xe2 => kinds.has(Kinds::STRING),
+            _ if Quote::opening(&self.bytes[at..]).is_some() => kinds.has(Kinds::STRING),
             b'{' => kinds.has(Kinds::OBJECT),
             b'[' | b'(' => kinds.has(Kinds::ARRAY),
             b'-' | b'+' | b'.' | b'0'..=b'9' => kinds.meets(Kinds::NUMBER) || kinds.has(Kinds::STRING),
             _ => {
-                first.is_ascii_alphabetic()
-                    && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY)
+                self.noise_before(at, kinds).is_some()
+                    || first.is_ascii_alphabetic()
+                        && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY)
             }
         }
     }
@@ -83,25 +181,96 @@ impl Search<'_, '_> {
 
     /// The key that begins at `at` and is followed by a colon or its like. A key that the guide forbids is none.
     pub(super) fn key_at(&self, s: &State, at: usize) -> Option<Key> {
-        let frame = self.frame(s)?;
-        let whole = self.whole_key(at);
+        self.key_in(self.frame(s)?, at)
+    }
+
+    /// The same, in an object that `frame` is.
+    pub(super) fn key_in(&self, frame: &Frame, at: usize) -> Option<Key> {
+        let whole = self.whole_key(at).map(|whole| self.without_blanks(frame, whole));
         let odd = || self.odd_key(frame, at).filter(|odd| whole.is_none_or(|whole| whole.to < odd.to));
-        if let Some(key) = odd().into_iter().chain(whole).find(|key| self.is_key(frame, *key)) {
-            return Some(key);
+        let plain = odd().into_iter().chain(whole).find(|key| self.is_key(frame, *key));
+        let is_declared = |key: &Key| {
+            let name = self.text.get(key.from..key.to).unwrap_or("");
+            matches!(self.guide.member(frame.place, name), Member::Declared(..))
+        };
+        match plain.filter(|key| is_declared(key) && self.colon_at(self.peek_blank(key.end)).is_some()) {
+            Some(key) => Some(key),
+            None => self.anchored_key(frame, at).or(plain).or_else(|| self.torn_key(frame, at)),
         }
-        // The closing quote is lost: `"radius: 10`. Only a colon right behind a name that fits tells.
-        if !matches!(self.bytes.get(at), Some(b'"' | b'\'')) {
-            return None;
+    }
+
+    /// `key` without the blanks inside its quotes, where only that makes it a declared one: `" title "`.
+    fn without_blanks(&self, frame: &Frame, key: Key) -> Key {
+        let name = self.text.get(key.from..key.to).unwrap_or("");
+        let (first, last) = (name.bytes().next(), name.bytes().last());
+        if !first.is_some_and(is_blank_byte) && !last.is_some_and(is_blank_byte) {
+            return key;
         }
-        let to = self.word_end(at + 1);
-        let name = self.text.get(at + 1..to).filter(|name| !name.is_empty())?;
+        let from = skip_blank(self.bytes, key.from);
+        let rest = self.text.get(from..key.to).unwrap_or("");
+        let len = (0..=rest.len())
+            .find(|len| rest.is_char_boundary(*len) && key.to <= skip_blank(self.bytes, from + len));
+        let trimmed = rest.get(..len.unwrap_or(rest.len())).unwrap_or("");
+        let is_declared = |name: &str| matches!(self.guide.member(frame.place, name), Member::Declared(..));
+        match is_declared(trimmed) && !is_declared(name) {
+            true => Key { from, to: from + trimmed.len(), ..key },
+            false => key,
+        }
+    }
+
+    /// The declared name that stands behind a few signs at `at` and before a colon: `"title:" "x"`, `*title* = 1`.
+    fn anchored_key(&self, frame: &Frame, at: usize) -> Option<Key> {
+        let rest = self.text.get(at..)?;
+        let names = (0..MAX_SLOTS as u8).map_while(|slot| Some((slot, self.guide.name(frame.place, slot)?)));
+        let mut unused = names.filter(|(slot, name)| frame.used & (1 << slot) == 0 && !name.is_empty());
+        unused.find_map(|(_, name)| {
+            let open = signs(rest).find(|len| rest[*len..].starts_with(name))?;
+            let (from, to) = (at + open, at + open + name.len());
+            let behind = self.text.get(to..)?;
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            if name.ends_with(is_word) && behind.starts_with(is_word) {
+                return None;
+            }
+            let is_mark = |text: Option<&str>| text.is_some_and(|text| text.contains(['"', '\'']));
+            let len = signs(behind).find(|len| {
+                let colon = self.peek_blank(to + len);
+                // Behind a quote that is not closed a sign may belong to a text: `'a=1'`
+                let is_torn = is_mark(rest.get(..open)) && !is_mark(behind.get(..*len));
+                self.colon_at(colon).is_some() && (!is_torn || self.bytes.get(colon) == Some(&b':'))
+            })?;
+            let end = to + len + if self.is_colon_inside(at..from, to + len) { 2 } else { 0 };
+            Some(Key { at, from, to, end })
+        })
+    }
+
+    /// Does the colon at `at` stand in front of the closing quote of the key that `open` opens: `"title:" "x"`?
+    fn is_colon_inside(&self, open: Range<usize>, at: usize) -> bool {
+        let quote = self.bytes[open].iter().find(|b| matches!(b, b'"' | b'\''));
+        let next = self.peek_blank(at + 2);
+        let is_value = |at: usize| {
+            Quote::opening(&self.bytes[at..]).is_some() || matches!(self.bytes[at..], [b'{' | b'[', ..])
+        };
+        quote.is_some() && self.bytes.get(at + 1) == quote && next <= self.bytes.len() && is_value(next)
+    }
+
+    /// The name that begins behind a quote at `at` and ends at one of another sort, or at none.
+    fn torn_key(&self, frame: &Frame, at: usize) -> Option<Key> {
+        let (_, len) = Quote::opening(self.bytes.get(at..)?)?;
+        let to = self.word_end(at + len);
+        let name = self.text.get(at + len..to).filter(|name| !name.is_empty())?;
         let fits = match self.guide.member(frame.place, name) {
             Member::Declared(slot, _) => frame.used & (1 << slot) == 0,
             Member::Open(_) => self.guide.name(frame.place, 0).is_none(),
             Member::Forbidden => false,
         };
-        let colon = self.bytes.get(self.peek_blank(to)) == Some(&b':');
-        (fits && colon).then_some(Key { at, from: at + 1, to, end: to })
+        let close = super::mark(&self.bytes[to..]).unwrap_or(0);
+        // A name without its closing quote may be a text with a sign in it: `'base=6'`
+        let is_colon = |end: usize| self.colon_at(self.peek_blank(end)).is_some();
+        let is_plain = |end: usize| self.bytes.get(self.peek_blank(end)) == Some(&b':');
+        let end = Some(to + close)
+            .filter(|end| to < *end && is_colon(*end))
+            .or(Some(to).filter(|end| is_plain(*end)))?;
+        fits.then_some(Key { at, from: at + len, to, end })
     }
 
     /// The declared name at `at` that is no word of letters, without quotes: `@id: 1`, `unit/price=2`.
@@ -121,15 +290,19 @@ impl Search<'_, '_> {
                 let to = self.key_end(at + 1, quote)?;
                 (at + 1, to, to + 1)
             }
-            0xe2 => {
-                let body = at + 3;
+            0x80.. if let Some((quote, len)) = Quote::opening(&self.bytes[at..]) => {
+                let body = at + len;
                 let rest = self.bytes.get(body..(body + LONGEST_KEY).min(self.bytes.len()))?;
-                let len = rest.iter().position(|&b| b == 0xe2 || b == b'"')?;
-                let close = if rest[len] == b'"' { 1 } else { 3 };
+                let end_at = |len: usize| quote.closing(&rest[len..]).or((rest[len] == b'"').then_some(1));
+                let (len, close) = (0..rest.len()).find_map(|len| Some((len, end_at(len)?)))?;
                 (body, body + len, body + len + close)
             }
-            _ if self.text.get(at..)?.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$')) => {
-                let to = self.word_end(at);
+            _ if self
+                .text
+                .get(at..)?
+                .starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '@')) =>
+            {
+                let to = self.word_end(at + 1);
                 let quoted = matches!(self.bytes.get(to), Some(b'"' | b'\''));
                 (at, to, to + usize::from(quoted))
             }
@@ -142,17 +315,21 @@ impl Search<'_, '_> {
     fn is_key(&self, frame: &Frame, key: Key) -> bool {
         let Some(name) = self.text.get(key.from..key.to) else { return false };
         let member = self.guide.member(frame.place, name);
-        let follows = match self.bytes.get(self.peek_blank(key.end)..).unwrap_or(&[]) {
-            [b':', ..] | [0xef, 0xbc, 0x9a, ..] => true,
-            [b'=', b'=', ..] => false,
-            [b'=', ..] => true,
+        let next = self.peek_blank(key.end);
+        let follows = match self.bytes.get(next..).unwrap_or(&[]) {
+            _ if self.colon_at(next).is_some() => true,
             // The colon is missing: believed only where the key is declared, or nothing is.
             [b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..]
                 if key.end > key.to && key.to > key.from =>
             {
                 matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none()
             }
-            _ => false,
+            // `"a"| 1`
+            _ => {
+                key.to < key.end
+                    && matches!(member, Member::Declared(..))
+                    && self.noise_before(next, Kinds::ANY).is_some()
+            }
         };
         follows && member != Member::Forbidden
     }
@@ -170,4 +347,19 @@ impl Search<'_, '_> {
             }
         }
     }
+}
+
+/// May a blank of any script begin or end with this byte?
+fn is_blank_byte(byte: u8) -> bool {
+    byte <= b' ' || 0x7f <= byte
+}
+
+/// The lengths of the runs of signs, no brackets and no commas, that `text` begins with, the shortest first.
+fn signs(text: &str) -> impl Iterator<Item = usize> {
+    let mut count = 0;
+    let run = text.char_indices().take(LONGEST_KEY).take_while(move |(_, c)| {
+        count += usize::from(!c.is_whitespace());
+        !c.is_alphanumeric() && !"{}[](),".contains(*c) && count <= MOST_SIGNS
+    });
+    once(0).chain(run.map(|(at, c)| at + c.len_utf8()))
 }

@@ -3,28 +3,43 @@
 use alloc::borrow::Cow;
 use alloc::format;
 
-use super::cost::UNDECLARED;
+use super::cost::{MIXED, UNDECLARED};
 use super::follow::Key;
-use super::{Frame, Search, Shape, State, Step};
+use super::{Frame, Quote, Search, Shape, State, Step};
+use crate::spelling::colon;
 use crate::{Member, Problem, RepairKind, Span};
+
+/// A longer word did not slip in, in bytes.
+const LONGEST_WORD: usize = 12;
 
 impl Search<'_, '_> {
     pub(super) fn key(&mut self, s: State) -> Option<State> {
         let s = self.blank(s);
         let at = s.at as usize;
         let frame = *self.frame(&s)?;
-        let Some(&b) = self.bytes.get(at) else { return self.out_of_text(s) };
+        let Some((b, len)) = self.sign_at(at) else { return self.out_of_text(s) };
         match b {
-            b'}' | b']' | b')' => return self.closer(s, b),
-            b',' => return self.drop_extra_comma(s),
+            b'}' | b']' | b')' => return self.closer(s, b, len),
+            b',' => return self.drop_extra_comma(s, len),
             // {{"a": 1}}
             b'{' if frame.count == 0 && !s.comma && frame.shape == Shape::Object && !frame.doubled => {
-                let s = self.edit(s, RepairKind::DropOpener, Span::new(at, at + 1), "");
+                let s = self.edit(s, RepairKind::DropOpener, Span::new(at, at + len), "");
                 let s = self.with_frame(s, Frame { doubled: true, ..frame });
-                return Some(State { at: s.at + 1, ..s });
+                return Some(State { at: (at + len) as u32, ..s });
             }
             _ if self.at_marker(at) => return self.out_of_text(s),
             _ => {}
+        }
+        if let Some(len) = self.signs_at(at)
+            && let next = self.peek_blank(at + len)
+            && self.bytes.get(next) == Some(&b'}')
+        {
+            let s = self.edit(s, RepairKind::DropNoise, Span::new(at, at + len), "");
+            return Some(State { at: next as u32, ..s });
+        }
+        if let Some(behind) = self.word_before(&s, at) {
+            let s = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
+            return Some(State { at: behind as u32, ..s });
         }
         if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
             return self.positional(s, frame);
@@ -36,21 +51,24 @@ impl Search<'_, '_> {
         self.take_key(s, frame, key)
     }
 
+    /// Where the word ends that stands at `at` in front of a declared key and belongs to nothing: `{um "a": 1}`.
+    pub(super) fn word_before(&self, s: &State, at: usize) -> Option<usize> {
+        let end = self.word_end(at);
+        let next = self.peek_blank(end);
+        let is_word = at < end && end < next && end - at <= LONGEST_WORD && self.key_at(s, at).is_none();
+        (is_word && self.declared_key(s, next)).then_some(next)
+    }
+
     /// Takes a key and its colon.
     fn take_key(&mut self, s: State, frame: Frame, key: Key) -> Option<State> {
         let Key { at, from, to, end } = key;
         let open = &self.bytes[at..from];
         let close = &self.bytes[to..end];
         let mut s = State { open: at as u32, ..s };
-        match (open, close) {
-            (b"\"", b"\"") => {}
-            (b"", b"") => {
-                s = self.edit(s, RepairKind::QuoteKey, Span::at(at), "\"");
-            }
-            (b"", _) => s = self.edit(s, RepairKind::AddQuote, Span::at(at), "\""),
-            (b"\"", b"") => {}
-            _ => s = self.edit(s, RepairKind::SwapQuote, Span::new(at, from), "\""),
+        if is_mark(open) && is_mark(close) && !Quote::are_partners(open, close) {
+            s.cost = s.cost.plus(MIXED);
         }
+        s = self.key_quote(s, Span::new(at, from), close.is_empty());
         let mut name = Cow::Borrowed(self.text.get(from..to)?);
         if name.contains('\\') {
             for i in (from..to).filter(|&i| self.bytes[i] == b'\\') {
@@ -61,12 +79,7 @@ impl Search<'_, '_> {
             }
             name = Cow::Owned(crate::tree::unescape(&name.replace("\\_", "_")).into_owned());
         }
-        match (open, close) {
-            (_, b"\"") => {}
-            (b"", b"") => s = self.edit(s, RepairKind::QuoteKey, Span::at(end), "\""),
-            (_, b"") => s = self.edit(s, RepairKind::AddQuote, Span::at(to), "\""),
-            _ => s = self.edit(s, RepairKind::SwapQuote, Span::new(to, end), "\""),
-        }
+        s = self.key_quote(s, Span::new(to, end), open.is_empty());
         let (used, inner) = match self.guide.member(frame.place, &name) {
             Member::Declared(slot, inner) => {
                 let bit = 1_u128 << slot;
@@ -92,26 +105,47 @@ impl Search<'_, '_> {
         Some(State { step: Step::Value, comma: false, firm: false, ..self.with_frame(s, frame) })
     }
 
+    /// Puts a quote for what stands on one side of a name; on the other side there may be nothing.
+    fn key_quote(&mut self, s: State, at: Span, is_bare: bool) -> State {
+        let kind = match &self.bytes[at.range()] {
+            b"\"" => return s,
+            b"" if is_bare => RepairKind::QuoteKey,
+            b"" => RepairKind::AddQuote,
+            mark if is_mark(mark) => RepairKind::SwapQuote,
+            _ => RepairKind::DropNoise,
+        };
+        self.edit(s, kind, at, "\"")
+    }
+
     /// Passes over the colon behind a key, or puts one where it is missing (`key_at` has seen what follows).
     fn colon(&mut self, s: State, key_end: usize) -> State {
         let s = self.blank(s);
         let at = s.at as usize;
-        let len = match self.bytes.get(at..).unwrap_or(&[]) {
-            [b':', b'=', ..] | [b'=', b'>', ..] => 2,
-            [b':', ..] => return State { at: s.at + 1, ..s },
-            [b'=', ..] => 1,
-            [0xef, 0xbc, 0x9a, ..] => 3,
-            _ => return self.edit(s, RepairKind::AddColon, Span::at(key_end), ":"),
+        let Some(len) = self.colon_at(at) else {
+            return self.edit(s, RepairKind::AddColon, Span::at(key_end), ":");
         };
-        let s = self.edit(s, RepairKind::SwapPunctuation, Span::new(at, at + len), ":");
-        State { at: s.at + len as u32, ..s }
+        let mut end = at + len;
+        while let next = self.peek_blank(end)
+            && let Some(len) = self.colon_at(next)
+        {
+            end = next + len;
+        }
+        let s = match end - at {
+            1 if self.bytes[at] == b':' => s,
+            _ => self.edit(s, RepairKind::SwapPunctuation, Span::new(at, end), ":"),
+        };
+        State { at: end as u32, ..s }
+    }
+
+    /// The length of what stands for a colon at `at`.
+    pub(super) fn colon_at(&self, at: usize) -> Option<usize> {
+        colon(self.bytes.get(at..)?)
     }
 
     /// Does a keyword stand at `at` in a list of arguments: `a=`, `"a": `?
     fn is_keyword(&self, s: &State, at: usize) -> bool {
         let Some(key) = self.key_at(s, at) else { return false };
-        let colon = &self.bytes[self.peek_blank(key.end)..];
-        matches!(colon, [b':' | b'=', ..] | [0xef, 0xbc, 0x9a, ..])
+        self.colon_at(self.peek_blank(key.end)).is_some()
     }
 
     /// An argument without a name: it gets the name that is declared for its position.
@@ -156,4 +190,9 @@ impl Search<'_, '_> {
         let s = self.push_frame(s, Shape::Arguments, b')')?;
         Some(State { at: s.at + 1, ..s })
     }
+}
+
+/// Is this one quote of any sort?
+fn is_mark(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && super::mark(bytes) == Some(bytes.len())
 }

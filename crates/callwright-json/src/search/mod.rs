@@ -12,6 +12,7 @@ mod cost;
 mod escapes;
 mod value;
 mod token;
+mod quote;
 mod body;
 mod key;
 mod follow;
@@ -26,10 +27,10 @@ use core::cmp::Ordering;
 
 use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
 
-pub(crate) use body::Quote;
 pub(crate) use cost::Cost;
-use cost::price;
+use cost::{JUNK, price};
 use escapes::Escapes;
+pub(crate) use quote::{Quote, mark};
 
 /// How closely the guide is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +57,24 @@ pub(crate) struct Found {
     pub(crate) cost: Cost,
     pub(crate) span: Span,
     pub(crate) repairs: Vec<Repair>,
+    /// It leaves out what may have been meant: where it is the cheapest, there is no reading.
+    pub(crate) has_junk: bool,
+}
+
+impl Found {
+    /// Where the cheapest of `found` leaves out what may have been meant.
+    pub(crate) fn junk_in(found: &[Found]) -> Option<Span> {
+        let cheapest = found.iter().map(|one| one.cost).min()?;
+        let one = found.iter().find(|one| one.cost == cheapest && one.has_junk)?;
+        let is_suspect = |kind| matches!(kind, RepairKind::DropNoise | RepairKind::AddQuote);
+        Some(one.repairs.iter().find(|repair| is_suspect(repair.kind)).map_or(one.span, |repair| repair.at))
+    }
 }
 
 const NONE: u32 = u32::MAX;
+
+/// The bit of [`State::habits`] for what was left out without knowing what it is.
+const JUNK_LEFT_OUT: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
@@ -151,6 +167,8 @@ struct Frame {
     close: u8,
     /// Both its brackets are written twice: `{{…}}`.
     doubled: bool,
+    /// Its opening bracket was missing: the closing one must be there, or nothing says that there was any.
+    added: bool,
     depth: u8,
     place: Place,
     /// Where the value that is being read in it stands.
@@ -165,6 +183,24 @@ struct Frame {
 }
 
 impl Frame {
+    /// A container with nothing in it yet.
+    fn of(shape: Shape, close: u8, parent: u32, place: Place) -> Frame {
+        Frame {
+            parent,
+            shape,
+            close,
+            doubled: false,
+            added: false,
+            depth: 0,
+            place,
+            inner: place,
+            used: 0,
+            last: 0,
+            count: 0,
+            signature: 0,
+        }
+    }
+
     fn is_object(&self) -> bool {
         matches!(self.shape, Shape::Object | Shape::Arguments)
     }
@@ -222,10 +258,14 @@ pub(crate) struct Search<'t, 'g> {
 /// At most this many readings that tie are kept.
 const MOST_READINGS: usize = 3;
 
-/// What a search may spend on a text of `len` bytes, in units of some nanoseconds: what it takes to look at one byte
-/// with care. Each way to read the text goes over the whole of it, so the ways share what there is.
-pub(crate) fn fuel_for(len: usize) -> i64 {
-    i64::try_from(len).unwrap_or(i64::MAX / 32).saturating_mul(12) + (1 << 17)
+/// What a search may spend on `text`, in units of some nanoseconds: what it takes to look at one byte with care. Each way
+/// to read the text goes over the whole of it, so the ways share what there is. Where the text can be taken in two ways, at
+/// quotes, escapes, brackets and line breaks, there is more to look at.
+pub(crate) fn fuel_for(text: &[u8]) -> i64 {
+    let is_stop =
+        |b: &&u8| **b < b' ' || matches!(b, b'"' | b'\'' | b'\\' | b'(' | b')' | b'[' | b']' | b'{' | b'}');
+    let units = |n: usize| i64::try_from(n).unwrap_or(i64::MAX / 64);
+    12 * units(text.len()) + 32 * units(text.iter().filter(is_stop).count()) + (1 << 17)
 }
 
 /// What a step takes, in units of fuel.
@@ -413,19 +453,7 @@ impl<'t, 'g> Search<'t, 'g> {
             self.fail(Problem::Limit, Span::at(state.at as usize));
             return None;
         }
-        let mut frame = Frame {
-            parent: state.frame,
-            shape,
-            close,
-            doubled: false,
-            depth,
-            place,
-            inner: place,
-            used: 0,
-            last: 0,
-            count: 0,
-            signature: 0,
-        };
+        let mut frame = Frame { depth, ..Frame::of(shape, close, state.frame, place) };
         let (step, firm) = if frame.is_object() { (Step::Key, true) } else { (Step::Value, true) };
         if shape == Shape::Array {
             // A group stands where its value stands.
@@ -462,8 +490,19 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// Records an edit and pays for it.
     fn edit(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
+        pay(self.note(state, kind, at, put), kind)
+    }
+
+    /// Leaves out what stands `at` a place and belongs to nothing.
+    fn leave_out(&mut self, state: State, at: Span) -> State {
+        let state = self.note(state, RepairKind::DropNoise, at, "");
+        State { cost: state.cost.plus(JUNK), habits: state.habits | JUNK_LEFT_OUT, ..state }
+    }
+
+    /// Records an edit that costs nothing.
+    fn note(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
         self.edits.push(Edit { before: state.edits, kind, at, put: put.into() });
-        State { edits: self.edits.len() as u32 - 1, ..pay(state, kind) }
+        State { edits: self.edits.len() as u32 - 1, ..state }
     }
 
     /// Notes why a state ended, if it came farther than the ones before.

@@ -2,24 +2,24 @@
 
 use super::cost::{Cost, GOES_ON, LATER_LINE, NOISE, SAME_LINE};
 use super::{Found, Search, State, Step};
-use crate::scan::skip_space;
+use crate::spelling::skip_blank;
 use crate::{Problem, RepairKind, Span};
 
 impl Search<'_, '_> {
     /// The value is complete: takes note of it, with what its end costs.
     pub(super) fn tail(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
-        let next = skip_space(self.bytes, at);
+        let next = skip_blank(self.bytes, at);
         let rest = &self.bytes[next..];
         let arguments = self.arguments;
         if self.is_alone && !rest.is_empty() {
             self.fail(Problem::Unreadable, Span::at(next));
             return None;
         }
-        if !arguments && let Some(b'}' | b']' | b')') = rest.first() {
-            let s = self.edit(s, RepairKind::DropCloser, Span::new(next, next + 1), "");
+        if !arguments && let Some((b'}' | b']' | b')', len)) = self.sign_at(next) {
+            let s = self.edit(s, RepairKind::DropCloser, Span::new(next, next + len), "");
             let too_many = s.cost > NOISE;
-            return (!too_many).then_some(State { at: next as u32 + 1, ..s });
+            return (!too_many).then_some(State { at: (next + len) as u32, ..s });
         }
         let newline = self.bytes[at..next].contains(&b'\n');
         let by_accident = match rest.first() {
@@ -80,13 +80,14 @@ impl Search<'_, '_> {
         if !is_beaten && self.found.len() < super::MOST_READINGS {
             let span = Span::new(self.start as usize, s.at as usize);
             let repairs = self.repairs(&s);
-            self.found.push(Found { cost: s.cost, span, repairs });
+            let has_junk = s.habits & super::JUNK_LEFT_OUT != 0;
+            self.found.push(Found { cost: s.cost, span, repairs, has_junk });
         }
     }
 }
 
 /// Was a bracket or quote edited, without which the text might not have come out even?
 fn is_evened(s: &State) -> bool {
-    use RepairKind::{AddCloser, AddQuote, DropOpener, SwapBracket};
-    [AddCloser, AddQuote, DropOpener, SwapBracket].into_iter().any(|kind| s.has_paid(kind))
+    use RepairKind::{AddCloser, AddQuote, DropNoise, DropOpener, SwapBracket};
+    [AddCloser, AddQuote, DropNoise, DropOpener, SwapBracket].into_iter().any(|kind| s.has_paid(kind))
 }

@@ -7,6 +7,7 @@ use alloc::string::String;
 use super::cost::Cost;
 use super::{Frame, Quote, Search, State, Step};
 use crate::scan::{ByteSet, find, skip_space};
+use crate::spelling::{self, skip_blank};
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
 
@@ -19,7 +20,13 @@ impl Search<'_, '_> {
         loop {
             let at = skip_space(self.bytes, s.at as usize);
             s.at = at as u32;
-            let Some((end, kind)) = self.blank_at(at) else { return s };
+            let end = skip_blank(self.bytes, at);
+            if at < end {
+                s = self.note(s, RepairKind::DropEscape, Span::new(at, end), " ");
+                s.at = end as u32;
+            }
+            let Some((end, kind)) = self.blank_at(end) else { return s };
+            let at = s.at as usize;
             s = self.edit(s, kind, Span::new(at, end), if kind == RepairKind::DropEscape { " " } else { "" });
             s.at = end as u32;
         }
@@ -29,14 +36,14 @@ impl Search<'_, '_> {
     pub(super) fn peek_blank(&self, mut at: usize) -> usize {
         // Comments are few; a run of them longer than this is looked at only when it is really read.
         for _ in 0..4 {
-            at = skip_space(self.bytes, at);
+            at = skip_blank(self.bytes, at);
             let Some((end, _)) = self.blank_at(at) else { break };
             at = end;
         }
-        at
+        skip_blank(self.bytes, at)
     }
 
-    /// The end of the comment, escaped blank or foreign blank that begins at `at`.
+    /// The end of the comment or escaped blank that begins at `at`.
     fn blank_at(&self, at: usize) -> Option<(usize, RepairKind)> {
         let rest = self.bytes.get(at..)?;
         // Inside a value a comment ends with its line: one that swallowed the rest would leave nothing to close.
@@ -47,6 +54,11 @@ impl Search<'_, '_> {
         };
         match rest {
             [b'/', b'/', ..] => line(),
+            [b'-', b'-', b' ', word, ..] if word.is_ascii_alphanumeric() => line(),
+            [b'<', b'!', b'-', b'-', ..] => {
+                let end = near.windows(3).position(|window| window == b"-->")?;
+                Some((at + end + 3, RepairKind::DropComment))
+            }
             [b'#', ..] if !matches!(self.bytes[..at].last(), Some(b'"' | b'\'' | b'`')) => line(),
             [b'/', b'*', ..] => {
                 let inside = near.get(2..)?;
@@ -54,11 +66,10 @@ impl Search<'_, '_> {
                 let end = slashes.places(inside).find(|slash| inside[..*slash].ends_with(b"*"))?;
                 Some((at + 2 + end + 1, RepairKind::DropComment))
             }
+            // A line that goes on: `"a" \⏎ "b"`
+            [b'\\', b'\n', ..] => Some((at + 2, RepairKind::DropEscape)),
             // `{\n  "a": 1}`, the `\n` written out
             [b'\\', b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
-            // No-break space, byte order mark, ideographic space.
-            [0xc2, 0xa0, ..] => Some((at + 2, RepairKind::DropEscape)),
-            [0xef, 0xbb, 0xbf, ..] | [0xe3, 0x80, 0x80, ..] => Some((at + 3, RepairKind::DropEscape)),
             _ => None,
         }
     }
@@ -107,6 +118,16 @@ impl Search<'_, '_> {
                 return Some(State { firm: true, ..after });
             }
         }
+        // `2-4`, `50!`: a number, and something that may have slipped in or belongs to it.
+        let digits = word.trim_start_matches(['-', '+']);
+        if kinds.meets(Kinds::NUMBER)
+            && digits.starts_with(|c: char| c.is_ascii_digit())
+            && !digits.contains(char::is_alphabetic)
+            && foreign_number(word).or_else(|| padded(word)).is_none()
+        {
+            self.fail(Problem::Unreadable, Span::new(at, end));
+            return None;
+        }
         match word {
             "NaN" | "Infinity" | "-Infinity" | "nan" | "inf" | "-inf" => {
                 self.fail(Problem::NotANumber, Span::new(at, end));
@@ -116,7 +137,8 @@ impl Search<'_, '_> {
             _ => {}
         }
         if kinds.meets(Kinds::NUMBER)
-            && let Some(json) = foreign_number(word)
+            && let Some(json) =
+                foreign_number(word).or_else(|| padded(word).filter(|_| !kinds.has(Kinds::STRING)))
         {
             let after = self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), Cow::Owned(json));
             return Some(State { firm: false, ..after });
@@ -284,8 +306,9 @@ impl Search<'_, '_> {
         while let Some(&b) = self.bytes.get(at)
             && WORD[usize::from(b)]
         {
-            // Full-width punctuation is no part of a word: `10，`
-            if b == 0xef && matches!(self.bytes.get(at + 1), Some(0xbc | 0xbd)) {
+            // Punctuation and blanks of other scripts are no part of a word: `10，`
+            let rest = &self.bytes[at..];
+            if 0xc2 <= b && (spelling::wide(rest).is_some() || spelling::blank(rest).is_some()) {
                 break;
             }
             at += 1;
@@ -306,6 +329,16 @@ const WORD: [bool; 256] = {
     }
     table
 };
+
+/// An integer without the zeros in front, where it is the same whether they make it octal or not: `05` → `5`.
+fn padded(word: &str) -> Option<String> {
+    let digits = word.trim_start_matches(['-', '+']);
+    let number = digits.trim_start_matches('0');
+    let is_octal = 1 < number.len() && number.bytes().all(|b| matches!(b, b'0'..=b'7'));
+    let sign = word.strip_suffix(digits).filter(|sign| matches!(*sign, "" | "-" | "+"))?;
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    (is_number && !is_octal).then(|| format!("{}{number}", sign.trim_start_matches('+')))
+}
 
 /// The JSON spelling of a number that another language writes differently; `None` for anything else.
 ///

@@ -43,6 +43,8 @@ pub enum AnswerDelta<'a> {
     Text(&'a str),
     /// What it thinks, where that is marked as such.
     Reasoning(&'a str),
+    /// What came so far counts no more, for this reason: the model is asked again.
+    Again(&'static str),
 }
 
 /// What a model's answer came to.
@@ -117,17 +119,19 @@ impl Relay {
             headers: HeaderMap::new(),
         };
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
-        let checked = self.checked(request);
-        let CheckedRequest { ask, tool_set, policy, headers } = checked.map_err(|error| {
-            log.fault(&error.message);
-            log.end(TurnEnd::Rejected, error.status.as_u16());
-            ChatError { status: error.status.as_u16(), message: error.message }
-        })?;
+        let checked = self.checked(request).await;
+        let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } =
+            checked.map_err(|error| {
+                log.fault(&error.message);
+                log.end(TurnEnd::Rejected, error.status.as_u16());
+                ChatError { status: error.status.as_u16(), message: error.message }
+            })?;
         log.request(&ask, policy, !tool_set.is_empty());
         let reasks = options.reasks.unwrap_or(self.config.ladder.reasks);
         let bounds = LadderConfig { reasks, feedback_turns: 0, ..self.config.ladder.clone() };
         let ladder = Ladder::new(policy, &bounds);
-        let mut turn = Turn { relay: Arc::clone(self), ask, tool_set, policy, log, headers, ladder };
+        let mut turn =
+            Turn { relay: Arc::clone(self), ask, tool_set, policy, stream_arguments, log, headers, ladder };
         let question = Question::first(&turn.ask);
         let mut open_answer = turn
             .open(&question, AttemptReason::First)
@@ -135,14 +139,13 @@ impl Relay {
             .map_err(|failed| chat_error(failed, &mut turn))?;
         loop {
             let (choice, target, tokens) = turn.read_answer(open_answer, on_delta).await?;
-            // Who wants a stream has read the words around a call.
-            let sent = match turn.ask.stream && !choice.outcome.text.trim().is_empty() {
-                true => Sent::Words,
-                false => Sent::Nothing,
-            };
-            if turn.is_disproved(&target, &[&choice], tokens, sent).await
+            // What was passed on can be taken back.
+            if turn.is_disproved(&target, &[&choice], tokens, Sent::Nothing).await
                 && let Ok(again) = turn.in_prompt_mode(&target, &question).await
             {
+                on_delta(AnswerDelta::Again(
+                    "the upstream does not give the model its tools: they go into the prompt",
+                ));
                 open_answer = again;
                 continue;
             }
@@ -176,7 +179,7 @@ impl Turn {
             AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await;
                 let document = body.map_err(|error| error.to_string()).and_then(|body| {
-                    Document::parse(target.candidate.upstream.without_secrets(body))
+                    Document::of_answer(target.candidate.upstream.without_secrets(body))
                         .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
                 });
                 document.map_err(|message| self.cut_off(message))?
@@ -262,7 +265,9 @@ impl Turn {
         if let Some(text) = surrogates.last_of_text() {
             reading.text(&text, &mut events);
         }
-        surrogates.last_of_calls(|piece| reading.call(piece, &mut events));
+        surrogates.last_of_calls(|piece| {
+            reading.call(piece, &mut events);
+        });
         reading.lone_surrogates(surrogates.n_alone());
         let choice = reading.finish(budget, &mut events);
         pass_on(&mut events, on_delta);

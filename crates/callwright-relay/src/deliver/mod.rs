@@ -6,6 +6,7 @@ mod whole;
 mod stream;
 mod sink;
 mod passthrough;
+mod pulse;
 mod events;
 mod sse;
 

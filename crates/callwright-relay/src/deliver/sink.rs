@@ -1,18 +1,19 @@
 //! One choice of a streamed answer on its way out, as chunks.
 
-use callwright_json::quote;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use callwright::{Event, LiveCall, Policy, Verdict};
+use callwright_json::{Value, quote};
 
-use crate::calls::{Ids, function, tool_call_delta};
+use crate::calls::{Ids, foreign_delta, function, tool_call_delta};
 use crate::followup;
 use crate::record::TurnEnd;
 use crate::relay::Relay;
 use crate::report;
 use crate::turn::outcome::finish_reason;
 use crate::turn::{Resolution, Turn, refusals};
-use crate::wire::{Change, Template, rewritten};
+use crate::wire::{Change, Foreign, Template, is_no_id, rewritten, string_of};
 
 /// Writes what is certain of a choice, and keeps what is not.
 pub(crate) struct Sink {
@@ -22,8 +23,16 @@ pub(crate) struct Sink {
     ids: Ids,
     /// How many calls were begun.
     n_calls: usize,
-    /// Calls that go out before their verdict.
-    live: Vec<Live>,
+    /// Calls whose name is out before their verdict, in the order of their numbers.
+    open: Vec<OpenCall>,
+    /// Which of them an engine's call is.
+    open_of: HashMap<LiveCall, usize>,
+    /// Calls in the text that may go out before their verdict, and of which nothing is out: id and name.
+    started: HashMap<LiveCall, (Option<String>, String)>,
+    /// Native calls as they come, by the engine's number: what is not ours and waits for the call to go out.
+    waiting: Vec<Vec<Foreign>>,
+    /// Calls that pass as they come, by the upstream's index.
+    foreign: HashMap<Option<usize>, ForeignCall>,
     /// How many verdicts of native calls have come.
     n_native: usize,
     /// And how many of calls in the text.
@@ -52,15 +61,34 @@ pub(crate) struct Sink {
     pub(crate) went: usize,
 }
 
-/// A call that goes out before its verdict.
-struct Live {
-    call: LiveCall,
+/// A call whose name is out before its verdict.
+struct OpenCall {
+    /// The upstream's id.
     id: Option<String>,
     name: String,
-    /// Its number on the wire, once its name is out. As long as it is not, a refused call may be asked for again.
-    number: Option<usize>,
-    /// How much of its arguments is out.
+    /// Its number on the wire.
+    number: usize,
+    /// How much of its arguments is out. As long as there is nothing, they may be asked for again.
     sent: usize,
+    /// All of its arguments are out.
+    is_whole: bool,
+}
+
+/// A call that passes as it comes.
+struct ForeignCall {
+    id: Option<String>,
+    /// Its number on the wire.
+    number: usize,
+}
+
+/// A piece of a native call that came.
+pub(crate) struct NativePiece {
+    /// The engine's number of the call.
+    pub(crate) slot: usize,
+    pub(crate) id: Option<String>,
+    pub(crate) foreign: Foreign,
+    /// The call's name, where it is sure.
+    pub(crate) sure_name: Option<String>,
 }
 
 impl Sink {
@@ -70,7 +98,11 @@ impl Sink {
             index,
             ids: Ids::default(),
             n_calls: 0,
-            live: Vec::new(),
+            open: Vec::new(),
+            open_of: HashMap::new(),
+            started: HashMap::new(),
+            waiting: Vec::new(),
+            foreign: HashMap::new(),
             n_native: 0,
             n_text: 0,
             n_out: 0,
@@ -88,6 +120,11 @@ impl Sink {
         }
     }
 
+    /// The choice's number.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
     /// Did a call go out?
     pub(crate) fn has_calls(&self) -> bool {
         0 < self.n_calls
@@ -96,6 +133,113 @@ impl Sink {
     /// Is half a call out, whose other half will never come?
     pub(crate) fn is_torn(&self) -> bool {
         self.is_torn
+    }
+
+    /// Is a call open of which the client has the name alone?
+    pub(crate) fn has_empty_call(&self) -> bool {
+        self.open.iter().any(|open| !open.is_whole && open.sent == 0)
+    }
+
+    /// Takes a piece of a native call: opens the call once its name is sure, and passes on what is not ours.
+    pub(crate) fn native(&mut self, piece: NativePiece, template: &Template, out: &mut String) {
+        let NativePiece { slot, id, foreign, sure_name } = piece;
+        if self.waiting.len() <= slot {
+            self.waiting.resize_with(slot + 1, Vec::new);
+        }
+        if !foreign.is_empty()
+            && let Some(waiting) = self.waiting.get_mut(slot)
+        {
+            waiting.push(foreign);
+        }
+        let call = LiveCall::Native(slot);
+        let is_one_too_many = self.is_single && 0 < self.n_calls;
+        if let Some(name) = sure_name
+            && !(self.is_held || self.is_legacy || is_one_too_many || self.open_of.contains_key(&call))
+        {
+            self.open(call, id, name, template, out);
+        }
+        if let Some(number) =
+            self.open_of.get(&call).and_then(|at| self.open.get(*at)).map(|open| open.number)
+        {
+            self.pass_on(slot, number, template, out);
+        }
+    }
+
+    /// Passes a piece of a call on that nobody reads. True if it is the first one of its call.
+    pub(crate) fn foreign_piece(
+        &mut self,
+        index: Option<usize>,
+        call: Value<'_>,
+        template: &Template,
+        out: &mut String,
+    ) -> bool {
+        let id = string_of(call, "id").filter(|id| !is_no_id(id)).map(String::from);
+        let known = self.foreign.get(&index).filter(|known| id.is_none() || known.id == id);
+        let is_new = known.is_none();
+        let number = known.map_or(self.n_calls, |known| known.number);
+        if is_new {
+            self.n_calls += 1;
+            self.foreign.insert(index, ForeignCall { id, number });
+        }
+        self.begin(template, out);
+        let call = rewritten(call, &[("index", Change::Set(number.to_string()))]);
+        template.delta(self.index, &format!("{{\"tool_calls\":[{call}]}}"), out);
+        is_new
+    }
+
+    /// Is the call of this index one that nobody reads?
+    pub(crate) fn is_foreign(&self, index: Option<usize>) -> bool {
+        self.foreign.contains_key(&index)
+    }
+
+    /// What waits first for the native call of this number.
+    fn first_waiting(&mut self, slot: usize) -> Foreign {
+        let waiting = self.waiting.get_mut(slot).filter(|waiting| !waiting.is_empty());
+        waiting.map(|waiting| waiting.remove(0)).unwrap_or_default()
+    }
+
+    fn pass_on(&mut self, slot: usize, number: usize, template: &Template, out: &mut String) {
+        for foreign in self.waiting.get_mut(slot).map(std::mem::take).unwrap_or_default() {
+            template.delta(self.index, &foreign_delta(number, &foreign), out);
+        }
+    }
+
+    /// Writes the first chunk of a choice, where none has been.
+    fn begin(&mut self, template: &Template, out: &mut String) {
+        if !self.has_role {
+            self.has_role = true;
+            template.delta(self.index, "{\"role\":\"assistant\",\"content\":null}", out);
+        }
+    }
+
+    /// Writes the name of a call, whose arguments follow. What is not ours and came with it stands beside the name: clients
+    /// look for it there.
+    fn open(
+        &mut self,
+        call: LiveCall,
+        id: Option<String>,
+        name: String,
+        template: &Template,
+        out: &mut String,
+    ) {
+        self.begin(template, out);
+        self.say_words(template, out);
+        let number = self.n_calls;
+        self.n_calls += 1;
+        let first = match call {
+            LiveCall::Native(slot) => self.first_waiting(slot),
+            _ => Foreign::default(),
+        };
+        let delta = format!(
+            "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"{}}}{}}}]}}",
+            quote(&self.ids.next(id.as_deref())),
+            quote(&name),
+            first.function,
+            first.call
+        );
+        template.delta(self.index, &delta, out);
+        self.open_of.insert(call, self.open.len());
+        self.open.push(OpenCall { id, name, number, sent: 0, is_whole: false });
     }
 
     /// Is the content kept until it is whole, or until a call comes?
@@ -130,9 +274,8 @@ impl Sink {
 
     /// Writes what became certain.
     pub(crate) fn send(&mut self, events: &[Event], template: &Template, out: &mut String) {
-        if !self.has_role && !events.is_empty() {
-            self.has_role = true;
-            template.delta(self.index, "{\"role\":\"assistant\",\"content\":null}", out);
+        if !events.is_empty() {
+            self.begin(template, out);
         }
         for event in events {
             match event {
@@ -142,8 +285,7 @@ impl Sink {
                     template.delta(self.index, &format!("{{\"reasoning_content\":{}}}", quote(text)), out);
                 }
                 Event::CallStarted { call, id, name } if !self.is_held && !self.is_single => {
-                    let (id, name) = (id.clone(), name.clone());
-                    self.live.push(Live { call: *call, id, name, number: None, sent: 0 });
+                    self.started.insert(*call, (id.clone(), name.clone()));
                 }
                 Event::CallStarted { .. } => {}
                 Event::CallArguments { call, piece } => self.live_piece(*call, piece, template, out),
@@ -156,23 +298,14 @@ impl Sink {
 
     /// Writes the next piece of a call that goes out before its verdict, with the first one its name.
     fn live_piece(&mut self, call: LiveCall, piece: &str, template: &Template, out: &mut String) {
-        self.say_words(template, out);
-        let Some(live) = self.live.iter_mut().find(|live| live.call == call) else { return };
-        let number = *live.number.get_or_insert_with(|| {
-            let number = self.n_calls;
-            self.n_calls += 1;
-            let id = self.ids.next(live.id.as_deref());
-            let delta = format!(
-                "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"}}}}]}}",
-                quote(&id),
-                quote(&live.name)
-            );
-            template.delta(self.index, &delta, out);
-            number
-        });
-        live.sent += piece.len();
+        if !self.open_of.contains_key(&call) {
+            let Some((id, name)) = self.started.remove(&call) else { return };
+            self.open(call, id, name, template, out);
+        }
+        let Some(open) = self.open_of.get(&call).and_then(|at| self.open.get_mut(*at)) else { return };
+        open.sent += piece.len();
         self.went += piece.len();
-        arguments(self.index, number, piece, template, out);
+        arguments(self.index, open.number, piece, template, out);
     }
 
     fn say(&mut self, text: &str, template: &Template, out: &mut String) {
@@ -198,33 +331,72 @@ impl Sink {
         let call = if is_native { LiveCall::Native(self.n_native) } else { LiveCall::Text(self.n_text) };
         self.n_native += usize::from(is_native);
         self.n_text += usize::from(!is_native);
-        let live = self.live.iter().find(|live| live.call == call);
-        match (verdict, live.and_then(|live| Some((live.number?, live.sent)))) {
-            (Verdict::Accepted(call), Some((number, sent))) => {
-                let rest = call.arguments.get(sent..).unwrap_or("");
-                arguments(self.index, number, rest, template, out);
+        let at = self.open_of.get(&call).copied();
+        let sent = at.and_then(|at| self.open.get(at)).map_or(0, |open| open.sent);
+        match verdict {
+            Verdict::Refused(_) if 0 < sent => self.is_torn = true,
+            Verdict::Refused(_) => self.is_held = true,
+            // What stands behind a call that is refused waits for what becomes of it.
+            Verdict::Accepted(_) if self.is_held || self.is_torn => {}
+            Verdict::Accepted(call) => {
                 self.n_out += 1;
-            }
-            (Verdict::Refused(_), Some(_)) => self.is_torn = true,
-            (Verdict::Refused(_), None) => self.is_held = true,
-            (Verdict::Accepted(_), None) if self.is_held => {}
-            (Verdict::Accepted(call), None) => {
-                self.call(call, template, out);
-                self.n_out += 1;
+                match at {
+                    Some(at) => self.complete(at, call, template, out),
+                    None => {
+                        let slot = self.n_native.checked_sub(1).filter(|_| is_native);
+                        let waiting = slot.and_then(|slot| self.waiting.get_mut(slot));
+                        let foreign = waiting.map(std::mem::take).unwrap_or_default();
+                        self.call(call, foreign, template, out);
+                    }
+                }
             }
         }
     }
 
-    fn call(&mut self, call: &callwright::Acceptance, template: &Template, out: &mut String) {
+    /// Writes the arguments of a call that is open, or what is missing of them.
+    fn complete(&mut self, at: usize, call: &callwright::Acceptance, template: &Template, out: &mut String) {
+        let Some(open) = self.open.get_mut(at) else { return };
+        if open.name != call.name {
+            // The name went on when it seemed to have ended.
+            self.is_torn = true;
+            return;
+        }
+        let rest = call.arguments.get(open.sent..).unwrap_or("");
+        open.is_whole = true;
+        open.sent = call.arguments.len();
+        self.went += rest.len();
+        arguments(self.index, open.number, rest, template, out);
+    }
+
+    /// The call that is open for `call`: under its id, or the first one of its tool.
+    fn open_for(&self, call: &callwright::Acceptance) -> Option<usize> {
+        let is_open = |open: &OpenCall| !open.is_whole && open.name == call.name;
+        let is_same = |open: &OpenCall| open.id.is_some() && open.id == call.id;
+        let same = self.open.iter().position(|open| is_open(open) && is_same(open));
+        same.or_else(|| self.open.iter().position(|open| is_open(open) && open.sent == 0))
+    }
+
+    fn call(
+        &mut self,
+        call: &callwright::Acceptance,
+        foreign: Vec<Foreign>,
+        template: &Template,
+        out: &mut String,
+    ) {
         self.say_words(template, out);
         let id = self.ids.next(call.id.as_deref());
         self.relay.notes.keep(&id, call);
+        let mut foreign = foreign.into_iter();
+        let first = foreign.next().unwrap_or_default();
         let delta = match self.is_legacy {
-            true => format!("{{\"function_call\":{}}}", function(call)),
-            false => tool_call_delta(self.n_calls, &id, call),
+            true => format!("{{\"function_call\":{}}}", function(call, &first)),
+            false => tool_call_delta(self.n_calls, &id, call, &first),
         };
         if !(self.is_single && 0 < self.n_calls) {
             template.delta(self.index, &delta, out);
+            for foreign in foreign.filter(|_| !self.is_legacy) {
+                template.delta(self.index, &foreign_delta(self.n_calls, &foreign), out);
+            }
         }
         self.n_calls += 1;
     }
@@ -240,12 +412,21 @@ impl Sink {
         let waiting = resolution.verdicts.get(self.n_out..).unwrap_or(&[]);
         for verdict in waiting {
             if let Verdict::Accepted(call) = verdict {
-                self.call(call, template, out);
+                match self.open_for(call) {
+                    Some(at) => {
+                        if let (Some(more), Some(open)) = (resolution.foreign_again(call), self.open.get(at))
+                        {
+                            template.delta(self.index, &foreign_delta(open.number, more), out);
+                        }
+                        self.complete(at, call, template, out);
+                    }
+                    None => self.call(call, vec![resolution.foreign_of(call)], template, out),
+                }
             }
         }
         self.say_words(template, out);
         let mut more = resolution.more_text.clone();
-        if !self.is_torn && refusals(&resolution.verdicts).next().is_some() {
+        if !self.is_torn && !self.has_empty_call() && refusals(&resolution.verdicts).next().is_some() {
             crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
         }
         let said = &resolution.first.outcome.text;

@@ -7,7 +7,8 @@ use callwright::{Event, Policy, ToolSet};
 use callwright_json::{Value, quote, strict};
 
 use super::events::{Ending, Events, end_of_stream, is_error};
-use super::sink::Sink;
+use super::pulse::{Held, Pulse};
+use super::sink::{NativePiece, Sink};
 use super::sse;
 use crate::clock::unix_seconds;
 use crate::followup;
@@ -21,18 +22,20 @@ use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{
-    Change, Delta, PromptTokens, Surrogates, Template, deltas, prompt_tokens, rewritten, usage,
+    CallPiece, Change, Delta, PromptTokens, Surrogates, Template, deltas, is_foreign, is_no_id,
+    is_of_function, prompt_tokens, rewritten, usage,
 };
 
 /// Answers with what an upstream streams, healed.
 pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {
     let tool_set = Arc::clone(&turn.tool_set);
     let allowed = turn.ask.choice.clone();
-    let live = turn.relay.config.stream_arguments;
+    let mut pulse = Pulse::new(to.clone());
     let (mut frame, mut has_role): (Option<Template>, bool) = (None, false);
     loop {
         let OpenAnswer { source, target, shown } = open_answer;
         let AnswerSource::Upstream(answer) = source else { return };
+        let live = turn.streams_arguments(&target);
         let options = ReadOptions { live, ..turn.read_options(&target, &allowed, &shown) };
         let secrets = Arc::clone(target.candidate.upstream.secrets());
         let read = StreamRead::read(
@@ -41,7 +44,7 @@ pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
             &tool_set,
             options,
             (&mut frame, has_role),
-            &to,
+            (&to, &mut pulse),
         )
         .await;
         let frame = frame.get_or_insert_with(|| {
@@ -52,15 +55,18 @@ pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
             return read.break_off(&mut turn, frame, &to);
         }
         let finished = read.finish(&mut turn, frame, &to);
+        finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
         let (said, sent) = finished.said();
-        if turn.is_disproved(&target, &said, finished.tokens, sent).await
-            && let Ok(again) = turn.in_prompt_mode(&target, &Question::first(&turn.ask)).await
+        let held = Some(Held { choice: 0, template: frame });
+        if pulse.during(held, turn.is_disproved(&target, &said, finished.tokens, sent)).await
+            && let question = Question::first(&turn.ask)
+            && let Ok(again) = pulse.during(held, turn.in_prompt_mode(&target, &question)).await
             && again.is_stream()
         {
             (open_answer, has_role) = (again, true);
             continue;
         }
-        return finished.resolve(&mut turn, &target, frame, &to).await;
+        return finished.resolve(&mut turn, &target, frame, (&to, &mut pulse)).await;
     }
 }
 
@@ -84,7 +90,7 @@ impl<'t> StreamRead<'t> {
         tool_set: &'t ToolSet,
         options: ReadOptions<'t>,
         (frame, has_role): (&mut Option<Template>, bool),
-        to: &BodySender,
+        (to, pulse): (&BodySender, &mut Pulse),
     ) -> StreamRead<'t> {
         let limits = turn.relay.config.limits;
         let mut read = StreamRead {
@@ -96,7 +102,10 @@ impl<'t> StreamRead<'t> {
         };
         let mut upstream = Events::new(body, Arc::clone(secrets), limits.event);
         let (mut events, mut text) = (Vec::new(), String::new());
-        while let Some(event) = upstream.next().await {
+        loop {
+            let held = frame.as_ref().zip(read.held());
+            let held = held.map(|(template, choice)| Held { choice, template });
+            let Some(event) = pulse.during(held, upstream.next()).await else { break };
             let Some(data) = &event.data else {
                 to.write(&event.raw);
                 continue;
@@ -168,6 +177,13 @@ impl<'t> StreamRead<'t> {
         read
     }
 
+    /// A choice of which something is held.
+    fn held(&self) -> Option<usize> {
+        let is_held =
+            |choice: &&StreamedChoice<'_>| choice.sink.went < choice.came || choice.sink.has_empty_call();
+        self.choices.iter().find(is_held).map(|choice| choice.index)
+    }
+
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
     fn break_off(mut self, turn: &mut Turn, frame: &Template, to: &BodySender) {
         self.ending.cut_by("the upstream's answer broke off");
@@ -209,7 +225,13 @@ impl FinishedStream {
     }
 
     /// Asks again what has to be asked again, and writes what comes of it, to the last event.
-    async fn resolve(self, turn: &mut Turn, target: &Target, frame: &Template, to: &BodySender) {
+    async fn resolve(
+        self,
+        turn: &mut Turn,
+        target: &Target,
+        frame: &Template,
+        (to, pulse): (&BodySender, &mut Pulse),
+    ) {
         let mut end = TurnEnd::Passed;
         let mut text = String::new();
         let n_choices = self.choices.len();
@@ -217,14 +239,23 @@ impl FinishedStream {
         for (mut sink, choice) in self.choices {
             let mut resolution = match sink.is_torn() {
                 true => Resolution::unasked(choice),
-                false => turn.resolve(choice, Sent::Words, target).await,
+                false => {
+                    let held = Some(Held { choice: sink.index(), template: frame });
+                    pulse.during(held, turn.resolve(choice, Sent::Words, target)).await
+                }
             };
             turn.settle_content(&mut resolution, target, sink.says_else()).await;
             text.clear();
             end = worse(end, sink.resolve(turn, &resolution, frame, &mut text));
-            if sink.is_torn() && resolution.finish_reason.as_deref() != Some("length") {
+            let is_torn = sink.is_torn() && resolution.finish_reason.as_deref() != Some("length");
+            if is_torn || sink.has_empty_call() {
                 // The client has half a call: an error is the only end that nobody takes for a whole one.
-                let why = followup::sentence(refusals(&resolution.verdicts));
+                let why = match refusals(&resolution.verdicts).next() {
+                    Some(_) => followup::sentence(refusals(&resolution.verdicts)),
+                    None => String::from(
+                        "⚠️ A call that was begun is not made: the model made another answer of it.",
+                    ),
+                };
                 text.push_str(&sse::error("call_refused", &why));
                 to.write(text.as_bytes());
                 return turn.log.end(TurnEnd::Refused, 200);
@@ -269,6 +300,8 @@ struct StreamedChoice<'t> {
     reading: ChoiceReader<'t>,
     surrogates: Surrogates,
     sink: Sink,
+    /// Pieces of native calls that the sink has yet to see.
+    pieces: Vec<NativePiece>,
     redactor: Redactor,
     /// Bytes of text and arguments that came.
     came: usize,
@@ -290,6 +323,7 @@ impl<'t> StreamedChoice<'t> {
             reading,
             surrogates: Surrogates::default(),
             sink,
+            pieces: Vec::new(),
             redactor: Redactor::default(),
             came: 0,
             thought: 0,
@@ -324,10 +358,20 @@ impl<'t> StreamedChoice<'t> {
             let is_said = matches!(events.as_slice(), [Event::Text(said)] if said == text);
             is_whole &= is_said && !self.sink.holds_content();
         }
-        for piece in &delta.calls {
-            let piece = piece.delta();
+        for call in &delta.calls {
+            if self.is_foreign(call) {
+                continue;
+            }
+            let piece = call.delta();
             self.came += piece.arguments.map_or(0, str::len);
-            self.reading.call(piece, events);
+            let Some(slot) = self.reading.call(piece, events) else { continue };
+            self.reading.foreign(slot, &call.foreign);
+            let id = piece.id.filter(|id| !is_no_id(id)).map(str::to_owned);
+            let is_sure = |(name, has_arguments): &(&str, bool)| {
+                (*has_arguments || id.is_some()) && self.reading.is_sure_name(name, *has_arguments)
+            };
+            let sure_name = self.reading.native(slot).filter(is_sure).map(|(name, _)| name.to_owned());
+            self.pieces.push(NativePiece { slot, id, foreign: call.foreign.clone(), sure_name });
         }
         if let Some(reason) = &delta.finish_reason {
             self.reading.stopped(reason);
@@ -376,7 +420,24 @@ impl<'t> StreamedChoice<'t> {
                 false => template.delta(self.index, &own, out),
             }
         }
+        for call in &delta.calls {
+            if self.is_foreign(call)
+                && let Some(listed) = call.listed
+                && self.sink.foreign_piece(call.index, listed, template, out)
+            {
+                self.reading.foreign_call();
+            }
+        }
+        for piece in self.pieces.drain(..) {
+            self.sink.native(piece, template, out);
+        }
         self.sink.send(events, template, out);
+    }
+
+    /// Is this of a call that nobody reads?
+    fn is_foreign(&self, call: &CallPiece<'_>) -> bool {
+        let goes_on = |listed| self.sink.is_foreign(call.index) && !is_of_function(listed);
+        call.listed.is_some_and(|listed| is_foreign(listed) || goes_on(listed))
     }
 
     /// Reads the halves of characters whose other half did not come.
@@ -384,7 +445,9 @@ impl<'t> StreamedChoice<'t> {
         if let Some(text) = self.surrogates.last_of_text() {
             self.reading.text(&text, events);
         }
-        self.surrogates.last_of_calls(|piece| self.reading.call(piece, events));
+        self.surrogates.last_of_calls(|piece| {
+            self.reading.call(piece, events);
+        });
         self.reading.lone_surrogates(self.surrogates.n_alone());
     }
 

@@ -6,6 +6,7 @@ use callwright::{Policy, Verdict};
 use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
+use super::events::is_error;
 use super::sse;
 use crate::calls::{Ids, function, tool_call};
 use crate::followup;
@@ -38,6 +39,12 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
                 }
             }
         };
+        if let Some(status) = failure(document.root()) {
+            let error = document.root().get("error").map_or("", Value::raw).to_owned();
+            turn.log.failed(None, &error);
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            return NoAnswer::Upstream(status, headers, document.to_bytes()).reply(&mut turn.log);
+        }
         let spent = usage(document.root()).unwrap_or_default();
         if !turn.is_read() {
             turn.log.read(spent, std::iter::empty());
@@ -46,6 +53,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
         let read = read_whole(&document, &turn.tool_set, options, turn.ask.max_tokens, spent);
         turn.log.read(spent, read.iter());
+        read.iter().for_each(|choice| turn.count_proof(&open_answer.target, choice));
         let tokens = prompt_tokens(document.root());
         let all: Vec<_> = read.iter().collect();
         if turn.is_disproved(&open_answer.target, &all, tokens, Sent::Nothing).await {
@@ -88,7 +96,7 @@ async fn whole_document(turn: &Turn, body: ResponseBody, target: &Target) -> Res
     let bad = |message: String| WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message);
     let body = body.whole(turn.relay.config.limits.answer).await.map_err(|error| bad(error.to_string()))?;
     let body = target.candidate.upstream.without_secrets(body);
-    Document::parse(body).map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
+    Document::of_answer(body).map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
 }
 
 fn done(
@@ -185,7 +193,8 @@ fn written_choice(
         })
     };
     let has_same_calls = accepted.len() == answered.calls.len() && accepted.iter().enumerate().all(same_call);
-    let finish = finish_reason(turn, resolution, !accepted.is_empty());
+    let has_calls = !accepted.is_empty() || !answered.foreign_calls.is_empty();
+    let finish = finish_reason(turn, resolution, has_calls);
     let has_same_finish = finish.as_deref() == answered.finish_reason.as_deref();
     // Beside calls, an empty text is none.
     let is_empty_text = answered.is_empty_text && !accepted.is_empty();
@@ -211,10 +220,18 @@ fn written_choice(
         };
         changes.push((other, Change::Remove));
         let change = match (accepted.first(), turn.ask.is_legacy) {
+            (None, _) if !answered.foreign_calls.is_empty() => {
+                Change::Set(array(answered.foreign_calls.iter().map(|call| call.raw())))
+            }
             (None, _) => Change::Remove,
-            (Some(call), true) => Change::Set(function(call)),
+            (Some(call), true) => Change::Set(function(call, &resolution.foreign_of(call))),
             (Some(_), false) => {
-                Change::Set(array(ids.iter().zip(&accepted).map(|(id, call)| tool_call(id, call))))
+                let ours = ids
+                    .iter()
+                    .zip(&accepted)
+                    .map(|(id, call)| tool_call(id, call, &resolution.foreign_of(call)));
+                let others = answered.foreign_calls.iter().map(|call| call.raw().to_owned());
+                Change::Set(array(ours.chain(others)))
             }
         };
         changes.push((key, change));
@@ -227,6 +244,21 @@ fn written_choice(
         &[("message", Change::Set(message)), ("finish_reason", Change::Set(finish))],
     );
     (Some(choice), end)
+}
+
+/// The status of an answer that is an error although it came with 200: the one that it names, else 502.
+fn failure(root: Value<'_>) -> Option<StatusCode> {
+    if !is_error(root) || root.get("choices").is_some_and(|choices| choices.elements().next().is_some()) {
+        return None;
+    }
+    let error = root.get("error")?;
+    let named = ["code", "status"].into_iter().find_map(|key| {
+        let raw = error.get(key)?;
+        raw.as_str().as_deref().unwrap_or(raw.raw()).parse::<u16>().ok()
+    });
+    let status = named.and_then(|status| StatusCode::from_u16(status).ok());
+    let is_failure = |status: &StatusCode| status.is_client_error() || status.is_server_error();
+    Some(status.filter(is_failure).unwrap_or(StatusCode::BAD_GATEWAY))
 }
 
 /// An answer's `usage` with the tokens of all answers that it took.

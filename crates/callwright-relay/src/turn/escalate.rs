@@ -16,25 +16,29 @@ impl Turn {
     /// Asks again until the calls of a choice are right, or the ladder ends. `sent` is what the client has of it.
     pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent, target: &Target) -> Resolution {
         let mut first = first;
-        let mut last = match sent {
+        let confirmed = match sent {
             Sent::Nothing => self.confirm(&mut first, target).await,
             Sent::Words => None,
         };
+        let mut again: Vec<Choice> = confirmed.into_iter().collect();
         let mut verdicts = first.outcome.verdicts.clone();
-        if let Some(answer) = &last {
+        if let Some(answer) = again.last() {
             replace_unsure(&mut verdicts, answer);
         }
         let mut more_text = String::new();
         let mut question = Question::first(&self.ask);
         let mut spent = self.log.usage().completion;
-        let owes_a_call = self.ask.choice.is_required() && verdicts.is_empty() && self.has_tools();
+        let owes_a_call = self.ask.choice.is_required()
+            && verdicts.is_empty()
+            && first.foreign_calls == 0
+            && self.has_tools();
         if owes_a_call && self.ladder.may_demand(self.log.elapsed()) {
             let tokens = self.ladder.tokens_left();
             let demand = followup::demand(&first, &self.tool_set, &self.ask.choice, tokens);
             let answer = self.ask_again(target, &demand, AttemptReason::Reask).await;
             if let Some(answer) = answer.filter(|answer| !answer.outcome.verdicts.is_empty()) {
                 verdicts = answer.outcome.verdicts.clone();
-                last = Some(answer);
+                again.push(answer);
             }
         }
         let end = loop {
@@ -47,10 +51,10 @@ impl Turn {
             };
             let tokens = self.ladder.tokens_left().max(1);
             let (next, reason) = match step {
-                Step::Deliver if last.is_none() && is_mended(&verdicts, target.mode) => {
+                Step::Deliver if again.is_empty() && is_mended(&verdicts, target.mode) => {
                     break TurnEnd::Healed;
                 }
-                Step::Deliver if last.is_none() => break TurnEnd::Passed,
+                Step::Deliver if again.is_empty() => break TurnEnd::Passed,
                 Step::Deliver => break TurnEnd::Corrected,
                 Step::Refuse(end) => break end,
                 Step::Reask => {
@@ -63,7 +67,7 @@ impl Turn {
                     )
                 }
                 Step::Feedback => {
-                    let before = last.as_ref().unwrap_or(&first);
+                    let before = again.last().unwrap_or(&first);
                     (followup::feedback(&question, before, target.mode, tokens), AttemptReason::Feedback)
                 }
             };
@@ -87,15 +91,15 @@ impl Turn {
             if reason != AttemptReason::Reask {
                 question = next;
             }
-            last = Some(answer);
+            again.push(answer);
         };
         // What cut the first answer did not cut the one that took its place.
-        let finish_reason = match (end, last) {
-            (TurnEnd::Corrected, Some(last)) => last.finish_reason,
+        let finish_reason = match (end, again.last()) {
+            (TurnEnd::Corrected, Some(last)) => last.finish_reason.clone(),
             _ => first.finish_reason.clone(),
         };
         let mut resolution =
-            Resolution { first, verdicts, more_text, finish_reason, end, content: None, fault: None };
+            Resolution { first, again, verdicts, more_text, finish_reason, end, content: None, fault: None };
         if matches!(resolution.end, TurnEnd::Refused | TurnEnd::Breaker) {
             self.ask_other_model(&mut resolution).await;
         }
@@ -151,7 +155,8 @@ impl Turn {
             resolution.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
             resolution.verdicts.extend(answer.outcome.verdicts.iter().cloned());
             resolution.more_text = said_instead(&answer, &resolution.first);
-            resolution.finish_reason = answer.finish_reason;
+            resolution.finish_reason = answer.finish_reason.clone();
+            resolution.again.push(answer);
             resolution.end = TurnEnd::Corrected;
         }
     }
@@ -171,7 +176,7 @@ impl Turn {
             AnswerSource::Recovered(document) => document,
             AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-                Document::parse(open_answer.target.candidate.upstream.without_secrets(body)).ok()?
+                Document::of_answer(open_answer.target.candidate.upstream.without_secrets(body)).ok()?
             }
         };
         let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);

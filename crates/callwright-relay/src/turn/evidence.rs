@@ -50,7 +50,7 @@ impl Turn {
             return false;
         }
         let capabilities = &self.relay.capabilities;
-        if read.iter().any(|choice| !choice.native.is_empty()) {
+        if read.iter().any(|choice| !choice.native.is_empty() || 0 < choice.foreign_calls) {
             capabilities.learn(&target.candidate, Evidence::Called, "").await;
             return false;
         }

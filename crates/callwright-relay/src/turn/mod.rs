@@ -18,6 +18,7 @@ use crate::config::Mode;
 use crate::ladder::Ladder;
 use crate::log::Log;
 use crate::reading::{ReadOptions, Shown};
+use crate::record::Choice;
 use crate::relay::Relay;
 use crate::wire::Ask;
 
@@ -33,6 +34,8 @@ pub(crate) struct Turn {
     /// The tools that the request declares.
     pub(crate) tool_set: Arc<ToolSet>,
     pub(crate) policy: Policy,
+    /// May arguments go out while they are written? None where the client says nothing.
+    pub(crate) stream_arguments: Option<bool>,
     pub(crate) log: Log,
     /// What of the client's headers upstreams may see.
     pub(crate) headers: HeaderMap,
@@ -78,6 +81,23 @@ impl Turn {
         }
     }
 
+    /// May arguments that `target` streams go out while they are written? The client says so, or the configuration; else
+    /// its model has to have proved itself.
+    pub(crate) fn streams_arguments(&self, target: &Target) -> bool {
+        let wanted = self.stream_arguments.or(self.relay.config.stream_arguments);
+        let candidate = &target.candidate;
+        wanted.unwrap_or_else(|| {
+            target.mode == Mode::Native
+                && self.relay.proofs.is_proved(candidate.upstream.name(), &candidate.model)
+        })
+    }
+
+    /// Counts the calls of an answer as evidence for its model.
+    pub(crate) fn count_proof(&self, target: &Target, choice: &Choice) {
+        let candidate = &target.candidate;
+        self.relay.proofs.count(candidate.upstream.name(), &candidate.model, choice);
+    }
+
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.
     pub(crate) fn is_silent(&self, resolution: &Resolution) -> bool {
         let is_cut =
@@ -85,6 +105,7 @@ impl Turn {
         self.has_tools()
             && !is_cut
             && resolution.verdicts.is_empty()
+            && resolution.first.foreign_calls == 0
             && resolution.first.outcome.reasoning.is_empty()
     }
 }

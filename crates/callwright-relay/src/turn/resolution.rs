@@ -1,13 +1,16 @@
 //! What a choice of an answer came to.
 
-use callwright::{Refusal, Verdict};
+use callwright::{Acceptance, Refusal, Verdict};
 
 use crate::record::{Choice, TurnEnd};
+use crate::wire::Foreign;
 
 /// What one choice of the answer came to when the ladder had ended.
 pub(crate) struct Resolution {
     /// What the first answer said and called.
     pub(crate) first: Choice,
+    /// The answers that were asked for after it.
+    pub(crate) again: Vec<Choice>,
     /// The calls, and those that stay refused, in order.
     pub(crate) verdicts: Vec<Verdict>,
     /// What a later answer says instead of calling anything.
@@ -42,7 +45,29 @@ impl Resolution {
             content: None,
             fault: None,
             first: choice,
+            again: Vec::new(),
         }
+    }
+
+    /// What stands in the native call that `call` is, and is not ours.
+    pub(crate) fn foreign_of(&self, call: &Acceptance) -> Foreign {
+        let is_its = |verdict: &Verdict| match verdict {
+            Verdict::Accepted(made) => made.id == call.id,
+            Verdict::Refused(refusal) => refusal.id == call.id,
+        };
+        let first = || natives(&self.first).find(|(verdict, _)| call.id.is_some() && is_its(verdict));
+        let again = self.foreign_again(call);
+        again.or_else(|| first().map(|(_, foreign)| foreign)).cloned().unwrap_or_default()
+    }
+
+    /// The same, where the call comes of an answer that was asked for again.
+    pub(crate) fn foreign_again(&self, call: &Acceptance) -> Option<&Foreign> {
+        let is_it = |verdict: &Verdict| match verdict {
+            Verdict::Accepted(made) => made.name == call.name && made.arguments == call.arguments,
+            Verdict::Refused(_) => false,
+        };
+        let found = self.again.iter().rev().find_map(|answer| natives(answer).find(|(made, _)| is_it(made)));
+        found.map(|(_, foreign)| foreign)
     }
 
     /// For a client that takes one call at a time.
@@ -56,6 +81,11 @@ impl Resolution {
             }
         });
     }
+}
+
+/// The verdicts of an answer's native calls, with what stands in those and is not ours.
+fn natives(choice: &Choice) -> impl Iterator<Item = (&Verdict, &Foreign)> {
+    choice.outcome.verdicts.iter().filter(|verdict| verdict.is_native()).zip(&choice.foreign)
 }
 
 /// The refused calls.

@@ -191,6 +191,27 @@ impl Upstream {
         self.ask(Method::POST, uri, headers, body, self.config.retries).await
     }
 
+    /// Passes a request on that is none of ours, whatever its method and the type of its body.
+    ///
+    /// # Errors
+    /// As [`Upstream::post`].
+    pub async fn pass(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        client_headers: &HeaderMap,
+    ) -> Result<Response, UpstreamError> {
+        let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
+        let mut headers = self.headers.clone();
+        headers::forward(client_headers, &mut headers);
+        if let Some(kind) = client_headers.get(header::CONTENT_TYPE) {
+            headers.insert(header::CONTENT_TYPE, kind.clone());
+        }
+        let retries = if method == Method::POST { self.config.retries } else { 0 };
+        self.ask(method, uri, headers, body, retries).await
+    }
+
     /// Asks for `path` below the base URL: `/models`. Never asks twice.
     ///
     /// # Errors

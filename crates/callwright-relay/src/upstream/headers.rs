@@ -6,6 +6,8 @@ use http::header::{self, HeaderMap, HeaderName};
 
 /// What of a client's request goes to the upstream. The upstream's own configuration comes before it.
 const FORWARDED: &[&str] = &[
+    "anthropic-beta",
+    "anthropic-version",
     "http-referer",
     "openai-beta",
     "traceparent",

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use callwright::CallDelta;
 use callwright_json::{Kind, Value};
 
+use super::chunk::is_no_id;
 use super::document::{count_of, string_of};
+use super::foreign::{Foreign, is_foreign};
 use super::surrogates;
 use crate::record::Usage;
 
@@ -19,8 +21,10 @@ pub(crate) struct AnswerChoice<'d> {
     pub(crate) is_empty_text: bool,
     /// What the upstream marks as thought.
     pub(crate) reasoning: Option<Cow<'d, str>>,
-    /// The calls that it made natively.
+    /// The calls of functions that it made natively.
     pub(crate) calls: Vec<AnswerCall<'d>>,
+    /// Its calls of other tools, which nobody reads.
+    pub(crate) foreign_calls: Vec<Value<'d>>,
     /// Why it stopped.
     pub(crate) finish_reason: Option<Cow<'d, str>>,
 }
@@ -34,6 +38,8 @@ pub(crate) struct AnswerCall<'d> {
     is_text: bool,
     /// How many halves of characters stand alone in the arguments.
     n_alone: usize,
+    /// What stands in it and is not ours.
+    pub(crate) foreign: Foreign,
 }
 
 impl AnswerCall<'_> {
@@ -41,7 +47,7 @@ impl AnswerCall<'_> {
     pub(crate) fn delta(&self, index: usize) -> CallDelta<'_> {
         CallDelta {
             index: Some(index),
-            id: self.id.as_deref().filter(|id| !id.is_empty()),
+            id: self.id.as_deref().filter(|id| !is_no_id(id)),
             name: Some(&self.name),
             arguments: Some(&self.arguments),
         }
@@ -49,7 +55,7 @@ impl AnswerCall<'_> {
 
     /// Its id, where it has one.
     pub(crate) fn id(&self) -> Option<&str> {
-        self.id.as_deref().filter(|id| !id.is_empty())
+        self.id.as_deref().filter(|id| !is_no_id(id))
     }
 
     /// Is it this call to the byte?
@@ -83,13 +89,20 @@ pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = AnswerChoice<'_>>
         let message = choice.get("message");
         let listed = message.and_then(|m| m.get("tool_calls")).into_iter().flat_map(Value::elements);
         let legacy = message.and_then(|m| m.get("function_call")).filter(|c| c.kind() == Kind::Object);
-        let calls = listed.map(|call| called(call, call.get("function").unwrap_or(call)));
+        let (foreign_calls, functions): (Vec<_>, Vec<_>) = listed.partition(|call| is_foreign(*call));
+        let calls = functions.into_iter().map(|call| AnswerCall {
+            foreign: Foreign::of(call),
+            ..called(call, call.get("function").unwrap_or(call))
+        });
+        let legacy =
+            legacy.map(|call| AnswerCall { foreign: Foreign::of_function(call), ..called(call, call) });
         AnswerChoice {
             choice,
             text: message.and_then(|m| m.get("content")).map(content).unwrap_or_default(),
             is_empty_text: message.and_then(|m| m.get("content")).is_some_and(|text| text.raw() == "\"\""),
             reasoning: message.and_then(reasoning),
-            calls: calls.chain(legacy.map(|call| called(call, call))).collect(),
+            calls: calls.chain(legacy).collect(),
+            foreign_calls,
             finish_reason: string_of(choice, "finish_reason"),
         }
     })
@@ -105,7 +118,14 @@ fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnswerCall<'d> {
     let id = string_of(call, "id");
     let name = string_of(function, "name").unwrap_or_default();
     if let Some((text, n_alone)) = written.and_then(surrogates::arguments) {
-        return AnswerCall { id, name, arguments: Cow::Owned(text), is_text: false, n_alone };
+        return AnswerCall {
+            id,
+            name,
+            arguments: Cow::Owned(text),
+            is_text: false,
+            n_alone,
+            foreign: Foreign::default(),
+        };
     }
     AnswerCall {
         id,
@@ -113,6 +133,7 @@ fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnswerCall<'d> {
         arguments: written.map(text_or_raw).unwrap_or_default(),
         is_text: written.is_some_and(|arguments| arguments.as_str().is_some()),
         n_alone: 0,
+        foreign: Foreign::default(),
     }
 }
 

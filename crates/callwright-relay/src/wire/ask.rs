@@ -163,6 +163,11 @@ fn choice(value: Option<Value<'_>>, has_tools: bool) -> Result<ToolChoice, NotAC
     let Some(value) = value.filter(|value| value.kind() != Kind::Null) else {
         return Ok(if has_tools { ToolChoice::Auto } else { ToolChoice::None });
     };
+    // The choice of a custom tool, or of one that the server runs, is the upstream's matter.
+    let kind = string_of(value, "type");
+    if kind.is_some_and(|kind| !matches!(&*kind, "function" | "tool" | "allowed_tools")) {
+        return Ok(ToolChoice::Auto);
+    }
     let read = serde_json::from_str(value.raw()).ok().and_then(|value| ToolChoice::from_value(&value));
     let message = "tool_choice must be none, auto, required, or name a function";
     read.ok_or_else(|| bad(Some("tool_choice"), "invalid_tool_choice", message))

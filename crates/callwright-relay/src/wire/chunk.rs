@@ -8,6 +8,7 @@ use callwright_json::{Kind, Value, quote};
 
 use super::answer::{reasoning, text_or_raw};
 use super::document::{Change, count_of, rewritten, string_of};
+use super::foreign::Foreign;
 
 /// What a chunk adds to one choice.
 pub(crate) struct Delta<'d> {
@@ -44,12 +45,24 @@ pub(crate) struct CallPiece<'d> {
     pub(crate) arguments: Option<Cow<'d, str>>,
     /// The arguments as they are written.
     pub(super) written: Option<Value<'d>>,
+    /// All of it, where it stands in a list of calls.
+    pub(crate) listed: Option<Value<'d>>,
+    /// What stands in it and is not ours.
+    pub(crate) foreign: Foreign,
 }
 
 impl CallPiece<'_> {
     /// More of the arguments of the call with this index.
     pub(crate) fn more(index: Option<usize>, arguments: String) -> Self {
-        CallPiece { index, id: None, name: None, arguments: Some(Cow::Owned(arguments)), written: None }
+        CallPiece {
+            index,
+            id: None,
+            name: None,
+            arguments: Some(Cow::Owned(arguments)),
+            written: None,
+            listed: None,
+            foreign: Foreign::default(),
+        }
     }
 
     /// The same for the engine.
@@ -69,7 +82,11 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
         let delta = choice.get("delta");
         let listed = delta.and_then(|d| d.get("tool_calls")).into_iter().flat_map(Value::elements);
         let legacy = delta.and_then(|d| d.get("function_call")).filter(|c| c.kind() == Kind::Object);
-        let calls = listed.map(|call| piece(call, call.get("function").unwrap_or(call)));
+        let calls = listed.map(|call| CallPiece {
+            listed: Some(call),
+            foreign: Foreign::of(call),
+            ..piece(call, call.get("function").unwrap_or(call))
+        });
         let is_ours = |key: &str| matches!(key, "role" | "content" | "tool_calls" | "function_call");
         let is_usual = |key: &str| matches!(key, "index" | "delta" | "finish_reason");
         let mut members = delta.into_iter().flat_map(Value::members);
@@ -79,7 +96,11 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             choice,
             index: count_of(choice, "index").and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
             text: delta.and_then(|d| string_of(d, "content")),
-            calls: calls.chain(legacy.map(|call| piece(call, call))).collect(),
+            calls: calls
+                .chain(
+                    legacy.map(|call| CallPiece { foreign: Foreign::of_function(call), ..piece(call, call) }),
+                )
+                .collect(),
             finish_reason: string_of(choice, "finish_reason"),
             has_role: delta.is_some_and(|d| d.get("role").is_some()),
             reasoning: delta.filter(|_| has_more).and_then(reasoning),
@@ -92,6 +113,11 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
     })
 }
 
+/// Is this no id? Some servers write one so where a call goes on.
+pub(crate) fn is_no_id(id: &str) -> bool {
+    matches!(id, "" | "null")
+}
+
 fn piece<'d>(call: Value<'d>, function: Value<'d>) -> CallPiece<'d> {
     CallPiece {
         index: count_of(call, "index").and_then(|n| usize::try_from(n).ok()),
@@ -99,6 +125,8 @@ fn piece<'d>(call: Value<'d>, function: Value<'d>) -> CallPiece<'d> {
         name: string_of(function, "name"),
         arguments: function.get("arguments").map(text_or_raw),
         written: function.get("arguments"),
+        listed: None,
+        foreign: Foreign::default(),
     }
 }
 

@@ -4,6 +4,8 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use callwright_json::{Kind, Tree, Value, quote, strict};
 
+use super::joined::joined;
+
 /// A strict JSON text and where its values stand in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
@@ -20,6 +22,17 @@ impl Document {
         let text = ByteString::try_from(body)
             .map_err(|error| format!("the body is not UTF-8 at byte {}", error.valid_up_to()))?;
         Document::of(text)
+    }
+
+    /// Parses an answer. One that came as a stream although nobody asked for that is put together.
+    ///
+    /// # Errors
+    /// As [`Document::parse`].
+    pub(crate) fn of_answer(body: Bytes) -> Result<Document, String> {
+        Document::parse(body.clone()).or_else(|why| {
+            let joined = std::str::from_utf8(&body).ok().and_then(joined);
+            joined.map_or(Err(why), Document::of)
+        })
     }
 
     /// Parses a text.

@@ -6,6 +6,7 @@
 //! counted.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use callwright::CallDelta;
 use callwright_json::{Value, strict};
@@ -18,7 +19,7 @@ pub(crate) struct Surrogates {
     text: Seam,
     reasoning: Seam,
     /// By the index of their call.
-    arguments: Vec<(Option<usize>, Seam)>,
+    arguments: BTreeMap<Option<usize>, Seam>,
 }
 
 /// What waits between two strings of one text.
@@ -58,12 +59,7 @@ impl Surrogates {
             delta.has_mended_thought = true;
         }
         for call in &mut delta.calls {
-            let slot = self.arguments.iter().position(|(index, _)| *index == call.index);
-            let slot = slot.unwrap_or_else(|| {
-                self.arguments.push((call.index, Seam::default()));
-                self.arguments.len() - 1
-            });
-            let Some((_, seam)) = self.arguments.get_mut(slot) else { continue };
+            let seam = self.arguments.entry(call.index).or_default();
             if let Some(text) = call.written.and_then(|text| seam.join(text, Alone::Escaped)) {
                 call.arguments = Some(Cow::Owned(text));
             }
@@ -86,7 +82,7 @@ impl Surrogates {
 
     /// How many halves stayed alone.
     pub(crate) fn n_alone(&self) -> usize {
-        let calls: usize = self.arguments.iter().map(|(_, seam)| seam.n_alone).sum();
+        let calls: usize = self.arguments.values().map(|seam| seam.n_alone).sum();
         self.text.n_alone + self.reasoning.n_alone + calls
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use callwright::json;
 use callwright_store::{
-    Became, Call, Fault, Location, NewNode, NewTurn, NodeKind, SessionRef, Store, StoreConfig, Turn,
+    Became, Before, Call, Fault, Location, NewNode, NewTurn, NodeKind, SessionRef, Store, StoreConfig, Turn,
 };
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
@@ -89,7 +89,7 @@ pub(crate) fn turn(session: &str, says: &str, became: Became) -> NewTurn {
             repairs: i64::from(became == Became::Healed),
             ..Turn::default()
         },
-        before: vec![NewNode::new(NodeKind::System, json!({"text": "Be brief."}))],
+        before: Before::made_by(|| vec![NewNode::new(NodeKind::System, json!({"text": "Be brief."}))]),
         nodes: vec![NewNode::new(NodeKind::User, json!({"text": says})), answer],
         calls: vec![Call { tool: "run_code".into(), dialect: "hermes".into(), became }],
         faults: match became {

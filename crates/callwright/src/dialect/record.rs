@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::own::Markup;
 use super::{Anchor, Dialect, Grammar, NameAt, Trim};
-use crate::marks::Form;
+use crate::marks::{Form, Frame};
 use crate::syntax::Text;
 
 /// A dialect, compiled.
@@ -27,6 +27,8 @@ pub(crate) struct Record {
     pub(crate) markup: Option<Arc<Markup>>,
     /// How it writes calls whose arguments stand in marks.
     pub(crate) form: Option<Form>,
+    /// What it writes around a payload of any other kind.
+    pub(crate) frame: Option<Frame>,
 }
 
 impl Record {
@@ -34,6 +36,7 @@ impl Record {
     pub(super) fn new(id: u16, kin: u16, dialect: &Dialect, markup: Option<Arc<Markup>>) -> Record {
         // What has place holders in it ends nothing.
         let close = dialect.call.close.iter().chain(&dialect.section.close).cloned();
+        let is_framed = dialect.anchor == Anchor::Distinct && !dialect.arguments.is_tagged();
         Record {
             id,
             kin,
@@ -45,6 +48,7 @@ impl Record {
             string_mark: dialect.string_mark.as_deref().unwrap_or_default().into(),
             trim: dialect.trim,
             form: dialect.arguments.is_tagged().then(|| Form::of(&dialect.example)).flatten(),
+            frame: is_framed.then(|| Frame::of(&dialect.example, dialect.arguments)).flatten(),
             markup,
         }
     }

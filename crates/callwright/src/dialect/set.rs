@@ -175,9 +175,37 @@ impl Dialects {
         Some((self.record(id), len))
     }
 
+    /// The dialect whose calls are elements named for their tools.
+    pub(crate) fn named_by_tags(&self) -> Option<&Arc<Record>> {
+        self.0.records.iter().find(|record| record.form.as_ref().is_some_and(|form| form.is_named()))
+    }
+
+    /// May `text` begin with such marks, by its first letters: a sign, a letter too many before one, or what follows the sign
+    /// of a mark?
+    pub(crate) fn may_break_at(&self, text: &str) -> bool {
+        let is_sign = |c: char| matches!(c, '<' | '[' | '|' | '｜');
+        let mut letters = text.chars();
+        let Some(first) = letters.next() else { return false };
+        if is_sign(first) {
+            return true;
+        }
+        let behind = letters.as_str();
+        let is_headless =
+            |(head, _): &(Vec<char>, u16)| marks::is_headless(head, text) || marks::is_headless(head, behind);
+        first.is_alphanumeric()
+            && (letters.next().is_some_and(is_sign) || self.0.heads.iter().any(is_headless))
+    }
+
     /// The dialects of which the marks in front of a call may begin `text`, broken or not.
     pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> impl Iterator<Item = &Arc<Record>> {
-        let by_head = self.0.heads.iter().filter(move |(head, _)| marks::may_begin(head, text));
+        // A mark that is whole is not another one that is broken.
+        let whole = self.0.heads.iter().filter(|(head, _)| marks::is_whole_at(head, text));
+        let whole = whole.map(|(head, _)| head).max_by_key(|head| head.len());
+        let may_be = move |head: &Vec<char>, id: u16| {
+            whole.is_none_or(|whole| whole == head) || self.record(id).frame.is_none()
+        };
+        let by_head = self.0.heads.iter();
+        let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && marks::may_begin(head, text));
         let is_named = move |record: &&Arc<Record>| {
             let form = record.form.as_ref().filter(|form| form.is_named());
             form.is_some_and(|form| {
@@ -270,8 +298,9 @@ impl Compiled {
         let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
         let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
         let heads = records.iter().filter_map(|record| Some((record.form.as_ref()?, record.id)));
-        let mut heads: Vec<(Vec<char>, u16)> =
-            heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id))).collect();
+        let heads = heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id)));
+        let frames = records.iter().filter_map(|record| Some((record.frame.as_ref()?.head(), record.id)));
+        let mut heads: Vec<(Vec<char>, u16)> = heads.chain(frames).collect();
         heads.sort();
         Compiled {
             n_built_in,

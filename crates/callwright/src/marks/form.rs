@@ -97,14 +97,14 @@ pub(super) fn folded(mark: &str) -> Vec<char> {
 }
 
 /// Where `letter` stands as a word of its own, from `from` on.
-fn word_at(text: &str, from: usize, letter: char) -> Option<usize> {
+pub(super) fn word_at(text: &str, from: usize, letter: char) -> Option<usize> {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let mut places = text.match_indices(letter).map(|(at, _)| at).filter(|at| from <= *at);
     places.find(|&at| !is_word(text[..at].chars().next_back()) && !is_word(text[at + 1..].chars().next()))
 }
 
 /// The marks of `text`: a new one begins at each `<` behind a blank or behind `>`.
-fn marks(text: &str) -> Vec<String> {
+pub(super) fn marks(text: &str) -> Vec<String> {
     let mut marks = vec![String::new()];
     let mut before = ' ';
     for c in text.chars() {

@@ -53,8 +53,8 @@ pub(super) enum Make {
 }
 
 /// The shortest mark that is known with one edit in it, and with two.
-const ONE_EDIT: usize = 5;
-const TWO_EDITS: usize = 10;
+pub(super) const ONE_EDIT: usize = 5;
+pub(super) const TWO_EDITS: usize = 10;
 /// So many letters of a closer's word are a sign of it.
 const SHORTEST_WORD: usize = 4;
 

@@ -6,12 +6,14 @@
 mod edit;
 mod fold;
 mod form;
+mod frame;
 mod lexemes;
 mod parse;
 mod prices;
 
 use self::fold::Folded;
 pub(crate) use self::form::Form;
+pub(crate) use self::frame::{Frame, Front};
 use self::lexemes::{Kind, Lexeme, Make};
 use self::parse::{Parser, Reading};
 use crate::dialect::Trim;
@@ -109,12 +111,62 @@ pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> 
     }
 }
 
+/// The same for the marks around a payload that is no marks.
+pub(crate) fn begins_frame(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Begins {
+    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
+    let longest = frame.longest() + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let text = text.char_indices().nth(longest).map_or(text, |(to, _)| text.get(..to).unwrap_or(text));
+    let text = Folded::of(text, 0);
+    match frame.fronts(&text.folded, &text.letters, &names).first() {
+        Some(front) if front.edits == 0 => Begins::No,
+        Some(_) => Begins::Yes,
+        None if !end && text.len() < longest && frame.may_grow(&text.folded, &names) => Begins::Grows,
+        None => Begins::No,
+    }
+}
+
+/// The marks in front of a payload with which `text` begins, and where they end in it, in bytes; those with the fewest wrong
+/// letters, as they should be with each tool's name.
+pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(Front, usize)> {
+    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
+    let text = Folded::of(text, 0);
+    let fronts = frame.fronts(&text.folded, &text.letters, &names);
+    fronts
+        .into_iter()
+        .map(|front| {
+            let end = text.byte(front.end);
+            (front, end)
+        })
+        .collect()
+}
+
+/// The place in bytes behind the closer of `frame` that stands at the start of `text`, if letters of it are wrong.
+pub(crate) fn broken_closer(text: &str, frame: &Frame) -> Option<usize> {
+    let text = Folded::of(text, 0);
+    let (end, edits) = frame.closer(&text.folded, &text.letters, 0)?;
+    (0 < edits).then(|| text.byte(end))
+}
+
 /// Is `head`, or its beginning, what `text` may begin with, though letters are wrong?
 pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
     let head = &head[..head.len().min(HEAD)];
     let text: Vec<char> = text.chars().take(HEAD + edit::MOST).map(fold::fold).collect();
     !edit::ends_within(head, &text, edit::MOST).is_empty()
         || text.len() < HEAD && !edit::ends_within(&text, head, edit::MOST).is_empty()
+}
+
+/// Does `text` begin with `head` as it should be, and is that long enough to be told from others?
+pub(crate) fn is_whole_at(head: &[char], text: &str) -> bool {
+    let mut letters = text.chars().map(fold::fold);
+    lexemes::ONE_EDIT <= head.len() && head.iter().all(|own| letters.next() == Some(*own))
+}
+
+/// Is `text` what follows the sign that `head` begins with, or the beginning of that?
+pub(crate) fn is_headless(head: &[char], text: &str) -> bool {
+    /// Shorter beginnings are those of too many words.
+    const LETTERS: usize = 6;
+    let word = head.get(1..=LETTERS).unwrap_or(&[]);
+    !word.is_empty() && word.iter().zip(text.chars()).all(|(own, letter)| *own == fold::fold(letter))
 }
 
 /// So many letters of a mark are compared before more is looked at.

@@ -427,13 +427,24 @@ impl Parser<'_, '_> {
     /// The value whose opener's end stands behind it.
     fn value_up_to_end(&self, node: &Node, own: Value, next: &mut Vec<Node>) {
         let is_named = self.form.argument_close.contains(NAME);
-        for (tail, end) in self.form.argument.tails.iter().enumerate() {
-            // `</a>x<a>`
-            let end = match is_named {
+        let ends: Vec<Vec<char>> = self
+            .form
+            .argument
+            .tails
+            .iter()
+            .map(|end| match is_named {
+                // `</a>x<a>`
                 true => folded(&format!("{}{}{end}", self.form.argument.head, self.keys[own.key])),
                 false => folded(end),
+            })
+            .collect();
+        for (tail, end) in ends.iter().enumerate() {
+            let is_longest = |at: usize| {
+                let before = self.text.folded.get(..at + end.len()).unwrap_or(&[]);
+                !ends.iter().any(|other| end.len() < other.len() && before.ends_with(other))
             };
-            let places = (node.at..self.text.len()).filter(|at| self.text.folded[*at..].starts_with(&end));
+            let places = (node.at..self.text.len())
+                .filter(|at| self.text.folded[*at..].starts_with(end) && is_longest(*at));
             for at in places {
                 let behind = self.text.behind_blanks(at + end.len());
                 // A mark follows, or nothing.
@@ -530,6 +541,9 @@ impl Parser<'_, '_> {
     fn edges_of_opener(&self, opener: &Lexeme, from: usize) -> u32 {
         let value = self.text.letters.get(from..).unwrap_or(&[]);
         let mut price = self.tail_again(opener, from);
+        if self.has_longer(opener) {
+            price += prices::EDGE;
+        }
         if opener.make != Make::Whole {
             let tail = self.form.argument.tails.get(opener.tail).and_then(|tail| tail.chars().next_back());
             let is_left = value.iter().take(2).any(|c| Some(*c) == tail);
@@ -544,6 +558,25 @@ impl Parser<'_, '_> {
             }
         }
         price
+    }
+
+    /// Does another way to read a broken opener, no dearer, take in signs that this one leaves to the value?
+    /// `name="path>"` and a value, with the two last signs exchanged.
+    fn has_longer(&self, opener: &Lexeme) -> bool {
+        let is_sign = |letter: &char| {
+            !letter.is_alphanumeric() && self.form.argument.tails.iter().any(|tail| tail.contains(*letter))
+        };
+        let takes_signs = |other: &Lexeme| {
+            let rest = self.text.folded.get(opener.to..other.to).unwrap_or(&[]);
+            rest.iter().any(is_sign)
+        };
+        opener.make != Make::Whole
+            && self.marks_at(opener.from).any(|(_, other)| {
+                other.kind == opener.kind
+                    && opener.to < other.to
+                    && other.price <= opener.price
+                    && takes_signs(other)
+            })
     }
 
     /// What it costs that a value begins with what its opener ends with: `<parameter=a>>`. Before a blank, `> quoted`, nothing.

@@ -6,10 +6,10 @@ use callwright_json::{Repair, RepairKind, Span};
 
 use super::judge::body::{Body, End};
 use super::judge::{Case, Judged};
-use super::opener::{Item, Opener};
+use super::opener::{Delimiter, Item, Opener};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
-use crate::marks::{self, Begins, Decision, begins};
+use crate::marks::{self, Begins, Decision, begins, begins_frame};
 use crate::payload::tagged::{Param, Style};
 use crate::syntax::tag::{Lexed, Role, tag_at};
 use crate::verdict::{Reason, Verdict};
@@ -17,7 +17,7 @@ use crate::verdict::{Reason, Verdict};
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
 const MAX_BROKEN: usize = 1 << 16;
 /// The most that is looked at so in one answer: it costs about a thousand times as much as to read what is whole.
-const MAX_ALL: usize = 1 << 18;
+pub(super) const MAX_ALL: usize = 1 << 18;
 
 /// What it takes to tell whether one begins, in bytes that are looked at so.
 const LOOK: usize = 128;
@@ -26,8 +26,16 @@ const LOOK: usize = 128;
 #[derive(Debug)]
 pub(super) struct Broken {
     opener: Opener,
-    /// What the reader of whole marks found.
-    read: Option<(Body, End)>,
+    read: Whole,
+}
+
+/// What the reader of whole marks found.
+#[derive(Debug)]
+enum Whole {
+    Nothing,
+    Body(Body, End),
+    /// What a payload that is no marks came to.
+    Payload(Judged),
 }
 
 impl Scanner<'_> {
@@ -42,7 +50,7 @@ impl Scanner<'_> {
     ) -> Flow {
         let judged = self.judge_body(&opener, &body, ended);
         if self.is_suspect(&opener, &body, ended, &judged, end) {
-            self.mode = Mode::Broken(Box::new(Broken { opener, read: Some((body, ended)) }));
+            self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Body(body, ended) }));
             return if end { Flow::On } else { Flow::Wait };
         }
         // It is gone over once more, as text.
@@ -53,33 +61,70 @@ impl Scanner<'_> {
         Flow::On
     }
 
+    /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of
+    /// it.
+    pub(super) fn commit_payload(&mut self, opener: Opener, judged: Judged, end: bool, out: &mut Vec<Event>) {
+        let may_be_broken = match &judged {
+            Judged::Text(_) => !opener.is_distinct() && !opener.is_fenced(),
+            Judged::Calls(verdicts, _) => self.is_nameless(&opener, verdicts),
+            Judged::Unclear => false,
+        };
+        if may_be_broken
+            && self.begins_line(opener.start)
+            && let (record, grows) = self.broken_record(opener.start, end)
+            && (grows || record.is_some_and(|record| record.frame.is_some()))
+        {
+            self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Payload(judged) }));
+            return;
+        }
+        self.commit(opener, judged, out);
+    }
+
+    /// Was a mark behind a declared name taken for a part of the name: `[TOOL_CALLS]f[ARG]S{…}`?
+    fn is_nameless(&self, opener: &Opener, verdicts: &[Verdict]) -> bool {
+        let [Verdict::Refused(refusal)] = verdicts else { return false };
+        let is_unknown = matches!(refusal.reason, Reason::UnknownTool { .. });
+        let head = self.text.get(opener.start..opener.item.at()).filter(|_| is_unknown).unwrap_or("");
+        let holds = |name: &str| {
+            head.match_indices(name).any(|(at, _)| {
+                let behind = head.get(at + name.len()..).and_then(|rest| rest.chars().next());
+                behind.is_some_and(|c| !c.is_alphanumeric() && c != '_')
+            })
+        };
+        self.names.tools().iter().any(|tool| holds(tool.name()))
+    }
+
     /// May broken marks have kept a call from being read, or stand in a value that was?
     fn is_suspect(&mut self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
-        let Some(record) = self.record_of(opener, end) else { return false };
-        let Some(form) = &record.form else { return false };
+        let (record, grows) = self.record_of(opener, end);
         if MAX_ALL < self.bytes_mended {
             return false;
         }
+        let form = record.as_ref().and_then(|record| record.form.as_ref());
+        let Some(form) = form else {
+            let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
+            let is_call = matches!(judged, Judged::Calls(verdicts, _) if verdicts.iter().any(is_accepted));
+            return (grows || record.is_some()) && !self.cut && !is_call;
+        };
         let call = self.text.get(self.call_start(opener)..ended.at).filter(|call| call.len() <= MAX_BROKEN);
         let Some(call) = call else { return false };
         let (tools, call_len) = (self.names.tools(), call.len());
+        let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>']);
+        // Another mark than its own closer ends it.
+        let is_unclosed = |value: Span| {
+            let next = tag_at(&self.text, value.end as usize);
+            matches!(next, Lexed::Tag(tag) if !tag.closing || matches!(tag.role, Role::Call | Role::Group))
+        };
+        let is_odd =
+            |param: &Param| holds_sign(param.key) || holds_sign(param.value) || is_unclosed(param.value);
+        let has_odd = matches!(body, Body::Tags(walk) if walk.params.iter().any(is_odd));
         let is_suspect = match judged {
             Judged::Calls(verdicts, _) => match verdicts.as_slice() {
-                [Verdict::Accepted(_)] => {
-                    let Body::Tags(walk) = body else { return false };
-                    let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>']);
-                    // Another mark than its own closer ends it.
-                    let is_unclosed = |value: Span| {
-                        let next = tag_at(&self.text, value.end as usize);
-                        matches!(next, Lexed::Tag(tag) if !tag.closing || matches!(tag.role, Role::Call | Role::Group))
-                    };
-                    let is_odd = |param: &Param| {
-                        holds_sign(param.key) || holds_sign(param.value) || is_unclosed(param.value)
-                    };
-                    walk.params.iter().any(is_odd) && !marks::is_whole(call, form, opener.record.trim, tools)
-                }
+                [Verdict::Accepted(_)] => has_odd && !marks::is_whole(call, form, opener.record.trim, tools),
                 [Verdict::Refused(refusal)] => match refusal.reason {
-                    Reason::UnknownTool { .. } | Reason::Invalid(_) => marks::is_broken(call, form, tools),
+                    Reason::UnknownTool { .. } | Reason::Invalid(_) => {
+                        has_odd || marks::is_broken(call, form, tools)
+                    }
                     // Of what was cut, the marks are not there.
                     _ => !self.cut,
                 },
@@ -91,17 +136,17 @@ impl Scanner<'_> {
         is_suspect
     }
 
-    /// The dialect whose marks `opener` may have, if that writes arguments in marks.
-    fn record_of(&mut self, opener: &Opener, end: bool) -> Option<Arc<Record>> {
+    /// The dialect whose marks `opener` may have, and whether more text must tell.
+    fn record_of(&mut self, opener: &Opener, end: bool) -> (Option<Arc<Record>>, bool) {
         let is_tagged = matches!(
             opener.item,
             Item::Words { .. } | Item::Tagged { style: Style::Words | Style::Elements { marked: false }, .. }
         );
         let own = [&opener.dialect, &opener.record].into_iter().find(|record| record.form.is_some());
         match own.filter(|_| is_tagged) {
-            Some(record) => Some(Arc::clone(record)),
-            None if matches!(opener.item, Item::Words { .. }) => self.broken_record(opener.start, end).0,
-            None => None,
+            Some(record) => (Some(Arc::clone(record)), false),
+            None if matches!(opener.item, Item::Words { .. }) => self.broken_record(opener.start, end),
+            None => (None, false),
         }
     }
 
@@ -112,17 +157,58 @@ impl Scanner<'_> {
             return (None, false);
         }
         let rest = self.text.get(at..).filter(|_| self.bytes_mended <= MAX_ALL).unwrap_or("");
-        let mut grows = false;
+        if !self.dialects.may_break_at(rest) {
+            return (None, false);
+        }
         for record in self.dialects.broken_at(rest, self.names.tools()) {
             self.bytes_mended += LOOK;
-            let form = record.form.as_ref().filter(|_| self.dialects.admits(record));
-            match form.map(|form| begins(rest, form, self.names.tools(), end)) {
-                Some(Begins::Yes) => return (Some(Arc::clone(record)), grows),
-                Some(Begins::Grows) => grows = true,
-                Some(Begins::No) | None => {}
+            if !self.dialects.admits(record) {
+                continue;
+            }
+            let tools = self.names.tools();
+            let begins = match (&record.form, &record.frame) {
+                (Some(form), _) => begins(rest, form, tools, end),
+                (None, Some(frame)) => begins_frame(rest, frame, tools, end),
+                (None, None) => Begins::No,
+            };
+            match begins {
+                Begins::Yes => return (Some(Arc::clone(record)), false),
+                // What comes first counts.
+                Begins::Grows => return (None, true),
+                Begins::No => {}
             }
         }
-        (None, grows)
+        (None, false)
+    }
+
+    /// The tag at `at` that closes a call which nothing opened, right behind one of its arguments:
+    /// `<path>a.txt</path>⏎</read_file>`. What stood before it may have gone out as text.
+    pub(super) fn closes_nothing(&mut self, at: usize) -> Option<(Opener, usize)> {
+        let Lexed::Tag(tag) = tag_at(&self.text, at) else { return None };
+        let name = tag.word.of(&self.text);
+        let tool = self.names.tools().get(name).filter(|_| tag.closing)?;
+        let before = self.text.get(..at)?;
+        let key = before.trim_end().strip_suffix('>')?.rsplit_once("</")?.1;
+        let from = before.char_indices().rev().map(|(from, _)| from).find(|from| MAX_BROKEN <= at - from);
+        let is_opened = before.get(from.unwrap_or(0)..)?.contains(&format!("<{name}"));
+        if is_opened || !tool.declares(key) || MAX_ALL < self.bytes_mended {
+            return None;
+        }
+        self.bytes_mended += at - from.unwrap_or(0);
+        let record = Arc::clone(self.dialects.named_by_tags().filter(|record| self.dialects.admits(record))?);
+        let item = Item::Words { name: tag.word, at };
+        let dialect = Arc::clone(&record);
+        let opener = Opener { start: at, item, server: None, delimiters: Vec::new(), record, dialect };
+        Some((opener, tag.at.end as usize))
+    }
+
+    /// Refuses the call whose closer ends at `end`.
+    pub(super) fn refuse_headless(&mut self, opener: Opener, end: usize, out: &mut Vec<Event>) {
+        self.look_around(&opener);
+        let name = opener.item.name().map(|name| name.of(&self.text).to_owned());
+        let case = self.case(&opener, self.text.len());
+        let refusal = case.refuse(name, Reason::Unreadable(Vec::new()), opener.start, end);
+        self.commit(opener, Judged::Calls(vec![refusal], end), out);
     }
 
     /// Where the marks of the call begin, behind those of the section.
@@ -138,7 +224,7 @@ impl Scanner<'_> {
         let dialect = Arc::clone(&record);
         let opener = Opener { start: at, item, server: None, delimiters: Vec::new(), record, dialect };
         self.look_around(&opener);
-        self.mode = Mode::Broken(Box::new(Broken { opener, read: None }));
+        self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Nothing }));
     }
 
     /// Looks at a call with broken marks once the text is over.
@@ -148,12 +234,30 @@ impl Scanner<'_> {
             return Flow::Wait;
         }
         let Broken { mut opener, read } = *broken;
-        let own = read.as_ref().map(|(body, ended)| self.judge_body(&opener, body, *ended));
+        let is_read = matches!(read, Whole::Body(..));
+        let own = match read {
+            Whole::Nothing => None,
+            Whole::Body(body, ended) => Some(self.judge_body(&opener, &body, ended)),
+            Whole::Payload(judged) => Some(judged),
+        };
         let is_accepted = matches!(&own, Some(Judged::Calls(verdicts, _)) if matches!(verdicts.as_slice(), [Verdict::Accepted(_)]));
         let from = opener.start;
         let text = self.text.get(from..).unwrap_or("");
         let is_within = text.len() <= MAX_BROKEN && self.bytes_mended <= MAX_ALL;
-        let record = self.record_of(&opener, true).filter(|_| is_within);
+        let record = match is_read {
+            true => self.record_of(&opener, true),
+            false => self.broken_record(from, true),
+        };
+        let record = record.0.filter(|_| is_within);
+        if record.as_ref().is_some_and(|record| record.form.is_none())
+            && let Some((judged, record)) = self.framed(&opener)
+        {
+            self.bytes_mended += self.text.len() - from;
+            opener.delimiters = vec![Delimiter::Tag];
+            (opener.record, opener.dialect) = (Arc::clone(&record), record);
+            self.commit(opener, judged, out);
+            return Flow::On;
+        }
         let decision = match record.as_ref().and_then(|record| record.form.as_ref()) {
             Some(form) => {
                 marks::read(&self.text, from, form, opener.record.trim, self.names.tools(), self.cut)
@@ -162,7 +266,7 @@ impl Scanner<'_> {
         };
         // What nothing had to be mended in is what it was taken for.
         let decision = match decision {
-            Decision::Calls { mended, .. } if mended.is_empty() && read.is_some() => Decision::Nothing,
+            Decision::Calls { mended, .. } if mended.is_empty() && is_read => Decision::Nothing,
             Decision::Ambiguous { has_whole: true, .. } if is_accepted => Decision::Nothing,
             decision => decision,
         };

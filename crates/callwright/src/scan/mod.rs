@@ -7,6 +7,7 @@
 mod bare;
 mod beside;
 mod broken;
+mod framed;
 mod payload_end;
 mod brackets;
 #[cfg(test)]
@@ -87,7 +88,7 @@ pub enum Event {
 }
 
 /// Which call of an answer went out before its verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LiveCall {
     /// A native one, counted from 0 in the order in which they came up. Their verdicts come in this order, behind those
@@ -306,6 +307,12 @@ impl<'a> Scanner<'a> {
             Delta::Reasoning(text) => self.reason(text, out),
             Delta::ToolCall(delta) => self.native.feed(delta, &self.names, out),
         }
+    }
+
+    /// The number of the native call that the last [piece](Delta::ToolCall) belongs to, counted from 0 as
+    /// [`LiveCall::Native`] is: for whoever keeps something beside a call.
+    pub fn native_call(&self) -> Option<usize> {
+        self.native.last()
     }
 
     /// Takes the upstream's `finish_reason`, where that was not known from the start.

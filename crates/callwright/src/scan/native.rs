@@ -1,6 +1,8 @@
 //! Calls that the upstream made natively: put together from deltas, then judged like any other call. What is certain
 //! before that may go out at once: see [`stream`](super::stream).
 
+use std::collections::HashMap;
+
 use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
 
 use super::judge::open_end::{self, Ending};
@@ -55,14 +57,31 @@ enum End {
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     drafts: Vec<Draft>,
+    /// The last call of each index, and of each id: a stream of many calls is not searched for each of its pieces.
+    by_index: HashMap<Option<usize>, usize>,
+    by_id: HashMap<String, OfId>,
+    /// The call that the last piece belongs to.
+    last: Option<usize>,
     /// May what is certain go out before the verdict?
     live: bool,
+}
+
+/// The calls of one id.
+#[derive(Debug)]
+struct OfId {
+    last: usize,
+    by_index: HashMap<Option<usize>, usize>,
 }
 
 impl Drafts {
     /// None yet; with `live`, what is certain of them goes out as they grow.
     pub(crate) fn new(live: bool) -> Drafts {
-        Drafts { drafts: Vec::new(), live }
+        Drafts { live, ..Drafts::default() }
+    }
+
+    /// The number of the call that the last piece belongs to, counted from 0.
+    pub(crate) fn last(&self) -> Option<usize> {
+        self.last
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -74,18 +93,27 @@ impl Drafts {
     /// Upstreams send the index of every call as 0, or no index; repeat id and name with each piece; or send
     /// no id at all. A new id, or a second name behind complete arguments, begins a new call.
     pub(crate) fn feed(&mut self, delta: CallDelta<'_>, names: &Names<'_>, out: &mut Vec<Event>) {
-        let id = delta.id.filter(|id| !id.is_empty());
+        // Servers write that there is no id as a text, too.
+        let id = delta.id.filter(|id| !matches!(*id, "" | "null"));
         let name = delta.name.filter(|name| !name.is_empty());
         let slot = match self.slot(delta.index, id, name) {
             Some(slot) => slot,
             None => {
                 self.drafts.push(Draft { index: delta.index, ..Draft::default() });
-                self.drafts.len() - 1
+                let slot = self.drafts.len() - 1;
+                self.by_index.insert(delta.index, slot);
+                slot
             }
         };
+        self.last = Some(slot);
         let Some(draft) = self.drafts.get_mut(slot) else { return };
-        if draft.id.is_none() {
-            draft.id = id.map(str::to_owned);
+        if let (None, Some(id)) = (&draft.id, id) {
+            draft.id = Some(id.to_owned());
+            let of_id = self.by_id.entry(id.to_owned());
+            let of_id = of_id.or_insert_with(|| OfId { last: slot, by_index: HashMap::new() });
+            of_id.last = of_id.last.max(slot);
+            let of_index = of_id.by_index.entry(draft.index).or_insert(slot);
+            *of_index = slot.max(*of_index);
         }
         if let Some(name) = name
             && draft.name != name
@@ -101,16 +129,15 @@ impl Drafts {
 
     fn slot(&mut self, index: Option<usize>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
         // One id for two calls that have numbers of their own: the numbers count.
-        let is_same = |draft: &Draft| {
-            draft.id.as_deref() == id && (index.is_none() || draft.index.is_none() || draft.index == index)
-        };
-        if id.is_some()
-            && let Some(slot) = self.drafts.iter().rposition(is_same)
-        {
-            return Some(slot);
+        let same = id.and_then(|id| self.by_id.get(id)).and_then(|of_id| match index {
+            None => Some(of_id.last),
+            Some(_) => [index, None].iter().filter_map(|index| of_id.by_index.get(index)).max().copied(),
+        });
+        if same.is_some() {
+            return same;
         }
         let slot = match index {
-            Some(_) => self.drafts.iter().rposition(|draft| draft.index == index)?,
+            Some(_) => *self.by_index.get(&index)?,
             None => self.drafts.len().checked_sub(1)?,
         };
         let draft = self.drafts.get_mut(slot)?;

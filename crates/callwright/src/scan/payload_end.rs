@@ -127,7 +127,7 @@ impl<'a> Scanner<'a> {
                         self.mode = Mode::Undecided(opener, Some(at + surplus));
                         return Flow::Wait;
                     }
-                    judged => self.commit(opener, judged, out),
+                    judged => self.commit_payload(opener, judged, end, out),
                 }
             }
         }
@@ -246,12 +246,12 @@ impl<'a> Scanner<'a> {
             self.ends_in_list = false;
             match judged {
                 Judged::Unclear => {}
-                judged => return self.commit(opener, judged, out),
+                judged => return self.commit_payload(opener, judged, true, out),
             }
         }
         let limit = close.or(seen).unwrap_or(reach);
         let judged = self.judge(&opener, limit, Some(limit), false, true);
-        self.commit(opener, judged, out);
+        self.commit_payload(opener, judged, true, out);
     }
 
     /// The place up to which there is text and the end of the payload is looked for.

@@ -180,7 +180,7 @@ pub(super) fn bits(kind: Kind) -> Kinds {
     }
 }
 
-fn has_type(value: Value<'_>, kinds: Kinds) -> bool {
+pub(super) fn has_type(value: Value<'_>, kinds: Kinds) -> bool {
     match value.kind() {
         Kind::Number if kinds.has(Kinds::NUMBER) => true,
         Kind::Number if kinds.has(Kinds::INTEGER) => is_whole(value.raw()),

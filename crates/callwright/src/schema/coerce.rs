@@ -7,6 +7,7 @@
 //! | `"null"`, `"None"`, `"NULL"`, `"Null"` | `null` | null and no string |
 //! | `"[1]"`, `"{\"a\": 1}"`, `"['a']"` | `[1]`, `{"a": 1}`, `["a"]` | an array or an object |
 //! | `5`, `1.50` | `"5"`, `"1.50"` | a string |
+//! | `"a": 0, "a": "x"` | `"a": "x"` | a string: of a key that stands twice the only value that fits |
 //! | `"a": null` | nothing | any other type, where `a` is optional |
 //! | `"excellent"` | `"Excellent"` | one of some values, of which only this one is the same but for its case |
 //!
@@ -16,7 +17,7 @@ use std::ops::ControlFlow;
 
 use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, Tree, Value, read, strict};
 
-use super::check::{Fault, Sort, walk};
+use super::check::{Fault, Sort, has_type, walk};
 use super::guide::{Rooted, Rule, SchemaGuide};
 use super::message::pointer_to;
 use super::{Coercion, Schema, number};
@@ -90,7 +91,9 @@ impl Schema {
                     return ControlFlow::Continue(());
                 }
             }
-            if let Some(put) = converted(&self.guide, place, value, entry.kinds) {
+            if has_fitting_twin(root, value, entry.kinds) {
+                dropped.push(value);
+            } else if let Some(put) = converted(&self.guide, place, value, entry.kinds) {
                 edits.push(Edit { value, at: value.span(), put });
             } else if value.kind() == Kind::Null && is_optional(&self.guide, root, value) {
                 dropped.push(value);
@@ -178,6 +181,16 @@ fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Opt
     let is_lossless = |reading: &&Reading<'_>| reading.class() <= Class::Lossless && reading.is_whole(text);
     let reading = parse.settled().filter(is_lossless)?;
     is_wanted(reading.value()).then(|| reading.text.clone().into_owned())
+}
+
+/// Does the key of `value`, which is of none of `kinds`, stand once more in its object, and with a value that is?
+fn has_fitting_twin(root: Value<'_>, value: Value<'_>, kinds: Kinds) -> bool {
+    let Some(object) = object_around(root, value) else { return false };
+    let Some((key, _)) = object.members().find(|(_, member)| member.span() == value.span()) else {
+        return false;
+    };
+    let mut twins = object.members().filter(|(other, member)| other.same_as(key) && has_type(*member, kinds));
+    twins.next().is_some() && twins.next().is_none()
 }
 
 /// Is `value` a declared member that its object need not have?

@@ -43,7 +43,12 @@ impl ToolChoice {
             Value::Object(choice) => match choice.get("type").and_then(Value::as_str) {
                 Some("allowed_tools") => {
                     let allowed = choice.get("allowed_tools").unwrap_or(value);
-                    let names = allowed.get("tools")?.as_array()?.iter().map(|tool| {
+                    // What a server runs has a type in the place of a name.
+                    let is_ours = |tool: &&Value| match tool.get("type").and_then(Value::as_str) {
+                        None | Some("function") => true,
+                        Some(_) => false,
+                    };
+                    let names = allowed.get("tools")?.as_array()?.iter().filter(is_ours).map(|tool| {
                         let function = tool.get("function").unwrap_or(tool);
                         function.get("name").and_then(Value::as_str).map(str::to_owned)
                     });

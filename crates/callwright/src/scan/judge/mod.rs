@@ -28,6 +28,7 @@ use crate::tools::names::{Names, leading_name};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// What a payload came to.
+#[derive(Debug)]
 pub(crate) enum Judged {
     /// Calls, good or bad, and the place behind the payload.
     Calls(Vec<Verdict>, usize),
@@ -424,7 +425,7 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// A right call, unless it may not pass.
-    fn admitted(&self, call: Acceptance, at: usize, end: usize) -> Verdict {
+    pub(super) fn admitted(&self, call: Acceptance, at: usize, end: usize) -> Verdict {
         match self.admission.objection(&call) {
             Some(reason) => self.refuse(Some(call.name), reason, at, end),
             None => Verdict::Accepted(call),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::blocks::{thought_ends, turn};
-use super::skip::{Candidate, behind_blanks, is_line_start, may_be_label, next_candidate};
+use super::skip::{Candidate, behind_blanks, is_before_mark, is_line_start, may_be_label, next_candidate};
 use crate::dialect::{Anchor, FRAMES, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
@@ -73,12 +73,16 @@ impl<'a> Scanner<'a> {
             let own = self.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
             // `**Action:** f`
             let label = byte == b'*' && self.is_line_start(at) && may_be_label(self.text.as_bytes(), at);
+            // `|<tool_call|>`
+            let exchanged =
+                byte == b'|' && self.is_line_start(at) && is_before_mark(self.text.as_bytes(), at);
             let is_mark = (special && !self.is_hollow(at))
                 || begins_word
                 || marked
                 || arrow
                 || own
                 || label
+                || exchanged
                 || byte == b'#';
             if is_mark && !self.held.is_empty() {
                 self.release(at, out);
@@ -128,6 +132,10 @@ impl<'a> Scanner<'a> {
             }
             Found::Broken(record) => {
                 self.begin_broken(at, record);
+                Flow::On
+            }
+            Found::Headless(opener, end) => {
+                self.refuse_headless(opener, end, out);
                 Flow::On
             }
             Found::Think(open, close) => {
@@ -349,8 +357,8 @@ impl<'a> Scanner<'a> {
         if self.in_fence || self.speech.is_some() || self.thought.is_some() {
             return None;
         }
-        if !self.text.get(at..).is_some_and(|rest| rest.starts_with('<')) {
-            return None;
+        if let Some((opener, end)) = self.closes_nothing(at) {
+            return Some(Found::Headless(opener, end));
         }
         match self.broken_record(at, end) {
             (Some(record), _) => Some(Found::Broken(record)),
@@ -411,6 +419,8 @@ pub(super) enum Found {
     Opener(Opener),
     /// A call whose marks are broken.
     Broken(Arc<Record>),
+    /// The closer of a call that nothing opened, and its end.
+    Headless(Opener, usize),
     /// Marks that are text, up to here.
     TooMany(usize),
     /// A reasoning block: the length of its opener, and its closer.

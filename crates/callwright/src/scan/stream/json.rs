@@ -1,10 +1,11 @@
 //! What of a call's arguments may go out before the verdict.
 //!
 //! In goes the argument text as it grows, out comes how much of it is certain. Certain is what only one reading is
-//! left for: the text is strict JSON so far, every required member is there and right, and a string is open where any
-//! string may stand, so that all that can still come to it is more text, or its end. Of that string goes out what is
-//! decided: not a torn escape, and nothing from the first bare quote on, which may end the string or be a part of it.
-//! What follows the string waits for the verdict, so that a call that is refused after all was never a whole one.
+//! left for: the text is strict JSON so far, every member is right, and a string is open where any string may stand, so
+//! that all that can still come to it is more text, or its end. Of that string goes out what is decided: not a torn escape,
+//! and nothing from the first bare quote on, which may end the string or be a part of it. Where a declared member follows
+//! whose string may go out as well, the quote was the end. What follows the last such string waits for the verdict, so that
+//! a call that is refused after all was never a whole one. The order of members is the model's.
 //!
 //! No byte is looked at twice, but for those of a torn escape and the first ones of the string.
 
@@ -31,6 +32,8 @@ pub(in crate::scan) struct Live {
     doubtful: Option<usize>,
     /// An argument was read that is right, or the one that goes out has begun.
     is_sure: bool,
+    /// What is certain ends here.
+    certain: usize,
     /// What went out ends here; `None` before anything did.
     sent: Option<usize>,
 }
@@ -52,6 +55,8 @@ enum Step {
     InValue(Inside),
     /// Inside the string that goes out.
     Text,
+    /// Behind a quote that may end it.
+    BehindText,
     /// Nothing more is certain.
     Over,
 }
@@ -96,19 +101,21 @@ impl Live {
         let bytes = text.as_bytes();
         while let Some(&byte) = bytes.get(self.at) {
             self.step = match self.step {
-                Step::Over => return None,
-                Step::Text => match self.text(bytes) {
-                    Step::Text => break,
-                    over => {
-                        let piece = self.release(text);
-                        self.step = over;
-                        return piece;
+                Step::Over => break,
+                Step::Text => {
+                    let step = self.text(bytes);
+                    self.certain = self.doubtful.unwrap_or(self.at);
+                    match step {
+                        Step::Text => break,
+                        Step::BehindText => self.at += 1,
+                        _ => {}
                     }
-                },
+                    step
+                }
                 step => self.next(step, byte, tool, text),
             };
         }
-        if let Step::Text = self.step { self.release(text) } else { None }
+        self.release(text)
     }
 
     /// Goes over one byte, or stays where the next step has to look at it.
@@ -116,7 +123,10 @@ impl Live {
         let at = self.at;
         self.at += 1;
         match (step, byte) {
-            (Step::Start | Step::Key | Step::Colon | Step::Value, b' ' | b'\t' | b'\n' | b'\r') => step,
+            (
+                Step::Start | Step::Key | Step::Colon | Step::Value | Step::BehindText,
+                b' ' | b'\t' | b'\n' | b'\r',
+            ) => step,
             (Step::Start, b'{') if tool.schema().judges_members_alone() => {
                 self.start = at;
                 Step::Key
@@ -134,8 +144,10 @@ impl Live {
             (Step::Colon, b':') => Step::Value,
             (Step::Value, byte) => {
                 self.member.value = at;
-                if byte == b'"' && self.is_last_demand(tool) {
+                if byte == b'"' && self.takes_any_string(tool) {
                     self.is_sure = true;
+                    self.doubtful = None;
+                    self.certain = self.at;
                     return Step::Text;
                 }
                 self.at = at;
@@ -149,7 +161,17 @@ impl Live {
                 }
                 None => Step::Over,
             },
-            (Step::Start | Step::Key | Step::InKey | Step::Colon | Step::Text | Step::Over, _) => Step::Over,
+            (Step::BehindText, b',') => Step::Key,
+            (
+                Step::Start
+                | Step::Key
+                | Step::InKey
+                | Step::Colon
+                | Step::Text
+                | Step::BehindText
+                | Step::Over,
+                _,
+            ) => Step::Over,
         }
     }
 
@@ -165,11 +187,9 @@ impl Live {
         is_new
     }
 
-    /// Is the member that was begun the last required one, or is none missing, and may it be any string?
-    fn is_last_demand(&self, tool: &Tool) -> bool {
-        let schema = tool.schema();
-        schema.guide().required(schema.guide().root()) & !self.seen == 0
-            && self.member.place.is_some_and(|place| schema.takes_any_string(place))
+    /// May the member that was begun be any string?
+    fn takes_any_string(&self, tool: &Tool) -> bool {
+        self.member.place.is_some_and(|place| tool.schema().takes_any_string(place))
     }
 
     /// Is the value that ends before `end` one that no verdict will touch?
@@ -183,7 +203,8 @@ impl Live {
     fn text(&mut self, bytes: &[u8]) -> Step {
         while let Some(&byte) = bytes.get(self.at) {
             let len = match byte {
-                b'"' | ..=0x1f => return Step::Over,
+                b'"' => return Step::BehindText,
+                ..=0x1f => return Step::Over,
                 b'\\' => match Escape::at(bytes.get(self.at..).unwrap_or(&[])) {
                     Escape::Whole(len) => len,
                     Escape::Torn => return Step::Text,
@@ -205,7 +226,7 @@ impl Live {
 
     /// Lets out what is certain and has not gone out yet.
     fn release<'t>(&mut self, text: &'t str) -> Option<&'t str> {
-        let end = self.doubtful.unwrap_or(self.at);
+        let end = self.certain;
         let from = self.sent.unwrap_or(self.start);
         let piece = text.get(from..end).filter(|piece| !piece.is_empty())?;
         self.sent = Some(end);

@@ -1,0 +1,121 @@
+//! Tokens in the spellings of other scripts and languages: blanks, brackets, commas, colons.
+
+/// The ASCII form of the bracket, comma or colon of another script at the start of `bytes`, and its length.
+///
+/// `，` → `(b',', 3)`
+pub(crate) fn wide(bytes: &[u8]) -> Option<(u8, usize)> {
+    let sign = match bytes {
+        [0xd8, 0x8c, ..] => return Some((b',', 2)),
+        [0xd8, 0x9b, ..] => return Some((b';', 2)),
+        [first @ 0xe2..=0xef, second, third, ..] => match [*first, *second, *third] {
+            // ， 、 ﹐ ﹑ ⹁
+            [0xef, 0xbc, 0x8c] | [0xe3, 0x80, 0x81] | [0xef, 0xb9, 0x90 | 0x91] | [0xe2, 0xb9, 0x81] => b',',
+            // ； ﹔
+            [0xef, 0xbc, 0x9b] | [0xef, 0xb9, 0x94] => b';',
+            // ： ﹕ ︓ ∶ ꞉
+            [0xef, 0xbc, 0x9a]
+            | [0xef, 0xb9, 0x95]
+            | [0xef, 0xb8, 0x93]
+            | [0xe2, 0x88, 0xb6]
+            | [0xea, 0x9e, 0x89] => b':',
+            // ｛ ﹛ and so on
+            [0xef, 0xbd, 0x9b] | [0xef, 0xb9, 0x9b] => b'{',
+            [0xef, 0xbd, 0x9d] | [0xef, 0xb9, 0x9c] => b'}',
+            // ［ 〈 《 【 〔 〖 〘 〚
+            [0xef, 0xbc, 0xbb] | [0xe3, 0x80, 0x88 | 0x8a | 0x90 | 0x94 | 0x96 | 0x98 | 0x9a] => b'[',
+            [0xef, 0xbc, 0xbd] | [0xe3, 0x80, 0x89 | 0x8b | 0x91 | 0x95 | 0x97 | 0x99 | 0x9b] => b']',
+            [0xef, 0xbc, 0x88] => b'(',
+            [0xef, 0xbc, 0x89] => b')',
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((sign, 3))
+}
+
+/// The length of what stands for a colon at the start of `bytes`: `:`, `：`, `=`, `=>`, `->`, `:=`.
+pub(crate) fn colon(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [b':', b'=', ..] | [b'=', b'>' | b':', ..] | [b'-', b'>', ..] => Some(2),
+        [b'=', b'=', ..] => None,
+        [b':' | b'=', ..] => Some(1),
+        // → ⇒
+        [0xe2, 0x86 | 0x87, 0x92, ..] => Some(3),
+        _ => wide(bytes).filter(|(sign, _)| *sign == b':').map(|(_, len)| len),
+    }
+}
+
+/// The length of the blank that JSON does not have at the start of `bytes`: one of Unicode, a control or format character,
+/// or a terminal's sequence for a colour.
+pub(crate) fn blank(bytes: &[u8]) -> Option<usize> {
+    let first = *bytes.first()?;
+    if first == 0x1b {
+        let parameters = bytes.get(1..)?.strip_prefix(b"[").unwrap_or(&[]);
+        let len = parameters.iter().take_while(|b| matches!(b, b'0'..=b'9' | b';' | b'?')).count();
+        return Some(if parameters.get(len).is_some_and(u8::is_ascii_alphabetic) { len + 3 } else { 1 });
+    }
+    if first < 0x80 {
+        return (first < b' ' || first == 0x7f).then_some(1);
+    }
+    let len = match first {
+        0xf0.. => 4,
+        0xe0.. => 3,
+        _ => 2,
+    };
+    let c = core::str::from_utf8(bytes.get(..len)?).ok()?.chars().next()?;
+    is_blank(c).then_some(len)
+}
+
+/// Is `c` a separator, a control or a format character of Unicode (Zs, Zl, Zp, Cc, Cf)?
+fn is_blank(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(
+            u32::from(c),
+            0xad | 0x600..=0x605
+                | 0x61c
+                | 0x6dd
+                | 0x70f
+                | 0x890..=0x891
+                | 0x8e2
+                | 0x180e
+                | 0x200b..=0x200f
+                | 0x202a..=0x202e
+                | 0x2060..=0x206f
+                | 0xfeff
+                | 0xfff9..=0xfffb
+                | 0x110bd
+                | 0x110cd
+                | 0x13430..=0x1343f
+                | 0x1bca0..=0x1bca3
+                | 0x1d173..=0x1d17a
+                | 0xe0001..=0xe007f
+        )
+}
+
+/// The first place at or after `from` that is no blank, of JSON or any other.
+pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> usize {
+    let mut at = crate::scan::skip_space(bytes, from);
+    while let Some(len) = bytes.get(at..).and_then(blank) {
+        at = crate::scan::skip_space(bytes, at + len);
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_are_known_whatever_script_they_are_of() {
+        for blank_text in
+            ["\u{a0}", "\u{200b}", "\u{feff}", "\u{2028}", "\u{3000}", "\u{e0041}", "\x1b[31m", "\x0c"]
+        {
+            assert_eq!(blank(blank_text.as_bytes()), Some(blank_text.len()), "{blank_text:?}");
+        }
+        for text in ["é", "日", "a", "-", "😀", "“"] {
+            assert_eq!(blank(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(skip_blank("\u{feff} \u{200f}\n{".as_bytes(), 0), 8);
+    }
+}

@@ -1,0 +1,112 @@
+//! Signs of life for a client while something is held: proxies and agents cut an answer that is silent, and pay for it twice.
+//!
+//! A comment keeps sockets and proxies open; agents count events, so one that adds nothing comes as well. Neither is sent
+//! while the answer flows, or while the upstream itself is silent and nothing of it is held.
+
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use crate::reply::BodySender;
+use crate::wire::Template;
+
+/// So many seconds of silence bring a comment: the shortest idle limit that is known of a gateway is ten.
+const COMMENT: u32 = 10;
+/// And so many an event: the shortest limit that is known of an agent is twenty.
+const EVENT: u32 = 15;
+
+/// Watches how long the client has heard nothing.
+pub(super) struct Pulse {
+    to: BodySender,
+    /// Seconds: what was written between two of them is seen by how much there is, without a clock for each event.
+    tick: Interval,
+    /// How much had been written when it was last looked at.
+    seen: u64,
+    /// Seconds since then.
+    silent: u32,
+}
+
+/// What is held: a choice, and what a chunk of its answer looks like.
+#[derive(Clone, Copy)]
+pub(super) struct Held<'a> {
+    pub(super) choice: usize,
+    pub(super) template: &'a Template,
+}
+
+impl Pulse {
+    pub(super) fn new(to: BodySender) -> Pulse {
+        let second = Duration::from_secs(1);
+        let mut tick = interval_at(Instant::now() + second, second);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Pulse { to, tick, seen: 0, silent: 0 }
+    }
+
+    /// Waits for `work`; meanwhile, as long as something is `held`, the client hears of it.
+    pub(super) async fn during<T>(&mut self, held: Option<Held<'_>>, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                _ = self.tick.tick() => self.beat(held),
+                done = &mut work => return done,
+            }
+        }
+    }
+
+    fn beat(&mut self, held: Option<Held<'_>>) {
+        let written = self.to.written();
+        let Some(held) = held.filter(|_| written == self.seen) else {
+            (self.seen, self.silent) = (written, 0);
+            return;
+        };
+        self.silent += 1;
+        if self.silent.is_multiple_of(COMMENT) {
+            self.to.write(b": callwright\n\n");
+        }
+        if self.silent.is_multiple_of(EVENT) {
+            let mut event = String::new();
+            held.template.delta(held.choice, "{}", &mut event);
+            self.to.write(event.as_bytes());
+        }
+        self.seen = self.to.written();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMENT: &str = ": callwright\n\n";
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_what_is_held_hears_of_it() {
+        let to = BodySender::default();
+        let template = Template::own("c1", "m", 1);
+        let held = Some(Held { choice: 0, template: &template });
+        let mut pulse = Pulse::new(to.clone());
+        pulse.during(held, tokio::time::sleep(Duration::from_millis(31_500))).await;
+        let mut event = String::new();
+        template.delta(0, "{}", &mut event);
+        let heard = String::from_utf8(to.take().to_vec()).unwrap();
+        assert_eq!(heard, format!("{COMMENT}{event}{COMMENT}{COMMENT}{event}"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_flows_or_is_not_held_has_no_pulse() {
+        let to = BodySender::default();
+        let template = Template::own("c1", "m", 1);
+        let held = Some(Held { choice: 0, template: &template });
+        let mut pulse = Pulse::new(to.clone());
+        pulse.during(None, tokio::time::sleep(Duration::from_secs(60))).await;
+        let flow = async {
+            for _ in 0..10 {
+                tokio::time::sleep(Duration::from_secs(9)).await;
+                to.write(b".");
+            }
+        };
+        pulse.during(held, flow).await;
+        assert_eq!(&to.take()[..], b"..........");
+    }
+}

@@ -1,0 +1,146 @@
+//! What a dialect writes around a payload of JSON, of a call expression or of a relaxed object, taken from its example.
+//!
+//! The payload has a reader of its own. Here only the marks in front of it and behind it are looked for, with their slips.
+
+use super::edit::{MOST, ends_within};
+use super::form::{folded, marks, word_at};
+use super::lexemes::{ONE_EDIT, TWO_EDITS};
+use crate::dialect::Grammar;
+
+/// What stands in front of a payload and behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// What stands before the name of the tool, or before the payload where that holds the name.
+    before: String,
+    /// What stands between the name and the payload; `None` where the payload holds the name.
+    between: Option<String>,
+    /// What closes the call.
+    close: String,
+    /// Call expressions begin with the name of a tool, or with a bracket.
+    begins_with_name: bool,
+}
+
+/// Marks that stand before a payload, whole or broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Front {
+    /// How many letters are wrong.
+    pub(crate) edits: usize,
+    /// The place behind them, in letters.
+    pub(crate) end: usize,
+    /// As they should be.
+    pub(crate) whole: String,
+}
+
+impl Frame {
+    /// The frame of `example`, which calls `f` with `x` for `a`; `None` for one whose payload has no marks in front of it.
+    pub(crate) fn of(example: &str, grammar: Grammar) -> Option<Frame> {
+        let name = word_at(example, 0, 'f')?;
+        let key = word_at(example, name + 1, 'a')?;
+        let value = word_at(example, key + 1, 'x')?;
+        let begins_with_name = grammar == Grammar::Calls;
+        let at = if begins_with_name { name } else { example.find('{')? };
+        let at = at - usize::from(example[..at].ends_with('['));
+        let is_closed = |c: char| !matches!(c, '}' | ']' | ')' | '"' | '\'');
+        let behind = example.get(value + 1..).unwrap_or("");
+        let close = behind.find(is_closed).map_or("", |from| &behind[from..]);
+        // `[unused12]` begins with the bracket that closes a list, as far as that tells.
+        let (before, between) = match name < at {
+            true => (&example[..name], Some(&example[name + 1..at])),
+            false => (&example[..at], None),
+        };
+        let frame = Frame {
+            before: before.to_owned(),
+            between: between.map(str::to_owned),
+            close: marks(close).into_iter().next().unwrap_or_default(),
+            begins_with_name,
+        };
+        frame.before.contains(['<', '[']).then_some(frame)
+    }
+
+    /// What it may begin with, folded, as far as that is the same for all tools.
+    pub(crate) fn head(&self) -> Vec<char> {
+        marks(&self.before).first().map_or_else(Vec::new, |mark| folded(mark))
+    }
+
+    /// The marks in front of a payload of one of the tools of these `names` with which `text` begins, if nothing but blanks
+    /// is between them and the payload. `text` is folded, and `letters` are as they are.
+    pub(crate) fn fronts(&self, text: &[char], letters: &[char], names: &[&str]) -> Vec<Front> {
+        let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.get(at));
+        let begins_payload = |at: usize| {
+            let at = behind_blanks(letters, at);
+            matches!(letters.get(at), Some('{' | '[')) || self.begins_with_name && name_starts(at)
+        };
+        let mut fronts = Vec::new();
+        for whole in self.openers(names) {
+            let ends = spelt_ends(&whole, text, letters);
+            let ends = ends.into_iter().filter(|(end, _)| begins_payload(*end));
+            let least = ends.min_by_key(|(_, edits)| *edits);
+            fronts.extend(least.map(|(end, edits)| Front { edits, end, whole }));
+        }
+        let least = fronts.iter().map(|front| front.edits).min();
+        fronts.retain(|front| Some(front.edits) == least);
+        fronts
+    }
+
+    /// May `text`, all of which is there so far, still begin with such marks?
+    pub(crate) fn may_grow(&self, text: &[char], names: &[&str]) -> bool {
+        let text: Vec<char> = text.iter().copied().filter(|c| !c.is_whitespace()).collect();
+        self.openers(names).any(|whole| {
+            let whole: Vec<char> = folded(&whole).into_iter().filter(|c| !c.is_whitespace()).collect();
+            // All of it is the beginning of them, or all of them.
+            !ends_within(&text, &whole, MOST).is_empty()
+                || ends_within(&whole, &text, MOST).iter().any(|(end, _)| *end == text.len())
+        })
+    }
+
+    /// The most letters in front of a payload, without a name.
+    pub(crate) fn longest(&self) -> usize {
+        /// Blanks between marks.
+        const ROOM: usize = 16;
+        self.before.chars().count() + self.between.as_ref().map_or(0, |mark| mark.chars().count()) + ROOM
+    }
+
+    /// The place behind a broken closer at `from`, and how many letters of it are wrong.
+    pub(crate) fn closer(&self, text: &[char], letters: &[char], from: usize) -> Option<(usize, usize)> {
+        if self.close.is_empty() {
+            return None;
+        }
+        let from = behind_blanks(letters, from);
+        let ends = spelt_ends(&self.close, text.get(from..)?, letters.get(from..)?);
+        ends.into_iter().min_by_key(|(_, edits)| *edits).map(|(end, edits)| (from + end, edits))
+    }
+
+    fn openers<'n>(&'n self, names: &'n [&str]) -> impl Iterator<Item = String> + 'n {
+        let alone = self.between.is_none().then(|| self.before.clone());
+        let named = self
+            .between
+            .iter()
+            .flat_map(move |between| names.iter().map(move |name| format!("{}{name}{between}", self.before)));
+        alone.into_iter().chain(named)
+    }
+}
+
+/// For each end in `text`, how many edits make its beginning up to there of `whole`, whatever blanks stand between its marks.
+fn spelt_ends(whole: &str, text: &[char], letters: &[char]) -> Vec<(usize, usize)> {
+    let len = whole.chars().count();
+    let most = if TWO_EDITS <= len { 2 } else { usize::from(ONE_EDIT <= len) };
+    let mut ends = vec![(0, 0)];
+    for mark in marks(whole) {
+        let mark = folded(&mark);
+        let mut next: Vec<(usize, usize)> = Vec::new();
+        for (from, spent) in ends {
+            let from = if from == 0 { 0 } else { behind_blanks(letters, from) };
+            let found = ends_within(&mark, text.get(from..).unwrap_or(&[]), most - spent);
+            next.extend(found.into_iter().map(|(end, edits)| (from + end, spent + edits)));
+        }
+        next.sort_unstable();
+        next.dedup_by_key(|(end, _)| *end);
+        ends = next;
+    }
+    ends
+}
+
+fn behind_blanks(letters: &[char], at: usize) -> usize {
+    let rest = letters.get(at..).unwrap_or(&[]);
+    at + rest.iter().take_while(|letter| letter.is_whitespace()).count()
+}

@@ -1,0 +1,121 @@
+//! A payload that has a reader of its own, behind marks that are broken: it is read as if they were whole.
+
+use std::sync::Arc;
+
+use callwright_json::{Repair, RepairKind, Span};
+
+use super::broken::MAX_ALL;
+use super::judge::Judged;
+use super::opener::Opener;
+use super::{Context, Scanner};
+use crate::dialect::Record;
+use crate::marks::{Front, broken_closer, fronts};
+use crate::verdict::{Acceptance, Reason, Verdict};
+
+/// A way to read the marks in front of a payload.
+struct Way {
+    record: Arc<Record>,
+    front: Front,
+    /// Where the marks end as they are written.
+    end: usize,
+}
+
+impl Scanner<'_> {
+    /// The call at `opener` whose marks are broken, and its dialect; `None` where there is none.
+    pub(super) fn framed(&self, opener: &Opener) -> Option<(Judged, Arc<Record>)> {
+        let at = opener.start;
+        let mut accepted: Vec<(Acceptance, Way)> = Vec::new();
+        let mut refused: Option<(Verdict, Way)> = None;
+        for way in self.ways(at) {
+            match self.as_if_whole(&way) {
+                Some(Verdict::Accepted(call)) => {
+                    let is_same = |(other, _): &(Acceptance, Way)| {
+                        other.name == call.name && other.arguments == call.arguments
+                    };
+                    if !accepted.iter().any(is_same) {
+                        accepted.push((call, way));
+                    }
+                }
+                Some(verdict) if refused.is_none() => refused = Some((verdict, way)),
+                Some(_) | None => {}
+            }
+        }
+        let case = self.case(opener, self.text.len());
+        if 1 < accepted.len() {
+            let readings = accepted.iter().map(|(call, _)| call.arguments.clone()).collect();
+            let (_, way) = accepted.pop()?;
+            let end = self.text.len();
+            let refusal = case.refuse(None, Reason::Ambiguous { readings }, at, end);
+            return Some((Judged::Calls(vec![refusal], end), way.record));
+        }
+        if let Some((call, way)) = accepted.pop() {
+            let (call, end) = self.mended(call, &way, at);
+            return Some((Judged::Calls(vec![case.admitted(call, at, end)], end), way.record));
+        }
+        let (verdict, way) = refused?;
+        let Verdict::Refused(refusal) = verdict else { return None };
+        let end = moved(refusal.span, &way, at).end as usize;
+        let verdict = case.refuse(refusal.name, refusal.reason, way.end, end);
+        Some((Judged::Calls(vec![verdict], end), way.record))
+    }
+
+    /// The ways to read the marks at `at` with the fewest wrong letters.
+    fn ways(&self, at: usize) -> Vec<Way> {
+        let text = self.text.get(at..).unwrap_or("");
+        let tools = self.names.tools();
+        let mut ways: Vec<Way> = Vec::new();
+        for record in self.dialects.broken_at(text, tools).filter(|record| self.dialects.admits(record)) {
+            let found = record.frame.iter().flat_map(|frame| fronts(text, frame, tools));
+            ways.extend(found.map(|(front, end)| Way { record: Arc::clone(record), front, end: at + end }));
+        }
+        let least = ways.iter().map(|way| way.front.edits).min();
+        ways.retain(|way| Some(way.front.edits) == least);
+        ways
+    }
+
+    /// What comes first in the text whose marks are whole.
+    fn as_if_whole(&self, way: &Way) -> Option<Verdict> {
+        let rest = self.text.get(way.end..).unwrap_or("");
+        let whole = format!("{}{rest}", way.front.whole);
+        let context = Context { dialects: self.dialects.clone(), native: true, ..Context::default() };
+        let mut scanner = Scanner::new(self.names.tools(), &context);
+        scanner.admission = self.admission;
+        // Of this text, only the first marks are known to be broken.
+        scanner.bytes_mended = MAX_ALL + 1;
+        let outcome = scanner.read(&whole);
+        outcome.verdicts.into_iter().next().filter(|verdict| match verdict {
+            Verdict::Accepted(call) => call.span.start == 0,
+            Verdict::Refused(refusal) => refusal.span.start == 0,
+        })
+    }
+
+    /// The call where it stands in the text, with what was mended of its marks, and where it ends.
+    fn mended(&self, mut call: Acceptance, way: &Way, at: usize) -> (Acceptance, usize) {
+        let mark = |from: usize, to: usize| Repair {
+            kind: RepairKind::MendMark,
+            at: Span::new(from, to),
+            put: "".into(),
+        };
+        let mut end = moved(call.span, way, at).end as usize;
+        for repair in &mut call.repairs {
+            repair.at = moved(repair.at, way, at);
+        }
+        call.repairs.insert(0, Repair { put: way.front.whole.clone().into(), ..mark(at, way.end) });
+        let rest = self.text.get(end..).unwrap_or("");
+        if let Some(len) = way.record.frame.as_ref().and_then(|frame| broken_closer(rest, frame)) {
+            call.repairs.push(mark(end, end + len));
+            end += len;
+        }
+        call.span = Span::new(at, end);
+        (call, end)
+    }
+}
+
+/// `span` of the text with whole marks, in the text as it is.
+fn moved(span: Span, way: &Way, at: usize) -> Span {
+    let place = |place: u32| match (place as usize).checked_sub(way.front.whole.len()) {
+        Some(behind) => way.end + behind,
+        None => at,
+    };
+    Span::new(place(span.start), place(span.end))
+}

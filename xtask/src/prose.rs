@@ -1,0 +1,227 @@
+//! What is held of the documents: in goes each page, out come words that prose does not use, links that lead nowhere,
+//! and pages of the site that its summary does not list.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+/// The words, and what to say instead.
+const WORDS: &str = include_str!("../words.txt");
+
+/// The folder of the site, and its list of pages.
+const SITE: &str = "docs";
+const SUMMARY: &str = "docs/SUMMARY.md";
+
+/// Where a file of the project is read by people who have no clone.
+const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
+
+/// The texts of help, which are prose in doc comments.
+const HELP: &str = "crates/callwright-cli/src/args/";
+
+/// Each breach, one sentence with its file and line. `files` has every file of the project by its path, with its text
+/// where it is one.
+pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for (path, text) in files {
+        let Some(text) = text else { continue };
+        if path.ends_with(".md") {
+            for (number, line) in prose(text) {
+                breaches.extend(words(&without_targets(&line)).map(|why| format!("{path}:{number}: {why}")));
+            }
+            for (number, target) in links(text) {
+                breaches.extend(link(path, &target, files).map(|why| format!("{path}:{number}: {why}")));
+            }
+        } else if path.starts_with(HELP) {
+            let help =
+                (1..).zip(text.lines()).filter_map(|(n, line)| Some((n, line.trim().strip_prefix("/// ")?)));
+            for (number, line) in help {
+                breaches.extend(words(&without_code(line)).map(|why| format!("{path}:{number}: {why}")));
+            }
+        }
+    }
+    breaches.extend(unlisted(files));
+    breaches
+}
+
+/// The lines of a page that are prose: no blocks of code, and no code within a line.
+fn prose(page: &str) -> Vec<(usize, String)> {
+    let mut is_code = false;
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(page.lines()) {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            lines.push((number, without_code(line)));
+        }
+    }
+    lines
+}
+
+/// A line without what stands between ticks.
+fn without_code(line: &str) -> String {
+    line.split('`').step_by(2).collect::<Vec<_>>().join("`")
+}
+
+/// A line without the targets of its links.
+fn without_targets(line: &str) -> String {
+    let mut parts = line.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "](" + part.split_once(')').map_or("", |(_, rest)| rest))
+}
+
+fn words(line: &str) -> impl Iterator<Item = String> {
+    let line = line.to_lowercase();
+    let pairs = WORDS.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+    pairs
+        .filter(move |(word, _)| has_word(&line, word))
+        .map(|(word, instead)| format!("`{word}` is not used in prose; {instead}"))
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
+/// The targets of a page's links, with their lines.
+fn links(page: &str) -> Vec<(usize, String)> {
+    let mut links = Vec::new();
+    for (number, line) in prose(page) {
+        for part in line.split("](").skip(1) {
+            if let Some((target, _)) = part.split_once(')') {
+                links.push((number, target.to_owned()));
+            }
+        }
+    }
+    links
+}
+
+/// What is wrong with a link of the page at `path`.
+fn link(path: &str, target: &str, files: &BTreeMap<String, Option<String>>) -> Option<String> {
+    let (target, anchor) =
+        target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
+    let there = match target.strip_prefix(PROJECT) {
+        Some(rest) => rest.to_owned(),
+        None if target.contains(':') => return None,
+        None if target.is_empty() => path.to_owned(),
+        None => match beside(path, target) {
+            Some(there) => there,
+            None => return Some(format!("`{target}` leads out of the project")),
+        },
+    };
+    let is_site = |path: &str| path.starts_with(&format!("{SITE}/"));
+    if is_site(path) && !is_site(&there) && !target.starts_with(PROJECT) {
+        return Some(format!("`{target}` is not on the site: link it as {PROJECT}{there}"));
+    }
+    let Some(page) = files.get(&there) else {
+        let folder = format!("{}/", there.trim_end_matches('/'));
+        let is_folder = files.keys().any(|file| file.starts_with(&folder));
+        return (!is_folder).then(|| format!("`{target}` leads nowhere"));
+    };
+    let anchor = anchor?;
+    let is_there = page.as_ref().is_some_and(|page| anchors(page).iter().any(|slug| slug == anchor));
+    (!is_there).then(|| format!("`{target}` has no heading `#{anchor}`"))
+}
+
+/// Where a relative link leads, from the project's root.
+fn beside(path: &str, target: &str) -> Option<String> {
+    let mut place = Path::new(path).parent().map(PathBuf::from).unwrap_or_default();
+    for part in Path::new(target).components() {
+        match part {
+            Component::ParentDir => {
+                if !place.pop() {
+                    return None;
+                }
+            }
+            Component::Normal(name) => place.push(name),
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    place.to_str().map(str::to_owned)
+}
+
+/// What the headings of a page are called in addresses. Equal headings are counted: `a`, `a-1`.
+fn anchors(page: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    let mut is_code = false;
+    for line in page.lines() {
+        is_code ^= line.trim_start().starts_with("```");
+        let heading = line.trim_start_matches('#');
+        if is_code || heading.len() == line.len() || !heading.starts_with(' ') {
+            continue;
+        }
+        let keep = |c: char| match c {
+            ' ' => Some('-'),
+            c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+            _ => None,
+        };
+        let slug: String = heading.trim().to_lowercase().chars().filter_map(keep).collect();
+        let n_before = anchors.iter().filter(|other| **other == slug).count();
+        anchors.push(if n_before == 0 { slug } else { format!("{slug}-{n_before}") });
+    }
+    anchors
+}
+
+/// Pages of the site that its summary does not list, or lists twice.
+fn unlisted(files: &BTreeMap<String, Option<String>>) -> Vec<String> {
+    let Some(Some(summary)) = files.get(SUMMARY) else { return Vec::new() };
+    let listed: Vec<String> =
+        links(summary).into_iter().filter_map(|(_, target)| beside(SUMMARY, &target)).collect();
+    let pages = files.keys().filter(|path| {
+        path.starts_with(&format!("{SITE}/")) && path.ends_with(".md") && path.as_str() != SUMMARY
+    });
+    let count = |page: &String| listed.iter().filter(|other| *other == page).count();
+    pages
+        .filter(|page| count(page) != 1)
+        .map(|page| format!("{SUMMARY}:1: lists {page} {} times, not once", count(page)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), Some((*text).to_owned())));
+        breaches(&files.collect())
+    }
+
+    #[test]
+    fn each_rule_finds_its_breach() {
+        for (files, says) in [
+            (&[("README.md", "What was Mended.")][..], "README.md:1: `mended`"),
+            (&[("README.md", "a\n\nHealed calls")], "README.md:3: `healed`"),
+            (&[("crates/callwright-cli/src/args/a.rs", "    /// It heals.\n")], "args/a.rs:1: `heals`"),
+            (&[("docs/a.md", "[b](b.md)")], "docs/a.md:1: `b.md` leads nowhere"),
+            (&[("docs/a.md", "[b](../README.md)"), ("README.md", "")], "is not on the site"),
+            (&[("a.md", "[b](#c)\n\n## B\n")], "has no heading `#c`"),
+            (&[("a.md", "[b](docs/b.md#c)"), ("docs/b.md", "```sh\n# c\n```")], "has no heading `#c`"),
+            (&[("a.md", &format!("[b]({PROJECT}b)"))], "leads nowhere"),
+            (&[("a.md", "[b](../b)")], "leads out of the project"),
+            (
+                &[("docs/SUMMARY.md", "- [a](a.md)"), ("docs/a.md", ""), ("docs/b.md", "")],
+                "lists docs/b.md 0 times",
+            ),
+        ] {
+            let found = found(files);
+            assert!(found.len() == 1 && found[0].contains(says), "{files:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_breach_passes() {
+        for files in [
+            &[("README.md", "`callwright heal` and [x](https://a.example/mended), `a`mendment, healthy")][..],
+            &[("README.md", "```sh\nmended\n[a](b)\n```\n")],
+            &[("a.md", "[b](#two-words-here) [c](docs)\n## Two `words`, here\n"), ("docs/SUMMARY.md", "")],
+            &[("docs/SUMMARY.md", "- [a](a.md)"), ("docs/a.md", "[b](c/b.md#d)"), ("docs/c/b.md", "# D")]
+                [..1],
+        ] {
+            let found = found(files);
+            let found: Vec<_> = found.iter().filter(|breach| !breach.contains("leads nowhere")).collect();
+            assert!(found.is_empty(), "{files:?}: {found:?}");
+        }
+    }
+}
