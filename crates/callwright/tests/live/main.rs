@@ -544,8 +544,7 @@ fn what_is_undecided_waits() {
         assert_eq!(sent("write", &format!("{head}{tail}")), head, "{tail}");
     }
     // What cannot be strict JSON, or stands for no character.
-    for tail in
-        ["\n", "\\x41", "\\ude00", "\\ud83dx", "\\ud83d\\u0041", "\\u00g0", "\\\", \"mode\": \"w\"}"]
+    for tail in ["\n", "\\x41", "\\ude00", "\\ud83dx", "\\ud83d\\u0041", "\\u00g0", "\\\", \"mode\": \"w\"}"]
     {
         assert_eq!(sent("write", &format!("{head}{tail} and then more text")), head, "{tail}");
     }
