@@ -53,6 +53,11 @@ def toml(value: Any) -> str:
     return json.dumps(value)
 
 
+def forms(case: dict[str, Any]) -> list[dict[str, Any]]:
+    """A case with `forms` is as many: each form stands in the text in place of `⟨⟩`."""
+    return [case | {"text": case["text"].replace("⟨⟩", form)} for form in case.get("forms", ["⟨⟩"])]
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_report_is_that_of_the_command(file: Path, tmp_path: Path) -> None:
     assert BINARY.is_file(), f"no command to compare with: build it, or set CALLWRIGHT_BIN ({BINARY})"
@@ -89,7 +94,7 @@ def test_the_report_is_that_of_the_command(file: Path, tmp_path: Path) -> None:
         pieces = scanner.outcome.report()
         return None if pieces == whole else f"{case['name']}, by characters: {pieces}\nbut {whole}"
 
-    cases = table["case"]
+    cases = [form for case in table["case"] for form in forms(case)]
     with ThreadPoolExecutor() as threads:
         differences = list(filter(None, threads.map(differs, enumerate(cases))))
     assert cases and not differences, "\n".join(differences)

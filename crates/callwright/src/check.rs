@@ -74,31 +74,3 @@ fn rename(tool: &Tool, arguments: &str, tree: &Tree) -> (String, Vec<Coercion>) 
     renamed.push_str(arguments.get(done..).unwrap_or(""));
     (renamed, coercions)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tools::ToolSet;
-
-    fn fitted(arguments: &str) -> Option<String> {
-        let tools = ToolSet::from_json(
-            r#"[{"name": "book", "parameters": {"type": "object", "required": ["_from", "to"], "properties": {
-                "_from": {"type": "string"}, "to": {"type": "string"}, "seatClass": {"type": "string"},
-                "a_b": {"type": "integer"}, "ab": {"type": "integer"}}}}]"#,
-        )
-        .unwrap();
-        let tool = tools.get("book").unwrap();
-        fit(tool, arguments).ok().map(|fit| fit.arguments)
-    }
-
-    #[test]
-    fn keys_get_their_declared_spelling_where_it_is_one() {
-        let wanted = r#"{"_from": "A", "to": "B"}"#;
-        assert_eq!(fitted(r#"{"from": "A", "to": "B"}"#).as_deref(), Some(wanted));
-        assert_eq!(fitted(r#"{"From": "A", "TO": "B"}"#).as_deref(), Some(wanted));
-        let wanted = r#"{"_from": "A", "to": "B", "seatClass": "x"}"#;
-        assert_eq!(fitted(r#"{"from": "A", "to": "B", "seat_class": "x"}"#).as_deref(), Some(wanted));
-        assert_eq!(fitted(r#"{"from": "A", "FROM": "C", "to": "B"}"#), None, "two keys for one name");
-        assert_eq!(fitted(r#"{"origin": "A", "to": "B"}"#), None, "another word");
-    }
-}

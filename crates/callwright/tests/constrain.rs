@@ -3,11 +3,11 @@
 
 mod gbnf;
 
-use callwright::constrain::{Constraint, grammar, schema};
+use callwright::constrain::{Answer, Constraint, grammar, schema};
 use callwright::json;
 use callwright::prompt::{PromptDialect, calls};
 use callwright::value::Value;
-use callwright::{Context, Dialect, Dialects, Schema, ToolChoice, ToolSet, parse};
+use callwright::{Context, Delta, Dialect, Dialects, Event, Outcome, Schema, ToolChoice, ToolSet, parse};
 use callwright_json::strict;
 use gbnf::Grammar;
 
@@ -329,4 +329,70 @@ fn a_grammar_too_long_is_none() {
     let tools = tools(&json!({"type": "object", "properties": {"a": {"enum": values}}}));
     assert_eq!(grammar(&named("json"), &tools, &ToolChoice::Auto, true), None);
     assert_eq!(grammar(&named("tool_code"), &tools, &ToolChoice::Auto, true), None);
+}
+
+fn one_tool() -> ToolSet {
+    ToolSet::from_value(
+        &json!([{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]),
+    )
+    .unwrap()
+}
+
+fn read(pieces: &[&str]) -> (Outcome, Vec<String>) {
+    let tools = one_tool();
+    let mut answer = Answer::new(&tools, &Context::default());
+    let mut events = Vec::new();
+    for piece in pieces {
+        answer.feed(Delta::Text(piece), &mut events);
+    }
+    let outcome = answer.finish(&mut events);
+    let said = events.into_iter().filter_map(|event| match event {
+        Event::Text(text) => Some(text),
+        _ => None,
+    });
+    (outcome, said.collect())
+}
+
+const ANSWERS: &[(&str, &str, usize)] = &[
+    (r#"{"answer": "It is 5 \u00b0C.\n\ud83d\ude00 \"ok\""}"#, "It is 5 °C.\n😀 \"ok\"", 0),
+    ("{ \"answer\" :\n\"\"}", "", 0),
+    (r#"{"no_tool_helps": "Sorry."}"#, "Sorry.", 0),
+    (r#"{"tool_calls": [{"name": "f", "arguments": {"a": "x"}}]}"#, "", 1),
+    (
+        r#"{"answer": "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>"}"#,
+        "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>",
+        0,
+    ),
+    (r#"{"answer": "He said "hi" and \q left."}"#, "He said \"hi\" and \\q left.", 0),
+    (r#"{"answer": "Looking.", "tool_calls": [{"name": "f", "arguments": {"a": "x"}}]}"#, "Looking.", 1),
+    (r#"{"answer": 5}"#, r#"{"answer": 5}"#, 0),
+    (r#"{"answer": "cut"#, "cut", 0),
+    (r#"{"answer": "cut\ud83d"#, "cut", 0),
+    (r#"{"answer": "a\ud83dz"}"#, "a\u{fffd}z", 0),
+    ("Hello.", "Hello.", 0),
+    ("Hello. {\"name\": \"f\", \"arguments\": {}}", "Hello.", 1),
+];
+
+#[test]
+fn prose_and_calls_come_apart() {
+    for (text, said, calls) in ANSWERS {
+        let (outcome, _) = read(&[text]);
+        assert_eq!((outcome.text.as_str(), outcome.calls().count()), (*said, *calls), "{text}");
+    }
+}
+
+#[test]
+fn pieces_do_not_matter_and_the_answer_flows() {
+    for (text, said, calls) in ANSWERS {
+        let pieces: Vec<String> = text.chars().map(String::from).collect();
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        let (outcome, events) = read(&pieces);
+        assert_eq!((outcome.text.as_str(), outcome.calls().count()), (*said, *calls), "{text}");
+        assert_eq!(events.concat(), *said, "{text}");
+    }
+    let tools = one_tool();
+    let mut answer = Answer::new(&tools, &Context::default());
+    let mut events = Vec::new();
+    answer.feed(Delta::Text("{\"answer\": \"It is"), &mut events);
+    assert!(matches!(events.as_slice(), [Event::Text(text)] if text == "It is"));
 }

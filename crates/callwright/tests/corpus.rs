@@ -28,7 +28,9 @@ fn every_case_through_every_door() {
                 continue;
             }
             let name = format!("{} {}", path.file_stem().unwrap().display(), case["name"].as_str().unwrap());
-            wrong.extend(check(case, &dialects).into_iter().map(|why| format!("{name}: {why}")));
+            for case in forms(case) {
+                wrong.extend(check(&case, &dialects).into_iter().map(|why| format!("{name}: {why}")));
+            }
         }
     }
     assert!(50 < n_cases, "only {n_cases} cases were found");
@@ -39,6 +41,30 @@ fn every_case_through_every_door() {
 fn own_dialects(table: &toml::Table) -> Dialects {
     let own = table.get("dialect").and_then(toml::Value::as_array).into_iter().flatten();
     Dialects::new(own.map(|dialect| dialect.clone().try_into::<Dialect>().unwrap())).unwrap()
+}
+
+/// A case with `forms` is as many: each form stands in all of its texts in place of `⟨⟩`.
+fn forms(case: &toml::Value) -> Vec<toml::Value> {
+    if case.get("forms").is_none() {
+        return vec![case.clone()];
+    }
+    let mut all = Vec::new();
+    for form in list(case, "forms") {
+        let mut case = case.clone();
+        for (_, value) in case.as_table_mut().unwrap() {
+            put(value, &form);
+        }
+        all.push(case);
+    }
+    all
+}
+
+fn put(value: &mut toml::Value, form: &str) {
+    match value {
+        toml::Value::String(text) => *text = text.replace("⟨⟩", form),
+        toml::Value::Array(items) => items.iter_mut().for_each(|item| put(item, form)),
+        _ => {}
+    }
 }
 
 /// What is wrong with a case.

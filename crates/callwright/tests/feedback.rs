@@ -5,10 +5,10 @@ mod broken_texts;
 
 use broken_texts::broken_texts;
 use callwright::{
-    Acceptance, Feedback, Outcome, Reason, Refusal, ShapeError, Trouble, Verdict, Violation, calls_or_error,
-    diagnose,
+    Acceptance, Coercion, Feedback, Outcome, Policy, Reason, Refusal, ShapeError, Trouble, Verdict,
+    Violation, calls_or_error, diagnose,
 };
-use callwright_json::{Diagnostic, Problem, Span};
+use callwright_json::{Diagnostic, Problem, Repair, RepairKind, Span};
 
 fn refusal(block: &str, reason: Reason) -> Refusal {
     Refusal {
@@ -377,4 +377,53 @@ fn any_text_has_a_place_inside_it() {
         assert!(callwright_json::strict(&feedback.tool_result()).is_ok(), "{text:?}");
         assert!(!feedback.to_string().is_empty() && feedback.error().starts_with("Tool call 1: "));
     }
+}
+
+/// A call that took these repairs.
+fn mended(dialect: &'static str, kinds: &[RepairKind]) -> Acceptance {
+    let repair = |&kind| Repair { kind, at: Span::at(0), put: "".into() };
+    Acceptance { dialect: dialect.into(), repairs: kinds.iter().map(repair).collect(), ..call() }
+}
+
+#[test]
+fn teaching_sends_back_what_healing_runs() {
+    let fenced = mended("json", &[RepairKind::DropFence, RepairKind::DropProse]);
+    let comma = mended("json", &[RepairKind::DropFence, RepairKind::DropComma]);
+    let expression = mended("json", &[RepairKind::SwapSyntax, RepairKind::SwapQuote]);
+    let positional = mended("json", &[RepairKind::SwapSyntax, RepairKind::AddKey]);
+    for policy in [Policy::Auto, Policy::Heal] {
+        assert!([&fenced, &comma, &expression, &positional].iter().all(|call| policy.admits(call)));
+    }
+    for policy in [Policy::Feedback, Policy::Strict] {
+        assert!(policy.admits(&mended("json", &[])) && policy.admits(&fenced) && policy.admits(&expression));
+        assert!(!policy.admits(&comma) && !policy.admits(&positional));
+        assert!(!policy.admits(&Acceptance { renamed_from: Some("RunCode".into()), ..mended("json", &[]) }));
+    }
+}
+
+#[test]
+fn names_go_both_ways() {
+    assert_eq!(Policy::named("feedback"), Some(Policy::Feedback));
+    assert_eq!(Policy::named("Feedback"), None);
+    assert_eq!(Policy::named(Policy::default().name()), Some(Policy::Auto));
+}
+
+#[test]
+fn a_name_as_tag_gets_the_note_about_tags_once() {
+    let note = "Note: Please use <function> tags, not function name tags";
+    let calls = [mended("toolname_tag", &[]), mended("toolname_tag", &[RepairKind::DropComma])];
+    let outcome = Outcome { verdicts: calls.map(Verdict::Accepted).into(), ..Outcome::default() };
+    assert_eq!(outcome.notes(), [note]);
+}
+
+#[test]
+fn other_repairs_are_named() {
+    assert_eq!(mended("json_fence", &[RepairKind::DropFence]).note(), None);
+    let mut call = mended("hermes", &[RepairKind::DropCloser, RepairKind::DropCloser]);
+    call.coercions = vec![Coercion { pointer: "/limit".into(), from: "\"5\"".into(), to: "5".into() }];
+    assert_eq!(
+        call.note().unwrap(),
+        "Note: Your call to run_code was mended before it ran (drop-closer 2 times, /limit was \"5\" and \
+         not 5): please send strict JSON"
+    );
 }

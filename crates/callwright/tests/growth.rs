@@ -210,3 +210,16 @@ fn what_is_held_takes_no_block_for_each_piece() {
         assert!(taken.count_total < 40, "{open}: {} blocks", taken.count_total);
     }
 }
+
+#[test]
+fn a_long_call_behind_many_open_ones_is_read() {
+    let tools =
+        ToolSet::from_json(r#"[{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}]"#)
+            .unwrap();
+    let open = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x}}</tool_call>\n".repeat(4_000);
+    let long = "a </tool_call>\\n <tool_call> of it. ".repeat(100);
+    let call = format!("<tool_call>{{\"name\": \"f\", \"arguments\": {{\"a\": \"{long}\"}}}}</tool_call>");
+    let outcome = parse(&tools, &format!("{open}{call}"), &[], &Context::default());
+    let last = outcome.calls().last().map(|call| call.arguments.len());
+    assert!(last.is_some_and(|len| long.len() < len), "{last:?}");
+}

@@ -197,3 +197,71 @@ fn the_deepest_values_need_little_stack() {
     });
     assert_eq!(check.unwrap().join().unwrap(), 0);
 }
+
+/// Does `text` fit a schema of one keyword?
+fn fits(keyword: &str, bound: &str, text: &str) -> bool {
+    check(format!("{{\"{keyword}\": {bound}}}").parse().unwrap(), text).is_empty()
+}
+
+#[test]
+fn numbers_are_ordered_by_value() {
+    let ascending = [
+        "-1e400",
+        "-123456789012345678901234567890.5",
+        "-123456789012345678901234567890",
+        "-2",
+        "-1.5",
+        "-1e-400",
+        "0",
+        "1e-400",
+        "0.1",
+        "0.10001",
+        "1",
+        "1.5e1",
+        "16",
+        "9007199254740993",
+        "9007199254740994",
+        "1e99999999999999999999",
+    ];
+    for (i, a) in ascending.iter().enumerate() {
+        for (j, b) in ascending.iter().enumerate() {
+            assert_eq!(fits("minimum", b, a), j <= i, "{a} {b}");
+            assert_eq!(fits("exclusiveMaximum", b, a), i < j, "{a} {b}");
+        }
+    }
+    assert!(fits("enum", "[1.50]", "15e-1") && fits("enum", "[-0]", "0.0e7"));
+}
+
+#[test]
+fn multiples_and_whole_numbers_are_known_in_any_spelling() {
+    for (number, divisor) in [
+        ("0", "7"),
+        ("-0.0", "0.1"),
+        ("21", "7"),
+        ("0.3", "0.1"),
+        ("-4.5", "1.5"),
+        ("0.0075", "0.0001"),
+        ("1e400", "5e-3"),
+        ("1e99999999999", "1024"),
+        ("123456789012345678901234567890", "10"),
+        ("1230", "1.23e1"),
+    ] {
+        assert!(fits("multipleOf", divisor, number), "{number} {divisor}");
+    }
+    for (number, divisor) in [
+        ("35", "10"),
+        ("0.00751", "0.0001"),
+        ("123456789012345678901234567891", "10"),
+        ("1e400", "7"),
+        ("1e308", "0.123456789"),
+        ("12.3", "123"),
+    ] {
+        assert!(!fits("multipleOf", divisor, number), "{number} {divisor}");
+    }
+    for whole in ["0", "-7", "5.0", "1.5e1", "1e400", "0.0", "100e-2", "-0"] {
+        assert!(fits("type", "\"integer\"", whole), "{whole}");
+    }
+    for fraction in ["0.5", "1.05e1", "1e-1", "1e-400", "12345678901234567890.5"] {
+        assert!(!fits("type", "\"integer\"", fraction), "{fraction}");
+    }
+}

@@ -482,3 +482,108 @@ fn own_dialects_are_spoken() {
         assert!(error.contains(says), "{error} | {says}");
     }
 }
+
+const MARKS: &[&str] = &[
+    "<|im_start|>",
+    "<|im_end|>",
+    "<tool_call>",
+    "</tool_call>",
+    "<tool_response>",
+    "</function_result>",
+    "<function=f>",
+    "[TOOL_CALLS]",
+    "[/INST]",
+    "<<SYS>>",
+    "<</SYS>>",
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<｜tool▁calls▁begin｜>",
+    "<think>",
+    "</s>",
+    "User:",
+    "ASSISTANT:",
+    "### Instruction",
+    "functools[",
+    ">>>get_weather\n",
+    "```tool_code",
+    "Action Input: {}",
+    "Action: ```json",
+    "action: [{",
+    "]~b]user",
+    "]<]minimax[>[<a>",
+    "<escape>",
+];
+
+/// Marks that are no marks where they stand alone, or that are found by what follows them.
+const WEAK: &[&str] = &["```", "\nObservation:", ">>>"];
+
+fn marks_of_calls() -> Vec<String> {
+    let dialects = Dialects::default();
+    let marks = dialects.iter().flat_map(|dialect| [&dialect.section, &dialect.call]);
+    marks.flat_map(|marks| marks.open.iter().chain(&marks.close)).map(ToString::to_string).collect()
+}
+
+/// P12: no mark by which any dialect is read survives.
+#[test]
+fn the_marks_of_all_dialects_are_parted() {
+    for mark in marks_of_calls().iter().filter(|mark| !WEAK.contains(&mark.as_str())) {
+        for text in [mark.clone(), mark.to_uppercase(), mark.replace('|', "｜"), format!("x\n{mark}")] {
+            let parted = neutralise(&text);
+            assert!(!parted.contains(&*text), "{text} in {parted}");
+            assert_eq!(restore(&parted), *text);
+        }
+    }
+}
+
+/// P12: no mark of a dialect or template survives in a text from outside.
+#[test]
+fn marks_are_parted_and_nothing_else_is_touched() {
+    for mark in MARKS {
+        let parted = neutralise(mark);
+        assert!(!parted.contains(mark), "{parted}");
+        assert_eq!(parted.len(), mark.len() + 1, "{parted}");
+        assert_eq!(restore(&parted), *mark);
+    }
+    for plain in [
+        "a < b",
+        "<div class=\"x\">",
+        "[1, 2]",
+        "user: bob",
+        "The User: bob",
+        "# Input",
+        "a\\b",
+        ">>> f(1)",
+        "] ~",
+        "```python",
+        "",
+    ] {
+        assert!(matches!(neutralise(plain), Cow::Borrowed(text) if text == plain), "{plain}");
+        assert!(matches!(restore(plain), Cow::Borrowed(text) if text == plain), "{plain}");
+    }
+}
+
+proptest! {
+    /// P12: what was parted can be joined again, whatever the text held before.
+    #[test]
+    fn parting_loses_nothing(
+        pieces in proptest::collection::vec(
+            prop_oneof![
+                proptest::sample::select(MARKS).prop_map(str::to_owned),
+                proptest::sample::select(&["<", "[", "\\", "/", "|", "\n", "\r", "User", ":", "###", " ", "<sys>"][..])
+                    .prop_map(str::to_owned),
+                ".{0,3}",
+            ],
+            0..12,
+        )
+    ) {
+        let text = pieces.concat();
+        let parted = neutralise(&text).into_owned();
+        for mark in MARKS.iter().filter(|mark| mark.starts_with(['<', '['])) {
+            prop_assert!(!parted.contains(mark), "{parted:?}");
+        }
+        prop_assert_eq!(restore(&parted), text.as_str());
+        // Parted twice, it is joined by joining twice.
+        let twice = neutralise(&parted);
+        prop_assert_eq!(restore(&twice), parted.as_str());
+    }
+}

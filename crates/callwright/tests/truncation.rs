@@ -203,3 +203,62 @@ fn what_could_have_gone_on_says_so() {
         }
     }
 }
+
+/// Is the call that comes of these native arguments accepted with an open end? `None` where it is refused.
+fn open_end(schema: &str, arguments: &str) -> Option<bool> {
+    let tools = format!(r#"[{{"name": "f", "parameters": {schema}}}]"#);
+    let tools = ToolSet::from_json(&tools).unwrap();
+    let context = Context { native: true, ..Context::default() };
+    let outcome = parse(&tools, "", &[NativeCall { id: None, name: "f", arguments }], &context);
+    outcome.calls().next().map(|call| call.open_end)
+}
+
+/// A bracket that the arguments need is not the list's, where the answer may have been cut.
+#[test]
+fn a_list_that_is_cut_is_no_call() {
+    let tools = r#"[{"name": "f", "parameters": {"required": ["to"], "properties": {
+        "to": {"type": "array", "items": {"type": "string"}}, "now": {"type": "boolean"}}}}]"#;
+    let tools = ToolSet::from_json(tools).unwrap();
+    let calls = |text: &str, finish_reason| {
+        let context = Context { finish_reason: Some(finish_reason), ..Context::default() };
+        let outcome = parse(&tools, text, &[], &context);
+        assert_eq!(outcome.verdicts.len(), 1, "{text}");
+        outcome.calls().count()
+    };
+    for finish_reason in ["stop", "length", "content_filter"] {
+        assert_eq!(calls("[f(to=['a']", finish_reason), 0, "{finish_reason}");
+        assert_eq!(calls("[f(to=['a'])", finish_reason), 1, "{finish_reason}");
+        assert_eq!(calls("[f(to=['a'])]", finish_reason), 1, "{finish_reason}");
+    }
+}
+
+#[test]
+fn an_end_is_open_where_the_schema_takes_more() {
+    let one = r#"{"type": "object", "properties": {"city": {"type": "string"}}}"#;
+    let two = r#"{"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}"#;
+    let list = r#"{"properties": {"to": {"type": "array", "items": {"type": "string"}}}}"#;
+    let pair = r#"{"properties": {"at": {"type": "array", "items": {"type": "string"}, "maxItems": 2}}}"#;
+    let nested = r#"{"properties": {"at": {"properties": {"x": {}, "y": {}}}}}"#;
+    for (schema, arguments, expected) in [
+        (one, r#"{"city": "Paris""#, Some(false)),
+        (one, r#"{"city": "Paris"}"#, Some(false)),
+        (two, r#"{"city": "Paris""#, Some(true)),
+        (two, r#"{"city": "Paris",}"#, Some(false)),
+        (two, r#"{"days": 2, "city": "Paris""#, Some(false)),
+        ("{}", r#"{"city": "Paris""#, Some(true)),
+        // Two brackets are missing.
+        (list, r#"{"to": ["Paris""#, None),
+        (list, r#"{"to": ["#, None),
+        (two, r#"{"city": "Paris","#, None),
+        // The list is closed, and nothing else is declared.
+        (list, r#"{"to": ["Paris"]"#, Some(false)),
+        (list, r#"{"to": ["Paris"}"#, Some(false)),
+        (pair, r#"{"at": ["a""#, None),
+        (pair, r#"{"at": ["a", "b""#, Some(false)),
+        (nested, r#"{"at": {"x": "1", "y": "2""#, Some(false)),
+        (nested, r#"{"at": {"y": "2""#, None),
+        (nested, r#"{"at": {"y": "2"}"#, Some(false)),
+    ] {
+        assert_eq!(open_end(schema, arguments), expected, "{arguments}");
+    }
+}

@@ -1,7 +1,7 @@
 //! How a dialect that was inferred is spoken to a model whose server drops the tools: the tools, the calls and the results
 //! stand as the template itself writes them.
 //!
-//! What the template writes goes in; out comes a [`Speech`]. A part of it that cannot be told from the template is the
+//! What the template writes goes in; out comes a [`PromptFormat`]. A part of it that cannot be told from the template is the
 //! general one. No text of it holds a mark that begins or ends a turn: the server writes those.
 
 mod calls;
@@ -10,7 +10,7 @@ mod results;
 mod system;
 
 use callwright::Dialect;
-use callwright::prompt::Speech;
+use callwright::prompt::PromptFormat;
 
 use crate::form::{Form, Samples};
 use crate::probe::{Manner, Probe};
@@ -23,8 +23,8 @@ pub(crate) fn of(
     samples: &Samples,
     form: &Form,
     record: &Dialect,
-) -> Speech {
-    let mut speech = Speech::of(record);
+) -> PromptFormat {
+    let mut speech = PromptFormat::of(record);
     if let Some(calls) = calls::calls(samples, form, &speech.calls) {
         speech.calls = calls;
     }

@@ -21,7 +21,7 @@ pub(crate) use self::records::{
     ANSWER_HEADS, ANY_CLOSER, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
 pub use self::set::Dialects;
-use crate::prompt::speech::Speech;
+use crate::prompt::speech::PromptFormat;
 use crate::syntax::{Text, Typing};
 
 /// The name of the dialect of calls that an upstream made natively, which stand in no text.
@@ -92,9 +92,9 @@ pub struct Dialect {
     /// What stands around the model's reasoning, besides what is known of all models.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasoning: Vec<Block>,
-    /// How it is spoken; [`Speech::of`] where there is none.
+    /// How it is spoken; [`PromptFormat::of`] where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub speech: Option<Speech>,
+    pub speech: Option<PromptFormat>,
 }
 
 impl Dialect {

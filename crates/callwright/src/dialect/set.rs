@@ -335,7 +335,6 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::Marks;
 
     #[test]
     fn every_opener_is_found_and_may_be_waited_for() {
@@ -359,40 +358,6 @@ mod tests {
         for (known, name) in Known::ALL {
             assert_eq!(dialects.known(known).name, name);
             assert!(dialects.is(dialects.known(known), known));
-        }
-    }
-
-    #[test]
-    fn built_in_names_are_unique_and_known() {
-        let dialects = Dialects::default();
-        for dialect in dialects.iter() {
-            let names = [&dialect.name].into_iter().chain(&dialect.aliases);
-            for name in names {
-                assert_eq!(dialects.iter().filter(|other| other.is_called(name)).count(), 1, "{name}");
-            }
-            assert!(dialect.kin.as_deref().is_none_or(|kin| dialects.iter().any(|d| d.name == kin)));
-        }
-    }
-
-    fn plain(name: &'static str) -> Dialect {
-        let open = vec!["@@call".into()];
-        Dialect { call: Marks { open, close: vec!["@@end".into()] }, ..Dialect::new(name) }
-    }
-
-    #[test]
-    fn models_are_known_by_patterns_and_one_s_own_come_first() {
-        let own = Dialect { models: vec!["*qwen3-32b*".into()], ..plain("a") };
-        let dialects = Dialects::new([own]).unwrap();
-        for (model, name) in [
-            ("Qwen/Qwen3-32B", Some("a")),
-            ("qwen3:8b", Some("hermes")),
-            ("Qwen/Qwen3-Coder-30B", Some("qwen3_coder")),
-            ("deepseek-ai/DeepSeek-V3.1", Some("deepseek_v31")),
-            ("deepseek-ai/DeepSeek-V3-0324", Some("deepseek_v3")),
-            ("nvidia/Llama-3_3-Nemotron-Super-49B", Some("nemotron_deci")),
-            ("", None),
-        ] {
-            assert_eq!(dialects.for_model(model).map(|dialect| &*dialect.name), name, "{model}");
         }
     }
 }

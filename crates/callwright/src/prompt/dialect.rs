@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::marks;
 use super::own_marks::OwnMarks;
-use super::speech::Speech;
+use super::speech::PromptFormat;
 use crate::dialect::{Dialect, Dialects};
 use crate::syntax::Text;
 
@@ -27,7 +27,7 @@ const UNKNOWN: &str = "json_bare";
 #[derive(Clone, Debug)]
 pub struct PromptDialect {
     name: Text,
-    speech: Arc<Speech>,
+    speech: Arc<PromptFormat>,
     dialects: Dialects,
     own_marks: Arc<OwnMarks>,
 }
@@ -64,7 +64,7 @@ impl PromptDialect {
     }
 
     fn with(dialects: &Dialects, dialect: &Dialect, own_marks: Arc<OwnMarks>) -> PromptDialect {
-        let speech = Arc::new(Speech::whole(dialect));
+        let speech = Arc::new(PromptFormat::whole(dialect));
         PromptDialect { name: dialect.name.clone(), speech, dialects: dialects.clone(), own_marks }
     }
 
@@ -74,7 +74,7 @@ impl PromptDialect {
     }
 
     /// How it is spoken.
-    pub fn speech(&self) -> &Speech {
+    pub fn speech(&self) -> &PromptFormat {
         &self.speech
     }
 

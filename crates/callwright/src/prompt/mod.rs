@@ -4,7 +4,7 @@
 //! anything that such a server would not know. Descriptions, names and results are other people's text: whatever
 //! stands in them, they cannot end the block that they stand in, begin a turn, or hold a mark of any dialect.
 //!
-//! How a dialect is spoken is data, a [`Speech`]; what reading makes of it is what was said.
+//! How a dialect is spoken is data, a [`PromptFormat`]; what reading makes of it is what was said.
 
 mod marks;
 mod own_marks;
@@ -24,7 +24,7 @@ pub use dialect::{PromptDialect, UnknownDialect, dialect_for};
 pub use example::{Example, Examples};
 pub use marks::{neutralise, restore};
 pub use messages::{Rendered, render_messages};
-pub use speech::{Arguments, Calls, Definition, Listing, Results, Speech};
+pub use speech::{Arguments, Calls, Definition, Listing, PromptFormat, Results};
 
 use std::borrow::Cow;
 

@@ -107,7 +107,7 @@ impl OwnMarks {
 mod tests {
     use super::*;
     use crate::dialect::{Argument, Dialect, Grammar, Marks};
-    use crate::prompt::speech::Speech;
+    use crate::prompt::speech::PromptFormat;
     use proptest::prelude::*;
 
     const PIECES: &[&str] = &[
@@ -130,7 +130,7 @@ mod tests {
 
     fn marks() -> OwnMarks {
         let open = |text: &'static str| Marks { open: vec![text.into()], close: vec!["abab".into()] };
-        let mut speech = Speech::of(&Dialect::new("b"));
+        let mut speech = PromptFormat::of(&Dialect::new("b"));
         speech.results.result = "got {content}--".into();
         let named = Dialect { call: open("[[call {name}]]"), ..Dialect::new("a") };
         let tagged = Dialect {

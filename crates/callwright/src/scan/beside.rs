@@ -45,38 +45,3 @@ impl Beside {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::BesideProse::{Above, Below, Between, Line, Sentence};
-    use crate::{Context, Delta, Scanner, ToolSet, parse};
-
-    #[test]
-    fn a_call_says_where_it_stands() {
-        let tools =
-            ToolSet::from_json(r#"[{"name": "f", "parameters": {"properties": {"a": {}}}}]"#).unwrap();
-        let call = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
-        for (text, stands) in [
-            ("⟨⟩", None),
-            ("<think>So.</think>⟨⟩", None),
-            ("\n\n⟨⟩\n", None),
-            ("Ich sehe nach.\n\n⟨⟩", Some(Above)),
-            ("⟨⟩\n\nすぐに。", Some(Below)),
-            ("我来看看：⟨⟩", Some(Line)),
-            ("Let me see. ⟨⟩", Some(Line)),
-            ("Vorher.\n\n⟨⟩\n\nNachher.", Some(Between)),
-            ("See ⟨⟩", Some(Sentence)),
-            ("Как видно, ⟨⟩", Some(Sentence)),
-        ] {
-            let text = text.replace("⟨⟩", call);
-            let outcome = parse(&tools, &text, &[], &Context::default());
-            let found: Vec<_> = outcome.calls().map(|call| call.beside_prose).collect();
-            assert_eq!(found, [stands], "{text}");
-            let mut scanner = Scanner::new(&tools, &Context::default());
-            let mut events = Vec::new();
-            text.chars().for_each(|c| scanner.feed(Delta::Text(c.encode_utf8(&mut [0; 4])), &mut events));
-            let outcome = scanner.finish(&mut events);
-            assert_eq!(outcome.calls().map(|call| call.beside_prose).collect::<Vec<_>>(), [stands], "{text}");
-        }
-    }
-}

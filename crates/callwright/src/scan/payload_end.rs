@@ -387,18 +387,4 @@ mod tests {
             assert!(read <= MOST_PER_BYTE * text.len(), "{read} of {unit:?}");
         }
     }
-
-    #[test]
-    fn a_long_call_behind_many_open_ones_is_read() {
-        let tools = ToolSet::from_json(TOOLS).unwrap();
-        let open = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x}}</tool_call>\n".repeat(4_000);
-        let long = "a </tool_call>\\n <tool_call> of it. ".repeat(100);
-        let call =
-            format!("<tool_call>{{\"name\": \"f\", \"arguments\": {{\"a\": \"{long}\"}}}}</tool_call>");
-        let mut scanner = Scanner::new(&tools, &Context::default());
-        scanner.text = format!("{open}{call}").into();
-        let outcome = scanner.finish(&mut Vec::new());
-        let last = outcome.calls().last().map(|call| call.arguments.len());
-        assert!(last.is_some_and(|len| long.len() < len), "{last:?}");
-    }
 }

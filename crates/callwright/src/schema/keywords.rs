@@ -123,31 +123,3 @@ pub(crate) fn local_pointer(reference: &str) -> Option<String> {
     }
     String::from_utf8(bytes).ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::json;
-
-    #[test]
-    fn references_into_the_document_are_pointers() {
-        assert_eq!(local_pointer("#").as_deref(), Some(""));
-        assert_eq!(local_pointer("#/$defs/a%25b").as_deref(), Some("/$defs/a%b"));
-        assert_eq!(local_pointer("#anchor"), None);
-        assert_eq!(local_pointer("http://example.com/x#/a"), None);
-    }
-
-    #[test]
-    fn what_is_inside_is_found_and_data_is_not() {
-        let schema = json!({
-            "properties": {"a": {"type": "string"}},
-            "items": [true, {"minimum": 1}],
-            "anyOf": [{"type": "null"}],
-            "dependencies": {"a": ["b"], "c": {"type": "object"}},
-            "enum": [{"type": "not a schema"}],
-        });
-        let found: Vec<(bool, &Value)> = inside(schema.as_object().unwrap()).collect();
-        assert_eq!(found.len(), 6);
-        assert_eq!(found.iter().filter(|(same, _)| *same).count(), 3);
-    }
-}

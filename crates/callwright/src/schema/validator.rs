@@ -577,30 +577,3 @@ fn shared_id(root: &Value) -> Option<&str> {
     }
     None
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::json;
-
-    #[test]
-    fn an_identity_belongs_to_one_part() {
-        for (twice, id) in [
-            (json!({"items": {"$id": "a"}, "not": {"$id": "./b/../a"}}), "a"),
-            (json!({"$id": "http://x.y/a/b", "items": {"$id": "c"}, "not": {"$id": "/a/c#"}}), "c"),
-            (
-                json!({"items": {"$id": "http://x.y/%7Ea"}, "not": {"$id": "HTTP://X.y:80/~a"}}),
-                "http://x.y/%7Ea",
-            ),
-            (json!({"$id": "u", "items": {"$id": "#a"}, "not": {"$id": "#a"}}), "#a"),
-        ] {
-            assert_eq!(shared_id(&twice), Some(id), "{twice}");
-        }
-        for once in [
-            json!({"$id": "#a", "items": {"$id": "b", "not": {"$id": "#a"}}}),
-            json!({"items": {"$id": "b"}, "not": {"$id": "c", "items": {"$id": "d/b"}}}),
-        ] {
-            assert_eq!(shared_id(&once), None, "{once}");
-        }
-    }
-}

@@ -278,32 +278,6 @@ mod tests {
     use super::*;
     use crate::value::Value;
 
-    fn resolved(declared: &[&str], written: &str) -> Option<String> {
-        let tools: Vec<_> = declared.iter().map(|name| crate::json!({"name": name})).collect();
-        let tool_set = ToolSet::from_value(&Value::from(tools)).unwrap();
-        let names = Names::new(&tool_set);
-        names.resolve(written).map(|tool| tool.name().to_owned())
-    }
-
-    #[test]
-    fn a_variant_that_one_tool_has_is_that_tool() {
-        let declared = ["get_weather", "math.hypot", "list-files", "cd", "a&b\"c"];
-        for (written, expected) in [
-            ("get_weather", "get_weather"),
-            ("getWeather", "get_weather"),
-            ("GET-WEATHER", "get_weather"),
-            ("get\\_weather", "get_weather"),
-            ("functions.get_weather", "get_weather"),
-            ("default_api.list_files", "list-files"),
-            ("math_hypot", "math.hypot"),
-            ("hypot", "math.hypot"),
-            ("cd<|channel|>commentary", "cd"),
-            ("a&amp;b&quot;c", "a&b\"c"),
-        ] {
-            assert_eq!(resolved(&declared, written).as_deref(), Some(expected), "{written}");
-        }
-    }
-
     #[test]
     fn a_tool_of_a_server_is_declared_under_both_names_or_its_own() {
         for (declared, expected) in [
@@ -319,31 +293,6 @@ mod tests {
             let tool_set = ToolSet::from_value(&Value::from(tools)).unwrap();
             let found = Names::new(&tool_set).resolve_of("weather", "get").map(|tool| tool.name().to_owned());
             assert_eq!(found.as_deref(), expected, "{declared:?}");
-        }
-    }
-
-    #[test]
-    fn what_two_tools_share_or_only_looks_alike_is_no_name() {
-        assert_eq!(resolved(&["a_b", "a.b"], "ab"), None);
-        assert_eq!(resolved(&["a.find", "b.find"], "find"), None);
-        for written in
-            ["get_wеather", "get_weather\u{200b}", "\u{202e}get_weather", "get_wether", "", "weather"]
-        {
-            assert_eq!(resolved(&["get_weather"], written), None, "{written:?}");
-        }
-        for written in [
-            "cd\u{a0}",
-            "\u{3000}cd",
-            "c\u{a0}d",
-            "../cd",
-            "/cd",
-            "./cd",
-            "cd/..",
-            "bin/cd",
-            "shell.cd",
-            "x:cd",
-        ] {
-            assert_eq!(resolved(&["cd"], written), None, "{written:?}");
         }
     }
 }

@@ -65,30 +65,3 @@ macro_rules! whole {
 }
 
 whole!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_numbers_of_json_are_numbers() {
-        for number in ["0", "-0", "1e400", "0.10", "-12.5E-3"] {
-            assert_eq!(Number::new(number).unwrap().as_str(), number);
-        }
-        for other in ["", "01", "+1", ".5", "1.", "NaN", "\"1\"", "[1]"] {
-            assert_eq!(Number::new(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_number_is_given_where_it_fits() {
-        let number = |text: &str| Number::new(text).unwrap();
-        assert_eq!(number("18446744073709551615").as_u64(), Some(u64::MAX));
-        assert_eq!(number("18446744073709551615").as_i64(), None);
-        assert_eq!(number("1.0").as_i64(), None);
-        assert_eq!(number("1.50").as_f64(), Some(1.5));
-        assert_eq!(number("1e400").as_f64(), None);
-        assert_eq!(Number::from_f64(f64::NAN), None);
-        assert_eq!(Number::from_f64(1.0).unwrap().as_str(), "1.0");
-    }
-}

@@ -492,3 +492,102 @@ fn of_a_long_text_in_tags_nothing_waits_but_the_end() {
         assert_eq!(outcome.calls().count(), 1, "{whole}");
     }
 }
+
+const CHECKED: &str = r#"[
+    {"name": "write", "parameters": {"type": "object", "required": ["path", "content"], "properties": {
+        "path": {"type": "string"}, "content": {"type": "string"}, "mode": {"enum": ["w", "a"]},
+        "lines": {"type": "array", "items": {"type": "integer"}}, "note": {"type": "string", "maxLength": 99}}}},
+    {"name": "one", "parameters": {"properties": {"a": {}, "b": {}}, "maxProperties": 1}},
+    {"name": "pair", "parameters": {"properties": {"a": {"type": "string"}}, "not": {"required": ["z"]}}}]"#;
+
+/// What goes out of the arguments `text`, whole and character by character.
+fn sent(tool: &str, text: &str) -> String {
+    let tools = ToolSet::from_json(CHECKED).unwrap();
+    let (whole, _) = run(&tools, tool, &[text], true);
+    let characters: Vec<String> = text.chars().map(String::from).collect();
+    let (pieces, _) = run(&tools, tool, &characters.iter().map(String::as_str).collect::<Vec<_>>(), true);
+    assert_eq!(pieces, whole, "{text}");
+    whole.unwrap_or_default()
+}
+
+#[test]
+fn a_string_goes_out_while_it_grows() {
+    let text = r#" {"path": "a.txt", "lines": [1, 2], "mode":"w", "content": "A text of some length"#;
+    assert_eq!(sent("write", text), text.trim_start());
+    let ended = format!(r#"{text}", "mode": "w"}}"#);
+    assert_eq!(sent("write", &ended), text.trim_start(), "nothing from the bare quote on");
+    let html = r#"{"path": "a.html", "content": "<!DOCTYPE html>\n<html lang="#;
+    assert_eq!(sent("write", html), html);
+    let any = r#"{"path": "a.txt", "content": "caf\u00e9 \ud83d\ude00 \\ \/ \" and so on"#;
+    assert_eq!(sent("write", any), any);
+}
+
+#[test]
+fn what_is_undecided_waits() {
+    let head = r#"{"path": "a.txt", "content": "A text of some length"#;
+    for tail in [
+        "\\",
+        "\\u",
+        "\\u00e",
+        "\\ud83d",
+        "\\ud83d\\",
+        "\\ud83d\\ude0",
+        "\\\"",
+        "\\\"}",
+        "\\\"}\\n}",
+        "}",
+        "], ",
+        "}",
+        ", ",
+        "\\\", ",
+    ] {
+        assert_eq!(sent("write", &format!("{head}{tail}")), head, "{tail}");
+    }
+    // What cannot be strict JSON, or stands for no character.
+    for tail in ["\n", "\\x41", "\\ude00", "\\ud83dx", "\\ud83d\\u0041", "\\u00g0", "\\\", \"mode\": \"w\"}"]
+    {
+        assert_eq!(sent("write", &format!("{head}{tail} and then more text")), head, "{tail}");
+    }
+}
+
+#[test]
+fn nothing_goes_out_behind_a_member_that_may_be_wrong() {
+    let content = r#""content": "A text of some length"#;
+    let path = r#"{"path": "a.txt"#;
+    for (head, certain) in [
+        (r#"{"path": "a.txt" "#, path),
+        (r#"{"path": 5, "#, ""),
+        (r#"{"path": "a" b.txt", "#, r#"{"path": "a"#),
+        (r#"{"path": "a.txt, "#, path),
+        (r#"{'path': "a.txt", "#, ""),
+        (r#"{"path": "a.txt", "mode": "r", "#, path),
+        (r#"{"path": "a.txt", "lines": ["1"], "#, path),
+        (r#"{"path": "a.txt", "lines": [1}, "#, path),
+        (r#"{"path": "a.txt", "path": "a.txt", "#, path),
+        (r#"{"p\u0061th": "a.txt", "#, ""),
+        (r#"{"path": "a.txt", "colour": "red", "#, path),
+        (r#"{"arguments": {"path": "a.txt", "#, ""),
+        (r#"[{"path": "a.txt", "#, ""),
+        (r#"write({"path": "a.txt", "#, ""),
+    ] {
+        assert_eq!(sent("write", &format!("{head}{content}")), certain, "{head}");
+    }
+}
+
+#[test]
+fn members_go_out_in_any_order() {
+    let late = r#"{"content": "A text of some length", "mode": "w", "path": "a path of some length"#;
+    assert_eq!(sent("write", late), late);
+    let ended = format!(r#"{late}"}}"#);
+    assert_eq!(sent("write", &ended), late, "a whole call waits for its verdict");
+}
+
+#[test]
+fn nothing_goes_out_where_the_text_or_the_rest_could_still_be_wrong() {
+    let head = r#"{"path": "a.txt", "content": "#;
+    assert_eq!(sent("write", &format!("{head}[\"A text")), r#"{"path": "a.txt"#, "it must be a string");
+    let note = r#"{"path": "a.txt", "content": "b", "note": "A text of some length"#;
+    assert_eq!(sent("write", note), r#"{"path": "a.txt", "content": "b"#, "a note may be too long");
+    assert_eq!(sent("one", r#"{"a": "A text of some length"#), "", "the number of members counts");
+    assert_eq!(sent("pair", r#"{"a": "A text of some length"#), "", "the tables do not say all");
+}

@@ -10,7 +10,7 @@ mod tags;
 use std::collections::HashMap;
 
 use super::{Anchor, Dialect, Grammar, NameAt, Trim, family};
-use crate::prompt::speech::{Speech, builtin};
+use crate::prompt::speech::{PromptFormat, builtin};
 use crate::syntax::Text;
 
 /// All of them. Those without an opener are found by the look of their payload.
@@ -19,7 +19,7 @@ pub(super) fn all() -> Vec<Dialect> {
     all.extend(named::all());
     all.extend(tags::all());
     all.extend(other::all());
-    let mut speeches: HashMap<&str, Speech> = builtin::all().collect();
+    let mut speeches: HashMap<&str, PromptFormat> = builtin::all().collect();
     for dialect in &mut all {
         dialect.models = family::patterns(&dialect.name);
         dialect.speech = speeches.remove(&*dialect.name);

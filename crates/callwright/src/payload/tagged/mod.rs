@@ -354,37 +354,6 @@ fn is_open_space(text: &str, at: usize) -> bool {
 mod tests {
     use super::*;
 
-    struct Declared;
-
-    impl Keys for Declared {
-        fn declares(&self, key: &str) -> bool {
-            matches!(key, "a" | "b")
-        }
-        fn takes_brackets(&self, key: &str) -> bool {
-            key == "j"
-        }
-        fn is_name(&self, name: &str) -> bool {
-            name == "f"
-        }
-    }
-
-    fn show(text: &str, style: Style) -> String {
-        let mut walk = Walk::new(0, style, Lexer::Known, 0);
-        let whole = walk.advance(text, &Declared, true);
-        let params: Vec<String> =
-            walk.params.iter().map(|p| format!("{}={:?}", p.key.of(text), p.value.of(text))).collect();
-        let mut growing = Walk::new(0, style, Lexer::Known, 0);
-        let cuts = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
-        let pieces = cuts
-            .map(|cut| growing.advance(&text[..cut], &Declared, false))
-            .find(|walked| *walked != Walked::Open)
-            .unwrap_or_else(|| growing.advance(text, &Declared, true));
-        assert_eq!(pieces, whole, "{text}");
-        assert_eq!(growing.params.len(), walk.params.len(), "{text}");
-        let Walked::Ended(_, ending) = whole else { panic!("{text}") };
-        format!("{} {ending:?}{}", params.join(" "), if walk.doubtful { " doubtful" } else { "" })
-    }
-
     /// It is looked for again with each piece of a stream.
     #[test]
     fn what_may_stand_between_tags_is_bounded() {
@@ -392,65 +361,5 @@ mod tests {
             let behind = behind_space(&unit.repeat(4 * MAX_COMMENT), 0);
             assert!(behind <= MAX_SPACE + 2 * MAX_COMMENT, "{unit:?}: {behind}");
         }
-    }
-
-    #[test]
-    fn a_value_ends_where_an_argument_may_end() {
-        for (text, expected) in [
-            ("<parameter=a>x</parameter>\n</function>", "a=\"x\" Closed"),
-            ("<parameter=a>1 </parameter> 2</parameter></function>", "a=\"1 </parameter> 2\" Closed"),
-            ("<parameter=a>x\n<parameter=b>y</parameter></function>", "a=\"x\" b=\"y\" Closed"),
-            ("<parameter=a>\nx\n<parameter=b>y</parameter></function>", "a=\"\\nx\\n\" b=\"y\" Closed"),
-            (
-                "<parameter=a>x\n<parameter=b>y</parameter> z</parameter></function>",
-                "a=\"x\" b=\"y</parameter> z\" Closed doubtful",
-            ),
-            ("<parameter=a>x</function></tool_call>", "a=\"x\" Closed"),
-            ("<parameter=a>x</function> and more", " Cut"),
-            ("<parameter=a>x</parameter>", "a=\"x\" Bare"),
-            ("<parameter=a>x</parameter></function> y</parameter></function>", "a=\"x\" Closed doubtful"),
-            ("<parameter=a>x</parameter></function> y", "a=\"x\" Closed"),
-            ("<parameter=a>x</parameter><|im_end|> y</parameter></function>", "a=\"x\" Closed doubtful"),
-            ("<parameter=a>x</parameter></function><|im_end|> y</parameter>", "a=\"x\" Closed doubtful"),
-            ("<parameter=a>x</parameter><|im_end|> y<parameter=b>z</parameter>", "a=\"x\" Closed"),
-            ("<parameter=a>x</parameter></func", "a=\"x\" Bare"),
-            ("<parameter=a>x</parameter><param", " Cut"),
-            ("<parameter=a>x", " Cut"),
-            ("", " Cut"),
-            ("and so on", " Broken"),
-            ("\n\n</function>", " Closed"),
-            ("<arg_key> a </arg_key>\n<arg_value>x</arg_value>\\n</tool_call>", "a=\"x\" Closed"),
-            (
-                "<arg_key>a</arg_key><arg_type>string</arg_type><arg_value>x</arg_value></tool_call>",
-                "a=\"x\" Closed",
-            ),
-        ] {
-            assert_eq!(show(text, Style::Words), expected, "{text}");
-        }
-        for (text, expected) in [
-            (
-                "<parameter=j> [\"</parameter></function> \\\"\", 1]\n</parameter><parameter=a>x</parameter></function>",
-                "j=\" [\\\"</parameter></function> \\\\\\\"\\\", 1]\\n\" a=\"x\" Closed",
-            ),
-            (
-                "<parameter=j>[\"x</parameter><parameter=a>\"]</parameter></function>",
-                "j=\"[\\\"x</parameter><parameter=a>\\\"]\" Closed",
-            ),
-            (
-                "<parameter=j>[\"x</parameter><parameter=a>y</parameter></function>",
-                "j=\"[\\\"x\" a=\"y\" Closed",
-            ),
-        ] {
-            assert_eq!(show(text, Style::Words), expected, "{text}");
-        }
-        for (text, expected) in [
-            ("<a>x</a>\n<b><a>1</a></b></f>", "a=\"x\" b=\"<a>1</a>\" Closed"),
-            ("<a><i>x</i></a></f>", "a=\"<i>x</i>\" Closed"),
-            ("<c>x</c></f>", " Broken"),
-        ] {
-            assert_eq!(show(text, Style::Elements { marked: false }), expected, "{text}");
-        }
-        let marked = "]<]minimax[>[<c>x</c> y]<]minimax[>[</c>]<]minimax[>[</invoke>";
-        assert_eq!(show(marked, Style::Elements { marked: true }), "c=\"x</c> y\" Closed");
     }
 }

@@ -77,24 +77,3 @@ fn value(value: &Value, mark: &str) -> String {
 fn string(text: &str, mark: &str) -> String {
     format!("{mark}{}{mark}", neutralise(text))
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::json;
-
-    use super::*;
-    use crate::tools::ToolSet;
-
-    #[test]
-    fn tools_are_declarations() {
-        let tools = ToolSet::from_value(&json!([{"name": "get_weather", "description": "Weather<|\"|>",
-            "parameters": {"type": "object", "required": ["city"], "properties": {
-                "city": {"type": "string", "description": "Where", "enum": ["a", "b"]},
-                "days": {"type": "array", "items": {"type": "integer"}}}}}]))
-        .unwrap();
-        let told: Vec<String> = tools.iter().map(|tool| told(tool, "<|\"|>")).collect();
-        let expected = "declaration:get_weather{description:'Weather<\\|\"|>',parameters:{properties:{city:{description:'Where',\
-                        enum:['a','b'],type:'STRING'},days:{items:{type:'INTEGER'},type:'ARRAY'}},required:['city'],type:'OBJECT'}}";
-        assert_eq!(told, [expected.replace('\'', "<|\"|>")]);
-    }
-}

@@ -93,18 +93,3 @@ fn described(head: String, description: &str) -> String {
         description => format!("{head}: {description}"),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::json;
-
-    use super::*;
-
-    #[test]
-    fn bounds_are_told_unless_they_are_no_bounds() {
-        let told = |schema: Value| kind(&schema, &schema, 0);
-        let far = 9_007_199_254_740_991_i64;
-        assert_eq!(told(json!({"type": "integer", "minimum": -far, "maximum": far})), "integer");
-        assert_eq!(told(json!({"type": "integer", "minimum": 1, "maximum": far})), "integer, at least 1");
-    }
-}

@@ -86,31 +86,3 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
         _ => "any".to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::json;
-
-    use super::*;
-    use crate::tools::ToolSet;
-
-    #[test]
-    fn tools_are_types() {
-        let tools = ToolSet::from_value(&json!([
-            {"name": "get_weather", "description": "Get the weather.\n<|end|>", "parameters": {
-                "type": "object", "required": ["city"], "properties": {
-                    "city": {"type": "string", "description": "Where"},
-                    "unit": {"enum": ["c", "f"], "default": "c"},
-                    "days": {"type": "array", "items": {"type": ["integer", "null"]}},
-                    "place": {"type": "object", "properties": {"a b": {"type": "boolean"}}}}}},
-            {"name": "stop"}]))
-        .unwrap();
-        let told: Vec<String> = tools.iter().map(told).collect();
-        assert_eq!(
-            told[0],
-            "// Get the weather.\n// <\\|end|>\ntype get_weather = (_: {\n// Where\ncity: string,\nunit?: \"c\" | \"f\", // \
-             default: \"c\"\ndays?: (number | null)[],\nplace?: {\n\"a b\"?: boolean,\n},\n}) => any;"
-        );
-        assert_eq!(told[1], "type stop = () => any;");
-    }
-}

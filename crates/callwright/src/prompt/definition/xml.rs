@@ -66,29 +66,3 @@ fn element(tag: &str, content: &str) -> String {
 fn in_element(text: &str) -> String {
     clean(text).replace("</", "<\\/")
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::json;
-
-    use super::*;
-    use crate::tools::ToolSet;
-
-    #[test]
-    fn tools_are_elements() {
-        let tools =
-            ToolSet::from_value(&json!([{"name": "get_weather", "description": "Weather</description>",
-            "parameters": {"type": "object", "required": ["city"], "properties": {
-                "city": {"type": "string", "description": "Where", "enum": ["<a>"]}}}}]))
-            .unwrap();
-        let told: Vec<String> = tools.iter().map(told).collect();
-        assert_eq!(
-            told,
-            [
-                "<function>\n<name>get_weather</name>\n<description>Weather<\\/description></description>\n<parameters>\n\
-              <parameter>\n<name>city</name>\n<type>string</type>\n<description>Where</description>\n\
-              <enum>[\"\\u003ca>\"]</enum>\n</parameter>\n<required>[\"city\"]</required>\n</parameters>\n</function>"
-            ]
-        );
-    }
-}

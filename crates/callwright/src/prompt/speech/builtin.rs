@@ -1,11 +1,13 @@
 //! The speeches of the dialects that are built in. The facts are those of the models' published chat templates and
 //! encoders; where there is none, only the form of a call is the dialect's own, and the speech says so.
 
-use super::{Arguments, Calls, Definition, Listing, Speech, elements, expressions, json, outside, tags};
+use super::{
+    Arguments, Calls, Definition, Listing, PromptFormat, elements, expressions, json, outside, tags,
+};
 use crate::syntax::Text;
 
 /// All of them, by the name of their dialect.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, Speech)> {
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, PromptFormat)> {
     let groups = [
         json::speeches(),
         outside::speeches(),
@@ -21,23 +23,28 @@ const GENERAL: &str = "# Tools\n\nYou may call these functions:\n<tools>\n{tools
                        exactly this, with the function's name and its arguments:\n{calls}\n";
 
 /// A speech with texts like those that the dialect's models know.
-pub(super) fn trained(system: &'static str) -> Speech {
-    Speech { trained: true, system: Text::Borrowed(system), ..Speech::default() }
+pub(super) fn trained(system: &'static str) -> PromptFormat {
+    PromptFormat { trained: true, system: Text::Borrowed(system), ..PromptFormat::default() }
 }
 
 /// The general speech.
-pub(super) fn general() -> Speech {
-    Speech { trained: false, ..trained(GENERAL) }
+pub(super) fn general() -> PromptFormat {
+    PromptFormat { trained: false, ..trained(GENERAL) }
 }
 
-impl Speech {
-    pub(super) fn listing(mut self, form: Definition, each: &'static str, between: &'static str) -> Speech {
+impl PromptFormat {
+    pub(super) fn listing(
+        mut self,
+        form: Definition,
+        each: &'static str,
+        between: &'static str,
+    ) -> PromptFormat {
         self.listing = Listing { form, each: Text::Borrowed(each), between: Text::Borrowed(between) };
         self
     }
 
     /// Calls, each on its own: what stands around one, and what between two.
-    pub(super) fn call(self, call: &'static str, between: &'static str) -> Speech {
+    pub(super) fn call(self, call: &'static str, between: &'static str) -> PromptFormat {
         self.section("", call, between, "")
     }
 
@@ -48,20 +55,20 @@ impl Speech {
         call: &'static str,
         between: &'static str,
         close: &'static str,
-    ) -> Speech {
+    ) -> PromptFormat {
         let arguments = std::mem::take(&mut self.calls.arguments);
         let [open, call, between, close] = [open, call, between, close].map(Text::Borrowed);
         self.calls = Calls { open, call, between, close, arguments };
         self
     }
 
-    pub(super) fn arguments(mut self, arguments: Arguments) -> Speech {
+    pub(super) fn arguments(mut self, arguments: Arguments) -> PromptFormat {
         self.calls.arguments = arguments;
         self
     }
 
     /// A result that the form itself assigns to its call: by its name, or by its place among the others.
-    pub(super) fn result(mut self, role: &'static str, result: &'static str) -> Speech {
+    pub(super) fn result(mut self, role: &'static str, result: &'static str) -> PromptFormat {
         self.results.role = Text::Borrowed(role);
         self.results.label = Text::Borrowed("");
         self.results.result = Text::Borrowed(result);
@@ -74,14 +81,14 @@ impl Speech {
         open: &'static str,
         between: &'static str,
         close: &'static str,
-    ) -> Speech {
+    ) -> PromptFormat {
         [self.results.open, self.results.between, self.results.close] =
             [open, between, close].map(Text::Borrowed);
         self
     }
 
     /// Each result is named in front of it.
-    pub(super) fn labelled(mut self) -> Speech {
+    pub(super) fn labelled(mut self) -> PromptFormat {
         self.results.label = Text::Borrowed("Result of {name}:\n");
         self
     }

@@ -1,10 +1,10 @@
 //! Dialects in which arguments are elements named for them, or objects with strings of their own.
 
 use super::builtin::{general, trained};
-use super::{Arguments, Definition, Speech};
+use super::{Arguments, Definition, PromptFormat};
 use crate::syntax::Text;
 
-pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
+pub(super) fn speeches() -> Vec<(&'static str, PromptFormat)> {
     vec![
         (
             "minimax_m3",

@@ -1,9 +1,9 @@
 //! Dialects in which a call is an expression of Python.
 
 use super::builtin::trained;
-use super::{Arguments, Definition, Speech};
+use super::{Arguments, Definition, PromptFormat};
 
-pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
+pub(super) fn speeches() -> Vec<(&'static str, PromptFormat)> {
     vec![
         (
             "pythonic",

@@ -1,12 +1,12 @@
 //! Dialects in which a call is one JSON value with the name in it.
 
 use super::builtin::{general, trained};
-use super::{Definition, Speech};
+use super::{Definition, PromptFormat};
 
 /// `{"name": "f", "arguments": {…}}`
 const CALL: &str = "{\"name\": {json_name}, \"arguments\": {arguments}}";
 
-pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
+pub(super) fn speeches() -> Vec<(&'static str, PromptFormat)> {
     vec![
         (
             "hermes",
@@ -49,7 +49,7 @@ pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
         ),
         (
             "function_json",
-            Speech { trained: false, ..trained(
+            PromptFormat { trained: false, ..trained(
                 "To use a tool, you MUST respond with this EXACT format:\n\
                  <function>{\"name\": \"tool_name\", \"parameters\": {...}}</function>\n\
                  \n\
@@ -214,7 +214,7 @@ pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
         // The form is what counts with small models, so it stands last; and they do better with words than with schemas.
         (
             "json_bare",
-            Speech { trained: false, ..trained(
+            PromptFormat { trained: false, ..trained(
                 "You can call these tools:\n\n{tools}\n\n{otherwise}To call a tool, answer with JSON only, with values \
                  from the conversation.{several}\n{calls}\n",
             ) }

@@ -30,7 +30,7 @@ const MAX_SPEECH: usize = 1 << 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct Speech {
+pub struct PromptFormat {
     /// Do these texts have the form that the dialect's models were trained on? Where nobody has published one, the calls
     /// have the dialect's own form, and the rest a general one.
     pub trained: bool,
@@ -46,9 +46,9 @@ pub struct Speech {
     pub results: Results,
 }
 
-impl Speech {
+impl PromptFormat {
     /// The general speech, with calls in the form that the markers of `dialect` give them.
-    pub fn of(dialect: &Dialect) -> Speech {
+    pub fn of(dialect: &Dialect) -> PromptFormat {
         let first = |marks: &[Text]| marks.first().cloned().unwrap_or_default().into_owned();
         let (open, close) = (first(&dialect.call.open), first(&dialect.call.close));
         let arguments = match dialect.arguments {
@@ -77,12 +77,12 @@ impl Speech {
             close: first(&dialect.section.close).into(),
             arguments,
         };
-        Speech { calls, ..builtin::general() }
+        PromptFormat { calls, ..builtin::general() }
     }
 
-    /// The speech of `dialect`, in which what it does not say is as in [`Speech::of`].
-    pub(crate) fn whole(dialect: &Dialect) -> Speech {
-        let general = Speech::of(dialect);
+    /// The speech of `dialect`, in which what it does not say is as in [`PromptFormat::of`].
+    pub(crate) fn whole(dialect: &Dialect) -> PromptFormat {
+        let general = PromptFormat::of(dialect);
         let Some(mut speech) = dialect.speech.clone() else { return general };
         if speech.calls.call.is_empty() {
             speech.calls = general.calls;
@@ -95,7 +95,7 @@ impl Speech {
 
     /// What keeps it from being used.
     pub(crate) fn check(&self) -> Result<(), (&'static str, DialectProblem)> {
-        let Speech { system, listing, calls, results, .. } = self;
+        let PromptFormat { system, listing, calls, results, .. } = self;
         let argument = match &calls.arguments {
             Arguments::Tags(text) | Arguments::Elements(text) | Arguments::Relaxed(text) => Some(text),
             Arguments::Json | Arguments::Python(_) => None,

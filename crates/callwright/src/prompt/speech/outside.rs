@@ -1,9 +1,9 @@
 //! Dialects in which the name stands outside of the arguments, which are JSON.
 
 use super::builtin::{general, trained};
-use super::{Definition, Speech};
+use super::{Definition, PromptFormat};
 
-pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
+pub(super) fn speeches() -> Vec<(&'static str, PromptFormat)> {
     vec![
         (
             "solar",
@@ -123,7 +123,7 @@ pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
         ),
         (
             "react",
-            Speech { trained: false, ..trained(
+            PromptFormat { trained: false, ..trained(
                 "Answer the user as well as you can. You can use these tools:\n\n{tools}\n\nTo use one, write its name and \
                  its input as JSON, and stop:\n{calls}\nIts result comes back as an Observation. Where no tool is needed \
                  any more, write:\nFinal Answer: the answer to the user\n",

@@ -1,7 +1,7 @@
 //! Dialects in which each argument is raw text between tags.
 
 use super::builtin::{general, trained};
-use super::{Arguments, Definition, Speech};
+use super::{Arguments, Definition, PromptFormat};
 use crate::syntax::Text;
 
 const PARAMETER_LINE: &str = "<parameter name=\"{key}\">{value}</parameter>\n";
@@ -18,7 +18,7 @@ fn tags(template: &'static str) -> Arguments {
     Arguments::Tags(Text::Borrowed(template))
 }
 
-pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
+pub(super) fn speeches() -> Vec<(&'static str, PromptFormat)> {
     let mut speeches = named_parameters();
     speeches.extend(invocations());
     speeches.extend(pairs());
@@ -26,7 +26,7 @@ pub(super) fn speeches() -> Vec<(&'static str, Speech)> {
 }
 
 /// `<parameter=a>x</parameter>`
-fn named_parameters() -> Vec<(&'static str, Speech)> {
+fn named_parameters() -> Vec<(&'static str, PromptFormat)> {
     vec![
         (
             "qwen3_coder",
@@ -53,7 +53,7 @@ fn named_parameters() -> Vec<(&'static str, Speech)> {
 }
 
 /// `<invoke name="f"><parameter name="a">x</parameter></invoke>`
-fn invocations() -> Vec<(&'static str, Speech)> {
+fn invocations() -> Vec<(&'static str, PromptFormat)> {
     let dsml = |open, call, argument, close, result| {
         trained(DSML)
             .listing(Definition::Function, "{tool}", "\n")
@@ -120,7 +120,7 @@ fn invocations() -> Vec<(&'static str, Speech)> {
         ),
         (
             "deepseek_v41",
-            Speech { trained: false, ..dsml(
+            PromptFormat { trained: false, ..dsml(
                 "<｜DSML｜ calls>\n",
                 "<｜DSML｜ invoke name=\"{name}\">\n{arguments}</｜DSML｜ invoke>",
                 "<｜DSML｜ parameter name=\"{key}\" string=\"{is_text}\">{value}</｜DSML｜ parameter>\n",
@@ -206,7 +206,7 @@ fn invocations() -> Vec<(&'static str, Speech)> {
 }
 
 /// `<arg_key>a</arg_key><arg_value>x</arg_value>`
-fn pairs() -> Vec<(&'static str, Speech)> {
+fn pairs() -> Vec<(&'static str, PromptFormat)> {
     let glm = || {
         trained(
             "# Tools\n\nYou may call one or more functions for the user. Their definitions stand within \

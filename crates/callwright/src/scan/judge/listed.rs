@@ -50,37 +50,3 @@ pub(super) fn keywords(arguments: &str, tool: &Tool) -> Option<String> {
     }
     (value.kind() == Kind::Array && !texts.is_empty()).then(|| format!("({})", texts.join(", ")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tools::ToolSet;
-
-    #[test]
-    fn keyword_arguments_are_told_from_other_elements() {
-        let tool_set =
-            ToolSet::from_json(r#"[{"name": "f", "parameters": {"properties": {"a": {}, "b": {}}}}]"#);
-        let tool_set = tool_set.unwrap();
-        let tool = tool_set.get("f").unwrap();
-        for (text, expected) in [
-            ("a=1", Some(true)),
-            ("a = 1", Some(true)),
-            ("'a=1'", Some(true)),
-            ("'a': 1", Some(true)),
-            ("a == 1", Some(false)),
-            ("a: 1", Some(false)),
-            ("c=1", Some(false)),
-            ("'g', 'h'", Some(false)),
-            ("a", None),
-            ("'a'", None),
-            ("a =", None),
-        ] {
-            assert_eq!(begin(text, 0, tool), expected, "{text}");
-        }
-        assert_eq!(as_call("'a=1', 'b=\"x\"'", tool), "(a=1, b=\"x\")");
-        assert_eq!(as_call("'a=1, b=[2]'", tool), "(a=1, b=[2])");
-        assert_eq!(as_call("'a': 1, 'b': 'c=d'", tool), "('a': 1, 'b': 'c=d')");
-        assert_eq!(keywords("'x', 'a=1'", tool), None);
-        assert_eq!(keywords("a=None, b=1", tool), None);
-    }
-}

@@ -355,106 +355,21 @@ mod tests {
     use crate::scan::segment::prose::Found;
     use crate::tools::ToolSet;
 
-    /// What texts are made of: calls, what is nearly one, and what is none.
-    const PIECES: &[&str] = &[
-        "get_weather",
-        "f",
-        "f(a=1)",
-        "print(f())",
-        " ",
-        "  ",
-        "\n",
-        "\n\n  ",
-        "to=f",
-        "to=",
-        "function call",
-        "function",
-        " call",
-        "<|role_sep|>",
-        "<|channel|>",
-        "{",
-        "{\"name\": \"f\"}",
-        "[",
-        "functools[",
-        "[ARGS]",
-        "[TOOL_CALLS]",
-        "Action: f\nAction Input: x",
-        "Action:",
-        "`",
-        "```",
-        "```json\n",
-        "\"",
-        "'",
-        "it's ",
-        "don't",
-        "\"f\": {",
-        "\"f\" is",
-        "\"f\", {",
-        "\"f\"(a=1)",
-        "\"f\", ",
-        "'f', \"arguments\": {",
-        "`f` is",
-        "`f`. ",
-        "`f`(a=1)",
-        "`f`\n",
-        "`f` json{",
-        "``",
-        "<",
-        "<f>",
-        "</f>",
-        "<tool_call>",
-        "<think>",
-        ">>>f\n{",
-        ">",
-        "]<]minimax[>[",
-        "]",
-        ":",
-        "# a",
-        "\n# ",
-        "\n## User",
-        "\n### User",
-        "\n  \"\"\"\n",
-        "\nUser: x",
-        "x = f(",
-        "return f(",
-        "commentary to=f {",
-        "call:f{",
-        "call:f json{",
-        "f:0{",
-        "f json{",
-        "f<arg_key>",
-        "f\\n<arg_key>",
-        "user: x",
-        "word",
-        "\nThe next ",
-        "\nf word ",
-        "\nf json{",
-        "\nf code",
-        "\nf, and ",
-        "\n- **f**: ",
-        "\n- f: ",
-        "\nf **",
-        "\nf can",
-        "`f`, json",
-        "\nassert x",
-        "\ndef test_f",
-        "\nanalysis to=f",
-        "\nawait f(",
-        "a longer sentence, with a comma. ",
-        "é",
-        "北京",
-        "(",
-        ")",
-        ";",
-        "=",
-        ".",
-        ",",
-    ];
+    /// What texts are made of, with `¦` between: calls, what is nearly one, and what is none.
+    const PIECES: &str = "get_weather¦f¦f(a=1)¦print(f())¦ ¦  ¦\n¦\n\n  ¦to=f¦to=¦function call¦function¦ call¦<|role_sep|>¦\
+        <|channel|>¦{¦{\"name\": \"f\"}¦[¦functools[¦[ARGS]¦[TOOL_CALLS]¦Action: f\nAction Input: x¦Action:¦\
+        `¦```¦```json\n¦\"¦'¦it's ¦don't¦\"f\": {¦\"f\" is¦\"f\", {¦\"f\"(a=1)¦\"f\", ¦'f', \"arguments\": {¦\
+        `f` is¦`f`. ¦`f`(a=1)¦`f`\n¦`f` json{¦``¦<¦<f>¦</f>¦<tool_call>¦<think>¦>>>f\n{¦>¦]<]minimax[>[¦]¦:¦\
+        # a¦\n# ¦\n## User¦\n### User¦\n  \"\"\"\n¦\nUser: x¦x = f(¦return f(¦commentary to=f {¦call:f{¦\
+        call:f json{¦f:0{¦f json{¦f<arg_key>¦f\\n<arg_key>¦user: x¦word¦\nThe next ¦\nf word ¦\nf json{¦\
+        \nf code¦\nf, and ¦\n- **f**: ¦\n- f: ¦\nf **¦\nf can¦`f`, json¦\nassert x¦\ndef test_f¦\
+        \nanalysis to=f¦\nawait f(¦a longer sentence, with a comma. ¦é¦北京¦(¦)¦;¦=¦.¦,";
 
     /// Where a call or anything else but prose may begin, or may have begun when more has come, it is looked closely.
     #[test]
     fn nothing_begins_outside_of_a_stretch() {
         let tool_set = ToolSet::from_json(r#"[{"name": "f"}, {"name": "get_weather"}]"#).unwrap();
+        let pieces: Vec<&str> = PIECES.split('¦').collect();
         let mut state = 5_u64;
         let mut below = |n: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -463,7 +378,7 @@ mod tests {
         let made =
             parse(&tool_set, "<tool_call>{\"name\": \"f\"}</tool_call>", &[], &Context::default()).verdicts;
         for _ in 0..20_000 {
-            let text: String = (0..1 + below(9)).map(|_| PIECES[below(PIECES.len())]).collect();
+            let text: String = (0..1 + below(9)).map(|_| pieces[below(pieces.len())]).collect();
             let mut is_near = vec![false; text.len() + 1];
             let mut at = 0;
             while at < text.len() {
