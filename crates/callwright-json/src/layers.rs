@@ -172,6 +172,9 @@ fn without_prefix(text: &str) -> Option<String> {
 /// The text without the numbers that its lines begin with: `1: {`, ` 2 | "a": 1`.
 fn without_numbers(text: &str) -> Option<String> {
     let is_apart = |c: char| c.is_whitespace() || matches!(c, ':' | '.' | '|' | ')' | '→');
+    if !text.trim_start_matches(' ').starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let mut out = String::with_capacity(text.len());
     let mut last = None;
     for line in text.split_inclusive('\n') {

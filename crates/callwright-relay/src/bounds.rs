@@ -37,8 +37,7 @@ fn n_open(schema: &Value) -> u64 {
 }
 
 fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
-    let member = |key: &&str| schema.get(*key);
-    let alone = ALONE.iter().filter_map(move |key| member(key));
+    let alone = ALONE.iter().filter_map(|key| schema.get(*key));
     let lists = LISTS.iter().filter_map(move |key| schema.get(*key)?.as_array()).flatten();
     let named = NAMED.iter().filter_map(move |key| schema.get(*key)?.as_object());
     alone.chain(lists).chain(named.flat_map(Map::values))

@@ -323,7 +323,7 @@ fn a_name_goes_out_before_its_long_argument() {
         let open = open.replace("NAME", "write_file");
         let head = r#"{"path": "a.py", "content": "print('hello')\nprint('world')"#;
         let (sent, _) = run_text(&tools, &[&format!("{open}{{\"path\": \"a.py\",")], true);
-        assert_eq!(sent, [(0, "write_file".to_owned(), String::new())], "{open}");
+        assert_eq!(sent, [(0, "write_file".to_owned(), r#"{"path": "a.py"#.to_owned())], "{open}");
         let (sent, outcome) = run_text(&tools, &[&format!("{open}{head}\"}}{close}")], true);
         assert_eq!(sent, [(0, "write_file".to_owned(), head.to_owned())], "{open}");
         assert_eq!(outcome.calls().next().unwrap().arguments, format!("{head}\"}}"), "{open}");
