@@ -2,7 +2,7 @@
 // at, `{name, differences, seconds}`, and `done` at the end.
 import { chromium } from 'playwright-core';
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 
 const [line] = await new Promise((resolve) => createInterface({ input: process.stdin }).once('line', (...l) => resolve(l)));
@@ -287,7 +287,10 @@ await look('no-script', async (same, holds) => {
 
 // Another process writes to the same store: a session at a terminal, whose user says yes.
 async function agent(says, session) {
-  const args = ['chat', '--upstream', `${task.upstream}/v1`, '--model', 'scripted', '--policy', 'feedback',
+  // Its tools stand in the words of its requests.
+  const config = `${task.screenshots}/agent.toml`;
+  await writeFile(config, '[[models]]\npattern = "scripted"\nmode = "prompt"\n');
+  const args = ['chat', '--config', config, '--upstream', `${task.upstream}/v1`, '--model', 'scripted', '--policy', 'feedback',
     '--session', session, '--store', task.store, '--workspace', task.workspace];
   const env = { ...process.env, XDG_STATE_HOME: `${task.screenshots}/state` };
   const running = spawn(task.callwright, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
