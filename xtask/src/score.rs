@@ -140,7 +140,16 @@ impl Scorer {
             for (law, floor) in [("valid", 100.0), ("closer", 100.0), ("meant", 99.0), ("shown", 99.5)] {
                 table.at_least(&format!("laws, {seed}, {law}: right %"), figure(law, "right")?, floor);
             }
-            for law in ["cut-stop", "cut-limit"] {
+            for (law, floor) in [("marks-json", 98.5), ("marks-tags", 92.0), ("backslash", 99.0)] {
+                table.at_least(&format!("laws, {seed}, {law}: right %"), figure(law, "right")?, floor);
+            }
+            // One text has a letter more before a whole closer: it is exact by its grammar.
+            table.at_most(
+                &format!("laws, {seed}, marks-tags: wrong %"),
+                figure("marks-tags", "wrong")?,
+                0.43,
+            );
+            for law in ["cut-stop", "cut-limit", "marks-json", "backslash"] {
                 table.at_most(&format!("laws, {seed}, {law}: wrong %"), figure(law, "wrong")?, 0.0);
             }
         }
@@ -161,7 +170,7 @@ impl Scorer {
                 at.and_then(|at| words.get(at)).with_context(|| format!("not understood: {report}"))?;
             Ok(figure.parse()?)
         };
-        table.at_least("public reports: as expected %", behind("expected")?, 93.0);
+        table.at_least("public reports: as expected %", behind("expected")?, 95.5);
         table.at_most("public reports: wrong calls", behind("calls")?, 5.0);
         Ok(())
     }
