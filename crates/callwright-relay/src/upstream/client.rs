@@ -185,9 +185,7 @@ impl Upstream {
         body: Bytes,
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
-        let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
-        let mut headers = self.headers.clone();
-        headers::forward(client_headers, &mut headers);
+        let (uri, headers) = self.forwarded(path, client_headers)?;
         self.ask(Method::POST, uri, headers, body, self.config.retries).await
     }
 
@@ -202,14 +200,20 @@ impl Upstream {
         body: Bytes,
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
-        let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
-        let mut headers = self.headers.clone();
-        headers::forward(client_headers, &mut headers);
+        let (uri, mut headers) = self.forwarded(path, client_headers)?;
         if let Some(kind) = client_headers.get(header::CONTENT_TYPE) {
             headers.insert(header::CONTENT_TYPE, kind.clone());
         }
         let retries = if method == Method::POST { self.config.retries } else { 0 };
         self.ask(method, uri, headers, body, retries).await
+    }
+
+    /// Where a request of a client goes, and with which headers.
+    fn forwarded(&self, path: &str, client_headers: &HeaderMap) -> Result<(Uri, HeaderMap), UpstreamError> {
+        let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
+        let mut headers = self.headers.clone();
+        headers::forward(client_headers, &mut headers);
+        Ok((uri, headers))
     }
 
     /// Asks for `path` below the base URL: `/models`. Never asks twice.

@@ -3,6 +3,7 @@
 //! The payload has a reader of its own. Here only the marks in front of it and behind it are looked for, with their slips.
 
 use super::edit::{MOST, ends_within};
+use super::fold::Folded;
 use super::form::{folded, marks, word_at};
 use super::lexemes::{ONE_EDIT, TWO_EDITS};
 use crate::dialect::Grammar;
@@ -19,6 +20,9 @@ pub(crate) struct Frame {
     /// Call expressions begin with the name of a tool, or with a bracket.
     begins_with_name: bool,
 }
+
+/// So many blanks may stand between the marks.
+const ROOM: usize = 16;
 
 /// Marks that stand before a payload, whole or broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,16 +67,16 @@ impl Frame {
     }
 
     /// The marks in front of a payload of one of the tools of these `names` with which `text` begins, if nothing but blanks
-    /// is between them and the payload. `text` is folded, and `letters` are as they are.
-    pub(crate) fn fronts(&self, text: &[char], letters: &[char], names: &[&str]) -> Vec<Front> {
-        let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.get(at));
+    /// is between them and the payload.
+    pub(super) fn fronts(&self, text: &Folded, names: &[&str]) -> Vec<Front> {
+        let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.folded.get(at));
         let begins_payload = |at: usize| {
-            let at = behind_blanks(letters, at);
-            matches!(letters.get(at), Some('{' | '[')) || self.begins_with_name && name_starts(at)
+            let at = text.behind_blanks(at);
+            matches!(text.letters.get(at), Some('{' | '[')) || self.begins_with_name && name_starts(at)
         };
         let mut fronts = Vec::new();
         for whole in self.openers(names) {
-            let ends = spelt_ends(&whole, text, letters);
+            let ends = spelt_ends(&whole, text, 0);
             let ends = ends.into_iter().filter(|(end, _)| begins_payload(*end));
             let least = ends.min_by_key(|(_, edits)| *edits);
             fronts.extend(least.map(|(end, edits)| Front { edits, end, whole }));
@@ -83,8 +87,8 @@ impl Frame {
     }
 
     /// May `text`, all of which is there so far, still begin with such marks?
-    pub(crate) fn may_grow(&self, text: &[char], names: &[&str]) -> bool {
-        let text: Vec<char> = text.iter().copied().filter(|c| !c.is_whitespace()).collect();
+    pub(super) fn may_grow(&self, text: &Folded, names: &[&str]) -> bool {
+        let text: Vec<char> = text.folded.iter().copied().filter(|c| !c.is_whitespace()).collect();
         self.openers(names).any(|whole| {
             let whole: Vec<char> = folded(&whole).into_iter().filter(|c| !c.is_whitespace()).collect();
             // All of it is the beginning of them, or all of them.
@@ -94,20 +98,14 @@ impl Frame {
     }
 
     /// The most letters in front of a payload, without a name.
-    pub(crate) fn longest(&self) -> usize {
-        /// Blanks between marks.
-        const ROOM: usize = 16;
+    pub(super) fn longest(&self) -> usize {
         self.before.chars().count() + self.between.as_ref().map_or(0, |mark| mark.chars().count()) + ROOM
     }
 
-    /// The place behind a broken closer at `from`, and how many letters of it are wrong.
-    pub(crate) fn closer(&self, text: &[char], letters: &[char], from: usize) -> Option<(usize, usize)> {
-        if self.close.is_empty() {
-            return None;
-        }
-        let from = behind_blanks(letters, from);
-        let ends = spelt_ends(&self.close, text.get(from..)?, letters.get(from..)?);
-        ends.into_iter().min_by_key(|(_, edits)| *edits).map(|(end, edits)| (from + end, edits))
+    /// The place behind the closer with which `text` begins, in letters, and how many of them are wrong.
+    pub(super) fn closer(&self, text: &Folded) -> Option<(usize, usize)> {
+        let ends = (!self.close.is_empty()).then(|| spelt_ends(&self.close, text, text.behind_blanks(0)))?;
+        ends.into_iter().min_by_key(|(_, edits)| *edits)
     }
 
     fn openers<'n>(&'n self, names: &'n [&str]) -> impl Iterator<Item = String> + 'n {
@@ -120,27 +118,23 @@ impl Frame {
     }
 }
 
-/// For each end in `text`, how many edits make its beginning up to there of `whole`, whatever blanks stand between its marks.
-fn spelt_ends(whole: &str, text: &[char], letters: &[char]) -> Vec<(usize, usize)> {
+/// For each end in `text`, how many edits make what stands from `from` up to there of `whole`, whatever blanks stand between
+/// its marks.
+fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize, usize)> {
     let len = whole.chars().count();
     let most = if TWO_EDITS <= len { 2 } else { usize::from(ONE_EDIT <= len) };
-    let mut ends = vec![(0, 0)];
+    let mut ends = vec![(from, 0)];
     for mark in marks(whole) {
         let mark = folded(&mark);
         let mut next: Vec<(usize, usize)> = Vec::new();
-        for (from, spent) in ends {
-            let from = if from == 0 { 0 } else { behind_blanks(letters, from) };
-            let found = ends_within(&mark, text.get(from..).unwrap_or(&[]), most - spent);
-            next.extend(found.into_iter().map(|(end, edits)| (from + end, spent + edits)));
+        for (at, spent) in ends {
+            let at = if at == from { from } else { text.behind_blanks(at) };
+            let found = ends_within(&mark, text.folded.get(at..).unwrap_or(&[]), most - spent);
+            next.extend(found.into_iter().map(|(end, edits)| (at + end, spent + edits)));
         }
         next.sort_unstable();
         next.dedup_by_key(|(end, _)| *end);
         ends = next;
     }
     ends
-}
-
-fn behind_blanks(letters: &[char], at: usize) -> usize {
-    let rest = letters.get(at..).unwrap_or(&[]);
-    at + rest.iter().take_while(|letter| letter.is_whitespace()).count()
 }

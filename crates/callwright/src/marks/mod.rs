@@ -113,37 +113,34 @@ pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> 
 
 /// The same for the marks around a payload that is no marks.
 pub(crate) fn begins_frame(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Begins {
-    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
-    let longest = frame.longest() + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let text = text.char_indices().nth(longest).map_or(text, |(to, _)| text.get(..to).unwrap_or(text));
-    let text = Folded::of(text, 0);
-    match frame.fronts(&text.folded, &text.letters, &names).first() {
+    let (names, longest, text) = front_of(text, frame, tool_set);
+    match frame.fronts(&text, &names).first() {
         Some(front) if front.edits == 0 => Begins::No,
         Some(_) => Begins::Yes,
-        None if !end && text.len() < longest && frame.may_grow(&text.folded, &names) => Begins::Grows,
+        None if !end && text.len() < longest && frame.may_grow(&text, &names) => Begins::Grows,
         None => Begins::No,
     }
 }
 
-/// The marks in front of a payload with which `text` begins, and where they end in it, in bytes; those with the fewest wrong
-/// letters, as they should be with each tool's name.
-pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(Front, usize)> {
+/// The marks in front of a payload with which `text` begins, each behind the byte where they end in it; those with the fewest
+/// wrong letters, as they should be with each tool's name.
+pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
+    let (names, _, text) = front_of(text, frame, tool_set);
+    frame.fronts(&text, &names).into_iter().map(|front| (text.byte(front.end), front)).collect()
+}
+
+/// The names of the tools, the most letters that marks with one of them may have, and as many of `text`.
+fn front_of<'t>(text: &str, frame: &Frame, tool_set: &'t ToolSet) -> (Vec<&'t str>, usize, Folded) {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
-    let text = Folded::of(text, 0);
-    let fronts = frame.fronts(&text.folded, &text.letters, &names);
-    fronts
-        .into_iter()
-        .map(|front| {
-            let end = text.byte(front.end);
-            (front, end)
-        })
-        .collect()
+    let longest = frame.longest() + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let text = text.char_indices().nth(longest).map_or(text, |(to, _)| text.get(..to).unwrap_or(text));
+    (names, longest, Folded::of(text, 0))
 }
 
 /// The place in bytes behind the closer of `frame` that stands at the start of `text`, if letters of it are wrong.
 pub(crate) fn broken_closer(text: &str, frame: &Frame) -> Option<usize> {
     let text = Folded::of(text, 0);
-    let (end, edits) = frame.closer(&text.folded, &text.letters, 0)?;
+    let (end, edits) = frame.closer(&text)?;
     (0 < edits).then(|| text.byte(end))
 }
 

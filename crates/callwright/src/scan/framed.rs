@@ -66,7 +66,7 @@ impl Scanner<'_> {
         let mut ways: Vec<Way> = Vec::new();
         for record in self.dialects.broken_at(text, tools).filter(|record| self.dialects.admits(record)) {
             let found = record.frame.iter().flat_map(|frame| fronts(text, frame, tools));
-            ways.extend(found.map(|(front, end)| Way { record: Arc::clone(record), front, end: at + end }));
+            ways.extend(found.map(|(end, front)| Way { record: Arc::clone(record), front, end: at + end }));
         }
         let least = ways.iter().map(|way| way.front.edits).min();
         ways.retain(|way| Some(way.front.edits) == least);
