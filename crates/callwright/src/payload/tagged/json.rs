@@ -121,7 +121,7 @@ impl Walk {
                 if fits {
                     let mut whole = *open;
                     whole.is_json = true;
-                    self.close(whole, tag_at, tag.at.end as usize);
+                    self.close(whole, tag_at, tag.at.end as usize, true);
                 }
                 Some(fits)
             }

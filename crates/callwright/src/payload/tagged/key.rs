@@ -2,8 +2,7 @@
 
 use callwright_json::Span;
 
-use super::value::{self, Opener};
-use super::{Ending, Keys, MAX_KEY, NEAR, State, Step, Walk, behind_space, is_open_space, near};
+use super::{Ending, Keys, MAX_KEY, State, Step, Walk, behind_space, is_open_space};
 use crate::syntax::Typing;
 use crate::syntax::tag::{Lexed, Role};
 
@@ -72,7 +71,7 @@ impl Walk {
         match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
                 self.at = tag.at.end as usize;
-                self.open(key, typing, Opener { after_open: false, is_of_tokens: true });
+                self.open(key, typing, true);
                 Step::On
             }
             Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
@@ -101,17 +100,10 @@ impl Walk {
             Lexed::No if !end && (at == text.len() || is_open_space(text, at)) => Step::Wait,
             Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
             Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
-            // `a</arg_key>x</arg_value>`, but not `a</arg_key>arg_value>x`
+            // `a</arg_key>x</arg_value>`
             Lexed::No if keys.declares(key.of(text)) => {
-                let near = near(text, at);
-                if near.chars().count() < NEAR && !near.contains("</") && !end {
-                    return Step::Wait;
-                }
-                if value::names_an_argument(near.split("</").next().unwrap_or("")) {
-                    return Step::Ended(at, Ending::Broken);
-                }
                 self.at = at;
-                self.open(key, typing, Opener { after_open: false, is_of_tokens: true });
+                self.open(key, typing, true);
                 Step::On
             }
             // A key without a value.

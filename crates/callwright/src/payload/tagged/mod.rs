@@ -9,7 +9,7 @@ mod end;
 mod json;
 mod key;
 mod place;
-mod torn;
+mod held;
 mod value;
 
 use callwright_json::Span;
@@ -21,14 +21,12 @@ use crate::syntax::marks::Fit;
 use crate::syntax::tag::{self, Lexed, Role, Tag};
 use crate::syntax::{Typing, blanks};
 use json::Brackets;
-use value::{Open, Opener};
+use value::Open;
 
 /// The most whitespace between two tags.
 const MAX_SPACE: usize = 256;
 /// Keys are no longer, in bytes.
 const MAX_KEY: usize = 256;
-/// How far, in characters, it is looked for what is left of a tag.
-const NEAR: usize = 24;
 /// The most arguments of one call.
 const MAX_PARAMS: usize = 1024;
 
@@ -56,14 +54,12 @@ pub(crate) struct Param {
     pub(crate) typing: Typing,
     /// Of one that has not ended, what was looked at.
     pub(crate) value: Span,
-    /// Up to here it is text whatever follows; `None` where even its beginning is in doubt.
-    pub(crate) certain: Option<usize>,
-    /// The place behind the last closing tag in it that did not end it.
-    pub(crate) tail: Option<usize>,
+    /// Up to here it is text whatever follows.
+    pub(crate) certain: usize,
     /// It ended behind its last bracket: marks in it are those of its strings.
     is_json: bool,
-    /// Closing tags of arguments stand in it.
-    holds_closers: bool,
+    /// Its own closing tag ended it.
+    is_closed: bool,
     /// It was opened by tokens of a vocabulary, which no text spells by chance: `<arg_key>`, `<|open|>argument key="a"<|sep|>`.
     pub(crate) is_of_tokens: bool,
 }
@@ -90,16 +86,14 @@ pub(crate) struct Walk {
     state: State,
     /// What was read so far.
     pub(crate) params: Vec<Param>,
-    /// A value could end at another place as well.
-    pub(crate) doubtful: bool,
+    /// The call could end at another place as well.
+    doubtful: bool,
     /// How often the end of a value was looked for up to the end of the text, in vain.
     n_returns: usize,
     /// Bytes in which it was looked for in vain, in this answer.
     pub(crate) passed: usize,
     /// How many values began like JSON and ended otherwise.
     n_no_json: usize,
-    /// Its tags stand between tokens: `<|open|>argument key="a"<|sep|>`.
-    by_tokens: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -144,6 +138,8 @@ pub(crate) trait Keys {
     fn takes(&self, key: &str) -> bool {
         self.declares(key)
     }
+    /// Does it declare a key for which `is_given` says no?
+    fn declares_others(&self, is_given: &dyn Fn(&str) -> bool) -> bool;
     /// Does it take objects or arrays, and no text, for `key`?
     fn takes_brackets(&self, key: &str) -> bool;
     /// Is this its own name?
@@ -179,7 +175,6 @@ impl Walk {
             n_returns: 0,
             passed,
             n_no_json: 0,
-            by_tokens: false,
         }
     }
 
@@ -210,7 +205,7 @@ impl Walk {
     /// The argument that has not ended.
     pub(crate) fn open_param(&self) -> Option<Param> {
         let State::Value(open) = self.state else { return None };
-        Some(open.param(self.at.max(open.from)))
+        Some(open.param(self.at.max(open.from), false))
     }
 
     /// The tag at `at` that may open an argument.
@@ -292,36 +287,19 @@ impl Walk {
 
     /// Opens the argument that begins with `tag`. One that is empty ends there, too: `<a/>`, `<a value="x"/>`.
     fn open_with(&mut self, text: &str, tag: &Tag, key: Span, typing: Typing) -> Step {
-        self.by_tokens |= tag.by_tokens;
         match (tag.empty, tag.value) {
-            (false, None) => {
-                self.open(key, typing, Opener { after_open: false, is_of_tokens: tag.is_of_tokens(text) })
-            }
+            (false, None) => self.open(key, typing, tag.is_of_tokens(text)),
             (true, value) => {
                 let value = value.unwrap_or(Span::at(self.at));
-                let certain = (!self.doubtful).then_some(value.end as usize);
-                self.params.push(Param {
-                    key,
-                    typing,
-                    value,
-                    certain,
-                    tail: None,
-                    is_json: false,
-                    holds_closers: false,
-                    is_of_tokens: false,
-                });
+                let certain = value.end as usize;
+                let (is_json, is_closed, is_of_tokens) = (false, true, false);
+                self.params.push(Param { key, typing, value, certain, is_json, is_closed, is_of_tokens });
             }
             // Which of both is it?
             (false, Some(_)) => return Step::Ended(tag.at.start as usize, Ending::Broken),
         }
         Step::On
     }
-}
-
-/// What stands near `from`, behind it.
-fn near(text: &str, from: usize) -> &str {
-    let rest = text.get(from..).unwrap_or("");
-    rest.char_indices().nth(NEAR).map_or(rest, |(end, _)| &rest[..end])
 }
 
 /// The place behind the whitespace at `from`, line breaks written as `\n` and comments included.

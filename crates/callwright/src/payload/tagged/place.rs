@@ -1,7 +1,7 @@
 //! What a tag in a value, or behind it, is to that value.
 
 use super::value::Open;
-use super::{Keys, MAX_KEY, Style, Walk, behind_space, is_open_space};
+use super::{Keys, Style, Walk, behind_space, is_open_space};
 use crate::syntax::tag::{Lexed, Role, Tag};
 
 impl Walk {
@@ -17,12 +17,6 @@ impl Walk {
             }
     }
 
-    /// Does `tag` open the argument that is open?
-    pub(super) fn is_same(&self, text: &str, open: &Open, tag: &Tag) -> bool {
-        let key = if self.style == Style::Words { tag.key } else { Some(tag.word) };
-        key.is_some_and(|key| key.of(text) == open.key.of(text))
-    }
-
     /// Does `tag` open an element in a value that is an argument if the value's own closing tag is missing?
     pub(super) fn may_be_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
         let word = tag.word.of(text);
@@ -36,16 +30,6 @@ impl Walk {
     /// Has `key` no value yet?
     pub(super) fn is_new(&self, text: &str, open: &Open, key: &str) -> bool {
         key != open.key.of(text) && self.params.iter().all(|param| param.key.of(text) != key)
-    }
-
-    /// The key between `<arg_key>`, which is `tag`, and the tag behind it, `""` where none may be meant; `None` asks for
-    /// more text.
-    pub(super) fn key_of<'t>(&self, text: &'t str, tag: &Tag) -> Option<&'t str> {
-        let rest = text.get(tag.at.end as usize..)?;
-        match rest.bytes().take(MAX_KEY).position(|byte| byte == b'<') {
-            Some(len) => rest.get(..len).map(str::trim),
-            None => (MAX_KEY <= rest.len()).then_some(""),
-        }
     }
 
     /// Does `tag` close an element around the arguments, `</parameters>`, `</f>`, or open another right behind it?
@@ -126,29 +110,6 @@ impl Walk {
             Lexed::Tag(tag) if tag.marked || tag.by_tokens => tag.at.end as usize,
             Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
         }
-    }
-
-    /// Does a whole call stand between `from` and `at`, and nothing of another?
-    pub(super) fn holds_a_call(&self, text: &str, from: usize, at: usize) -> bool {
-        let mut open: Vec<Role> = Vec::new();
-        let (mut next, mut has_call) = (from, false);
-        while let Some(place) = self.lexer.next(text, next).filter(|place| *place < at) {
-            next = self.past(text, place);
-            let Lexed::Tag(tag) = self.lexer.tag_at(text, place) else { continue };
-            match tag.role {
-                Role::Call | Role::Group | Role::Param | Role::Key | Role::Value if !tag.closing => {
-                    open.push(tag.role);
-                }
-                Role::Call | Role::Group | Role::Param | Role::Key | Role::Value => {
-                    if open.pop() != Some(tag.role) {
-                        return false;
-                    }
-                    has_call |= open.is_empty() && matches!(tag.role, Role::Call | Role::Group);
-                }
-                Role::Type | Role::Separator | Role::Token | Role::Other => {}
-            }
-        }
-        has_call && open.is_empty()
     }
 
     /// Is there nothing but closing tags from `at` on?

@@ -189,6 +189,10 @@ impl Keys for Option<&Tool> {
         self.is_some_and(|tool| tool.takes(key))
     }
 
+    fn declares_others(&self, is_given: &dyn Fn(&str) -> bool) -> bool {
+        self.is_some_and(|tool| tool.parameters().any(|key| !is_given(key)))
+    }
+
     fn takes_brackets(&self, key: &str) -> bool {
         self.is_some_and(|tool| {
             let guide = tool.schema().guide();
@@ -302,7 +306,7 @@ impl Case<'_, '_> {
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
-        let mut doubtful = walk.doubtful;
+        let mut doubtful = walk.is_doubtful(self.text, &Some(tool));
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let written = param.key.of(self.text);
@@ -313,9 +317,7 @@ impl Case<'_, '_> {
             let raw = param.value.of(self.text);
             let indent = value::indent_at(self.text, param.key.start as usize);
             let json = value::json_of(&value::content(raw, trim, indent), param.typing, guide, place);
-            doubtful |= self.may_be_text(tool, key, param, before)
-                || walk.holds_marks(param, raw, written, &json)
-                || self.may_be_two(tool, walk, param);
+            doubtful |= self.may_be_text(tool, key, param, before);
             match slots.get(key).and_then(|&slot| members.get(slot)) {
                 // Said twice, meant once.
                 Some((_, known)) if *known == json => {}
@@ -438,22 +440,6 @@ impl Case<'_, '_> {
         let alike = |key: &&str| key.eq_ignore_ascii_case(word) && !is_given(key);
         let mut alike = guide.names(guide.root()).filter(alike);
         alike.next().filter(|_| alike.next().is_none()).unwrap_or(written)
-    }
-
-    /// Is what stands behind a closing tag in the value of `param` the value of an argument whose opening tag is missing:
-    /// `<parameter=a>x</parameter>⏎3</parameter>`?
-    fn may_be_two(&self, tool: &Tool, walk: &Walk, param: &Param) -> bool {
-        let Some(tail) = param.tail else { return false };
-        let guide = tool.schema().guide();
-        let piece = self.text.get(tail..param.value.end as usize).unwrap_or("").trim();
-        let Ok(tree) = strict(piece) else { return false };
-        let kinds = value::kinds_of(tree.root(piece));
-        let is_given = |key: &str| walk.params.iter().any(|param| param.key.of(self.text) == key);
-        let mut missing = guide.names(guide.root()).filter(|key| !is_given(key));
-        missing.any(|key| {
-            let place = value::place_of(guide, guide.root(), key);
-            place.is_some_and(|place| guide.kinds(place).meets(kinds))
-        })
     }
 
     /// One text is the value of the one argument that the tool cannot do without.

@@ -79,10 +79,7 @@ impl LiveTags {
     fn param(&mut self, tool: &Tool, param: &Param, is_open: bool, trim: Trim, text: &str) -> bool {
         let guide = tool.schema().guide();
         let key = param.key.of(text);
-        let (Some(certain), Member::Declared(slot, place)) = (param.certain, guide.member(guide.root(), key))
-        else {
-            return false;
-        };
+        let Member::Declared(slot, place) = guide.member(guide.root(), key) else { return false };
         // How far its lines are indented shows when all of it is there.
         let indent = value::indent_at(text, param.key.start as usize);
         let is_new = self.seen & 1 << slot == 0;
@@ -94,7 +91,7 @@ impl LiveTags {
             self.seen |= 1 << slot;
             let from = param.value.start as usize;
             let mut open = self.open.take().unwrap_or(Open { from, start: None, looked: from, sent: from });
-            self.grow(&mut open, key, certain, (trim, indent.is_some()), text);
+            self.grow(&mut open, key, param.certain, (trim, indent.is_some()), text);
             self.open = Some(open);
             return is_open;
         }
