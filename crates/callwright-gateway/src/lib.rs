@@ -24,6 +24,7 @@ mod api;
 mod events;
 mod page;
 mod metrics;
+mod models;
 mod logs;
 mod traces;
 

@@ -1,12 +1,14 @@
-//! What went wrong before a turn began, as OpenAI's clients expect to be told.
+//! What went wrong before a turn began, as clients expect to be told: OpenAI's unless the path is another API's.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use callwright_relay::error_body;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
 use crate::body::Body;
+use crate::service::Asker;
 
 /// Why a request is not answered as it was meant.
 #[derive(Debug)]
@@ -21,7 +23,8 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn unauthorized() -> Problem {
-        let message = "A valid API key is needed: send it as `Authorization: Bearer KEY`.";
+        let message =
+            "A valid API key is needed: send it as `Authorization: Bearer KEY` or `x-api-key: KEY`.";
         let problem = Problem::new(StatusCode::UNAUTHORIZED, "invalid_api_key", message);
         Problem { kind: "authentication_error", header: Some(("www-authenticate", "Bearer")), ..problem }
     }
@@ -161,13 +164,17 @@ impl Problem {
         &self.message
     }
 
-    pub(crate) fn into_response(self) -> Response<Body> {
+    /// The answer, in the API of whoever asks.
+    pub(crate) fn into_response(self, asker: &Asker) -> Response<Body> {
         let Problem { kind, code, param, message, .. } = &self;
         let error = callwright::json!({
             "error": {"message": message, "type": kind, "param": param, "code": code}
         });
-        let mut response = Response::new(Body::from(Bytes::from(error.to_string())));
-        *response.status_mut() = self.status;
+        let error = error.to_string();
+        let told = error_body(asker.surface, self.status, error.as_bytes(), &asker.id);
+        let (status, body) = told.unwrap_or((self.status, error));
+        let mut response = Response::new(Body::from(Bytes::from(body)));
+        *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some((name, value)) = self.header {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use callwright::lint::{Severity, lint};
 use callwright::{Policy, ToolSet};
 use callwright_json::{Kind, quote};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use crate::capability::{Capabilities, system_clock};
 use crate::config::{Mode, RelayConfig};
@@ -18,6 +18,7 @@ use crate::proof::Proofs;
 use crate::question::Question;
 use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
+use crate::surface::{Door, Surface, Translated, error_body, estimated_tokens};
 use crate::turn::Turn;
 use crate::upstream::{ConfigError, Response, Secrets, Tail, Upstreams};
 use crate::wire::{Ask, Change, Document, WireError, rewritten};
@@ -43,6 +44,12 @@ fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
 /// Names the tools whose calls are not held against all of their definition.
 const UNCHECKED: HeaderName = HeaderName::from_static("x-callwright-unchecked");
 
+/// Names the tools that the model was not told of: nobody here runs them.
+const DROPPED: HeaderName = HeaderName::from_static("x-callwright-dropped-tools");
+
+/// Says that tokens were not counted.
+const ESTIMATE: HeaderName = HeaderName::from_static("x-callwright-estimate");
+
 /// Carries requests to upstreams and right calls back. Shared by all requests.
 pub struct Relay {
     pub(crate) config: RelayConfig,
@@ -56,19 +63,24 @@ pub struct Relay {
 
 /// The names of the tools that cannot be checked whole, as a header has them; none where there are none.
 fn unchecked(tool_set: &ToolSet) -> Option<HeaderValue> {
-    let mut names: Vec<&str> = tool_set.unchecked().map(|(name, _)| name).collect();
+    names(tool_set.unchecked().map(|(name, _)| name))
+}
+
+/// Names as a header has them; none where there are none.
+fn names<'n>(names: impl Iterator<Item = &'n str>) -> Option<HeaderValue> {
+    let mut names: Vec<&str> = names.collect();
     names.dedup();
     // A header holds some KiB at most; who needs all of them asks `lint`.
-    names.truncate(MAX_UNCHECKED);
+    names.truncate(MAX_NAMES);
     let is_plain = |c: char| if c.is_ascii_graphic() && c != ',' { c } else { '?' };
     let names: String = names.join(",").chars().map(|c| if c == ',' { c } else { is_plain(c) }).collect();
     HeaderValue::from_str(&names).ok().filter(|_| !names.is_empty())
 }
 
 /// So many tools are named in a header at most.
-const MAX_UNCHECKED: usize = 64;
+const MAX_NAMES: usize = 64;
 
-/// A chat request.
+/// A request to a model.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Names the request in the log and in the answer.
@@ -81,6 +93,8 @@ pub struct Request {
     pub wants_report: bool,
     /// The client's headers; only what concerns the request itself goes on.
     pub headers: HeaderMap,
+    /// The API that it is a request of.
+    pub surface: Surface,
 }
 
 impl Relay {
@@ -144,12 +158,43 @@ impl Relay {
         }
     }
 
-    /// Answers a chat request. Whatever goes wrong is an answer too.
+    /// Answers a request to a model, in the form of its API. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
+        let (surface, id) = (request.surface, request.id.clone());
+        let mut reply = self.answer(request).await;
+        if reply.status.is_client_error() || reply.status.is_server_error() {
+            reply = reply.error_of(surface, &id);
+        }
+        reply
+    }
+
+    /// About how many tokens the prompt of a request has.
+    pub async fn count_tokens(self: &Arc<Relay>, request: Request) -> Reply {
+        let (surface, id) = (request.surface, request.id.clone());
+        let translated = match self.document_of(request.body) {
+            Ok(document) => Translated::of(surface, document, &request.headers),
+            Err(error) => Err(error),
+        };
+        match translated {
+            Ok(translated) => {
+                let n = estimated_tokens(&translated.document);
+                let mut reply = Reply::json(StatusCode::OK, format!("{{\"input_tokens\":{n}}}"));
+                reply.headers.insert(ESTIMATE, HeaderValue::from_static("1"));
+                reply
+            }
+            Err(error) => Reply::error(&error).error_of(surface, &id),
+        }
+    }
+
+    async fn answer(self: &Arc<Relay>, request: Request) -> Reply {
+        let surface = request.surface;
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
+        let (door, dropped);
         let mut turn = match self.checked(request).await {
             Ok(checked) => {
-                let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } = checked;
+                let CheckedRequest { ask, tool_set, policy, stream_arguments, headers, .. } = checked;
+                (door, dropped) = (checked.door, checked.dropped);
+                log.came_by(surface, checked.session);
                 log.request(&ask, policy, !tool_set.is_empty());
                 tool_results(log.id(), &ask);
                 let ladder = Ladder::new(policy, &self.config.ladder);
@@ -157,6 +202,7 @@ impl Relay {
                 Box::new(Turn { relay, ask, tool_set, policy, stream_arguments, log, headers, ladder })
             }
             Err(error) => {
+                log.came_by(surface, None);
                 log.fault(&error.message);
                 log.end(TurnEnd::Rejected, error.status.as_u16());
                 return with_id(Reply::error(&error), log.id());
@@ -167,11 +213,14 @@ impl Relay {
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
         let mut reply = match turn.open(&question, AttemptReason::First).await {
-            Ok(open_answer) => deliver::reply(turn, open_answer).await,
+            Ok(open_answer) => deliver::reply(turn, open_answer, door).await,
             Err(failed) => failed.reply(&mut turn.log),
         };
         if let Some(unchecked) = unchecked {
             reply.headers.insert(UNCHECKED, unchecked);
+        }
+        if let Some(dropped) = names(dropped.iter().map(String::as_str)) {
+            reply.headers.insert(DROPPED, dropped);
         }
         if let Some(id) = id {
             reply.headers.insert(REQUEST_ID, id);
@@ -216,10 +265,14 @@ impl Relay {
                 code: "body_too_large",
             });
         }
-        let document = Document::parse(request.body)
-            .map_err(|message| WireError::bad_request(None, "invalid_json", message))?;
-        let mut ask = Ask::of(self.with_model(document))?;
+        let document = self.document_of(request.body)?;
+        let Translated { document, door, dropped, session } =
+            Translated::of(request.surface, document, &request.headers)?;
+        let mut ask = Ask::of(document)?;
         ask.wants_report |= request.wants_report;
+        if request.surface != Surface::Chat {
+            ask.take_ids();
+        }
         let tool_set = match ask.tools() {
             Some(tools) => self.tool_sets.of(tools).await?,
             None => Arc::new(ToolSet::empty()),
@@ -228,7 +281,14 @@ impl Relay {
         let set = self.upstreams.configured(&ask.model).and_then(|set| set.policy);
         let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
         let stream_arguments = stream_arguments(&request.headers)?;
-        Ok(CheckedRequest { ask, tool_set, policy, stream_arguments, headers: request.headers })
+        let headers = request.headers;
+        Ok(CheckedRequest { ask, tool_set, policy, stream_arguments, headers, door, dropped, session })
+    }
+
+    fn document_of(&self, body: Bytes) -> Result<Document, WireError> {
+        let document = Document::parse(body);
+        let document = document.map_err(|message| WireError::bad_request(None, "invalid_json", message))?;
+        Ok(self.with_model(document))
     }
 }
 
@@ -253,6 +313,28 @@ pub(crate) struct CheckedRequest {
     /// May arguments go out while they are written? None where the client says nothing.
     pub(crate) stream_arguments: Option<bool>,
     pub(crate) headers: HeaderMap,
+    /// How the answer is said.
+    pub(crate) door: Door,
+    /// Tools that the model is not told of.
+    dropped: Vec<String>,
+    session: Option<String>,
+}
+
+impl Reply {
+    /// An error as this API has it.
+    fn error_of(mut self, surface: Surface, request: &str) -> Reply {
+        let Some(body) = self.body.take_whole() else { return self };
+        match error_body(surface, self.status, &body, request) {
+            Some((status, text)) => {
+                self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                if let Ok(id) = HeaderValue::from_str(request) {
+                    self.headers.insert(HeaderName::from_static("request-id"), id);
+                }
+                Reply { status, headers: self.headers, body: ReplyBody::whole(Bytes::from(text)) }
+            }
+            None => Reply { body: ReplyBody::whole(body), ..self },
+        }
+    }
 }
 
 fn with_id(mut reply: Reply, id: &str) -> Reply {

@@ -6,6 +6,7 @@ mod client;
 mod cut;
 mod expect;
 mod hang_up;
+mod messages;
 mod served;
 mod strict;
 
