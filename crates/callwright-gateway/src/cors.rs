@@ -24,7 +24,7 @@ impl Page {
     pub(crate) fn of<B>(origins: &[String], request: &Request<B>) -> Option<Page> {
         let path = request.uri().path();
         let is_api = below_v1(path) != path
-            || ["/chat/", "/messages", "/models"].iter().any(|at| path.starts_with(at));
+            || ["/chat/", "/messages", "/models", "/responses"].iter().any(|at| path.starts_with(at));
         let origin = request.headers().get(ORIGIN).filter(|_| is_api)?.clone();
         let wants = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();
         Some(Page { origin, is_allowed: allows(origins, request.headers()), wants })

@@ -16,6 +16,7 @@ mod admission;
 mod body;
 mod problem;
 mod routes;
+mod stored;
 mod health;
 mod observer;
 mod conversation;

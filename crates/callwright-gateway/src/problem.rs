@@ -60,6 +60,25 @@ impl Problem {
         Problem { header: Some(("allow", allowed)), ..problem }
     }
 
+    /// Nothing is streamed over a socket.
+    pub(crate) fn no_socket() -> Problem {
+        let message = "There is no WebSocket here: send the request with POST.";
+        Problem::new(StatusCode::UPGRADE_REQUIRED, "no_websocket", message)
+    }
+
+    /// A response that is over is not streamed once more.
+    pub(crate) fn not_again_as_a_stream() -> Problem {
+        let message = "A response that is kept comes whole: leave `stream` out.";
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "unsupported_parameter", message);
+        Problem { param: Some("stream"), ..problem }
+    }
+
+    /// No response is made in the background.
+    pub(crate) fn nothing_in_the_background() -> Problem {
+        let message = "Only responses that are made in the background can be cancelled, and none is.";
+        Problem::new(StatusCode::BAD_REQUEST, "not_in_the_background", message)
+    }
+
     pub(crate) fn not_json() -> Problem {
         let message = "The body must be JSON: send `Content-Type: application/json`.";
         Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)

@@ -12,6 +12,7 @@ use crate::body::Body;
 use crate::page;
 use crate::problem::Problem;
 use crate::service::{Api, Asker};
+use crate::stored;
 use crate::worker::Phase;
 
 /// The routes of one worker.
@@ -23,6 +24,7 @@ pub(crate) fn routes(api: Api) -> Router {
         .route("/metrics", get(metrics))
         .merge(api::routes())
         .merge(page::routes())
+        .merge(stored::routes())
         .route("/v1/chat/completions", any(post_only))
         .route("/v1/messages", any(post_only))
         .route("/v1/messages/count_tokens", any(post_only))
@@ -86,6 +88,7 @@ pub(crate) fn refused(api: &Api, problem: Problem) -> Response {
     routed(api.shared.refused(problem))
 }
 
-fn routed(response: http::Response<Body>) -> Response {
+/// A response as the routes have it.
+pub(crate) fn routed(response: http::Response<Body>) -> Response {
     response.map(axum::body::Body::new)
 }

@@ -49,6 +49,8 @@ impl Asked {
             "/chat/completions" => Some(Asked::Turn(Surface::Chat)),
             "/messages" => Some(Asked::Turn(Surface::Messages)),
             "/messages/count_tokens" => Some(Asked::Count(Surface::Messages)),
+            "/responses" => Some(Asked::Turn(Surface::Responses)),
+            "/responses/input_tokens" => Some(Asked::Count(Surface::Responses)),
             _ => None,
         }
     }
@@ -256,6 +258,20 @@ impl Api {
         };
         head.headers.remove(CONTENT_LENGTH);
         Ok(Response::from_parts(head, Body::from(told.map_or(body, Bytes::from))))
+    }
+
+    /// What is told to whoever may ask with these headers.
+    ///
+    /// # Errors
+    /// The request may not come in.
+    pub(crate) async fn told(
+        &self,
+        headers: &HeaderMap,
+        tell: impl FnOnce() -> Reply,
+    ) -> Result<Response<Body>, Problem> {
+        self.shared.admission.check(headers)?;
+        let permit = self.shared.permit()?;
+        self.answer(tell(), permit).await
     }
 
     /// The relay's reply as a response. Some upstreams repeat in their errors the key that they were sent: it is

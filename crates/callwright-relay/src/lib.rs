@@ -8,6 +8,7 @@ mod record_json;
 pub mod upstream;
 pub mod capability;
 mod client;
+mod tool_sets;
 mod relay;
 mod wire;
 mod surface;
@@ -39,7 +40,7 @@ pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, Turn
 pub use record_json::{CallFault, call_faults};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
-pub use surface::{Surface, error_body};
+pub use surface::{ItemsWanted, Surface, error_body};
 pub use upstream::Kept;
 pub use what_if::{WhatIf, WhatIfError};
 pub use wire::WireError;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use self::voice::{ChatVoice, MessageBlocks, Serial, Voice};
+use self::voice::{ChatVoice, MessageBlocks, ResponseItems, Serial, Voice};
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::surface::Door;
@@ -56,6 +56,7 @@ async fn streamed(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply
             return Reply { status: StatusCode::OK, headers, body };
         }
         Door::Messages(wanted) => Box::new(Serial::new(MessageBlocks::streamed(wanted), to.clone())),
+        Door::Responses(wanted) => Box::new(Serial::new(ResponseItems::new(*wanted, true), to.clone())),
     };
     let holds = voice.beats_in_silence();
     let mut body = match turn.is_read() {

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::events::is_error;
 use super::sse;
-use super::voice::{Blocks, MessageBlocks, Serial, Voice};
+use super::voice::{Blocks, MessageBlocks, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
 use crate::followup;
 use crate::question::Question;
@@ -117,18 +117,24 @@ fn done(
     if turn.ask.stream {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
-    if let Door::Messages(wanted) = door {
-        let body = match turn.ask.stream {
-            true => {
-                let to = BodySender::default();
-                said(&turn, &document, Serial::new(MessageBlocks::streamed(wanted), to.clone()));
-                to.take()
-            }
-            false => {
-                let voice = Serial::new(MessageBlocks::kept(wanted), BodySender::default());
-                Bytes::from(said(&turn, &document, voice).into_message())
-            }
-        };
+    let stream = turn.ask.stream;
+    let to = BodySender::default();
+    let body = match door {
+        Door::Chat => None,
+        Door::Messages(wanted) if stream => {
+            said(&turn, &document, Serial::new(MessageBlocks::streamed(wanted), to.clone()));
+            Some(to.take())
+        }
+        Door::Messages(wanted) => {
+            let blocks = said(&turn, &document, Serial::new(MessageBlocks::kept(wanted), to));
+            Some(Bytes::from(blocks.into_message()))
+        }
+        Door::Responses(wanted) => {
+            let items = said(&turn, &document, Serial::new(ResponseItems::new(*wanted, stream), to.clone()));
+            Some(if stream { to.take() } else { Bytes::from(items.into_response()) })
+        }
+    };
+    if let Some(body) = body {
         return Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) };
     }
     if turn.ask.stream {

@@ -26,7 +26,8 @@ pub(crate) struct Overflow {
 }
 
 /// What servers call it: OpenAI and whoever follows it, llama.cpp.
-const OVERFLOWS: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
+const OVERFLOWS: [&str; 2] = [CONTEXT, "exceed_context_size_error"];
+const CONTEXT: &str = "context_length_exceeded";
 
 /// How those say it that have no name for it: vLLM, SGLang.
 const MOST: &str = "maximum context length is ";
@@ -70,6 +71,18 @@ impl Failure {
             503 | 529 => "overloaded_error",
             400..500 => "invalid_request_error",
             _ => "api_error",
+        }
+    }
+
+    /// The code of a response that has failed. Clients try again where it is the server's fault, and not where the call was
+    /// wrong.
+    pub(crate) fn response_code(&self) -> &'static str {
+        match (self.status.as_u16(), self.code.as_str()) {
+            _ if self.overflow.is_some() => CONTEXT,
+            (429, _) => "rate_limit_exceeded",
+            (402, _) => "insufficient_quota",
+            (_, "call_refused" | "invalid_content") => "invalid_prompt",
+            _ => "server_error",
         }
     }
 
@@ -124,6 +137,17 @@ pub fn error_body(
 ) -> Option<(StatusCode, String)> {
     match surface {
         Surface::Chat => None,
+        Surface::Responses => {
+            let failure = Failure::of(status, body);
+            failure.overflow?;
+            let error = object([
+                ("message", quote(&failure.message)),
+                ("type", quote("invalid_request_error")),
+                ("param", String::from("null")),
+                ("code", quote(CONTEXT)),
+            ]);
+            Some((StatusCode::BAD_REQUEST, object([("error", error)])))
+        }
         Surface::Messages => {
             let failure = Failure::of(status, body);
             let status = if failure.overflow.is_some() { StatusCode::BAD_REQUEST } else { status };

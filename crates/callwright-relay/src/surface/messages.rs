@@ -81,7 +81,8 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
         thoughts: thinking.is_some_and(|kind| kind != "disabled"),
         estimate: super::estimated_tokens(&document),
     };
-    Ok(Translated { document, door: Door::Messages(wanted), dropped, session: session(root, headers) })
+    let translated = Translated::plain(document, Door::Messages(wanted));
+    Ok(Translated { dropped, session: session(root, headers), ..translated })
 }
 
 fn bad(param: Option<&'static str>, message: &str) -> WireError {

@@ -33,6 +33,8 @@ pub(crate) struct Ask {
     pub(crate) wants_report: bool,
     /// The ids of calls in its history that no call of the answer may have.
     pub(crate) taken_ids: Vec<String>,
+    /// Tools whose arguments may be the bare text of their only member, `input`.
+    pub(crate) bare_inputs: Vec<String>,
 }
 
 /// What a request asks of the content with `response_format`.
@@ -108,6 +110,7 @@ impl Ask {
             wants_report: is_true(own.and_then(|own| own.get("report"))),
             document,
             taken_ids: Vec::new(),
+            bare_inputs: Vec::new(),
         })
     }
 

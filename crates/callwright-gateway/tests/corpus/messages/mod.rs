@@ -4,38 +4,14 @@
 mod read;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use callwright::json;
-use callwright::value::{Map, Value};
-use callwright_replay::{Form, Pieces, Replay, Script};
+use callwright::value::Value;
 use serde::Deserialize;
 
-use crate::case::{Asked, Case, ModelMode, Way, files, tools};
-use crate::served::Served;
-use crate::{client, expect, strict};
-
-/// One case.
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MessageCase {
-    name: String,
-    /// Where it was found.
-    #[serde(rename = "from")]
-    _from: String,
-    /// What the request has besides a model, a bound, one message and all tools.
-    #[serde(default)]
-    request: Map,
-    #[serde(default)]
-    mode: ModelMode,
-    answer: Vec<Value>,
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
-    /// It is played in streams only, or only plain.
-    streamed: Option<bool>,
-    sees: Sees,
-    asked: Option<Vec<Asked>>,
-}
+use crate::case::tools;
+use crate::client::Got;
+use crate::surfaces::{CUTS, Cut, SurfaceCase, Told, compared_with_chat};
 
 /// What the client must see.
 #[derive(Clone, Default, Deserialize)]
@@ -65,13 +41,6 @@ struct Called {
     input: Value,
 }
 
-/// The ways in which streams are cut.
-const CUTS: [(Pieces, Pieces); 3] = [
-    (Pieces::Whole, Pieces::Whole),
-    (Pieces::Each(1), Pieces::Whole),
-    (Pieces::Random(5), Pieces::Random(11)),
-];
-
 /// A chat's tools as a request for messages declares them.
 fn declared(tools: &Value) -> Value {
     let tool = |tool: &Value| {
@@ -85,42 +54,22 @@ fn declared(tools: &Value) -> Value {
     tools.as_array().into_iter().flatten().map(tool).collect::<Vec<_>>().into()
 }
 
-impl MessageCase {
-    fn request(&self, stream: bool) -> Value {
-        let mut request = Map::from_iter([
-            ("model".into(), "claude-x".into()),
-            ("max_tokens".into(), 1000.into()),
-            ("messages".into(), json!([{ "role": "user", "content": "Go." }])),
-            ("tools".into(), declared(&tools())),
-        ]);
-        request.extend(self.request.clone());
-        if request["tools"] == json!([]) {
-            request.remove("tools");
-        }
-        if stream {
-            request.insert("stream".into(), true.into());
-        }
-        request.into()
-    }
+/// What all requests have.
+fn request() -> Value {
+    json!({
+        "model": "claude-x",
+        "max_tokens": 1000,
+        "messages": [{ "role": "user", "content": "Go." }],
+        "tools": declared(&tools()),
+    })
+}
 
-    fn script(&self, cut: Option<(Pieces, Pieces)>) -> Script {
-        let script = json!({ "answer": self.answer });
-        let mut script = Script::from_value(script).unwrap_or_else(|error| panic!("{}: {error}", self.name));
-        if let Some((pieces, writes)) = cut {
-            for answer in &mut script.answers {
-                answer.form = Some(Form { pieces, writes, ..answer.form.take().unwrap_or_default() });
-            }
-        }
-        script
-    }
-
+impl SurfaceCase<Sees> {
     /// What is wrong with the case: plain, or streamed and cut like this.
-    async fn wrong(&self, cut: Option<(Pieces, Pieces)>) -> Vec<String> {
-        let replay = Replay::start(self.script(cut)).unwrap();
-        let gateway = Served::with(&replay.base_url(), self.mode);
-        let request = self.request(cut.is_some());
-        let got = client::ask_at("messages", &gateway.base_url, &self.headers, &request).await;
+    async fn wrong(&self, cut: Option<Cut>) -> Vec<String> {
+        let (got, mut wrong_asked) = self.played("messages", request(), cut).await;
         let read::Read { body, events, mut breaches } = read::read(&got, cut.is_some());
+        breaches.append(&mut wrong_asked);
         let mut wrong = |is: bool, what: String| {
             if is {
                 breaches.push(what);
@@ -161,9 +110,6 @@ impl MessageCase {
         if let (Some(expected), true) = (&sees.events, cut == Some(CUTS[0])) {
             wrong(events != *expected, format!("events: {events}"));
         }
-        if let Some(asked) = &self.asked {
-            breaches.extend(expect::asked_for(asked, &replay.requests()));
-        }
         breaches
     }
 }
@@ -191,22 +137,11 @@ impl Said {
     }
 }
 
-fn cases() -> Vec<MessageCase> {
-    #[derive(Deserialize)]
-    struct File {
-        case: Vec<MessageCase>,
-    }
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/surfaces/messages.toml"));
-    toml::from_str::<File>(&std::fs::read_to_string(path).unwrap()).unwrap().case
-}
-
 #[tokio::test]
 async fn clients_of_messages_see_what_they_must() {
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for case in cases() {
-        let plain = [None].into_iter().filter(|_| case.streamed != Some(true));
-        let cuts = CUTS.into_iter().map(Some).filter(|_| case.streamed != Some(false));
-        for cut in plain.chain(cuts) {
+    for case in SurfaceCase::<Sees>::read("messages.toml") {
+        for cut in case.ways() {
             for what in case.wrong(cut).await {
                 wrong.entry(case.name.clone()).or_default().push(format!("{cut:?}: {what}"));
             }
@@ -215,69 +150,20 @@ async fn clients_of_messages_see_what_they_must() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What a request for messages says as well as a chat request.
-const SAME: [&str; 1] = ["tools"];
-
-/// The chat cases: their text, calls and end are the same for a client of messages, plain and streamed.
+/// The chat cases: their text and calls are the same for a client of messages, plain and streamed.
 #[tokio::test]
 async fn clients_of_messages_see_what_others_do() {
-    let (mut wrong, mut n_played) = (Vec::new(), 0);
-    for case in files().iter().flat_map(|file| Case::read(file)) {
-        let request = case.request(Way::Plain);
-        let own = ["model", "messages"];
-        let members = request.as_object().into_iter().flat_map(|members| members.keys());
-        let is_plain = members.into_iter().all(|key| own.contains(&&**key) || SAME.contains(&&**key));
-        if !is_plain
-            || request["messages"] != json!([{ "role": "user", "content": "Go." }])
-            || case.sees.error
-        {
-            continue;
-        }
-        for way in case.ways() {
-            let mut chat = case.request(way);
-            // These have no request without a bound.
-            chat["max_tokens"] = 100_000.into();
-            let mut message = json!({
-                "model": "m", "max_tokens": 100_000, "thinking": {"type": "adaptive"},
-                "messages": chat["messages"], "tools": declared(&chat["tools"]),
-            });
-            if chat["stream"] == true {
-                message["stream"] = true.into();
-            }
-            let mut got = Vec::new();
-            for (path, request) in [("chat/completions", &chat), ("messages", &message)] {
-                let replay = Replay::start(case.script(way)).unwrap();
-                let gateway = Served::with(&replay.base_url(), case.mode);
-                got.push(client::ask_at(path, &gateway.base_url, &case.headers, request).await);
-            }
-            let body = strict::read(&got[0], &chat).body;
-            let read = read::read(&got[1], chat["stream"] == true);
-            n_played += 1;
-            let name = format!("{}/{} {way:?}", case.kind, case.name);
-            wrong.extend(read.breaches.iter().map(|breach| format!("{name}: {breach}")));
-            if !body["error"].is_null() {
-                // Half a call is open there, which is none here.
-                continue;
-            }
-            let choice = &body["choices"][0];
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let calls = choice["message"]["tool_calls"].as_array().into_iter().flatten();
-            let calls: Vec<(String, Value)> = calls
-                .map(|call| {
-                    let arguments = text(&call["function"]["arguments"]);
-                    (text(&call["function"]["name"]), serde_json::from_str(&arguments).unwrap_or_default())
-                })
-                .collect();
-            let own = &choice["message"];
-            let content = own["content"].as_str().or(own["refusal"].as_str()).unwrap_or_default();
-            let said = Said::of(&read.body);
-            let same_calls: Vec<(String, Value)> =
-                said.calls.into_iter().map(|(_, name, input)| (name, input)).collect();
-            if (&calls, content) != (&same_calls, &said.text) {
-                wrong.push(format!("{name}: {body} against {}", read.body));
-            }
-        }
-    }
-    assert!(100 < n_played, "{n_played}");
+    let request = |chat: &Value| {
+        json!({
+            "model": "m", "max_tokens": chat["max_tokens"], "thinking": {"type": "adaptive"},
+            "messages": chat["messages"], "tools": declared(&chat["tools"]),
+        })
+    };
+    let told = |got: &Got, stream: bool| {
+        let read::Read { body, breaches, .. } = read::read(got, stream);
+        let Said { text, calls, .. } = Said::of(&body);
+        Told { text, calls: calls.into_iter().map(|(_, name, input)| (name, input)).collect(), breaches }
+    };
+    let wrong = compared_with_chat("messages", request, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

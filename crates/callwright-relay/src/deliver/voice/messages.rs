@@ -231,8 +231,12 @@ impl Blocks for MessageBlocks {
     }
 
     /// Clients run what stops, and nothing else says that a block is over.
-    fn cut(&mut self, _out: &mut String) -> bool {
-        false
+    fn cut(&mut self, out: &mut String) -> bool {
+        let is_call = matches!(self.open, Block::Call { .. });
+        if !is_call {
+            self.close(out);
+        }
+        !is_call
     }
 
     fn end(&mut self, end: End<'_>, out: &mut String) {

@@ -5,6 +5,7 @@
 
 mod chat;
 mod messages;
+mod responses;
 mod serial;
 
 use callwright::Acceptance;
@@ -16,6 +17,7 @@ use crate::wire::{Delta, Foreign};
 
 pub(super) use chat::ChatVoice;
 pub(super) use messages::MessageBlocks;
+pub(super) use responses::ResponseItems;
 pub(super) use serial::{Blocks, Serial};
 
 /// The name of a call whose arguments follow.

@@ -57,7 +57,7 @@ pub(in crate::deliver) trait Blocks: Send {
     /// The open block is whole; a call in it is right.
     fn close(&mut self, out: &mut String);
 
-    /// The answer was cut while a call is open. False where that has no form but a failure.
+    /// The answer was cut while a block is open. False where that has no form but a failure.
     fn cut(&mut self, out: &mut String) -> bool;
 
     /// The answer is whole.
@@ -402,13 +402,12 @@ impl<B: Blocks> Voice for Serial<B> {
         if self.is_over {
             return;
         }
-        if matches!(self.open, Open::Call(_)) && !(self.is_cut() && self.blocks.cut(&mut self.out)) {
+        let is_in_a_call = matches!(self.open, Open::Call(_));
+        if self.open != Open::None && self.is_cut() && self.blocks.cut(&mut self.out) {
+            self.open = Open::None;
+        } else if is_in_a_call {
             return self.fail("upstream_cut", "the answer was cut inside a call");
         }
-        self.open = match self.open {
-            Open::Call(_) => Open::None,
-            open => open,
-        };
         if !self.has_started && !self.is_cut() {
             self.say(Said::Text, SILENCE);
         }
