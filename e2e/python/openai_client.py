@@ -70,4 +70,5 @@ def run(task, report):
         messages += [call(tool_call, report) for tool_call in choice.message.tool_calls]
 
 
-serve(run)
+if __name__ == "__main__":
+    serve(run)

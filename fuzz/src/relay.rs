@@ -79,6 +79,7 @@ impl Setting {
             policy: None,
             wants_report: false,
             headers: Default::default(),
+            surface: Default::default(),
         };
         self.runtime.block_on(async {
             let reply = self.relay.chat(request).await;

@@ -162,6 +162,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::Asker;
 
     #[test]
     fn a_packed_body_is_read_within_its_bound() {
@@ -179,7 +180,7 @@ mod tests {
         let of = |encoding: &'static str, body: &Bytes, limit| {
             let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(encoding))]);
             unpacked(&headers, body.clone(), limit)
-                .map_err(|problem| problem.into_response().status().as_u16())
+                .map_err(|problem| problem.into_response(&Asker::default()).status().as_u16())
         };
         assert_eq!(of("gzip", &gzip, text.len()), Ok(Bytes::from(text.clone())));
         assert_eq!(of("deflate", &deflate, text.len()), Ok(Bytes::from(text.clone())));

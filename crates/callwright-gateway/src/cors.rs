@@ -23,7 +23,8 @@ impl Page {
     /// The page behind `request`, where one asks for what is below `/v1`.
     pub(crate) fn of<B>(origins: &[String], request: &Request<B>) -> Option<Page> {
         let path = request.uri().path();
-        let is_api = below_v1(path) != path || path.starts_with("/chat/") || path.starts_with("/models");
+        let is_api = below_v1(path) != path
+            || ["/chat/", "/messages", "/models", "/responses"].iter().any(|at| path.starts_with(at));
         let origin = request.headers().get(ORIGIN).filter(|_| is_api)?.clone();
         let wants = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();
         Some(Page { origin, is_allowed: allows(origins, request.headers()), wants })

@@ -16,6 +16,7 @@ mod admission;
 mod body;
 mod problem;
 mod routes;
+mod stored;
 mod health;
 mod observer;
 mod conversation;
@@ -24,6 +25,7 @@ mod api;
 mod events;
 mod page;
 mod metrics;
+mod models;
 mod logs;
 mod traces;
 

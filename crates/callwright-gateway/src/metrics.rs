@@ -32,7 +32,7 @@ pub(crate) struct Metrics {
     registry: Registry,
     models: Names,
     upstreams: Names,
-    requests: Family<Labels<4>, Counter>,
+    requests: Family<Labels<5>, Counter>,
     attempts: Family<Labels<3>, Counter>,
     calls: Family<Labels<4>, Counter>,
     call_errors: Family<Labels<4>, Counter>,
@@ -130,6 +130,7 @@ impl Metrics {
             ("mode", mode.into()),
             ("dialect", dialect.cloned().map_or(Label::Word("native"), Label::dialect)),
             ("outcome", turn.end.name().into()),
+            ("surface", turn.surface.name().into()),
         ];
         self.requests.get_or_create(&Labels(labels)).inc();
         for attempt in &turn.attempts {
@@ -367,7 +368,8 @@ mod tests {
     fn page_and_dashboard_have_the_metrics_that_there_are() {
         let metrics = Metrics::new();
         // A family without a series has no line.
-        [&metrics.requests, &metrics.calls, &metrics.call_errors, &metrics.shown].into_iter().for_each(fill);
+        fill(&metrics.requests);
+        [&metrics.calls, &metrics.call_errors, &metrics.shown].into_iter().for_each(fill);
         [&metrics.attempts, &metrics.unsure].into_iter().for_each(fill);
         [&metrics.repairs, &metrics.refused].into_iter().for_each(fill);
         fill(&metrics.tokens);

@@ -1,12 +1,14 @@
-//! What went wrong before a turn began, as OpenAI's clients expect to be told.
+//! What went wrong before a turn began, as clients expect to be told: OpenAI's unless the path is another API's.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use callwright_relay::error_body;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
 use crate::body::Body;
+use crate::service::Asker;
 
 /// Why a request is not answered as it was meant.
 #[derive(Debug)]
@@ -21,7 +23,8 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn unauthorized() -> Problem {
-        let message = "A valid API key is needed: send it as `Authorization: Bearer KEY`.";
+        let message =
+            "A valid API key is needed: send it as `Authorization: Bearer KEY` or `x-api-key: KEY`.";
         let problem = Problem::new(StatusCode::UNAUTHORIZED, "invalid_api_key", message);
         Problem { kind: "authentication_error", header: Some(("www-authenticate", "Bearer")), ..problem }
     }
@@ -55,6 +58,25 @@ impl Problem {
         let message = format!("This path takes {allowed} only.");
         let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
         Problem { header: Some(("allow", allowed)), ..problem }
+    }
+
+    /// Nothing is streamed over a socket.
+    pub(crate) fn no_socket() -> Problem {
+        let message = "There is no WebSocket here: send the request with POST.";
+        Problem::new(StatusCode::UPGRADE_REQUIRED, "no_websocket", message)
+    }
+
+    /// A response that is over is not streamed once more.
+    pub(crate) fn not_again_as_a_stream() -> Problem {
+        let message = "A response that is kept comes whole: leave `stream` out.";
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "unsupported_parameter", message);
+        Problem { param: Some("stream"), ..problem }
+    }
+
+    /// No response is made in the background.
+    pub(crate) fn nothing_in_the_background() -> Problem {
+        let message = "Only responses that are made in the background can be cancelled, and none is.";
+        Problem::new(StatusCode::BAD_REQUEST, "not_in_the_background", message)
     }
 
     pub(crate) fn not_json() -> Problem {
@@ -161,13 +183,17 @@ impl Problem {
         &self.message
     }
 
-    pub(crate) fn into_response(self) -> Response<Body> {
+    /// The answer, in the API of whoever asks.
+    pub(crate) fn into_response(self, asker: &Asker) -> Response<Body> {
         let Problem { kind, code, param, message, .. } = &self;
         let error = callwright::json!({
             "error": {"message": message, "type": kind, "param": param, "code": code}
         });
-        let mut response = Response::new(Body::from(Bytes::from(error.to_string())));
-        *response.status_mut() = self.status;
+        let error = error.to_string();
+        let told = error_body(asker.surface, self.status, error.as_bytes(), &asker.id);
+        let (status, body) = told.unwrap_or((self.status, error));
+        let mut response = Response::new(Body::from(Bytes::from(body)));
+        *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some((name, value)) = self.header {

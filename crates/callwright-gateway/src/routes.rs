@@ -11,7 +11,8 @@ use crate::api;
 use crate::body::Body;
 use crate::page;
 use crate::problem::Problem;
-use crate::service::{Api, CHAT};
+use crate::service::{Api, Asker};
+use crate::stored;
 use crate::worker::Phase;
 
 /// The routes of one worker.
@@ -23,7 +24,10 @@ pub(crate) fn routes(api: Api) -> Router {
         .route("/metrics", get(metrics))
         .merge(api::routes())
         .merge(page::routes())
-        .route(CHAT, any(async |State(api)| refused(&api, Problem::method_not_allowed("POST"))))
+        .merge(stored::routes())
+        .route("/v1/chat/completions", any(post_only))
+        .route("/v1/messages", any(post_only))
+        .route("/v1/messages/count_tokens", any(post_only))
         .route("/v1/{*path}", any(pass))
         .route("/models", get(pass))
         .route("/models/{*path}", get(pass))
@@ -66,10 +70,16 @@ async fn metrics(State(api): State<Api>, headers: HeaderMap) -> Response {
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }
 
+/// What a turn is asked with.
+async fn post_only(State(api): State<Api>, request: Request) -> Response {
+    routed(api.shared.refused_to(&Asker::of(&request), Problem::method_not_allowed("POST")))
+}
+
 async fn pass(State(api): State<Api>, request: Request) -> Response {
+    let asker = Asker::of(&request);
     match api.pass(request).await {
         Ok(response) => routed(response),
-        Err(problem) => refused(&api, problem),
+        Err(problem) => routed(api.shared.refused_to(&asker, problem)),
     }
 }
 
@@ -78,6 +88,7 @@ pub(crate) fn refused(api: &Api, problem: Problem) -> Response {
     routed(api.shared.refused(problem))
 }
 
-fn routed(response: http::Response<Body>) -> Response {
+/// A response as the routes have it.
+pub(crate) fn routed(response: http::Response<Body>) -> Response {
     response.map(axum::body::Body::new)
 }

@@ -12,8 +12,8 @@ use std::task::Poll;
 use axum::Router;
 use bytes::Bytes;
 use callwright::Policy;
-use callwright_relay::{Relay, Reply};
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use callwright_relay::{Relay, Reply, Surface, error_body};
+use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -27,13 +27,59 @@ use crate::config::{ServerConfig, seconds};
 use crate::cors;
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
+use crate::models::models;
 use crate::problem::Problem;
 use crate::routes::routes;
 use crate::worker::Phase;
 use callwright_store::Secrets;
 
-/// The one path that does not go over the routes: nearly all requests are for it.
-pub(crate) const CHAT: &str = "/v1/chat/completions";
+/// What does not go over the routes: nearly all requests are for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// A turn of a model.
+    Turn(Surface),
+    /// How many tokens the prompt of one would have.
+    Count(Surface),
+}
+
+impl Asked {
+    /// What a `POST` to this path asks for.
+    fn of(path: &str) -> Option<Asked> {
+        match below_v1(path).trim_end_matches('/') {
+            "/chat/completions" => Some(Asked::Turn(Surface::Chat)),
+            "/messages" => Some(Asked::Turn(Surface::Messages)),
+            "/messages/count_tokens" => Some(Asked::Count(Surface::Messages)),
+            "/responses" => Some(Asked::Turn(Surface::Responses)),
+            "/responses/input_tokens" => Some(Asked::Count(Surface::Responses)),
+            _ => None,
+        }
+    }
+}
+
+/// The API that a request is one of, as far as its path and its headers tell.
+fn surface_of(path: &str, headers: &HeaderMap) -> Surface {
+    let below = below_v1(path);
+    let is_messages = below == "/messages" || below.starts_with("/messages/");
+    match is_messages || headers.contains_key("anthropic-version") && below.starts_with("/models") {
+        true => Surface::Messages,
+        false => Surface::Chat,
+    }
+}
+
+/// Whoever asks: in which API, and with which request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asker {
+    pub(crate) surface: Surface,
+    /// The request's id.
+    pub(crate) id: String,
+}
+
+impl Asker {
+    /// Who asks with this request.
+    pub(crate) fn of<B>(request: &Request<B>) -> Asker {
+        request.extensions().get().cloned().unwrap_or_default()
+    }
+}
 
 /// What of a path stands below `/v1`. Clients differ in whether their base URL has it or they add it themselves, so it
 /// may be missing, or be there twice.
@@ -54,6 +100,9 @@ fn without_trailing_slash(path: &str) -> String {
 
 /// The longest error of an upstream that is passed on, in bytes.
 const MAX_ERROR: usize = 1 << 20;
+
+/// The longest list of models that is put into another form, in bytes: those of the largest brokers have some hundred KiB.
+const MAX_LIST: usize = 16 << 20;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
 const POLICY: HeaderName = HeaderName::from_static("x-callwright-policy");
@@ -95,10 +144,16 @@ impl Service {
     }
 
     /// Answers `request`. What cannot be answered as it was meant is answered with a problem.
-    pub(crate) async fn answer(mut self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    pub(crate) async fn answer(
+        mut self,
+        mut request: Request<Incoming>,
+    ) -> Result<Response<Body>, Infallible> {
         let id = self.api.shared.ids.next();
         // The digits of an id are ASCII.
         let id_value = HeaderValue::try_from(&*id);
+        let surface = surface_of(request.uri().path(), request.headers());
+        let asker = Asker { surface, id: id.clone() };
+        request.extensions_mut().insert(asker.clone());
         let page = cors::Page::of(&self.api.shared.server.cors_origins, &request);
         let answered = unless_it_panics(async {
             if let Some(page) = &page
@@ -106,12 +161,14 @@ impl Service {
             {
                 return match page.is_allowed() {
                     true => page.permission(),
-                    false => self.api.shared.refused(Problem::foreign_origin()),
+                    false => self.api.shared.refused_to(&asker, Problem::foreign_origin()),
                 };
             }
-            if request.method() == Method::POST && is_chat(request.uri().path()) {
-                let answered = self.api.chat(id, request).await;
-                return answered.unwrap_or_else(|problem| self.api.shared.refused(problem));
+            if request.method() == Method::POST
+                && let Some(asked) = Asked::of(request.uri().path())
+            {
+                let answered = self.api.turn(id, asked, request).await;
+                return answered.unwrap_or_else(|problem| self.api.shared.refused_to(&asker, problem));
             }
             match self.routes.call(request).await {
                 Ok(response) => response.map(Body::Routed),
@@ -120,7 +177,7 @@ impl Service {
         });
         let mut response = match answered.await {
             Some(response) => response,
-            None => self.api.shared.refused(Problem::internal()),
+            None => self.api.shared.refused_to(&asker, Problem::internal()),
         };
         if let Some(page) = &page {
             page.admit(response.headers_mut());
@@ -132,24 +189,30 @@ impl Service {
     }
 }
 
-fn is_chat(path: &str) -> bool {
-    path == CHAT || below_v1(path).trim_end_matches('/') == "/chat/completions"
-}
-
 impl Api {
-    async fn chat(&self, id: String, request: Request<Incoming>) -> Result<Response<Body>, Problem> {
+    async fn turn(
+        &self,
+        id: String,
+        asked: Asked,
+        request: Request<Incoming>,
+    ) -> Result<Response<Body>, Problem> {
         let (head, body) = request.into_parts();
         let policy = policy(&head.headers)?;
         let (permit, body) = self.admit(&head.headers, body).await?;
+        let (Asked::Turn(surface) | Asked::Count(surface)) = asked;
         let request = callwright_relay::Request {
             id,
             body,
             policy,
             wants_report: head.headers.get(REPORT).is_some_and(|value| value == "1"),
             headers: head.headers,
+            surface,
         };
-        // A turn is large, and would be moved with each future around it.
-        let reply = Box::pin(self.relay.chat(request)).await;
+        let reply = match asked {
+            // A turn is large, and would be moved with each future around it.
+            Asked::Turn(_) => Box::pin(self.relay.chat(request)).await,
+            Asked::Count(_) => self.relay.count_tokens(request).await,
+        };
         self.answer(reply, permit).await
     }
 
@@ -158,6 +221,7 @@ impl Api {
     /// # Errors
     /// A request that may not come in, or whose path leaves what is below `/v1`.
     pub(crate) async fn pass(&self, request: Request<axum::body::Body>) -> Result<Response<Body>, Problem> {
+        let asker = Asker::of(&request);
         let (head, body) = request.into_parts();
         let below = head.uri.path_and_query().map(|path| without_trailing_slash(below_v1(path.as_str())));
         let below = below.filter(|path| stays_below(path)).ok_or_else(Problem::not_found)?;
@@ -169,7 +233,45 @@ impl Api {
             Method::POST => self.admit_any(&head.headers, body).await?,
             _ => return Err(Problem::method_not_allowed("GET, HEAD, POST, DELETE, OPTIONS")),
         };
-        self.answer(self.relay.pass(head.method, &below, body, &head.headers).await, permit).await
+        let reply = self.relay.pass(head.method, &below, body, &head.headers).await;
+        let response = self.answer(reply, permit).await?;
+        match asker.surface == Surface::Messages && below.starts_with("/models") {
+            true => self.models_of(response, head.uri.query(), &asker).await,
+            false => Ok(response),
+        }
+    }
+
+    /// An upstream's list of models, or its error, as clients of messages read it.
+    async fn models_of(
+        &self,
+        response: Response<Body>,
+        query: Option<&str>,
+        asker: &Asker,
+    ) -> Result<Response<Body>, Problem> {
+        let (mut head, body) = response.into_parts();
+        let collected = Limited::new(body, MAX_LIST).collect().await;
+        let body = collected.map_err(|_| Problem::unreadable_error(head.status))?.to_bytes();
+        let is_error = head.status.is_client_error() || head.status.is_server_error();
+        let told = match is_error {
+            true => error_body(asker.surface, head.status, &body, &asker.id).map(|(_, text)| text),
+            false => models(&body, query).map(|list| list.to_string()),
+        };
+        head.headers.remove(CONTENT_LENGTH);
+        Ok(Response::from_parts(head, Body::from(told.map_or(body, Bytes::from))))
+    }
+
+    /// What is told to whoever may ask with these headers.
+    ///
+    /// # Errors
+    /// The request may not come in.
+    pub(crate) async fn told(
+        &self,
+        headers: &HeaderMap,
+        tell: impl FnOnce() -> Reply,
+    ) -> Result<Response<Body>, Problem> {
+        self.shared.admission.check(headers)?;
+        let permit = self.shared.permit()?;
+        self.answer(tell(), permit).await
     }
 
     /// The relay's reply as a response. Some upstreams repeat in their errors the key that they were sent: it is
@@ -220,8 +322,13 @@ impl Api {
 impl Shared {
     /// The answer to a request that is not answered as it was meant.
     pub(crate) fn refused(&self, problem: Problem) -> Response<Body> {
+        self.refused_to(&Asker::default(), problem)
+    }
+
+    /// The same in the API of whoever asks.
+    pub(crate) fn refused_to(&self, asker: &Asker, problem: Problem) -> Response<Body> {
         self.metrics.refused(&problem);
-        problem.into_response()
+        problem.into_response(asker)
     }
 
     fn permit(&self) -> Result<Permit, Problem> {
@@ -288,7 +395,7 @@ mod tests {
             ("/v1/chat", false),
             ("/chat/completions/x", false),
         ] {
-            assert_eq!(is_chat(path), is, "{path}");
+            assert_eq!(Asked::of(path) == Some(Asked::Turn(Surface::Chat)), is, "{path}");
         }
         assert_eq!(below_v1("/v1/v1/models?limit=1"), "/models?limit=1");
         assert_eq!(below_v1("/models"), "/models");

@@ -213,6 +213,7 @@ fn request(
         attribute("callwright.attempts", turn.attempts.len() as i64),
         attribute("callwright.held_bytes", turn.held as i64),
         attribute("callwright.streamed", turn.streamed),
+        attribute("callwright.surface", turn.surface.name()),
     ];
     let names = [
         "callwright.calls",

@@ -134,8 +134,12 @@ fn metrics_tell_how_well_models_call() {
     has(&errors("SchemaMismatch", "after"));
     assert!(!text.contains(&errors("InvalidJson", "after")), "it was healed");
     has(r#"callwright_repairs_total{kind="drop-comma"} 1"#);
-    has(r#"callwright_requests_total{model="gpt-4o",mode="native",dialect="native",outcome="passed"} 1"#);
-    has(r#"callwright_requests_total{model="gpt-4o",mode="native",dialect="native",outcome="healed"} 2"#);
+    has(
+        r#"callwright_requests_total{model="gpt-4o",mode="native",dialect="native",outcome="passed",surface="chat"} 1"#,
+    );
+    has(
+        r#"callwright_requests_total{model="gpt-4o",mode="native",dialect="native",outcome="healed",surface="chat"} 2"#,
+    );
     has(r#"callwright_attempts_total{upstream="replay",why="first",status="2xx"} 4"#);
     has(r#"callwright_refused_total{code="unknown_url"} 1"#);
     has("callwright_duration_seconds_count 5");

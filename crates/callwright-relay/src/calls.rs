@@ -16,6 +16,11 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
+    /// For an answer in whose conversation these ids are taken already.
+    pub(crate) fn besides(taken: &[String]) -> Ids {
+        Ids { taken: taken.iter().cloned().collect() }
+    }
+
     /// The id for a call that came with `id`, or without any.
     pub(crate) fn next(&mut self, id: Option<&str>) -> String {
         if let Some(id) = id.filter(|id| !id.is_empty())
@@ -24,7 +29,7 @@ impl Ids {
             return id.to_owned();
         }
         loop {
-            let made = made();
+            let made = new_id("call_");
             if self.taken.insert(made.clone()) {
                 return made;
             }
@@ -32,11 +37,11 @@ impl Ids {
     }
 }
 
-/// `call_` and 24 letters and digits, as OpenAI makes them.
-fn made() -> String {
+/// An id that nobody else has: what it begins with, and 24 letters and digits, as OpenAI makes them.
+pub(crate) fn new_id(begin: &str) -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-    let mut id = String::from("call_");
-    while id.len() < 29 {
+    let mut id = String::from(begin);
+    while id.len() < begin.len() + 24 {
         // The standard library's keys are random; ids need no more than that.
         let mut bits = RandomState::new().build_hasher().finish();
         for _ in 0..12 {

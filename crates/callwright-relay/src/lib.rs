@@ -8,8 +8,10 @@ mod record_json;
 pub mod upstream;
 pub mod capability;
 mod client;
+mod tool_sets;
 mod relay;
 mod wire;
+mod surface;
 mod history;
 mod question;
 mod bounds;
@@ -38,6 +40,7 @@ pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, Turn
 pub use record_json::{CallFault, call_faults};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
+pub use surface::{ItemsWanted, Surface, error_body};
 pub use upstream::Kept;
 pub use what_if::{WhatIf, WhatIfError};
 pub use wire::WireError;

@@ -8,6 +8,7 @@ use callwright::Policy;
 use http::HeaderMap;
 
 use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
+use crate::surface::Surface;
 use crate::turn::Target;
 use crate::upstream::{Kept, Response};
 use crate::wire::{Ask, string_of};
@@ -44,6 +45,14 @@ impl Log {
         self.record.policy = policy;
         self.record.streamed = ask.stream;
         self.record.has_tools = has_tools;
+    }
+
+    /// The API that the client speaks, and the session that it names in the way of that API.
+    pub(crate) fn came_by(&mut self, surface: Surface, session: Option<String>) {
+        self.record.surface = surface;
+        if self.record.session.is_none() {
+            self.record.session = session;
+        }
     }
 
     /// An upstream is asked.

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
+use crate::surface::Surface;
 use crate::upstream::Kept;
 use crate::wire::Foreign;
 
@@ -33,8 +34,11 @@ pub struct TurnRecord {
     pub id: String,
     /// The session that the client put the request in: its `x-callwright-session` header.
     pub session: Option<String>,
-    /// The request's body, with the default model where the client named none. Empty where it cannot be used.
+    /// The request's body, with the default model where the client named none; where it is of another API, the chat request
+    /// that it comes to. Empty where it cannot be used.
     pub request: Bytes,
+    /// The API that the client speaks.
+    pub surface: Surface,
     /// The model that the client named.
     pub model: String,
     /// The policy that held.
@@ -272,6 +276,10 @@ pub struct Usage {
     pub completion: u64,
     /// Of both, as the upstream adds them up.
     pub total: u64,
+    /// Those of the prompt that were kept from an earlier one.
+    pub cached: u64,
+    /// Those of the answer that were thought.
+    pub reasoning: u64,
 }
 
 impl std::ops::AddAssign for Usage {
@@ -279,6 +287,8 @@ impl std::ops::AddAssign for Usage {
         self.prompt = self.prompt.saturating_add(more.prompt);
         self.completion = self.completion.saturating_add(more.completion);
         self.total = self.total.saturating_add(more.total);
+        self.cached = self.cached.saturating_add(more.cached);
+        self.reasoning = self.reasoning.saturating_add(more.reasoning);
     }
 }
 
@@ -318,7 +328,7 @@ mod tests {
 
     #[test]
     fn what_a_record_adds_up_is_of_all_attempts_and_has_no_overflow() {
-        let usage = Usage { prompt: u64::MAX, completion: 2, total: 3 };
+        let usage = Usage { prompt: u64::MAX, completion: 2, total: 3, ..Usage::default() };
         let renamed = r#"<tool_call>{"name": "runCode", "arguments": {"n": "1"}}</tool_call>"#;
         let surplus = r#"<tool_call>{"name": "run_code", "arguments": {"n": 1}}}</tool_call>"#;
         let fenced = "```json\n{\"name\": \"run_code\", \"arguments\": {\"n\": 1}}\n```";
@@ -328,7 +338,7 @@ mod tests {
             attempt(AttemptReason::Feedback, fenced, Usage::default()),
         ];
         let record = TurnRecord { attempts, ..TurnRecord::default() };
-        assert_eq!(record.usage(), Usage { prompt: u64::MAX, completion: 4, total: 6 });
+        assert_eq!(record.usage(), Usage { prompt: u64::MAX, completion: 4, total: 6, ..Usage::default() });
         assert_eq!(record.corrections().count(), 2);
         // A name and a type in the first, a bracket in the second; the fence around the third is no fault.
         let calls = record.attempts.iter().flat_map(|a| a.choices[0].outcome.calls());

@@ -1,12 +1,11 @@
 //! The door: a chat request goes in, the answer comes out.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::lint::{Severity, lint};
-use callwright::{Policy, ToolSet};
+use callwright::{Policy, ToolChoice, ToolSet};
 use callwright_json::{Kind, quote};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use crate::capability::{Capabilities, system_clock};
 use crate::config::{Mode, RelayConfig};
@@ -18,6 +17,9 @@ use crate::proof::Proofs;
 use crate::question::Question;
 use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
+use crate::surface::responses::kept::KeptResponses;
+use crate::surface::{Door, Surface, Translated, error_body, estimated_tokens};
+use crate::tool_sets::ToolSets;
 use crate::turn::Turn;
 use crate::upstream::{ConfigError, Response, Secrets, Tail, Upstreams};
 use crate::wire::{Ask, Change, Document, WireError, rewritten};
@@ -43,6 +45,18 @@ fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
 /// Names the tools whose calls are not held against all of their definition.
 const UNCHECKED: HeaderName = HeaderName::from_static("x-callwright-unchecked");
 
+/// Names the tools that the model was not told of: nobody here runs them.
+const DROPPED: HeaderName = HeaderName::from_static("x-callwright-dropped-tools");
+
+/// Says how many items of a conversation the model was not told of.
+const DROPPED_ITEMS: HeaderName = HeaderName::from_static("x-callwright-dropped-items");
+
+/// Tells clients whether the same request may do better later.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+
+/// Says that tokens were not counted.
+const ESTIMATE: HeaderName = HeaderName::from_static("x-callwright-estimate");
+
 /// Carries requests to upstreams and right calls back. Shared by all requests.
 pub struct Relay {
     pub(crate) config: RelayConfig,
@@ -52,23 +66,29 @@ pub struct Relay {
     pub(crate) notes: Notes,
     pub(crate) proofs: Proofs,
     tool_sets: ToolSets,
+    pub(crate) responses: Arc<KeptResponses>,
 }
 
 /// The names of the tools that cannot be checked whole, as a header has them; none where there are none.
 fn unchecked(tool_set: &ToolSet) -> Option<HeaderValue> {
-    let mut names: Vec<&str> = tool_set.unchecked().map(|(name, _)| name).collect();
+    names(tool_set.unchecked().map(|(name, _)| name))
+}
+
+/// Names as a header has them; none where there are none.
+fn names<'n>(names: impl Iterator<Item = &'n str>) -> Option<HeaderValue> {
+    let mut names: Vec<&str> = names.collect();
     names.dedup();
     // A header holds some KiB at most; who needs all of them asks `lint`.
-    names.truncate(MAX_UNCHECKED);
+    names.truncate(MAX_NAMES);
     let is_plain = |c: char| if c.is_ascii_graphic() && c != ',' { c } else { '?' };
     let names: String = names.join(",").chars().map(|c| if c == ',' { c } else { is_plain(c) }).collect();
     HeaderValue::from_str(&names).ok().filter(|_| !names.is_empty())
 }
 
 /// So many tools are named in a header at most.
-const MAX_UNCHECKED: usize = 64;
+const MAX_NAMES: usize = 64;
 
-/// A chat request.
+/// A request to a model.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Names the request in the log and in the answer.
@@ -81,6 +101,8 @@ pub struct Request {
     pub wants_report: bool,
     /// The client's headers; only what concerns the request itself goes on.
     pub headers: HeaderMap,
+    /// The API that it is a request of.
+    pub surface: Surface,
 }
 
 impl Relay {
@@ -106,6 +128,7 @@ impl Relay {
             notes,
             proofs: Proofs::default(),
             tool_sets,
+            responses: Arc::default(),
         }))
     }
 
@@ -144,12 +167,47 @@ impl Relay {
         }
     }
 
-    /// Answers a chat request. Whatever goes wrong is an answer too.
+    /// Answers a request to a model, in the form of its API. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
+        let (surface, id) = (request.surface, request.id.clone());
+        let mut reply = self.answer(request).await;
+        if reply.status.is_client_error() || reply.status.is_server_error() {
+            reply = reply.error_of(surface, &id);
+        }
+        reply
+    }
+
+    /// About how many tokens the prompt of a request has.
+    pub async fn count_tokens(self: &Arc<Relay>, request: Request) -> Reply {
+        let (surface, id) = (request.surface, request.id.clone());
+        let translated = match self.document_of(request.body) {
+            Ok(document) => Translated::of(surface, document, &request.headers, &self.responses),
+            Err(error) => Err(error),
+        };
+        match translated {
+            Ok(translated) => {
+                let n = estimated_tokens(&translated.document);
+                let kind = match surface {
+                    Surface::Responses => "\"object\":\"response.input_tokens\",",
+                    Surface::Chat | Surface::Messages => "",
+                };
+                let mut reply = Reply::json(StatusCode::OK, format!("{{{kind}\"input_tokens\":{n}}}"));
+                reply.headers.insert(ESTIMATE, HeaderValue::from_static("1"));
+                reply
+            }
+            Err(error) => Reply::error(&error).error_of(surface, &id),
+        }
+    }
+
+    async fn answer(self: &Arc<Relay>, request: Request) -> Reply {
+        let surface = request.surface;
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
+        let (door, dropped, dropped_items);
         let mut turn = match self.checked(request).await {
             Ok(checked) => {
-                let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } = checked;
+                let CheckedRequest { ask, tool_set, policy, stream_arguments, headers, .. } = checked;
+                (door, dropped, dropped_items) = (checked.door, checked.dropped, checked.dropped_items);
+                log.came_by(surface, checked.session);
                 log.request(&ask, policy, !tool_set.is_empty());
                 tool_results(log.id(), &ask);
                 let ladder = Ladder::new(policy, &self.config.ladder);
@@ -157,6 +215,7 @@ impl Relay {
                 Box::new(Turn { relay, ask, tool_set, policy, stream_arguments, log, headers, ladder })
             }
             Err(error) => {
+                log.came_by(surface, None);
                 log.fault(&error.message);
                 log.end(TurnEnd::Rejected, error.status.as_u16());
                 return with_id(Reply::error(&error), log.id());
@@ -167,11 +226,17 @@ impl Relay {
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
         let mut reply = match turn.open(&question, AttemptReason::First).await {
-            Ok(open_answer) => deliver::reply(turn, open_answer).await,
+            Ok(open_answer) => deliver::reply(turn, open_answer, door).await,
             Err(failed) => failed.reply(&mut turn.log),
         };
         if let Some(unchecked) = unchecked {
             reply.headers.insert(UNCHECKED, unchecked);
+        }
+        if let Some(dropped) = names(dropped.iter().map(String::as_str)) {
+            reply.headers.insert(DROPPED, dropped);
+        }
+        if 0 < dropped_items {
+            reply.headers.insert(DROPPED_ITEMS, HeaderValue::from(dropped_items));
         }
         if let Some(id) = id {
             reply.headers.insert(REQUEST_ID, id);
@@ -216,10 +281,18 @@ impl Relay {
                 code: "body_too_large",
             });
         }
-        let document = Document::parse(request.body)
-            .map_err(|message| WireError::bad_request(None, "invalid_json", message))?;
-        let mut ask = Ask::of(self.with_model(document))?;
+        let document = self.document_of(request.body)?;
+        let translated = Translated::of(request.surface, document, &request.headers, &self.responses)?;
+        let Translated { document, door, dropped, dropped_items, allowed, bare_inputs, session } = translated;
+        let mut ask = Ask::of(document)?;
+        if let Some((names, required)) = allowed {
+            ask.choice = ToolChoice::Allowed { names, required };
+        }
+        ask.bare_inputs = bare_inputs;
         ask.wants_report |= request.wants_report;
+        if request.surface != Surface::Chat {
+            ask.take_ids();
+        }
         let tool_set = match ask.tools() {
             Some(tools) => self.tool_sets.of(tools).await?,
             None => Arc::new(ToolSet::empty()),
@@ -228,7 +301,24 @@ impl Relay {
         let set = self.upstreams.configured(&ask.model).and_then(|set| set.policy);
         let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
         let stream_arguments = stream_arguments(&request.headers)?;
-        Ok(CheckedRequest { ask, tool_set, policy, stream_arguments, headers: request.headers })
+        let headers = request.headers;
+        Ok(CheckedRequest {
+            ask,
+            tool_set,
+            policy,
+            stream_arguments,
+            headers,
+            door,
+            dropped,
+            dropped_items,
+            session,
+        })
+    }
+
+    fn document_of(&self, body: Bytes) -> Result<Document, WireError> {
+        let document = Document::parse(body);
+        let document = document.map_err(|message| WireError::bad_request(None, "invalid_json", message))?;
+        Ok(self.with_model(document))
     }
 }
 
@@ -253,6 +343,34 @@ pub(crate) struct CheckedRequest {
     /// May arguments go out while they are written? None where the client says nothing.
     pub(crate) stream_arguments: Option<bool>,
     pub(crate) headers: HeaderMap,
+    /// How the answer is said.
+    pub(crate) door: Door,
+    /// Tools that the model is not told of.
+    dropped: Vec<String>,
+    /// How many items of the conversation were left out.
+    dropped_items: usize,
+    session: Option<String>,
+}
+
+impl Reply {
+    /// An error as this API has it.
+    fn error_of(mut self, surface: Surface, request: &str) -> Reply {
+        let Some(body) = self.body.take_whole() else { return self };
+        match error_body(surface, self.status, &body, request) {
+            Some((status, text)) => {
+                // What does not fit does not fit next time either.
+                if status == StatusCode::BAD_REQUEST {
+                    self.headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+                }
+                self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                if let Ok(id) = HeaderValue::from_str(request) {
+                    self.headers.insert(HeaderName::from_static("request-id"), id);
+                }
+                Reply { status, headers: self.headers, body: ReplyBody::whole(Bytes::from(text)) }
+            }
+            None => Reply { body: ReplyBody::whole(body), ..self },
+        }
+    }
 }
 
 fn with_id(mut reply: Reply, id: &str) -> Reply {
@@ -278,127 +396,4 @@ fn passed(response: Response, secrets: Arc<Secrets>) -> Reply {
         to.write(&tail.rest(&secrets));
     };
     Reply { status, headers, body: ReplyBody::running(sender, work) }
-}
-
-/// Compiled tools by the text of their definitions: clients send the same ones with every request.
-///
-/// Definitions are long, and two that are not the same differ in length or early on: to compare them with all that
-/// are kept costs less than to hash them.
-struct ToolSets {
-    /// How many bytes all that are kept may take, about. The one that was used last is kept however large it is, or each
-    /// request of its client would have it compiled again.
-    most: usize,
-    /// Those used last stand last.
-    kept: Mutex<Vec<(Box<str>, Arc<ToolSet>)>>,
-    /// One at a time is compiled: a large one takes seconds, and memory.
-    compiling: tokio::sync::Mutex<()>,
-}
-
-/// A compiled set takes so many times the bytes of its text: 31 to 65 times were measured, from 51 KB to 2.6 MB.
-const COMPILED: usize = 64;
-
-impl ToolSets {
-    fn new(most: usize) -> ToolSets {
-        ToolSets { most, kept: Mutex::default(), compiling: tokio::sync::Mutex::default() }
-    }
-
-    /// The tools of this text, compiled on a thread of its own where they are not kept: whoever serves goes on.
-    async fn of(&self, tools: &str) -> Result<Arc<ToolSet>, WireError> {
-        if let Some(tool_set) = self.used(tools) {
-            return Ok(tool_set);
-        }
-        let _alone = self.compiling.lock().await;
-        // Whoever was first may have had the same ones.
-        if let Some(tool_set) = self.used(tools) {
-            return Ok(tool_set);
-        }
-        let text: Box<str> = tools.into();
-        let compiled = tokio::task::spawn_blocking(move || {
-            let tool_set = compiled(&text)?;
-            Ok((text, tool_set))
-        });
-        // It panics on no text; should it, the request fails and nothing else.
-        let gone = |error: tokio::task::JoinError| {
-            WireError::bad_request(Some("tools"), "invalid_tools", error.to_string())
-        };
-        let (text, tool_set) = compiled.await.map_err(gone)??;
-        self.keep(text, &tool_set);
-        Ok(tool_set)
-    }
-
-    fn keep(&self, text: Box<str>, tool_set: &Arc<ToolSet>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push((text, Arc::clone(tool_set)));
-        let mut bytes = 0;
-        // The last one stays, and before it all that have room.
-        let mut fits = |(text, _): &(Box<str>, Arc<ToolSet>)| {
-            bytes += text.len().saturating_mul(COMPILED);
-            bytes <= self.most
-        };
-        let n_kept = kept.iter().rev().take_while(|entry| fits(entry)).count().max(1);
-        let n_old = kept.len() - n_kept;
-        kept.drain(..n_old);
-    }
-
-    /// The tools of this text, if they are kept.
-    fn used(&self, tools: &str) -> Option<Arc<ToolSet>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().rposition(|(text, _)| **text == *tools)?;
-        kept[at..].rotate_left(1);
-        kept.last().map(|(_, tool_set)| Arc::clone(tool_set))
-    }
-}
-
-fn compiled(tools: &str) -> Result<Arc<ToolSet>, WireError> {
-    let tool_set = ToolSet::from_json(tools)
-        .map_err(|error| WireError::bad_request(Some("tools"), "invalid_tools", error.to_string()))?;
-    // Once for each set, as long as it is kept: nothing else shows a type such as `strnig`, which no value is held to.
-    for finding in lint(&tool_set).iter().filter(|finding| finding.severity == Severity::Error) {
-        tracing::warn!(tool = finding.tool, finding = %finding, "[tools] a definition says something else than it seems to");
-    }
-    Ok(Arc::new(tool_set))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn tools_are_compiled_once_as_long_as_they_are_used() {
-        let text = |name: &str| format!(r#"[{{"name": "{name}"}}]"#);
-        // Two of them have room.
-        let sets = ToolSets::new(2 * COMPILED * text("a").len());
-        let of = async |name: &str| sets.of(&text(name)).await.unwrap();
-        let (a, b) = (of("a").await, of("b").await);
-        assert!(Arc::ptr_eq(&a, &of("a").await));
-        // The third one takes the place of the one that was not used for longest.
-        let c = of("c").await;
-        assert!(Arc::ptr_eq(&a, &of("a").await));
-        assert!(Arc::ptr_eq(&c, &of("c").await));
-        assert!(!Arc::ptr_eq(&b, &of("b").await));
-        // One that is larger than all may be is kept alone, as long as nothing else is used.
-        let long = of(&"x".repeat(60)).await;
-        assert!(Arc::ptr_eq(&long, &of(&"x".repeat(60)).await));
-        assert_eq!(sets.kept.lock().unwrap().len(), 1);
-        assert!(sets.of("[{}]").await.is_err() && sets.kept.lock().unwrap().len() == 1);
-    }
-
-    /// What would take seconds must not stop whoever else is served by the same thread.
-    #[tokio::test]
-    async fn others_are_served_while_tools_are_compiled() {
-        let sets = ToolSets::new(0);
-        let (mut turns, tools) = (0, r#"[{"name": "a"}]"#);
-        let others = async {
-            loop {
-                turns += 1;
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::select! {
-            biased;
-            () = others => {}
-            set = sets.of(tools) => assert!(set.is_ok()),
-        }
-        assert!(1 < turns, "it was compiled on this thread");
-    }
 }

@@ -5,11 +5,13 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 
+use crate::surface::Failure;
 use crate::wire::WireError;
 
 /// An answer for the client.
@@ -62,6 +64,35 @@ impl ReplyBody {
     /// A body that is there already.
     pub fn whole(body: Bytes) -> ReplyBody {
         ReplyBody(Inner::Whole(Some(body).filter(|body| !body.is_empty())))
+    }
+
+    /// All of it, where it is there already.
+    pub(crate) fn take_whole(&mut self) -> Option<Bytes> {
+        match &mut self.0 {
+            Inner::Whole(body) => body.take(),
+            Inner::Running(_) => None,
+        }
+    }
+
+    /// Waits until something is written, `patience` at most: until then a failure is still the answer to give.
+    ///
+    /// # Errors
+    /// The work behind it has failed before it wrote anything.
+    pub(crate) async fn begin(&mut self, patience: Duration) -> Result<(), Failure> {
+        let Inner::Running(Running { work, sender, .. }) = &mut self.0 else { return Ok(()) };
+        sender.lock().is_held = true;
+        let begun = poll_fn(|context| {
+            if work.as_mut().is_none_or(|running| running.as_mut().poll(context).is_ready()) {
+                *work = None;
+                return Poll::Ready(());
+            }
+            if sender.written() == 0 { Poll::Pending } else { Poll::Ready(()) }
+        });
+        // Who waits longer is told how it goes on in the stream.
+        let _ = tokio::time::timeout(patience, begun).await;
+        let mut written = sender.lock();
+        written.is_held = false;
+        written.failure.take().map_or(Ok(()), Err)
     }
 
     /// A body that `work` writes while it is read.
@@ -165,6 +196,10 @@ struct Written {
     /// How many bytes were written in all.
     n_written: u64,
     broken: Option<Broken>,
+    /// The client has nothing yet, not even the status.
+    is_held: bool,
+    /// What it is told instead of an answer.
+    failure: Option<Failure>,
 }
 
 impl BodySender {
@@ -178,6 +213,15 @@ impl BodySender {
     /// How many bytes were written in all.
     pub(crate) fn written(&self) -> u64 {
         self.lock().n_written
+    }
+
+    /// Gives a failure instead of the answer, if the client has nothing of it. True where it does.
+    pub(crate) fn refuses(&self, failure: &Failure) -> bool {
+        let mut written = self.lock();
+        if written.is_held {
+            written.failure = Some(failure.clone());
+        }
+        written.is_held
     }
 
     /// Ends the body as broken off, once what was written is out.

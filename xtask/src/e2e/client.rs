@@ -24,6 +24,10 @@ pub(crate) enum ClientName {
     AiSdk,
     /// LangChain's agent.
     Langchain,
+    /// The package `anthropic` of Python: it speaks messages.
+    AnthropicPython,
+    /// The package `openai` of Python once more: it speaks responses.
+    ResponsesPython,
     /// Not a client of its own: asks the questions of the measured run, with the package `openai` of Python.
     #[serde(skip)]
     Questions,
@@ -37,13 +41,17 @@ pub(crate) enum Platform {
 }
 
 impl ClientName {
-    /// The clients of a scenario that names none.
+    /// The clients of a scenario that names none: they speak chat completions, as all upstreams do.
     pub(crate) const ALL: [ClientName; 4] =
         [ClientName::OpenaiPython, ClientName::OpenaiNode, ClientName::AiSdk, ClientName::Langchain];
 
     pub(crate) fn platform(self) -> Platform {
         match self {
-            ClientName::OpenaiPython | ClientName::Langchain | ClientName::Questions => Platform::Python,
+            ClientName::OpenaiPython
+            | ClientName::Langchain
+            | ClientName::AnthropicPython
+            | ClientName::ResponsesPython
+            | ClientName::Questions => Platform::Python,
             ClientName::OpenaiNode | ClientName::AiSdk => Platform::Node,
         }
     }
@@ -54,6 +62,8 @@ impl ClientName {
             ClientName::OpenaiNode => "openai_client.mjs",
             ClientName::AiSdk => "ai_sdk.mjs",
             ClientName::Langchain => "langchain_agent.py",
+            ClientName::AnthropicPython => "anthropic_client.py",
+            ClientName::ResponsesPython => "responses_client.py",
             ClientName::Questions => "questions.py",
         }
     }
@@ -66,6 +76,8 @@ impl fmt::Display for ClientName {
             ClientName::OpenaiNode => "openai-node",
             ClientName::AiSdk => "ai-sdk",
             ClientName::Langchain => "langchain",
+            ClientName::AnthropicPython => "anthropic-python",
+            ClientName::ResponsesPython => "responses-python",
             ClientName::Questions => "questions",
         })
     }

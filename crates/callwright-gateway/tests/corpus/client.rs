@@ -26,15 +26,25 @@ pub(crate) struct Got {
 
 /// Sends `body` to `base_url` with further headers, and reads the answer.
 pub(crate) async fn ask(base_url: &str, headers: &BTreeMap<String, String>, body: &Value) -> Got {
-    tokio::time::timeout(PATIENCE, exchange(base_url, headers, body)).await.expect("an answer in time")
+    ask_at("chat/completions", base_url, headers, body).await
 }
 
-async fn exchange(base_url: &str, headers: &BTreeMap<String, String>, body: &Value) -> Got {
+/// The same of another path below `base_url`.
+pub(crate) async fn ask_at(
+    path: &str,
+    base_url: &str,
+    headers: &BTreeMap<String, String>,
+    body: &Value,
+) -> Got {
+    tokio::time::timeout(PATIENCE, exchange(path, base_url, headers, body)).await.expect("an answer in time")
+}
+
+async fn exchange(below: &str, base_url: &str, headers: &BTreeMap<String, String>, body: &Value) -> Got {
     let (authority, path) = base_url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let stream = TcpStream::connect(authority).await.unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     let driver = tokio::spawn(connection);
-    let head = Request::post(format!("/{path}/chat/completions"))
+    let head = Request::post(format!("/{path}/{below}"))
         .header("host", authority)
         .header("content-type", "application/json");
     let request = headers

@@ -92,7 +92,11 @@ pub(crate) fn seen(case: &Case, got: &Got, direct: &Got, request: &Value) -> Vec
 
 /// Everything in which the requests to the upstream are not what `case` expects.
 pub(crate) fn asked(case: &Case, requests: &[Recorded]) -> Vec<String> {
-    let Some(expected) = &case.asked else { return Vec::new() };
+    case.asked.as_ref().map_or_else(Vec::new, |expected| asked_for(expected, requests))
+}
+
+/// Everything in which `requests` are not what is expected of them.
+pub(crate) fn asked_for(expected: &[Asked], requests: &[Recorded]) -> Vec<String> {
     let requests: Vec<&Recorded> =
         requests.iter().filter(|r| r.path.ends_with("/chat/completions")).collect();
     if requests.len() != expected.len() {

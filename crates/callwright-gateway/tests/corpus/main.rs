@@ -6,8 +6,11 @@ mod client;
 mod cut;
 mod expect;
 mod hang_up;
+mod messages;
+mod responses;
 mod served;
 mod strict;
+mod surfaces;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -21,6 +21,7 @@ use crate::reading::{Budget, ChoiceReader, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
 use crate::redact::Redactor;
 use crate::relay::{CheckedRequest, Relay, Request};
+use crate::surface::Surface;
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{Document, PromptTokens, Surrogates, deltas, prompt_tokens, string_of, usage};
@@ -117,10 +118,11 @@ impl Relay {
             policy: options.policy,
             wants_report: false,
             headers: HeaderMap::new(),
+            surface: Surface::Chat,
         };
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
         let checked = self.checked(request).await;
-        let CheckedRequest { ask, tool_set, policy, stream_arguments, headers } =
+        let CheckedRequest { ask, tool_set, policy, stream_arguments, headers, .. } =
             checked.map_err(|error| {
                 log.fault(&error.message);
                 log.end(TurnEnd::Rejected, error.status.as_u16());

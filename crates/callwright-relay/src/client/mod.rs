@@ -18,6 +18,7 @@ use crate::record::{Nobody, Observer};
 use crate::relay::{Relay, Request};
 use crate::reply::{Reply, ReplyBody};
 use crate::sse::Decoder;
+use crate::surface::Surface;
 use crate::upstream::ConfigError;
 
 pub use ask::{Answer, AnswerDelta, AskOptions, error_fingerprint};
@@ -174,6 +175,7 @@ fn chat_request(request: &Value, stream: bool) -> Request {
         policy: None,
         wants_report: !stream,
         headers: HeaderMap::new(),
+        surface: Surface::Chat,
     }
 }
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use callwright_json::Value;
 
-use super::sse::error;
+use super::voice::Voice;
 use crate::record::TurnEnd;
-use crate::reply::BodySender;
 use crate::sse::{self, Decoder};
 use crate::turn::Turn;
 use crate::upstream::{ResponseBody, Secrets};
@@ -114,26 +113,24 @@ pub(crate) fn is_error(root: Value<'_>) -> bool {
     root.get("error").is_some_and(|error| error.raw() != "null")
 }
 
-/// Ends a stream as it has to be ended: `[DONE]`, or an error where it is not whole.
-pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: TurnEnd, to: &BodySender) {
-    if ending.is_error {
-        turn.log.end(TurnEnd::UpstreamError, 200);
-        if ending.is_done && turn.is_read() {
-            to.write(b"data: [DONE]\n\n");
-        }
-        return;
-    }
+/// Ends a stream as it has to be ended: properly, or with an error where it is not whole.
+pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: TurnEnd, voice: &mut dyn Voice) {
     match ending.fault() {
+        _ if ending.is_error => {
+            turn.log.end(TurnEnd::UpstreamError, 200);
+            if ending.is_done {
+                voice.close();
+            }
+        }
         None => {
             turn.log.end(end, 200);
-            if !(ending.is_done && end == TurnEnd::Passed && !turn.is_read()) {
-                to.write(b"data: [DONE]\n\n");
-            }
+            voice.close();
         }
         Some(why) => {
             turn.log.failed(None, &why);
             turn.log.end(TurnEnd::Cut, 200);
-            to.write(error("upstream_cut", &why).as_bytes());
+            voice.fail("upstream_cut", &why);
         }
     }
+    voice.flush();
 }

@@ -5,29 +5,41 @@
 mod whole;
 mod stream;
 mod sink;
+mod voice;
 mod passthrough;
 mod pulse;
+mod told;
 mod events;
 mod sse;
 
+use std::time::Duration;
+
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
+use self::voice::{ChatVoice, MessageBlocks, ResponseItems, Serial, Voice};
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
+use crate::surface::Door;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
+use crate::wire::WireError;
 
 pub(crate) use events::{Events, is_error};
 
-/// The answer to a request. Where the client wants a stream, it is one as it comes if the upstream streams, too.
-pub(crate) async fn reply(turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
+/// The answer to a request, said as the client's API has it. Where the client wants a stream, it is one as it comes if the
+/// upstream streams, too.
+pub(crate) async fn reply(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
     match turn.ask.stream && open_answer.is_stream() {
-        true => streamed(turn, open_answer),
-        false => whole::reply(turn, open_answer).await,
+        true => streamed(turn, open_answer, door).await,
+        false => whole::reply(turn, open_answer, door).await,
     }
 }
 
+/// How long an answer of another API is held back where nothing has come yet: as long as the client has nothing, what fails
+/// has a status of its own, and clients know what to do about that.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// The answer to a request that wants a stream, from an upstream that streams.
-fn streamed(turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
+async fn streamed(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
     let mut headers = match &open_answer.source {
         AnswerSource::Upstream(answer) => answer.headers.clone(),
         AnswerSource::Recovered(_) => HeaderMap::new(),
@@ -37,9 +49,23 @@ fn streamed(turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
     report::head(turn.log.record(), &mut headers);
     let sender = BodySender::default();
     let to = sender.clone();
-    let body = match turn.is_read() {
-        true => ReplyBody::running(sender, stream::heal(turn, open_answer, to)),
-        false => ReplyBody::running(sender, passthrough::pass(turn, open_answer, to)),
+    let voice: Box<dyn Voice> = match door {
+        Door::Chat if turn.is_read() => Box::new(ChatVoice::new(&turn, to.clone())),
+        Door::Chat => {
+            let body = ReplyBody::running(sender, passthrough::pass(turn, open_answer, to));
+            return Reply { status: StatusCode::OK, headers, body };
+        }
+        Door::Messages(wanted) => Box::new(Serial::new(MessageBlocks::streamed(wanted), to.clone())),
+        Door::Responses(wanted) => Box::new(Serial::new(ResponseItems::new(*wanted, true), to.clone())),
     };
+    let holds = voice.beats_in_silence();
+    let mut body = match turn.is_read() {
+        true => ReplyBody::running(sender, stream::heal(turn, open_answer, to, voice)),
+        false => ReplyBody::running(sender, told::tell(turn, open_answer, to, voice)),
+    };
+    if holds && let Err(failure) = body.begin(PATIENCE).await {
+        let error = WireError::upstream(failure.status, "upstream_error", failure.message);
+        return Reply::error(&error);
+    }
     Reply { status: StatusCode::OK, headers, body }
 }

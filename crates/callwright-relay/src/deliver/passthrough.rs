@@ -5,6 +5,7 @@ use std::sync::Arc;
 use callwright_json::{quote, strict};
 
 use super::events::{Ending, Events, end_of_stream, is_error};
+use super::voice::ChatVoice;
 use crate::record::{TurnEnd, Usage};
 use crate::redact::{self, Redactor};
 use crate::reply::BodySender;
@@ -61,7 +62,7 @@ pub(super) async fn pass(mut turn: Box<Turn>, open_answer: OpenAnswer, to: BodyS
         }
     }
     turn.log.read(spent, std::iter::empty());
-    end_of_stream(&mut turn, &ending, TurnEnd::Passed, &to);
+    end(turn, &ending, to);
 }
 
 /// The same where the upstream knows a secret: each event is looked into, and goes on as it is where there is none of it.
@@ -86,7 +87,15 @@ async fn pass_redacted(mut turn: Box<Turn>, body: ResponseBody, secrets: Arc<Sec
     if ending.is_done {
         to.write(b"data: [DONE]\n\n");
     }
-    end_of_stream(&mut turn, &ending, TurnEnd::Passed, &to);
+    end(turn, &ending, to);
+}
+
+fn end(mut turn: Box<Turn>, ending: &Ending, to: BodySender) {
+    let mut voice = ChatVoice::new(&turn, to);
+    if ending.is_done {
+        voice.has_closed();
+    }
+    end_of_stream(&mut turn, ending, TurnEnd::Passed, &mut voice);
 }
 
 /// The event without what is of a secret that is spread over several; none where it may go on as it is.

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
+use super::voice::Voice;
 use crate::reply::BodySender;
-use crate::wire::Template;
 
 /// So many seconds of silence bring a comment: the shortest idle limit that is known of a gateway is ten.
 const COMMENT: u32 = 10;
@@ -28,13 +28,6 @@ pub(super) struct Pulse {
     silent: u32,
 }
 
-/// What is held: a choice, and what a chunk of its answer looks like.
-#[derive(Clone, Copy)]
-pub(super) struct Held<'a> {
-    pub(super) choice: usize,
-    pub(super) template: &'a Template,
-}
-
 impl Pulse {
     pub(super) fn new(to: BodySender) -> Pulse {
         let second = Duration::from_secs(1);
@@ -43,19 +36,24 @@ impl Pulse {
         Pulse { to, tick, seen: 0, silent: 0 }
     }
 
-    /// Waits for `work`; meanwhile, as long as something is `held`, the client hears of it.
-    pub(super) async fn during<T>(&mut self, held: Option<Held<'_>>, work: impl Future<Output = T>) -> T {
+    /// Waits for `work`; meanwhile, as long as something of a choice is `held`, the client hears of it by `voice`.
+    pub(super) async fn during<T>(
+        &mut self,
+        held: Option<usize>,
+        voice: &mut dyn Voice,
+        work: impl Future<Output = T>,
+    ) -> T {
         let mut work = pin!(work);
         loop {
             tokio::select! {
                 biased;
-                _ = self.tick.tick() => self.beat(held),
+                _ = self.tick.tick() => self.beat(held, voice),
                 done = &mut work => return done,
             }
         }
     }
 
-    fn beat(&mut self, held: Option<Held<'_>>) {
+    fn beat(&mut self, held: Option<usize>, voice: &mut dyn Voice) {
         let written = self.to.written();
         let Some(held) = held.filter(|_| written == self.seen) else {
             (self.seen, self.silent) = (written, 0);
@@ -66,9 +64,8 @@ impl Pulse {
             self.to.write(b": callwright\n\n");
         }
         if self.silent.is_multiple_of(EVENT) {
-            let mut event = String::new();
-            held.template.delta(held.choice, "{}", &mut event);
-            self.to.write(event.as_bytes());
+            voice.beat(held);
+            voice.flush();
         }
         self.seen = self.to.written();
     }
@@ -77,18 +74,19 @@ impl Pulse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deliver::voice::ChatVoice;
+    use crate::wire::Template;
 
     const COMMENT: &str = ": callwright\n\n";
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_for_what_is_held_hears_of_it() {
         let to = BodySender::default();
-        let template = Template::own("c1", "m", 1);
-        let held = Some(Held { choice: 0, template: &template });
+        let mut voice = ChatVoice::bare(to.clone());
         let mut pulse = Pulse::new(to.clone());
-        pulse.during(held, tokio::time::sleep(Duration::from_millis(31_500))).await;
+        pulse.during(Some(0), &mut voice, tokio::time::sleep(Duration::from_millis(31_500))).await;
         let mut event = String::new();
-        template.delta(0, "{}", &mut event);
+        Template::own("c1", "m", 1).delta(0, "{}", &mut event);
         let heard = String::from_utf8(to.take().to_vec()).unwrap();
         assert_eq!(heard, format!("{COMMENT}{event}{COMMENT}{COMMENT}{event}"));
     }
@@ -96,17 +94,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_flows_or_is_not_held_has_no_pulse() {
         let to = BodySender::default();
-        let template = Template::own("c1", "m", 1);
-        let held = Some(Held { choice: 0, template: &template });
+        let mut voice = ChatVoice::bare(to.clone());
         let mut pulse = Pulse::new(to.clone());
-        pulse.during(None, tokio::time::sleep(Duration::from_secs(60))).await;
+        pulse.during(None, &mut voice, tokio::time::sleep(Duration::from_secs(60))).await;
         let flow = async {
             for _ in 0..10 {
                 tokio::time::sleep(Duration::from_secs(9)).await;
                 to.write(b".");
             }
         };
-        pulse.during(held, flow).await;
+        pulse.during(Some(0), &mut voice, flow).await;
         assert_eq!(&to.take()[..], b"..........");
     }
 }

@@ -1,19 +1,20 @@
-//! One choice of a streamed answer on its way out, as chunks.
+//! One choice of a streamed answer on its way out.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use callwright::{Event, LiveCall, Policy, Verdict};
-use callwright_json::{Value, quote};
+use callwright_json::Value;
 
-use crate::calls::{Ids, foreign_delta, function, tool_call_delta};
+use super::voice::{CallHead, Voice};
+use crate::calls::Ids;
 use crate::followup;
 use crate::record::TurnEnd;
 use crate::relay::Relay;
 use crate::report;
 use crate::turn::outcome::finish_reason;
 use crate::turn::{Resolution, Turn, refusals};
-use crate::wire::{Change, Foreign, Template, is_no_id, rewritten, string_of};
+use crate::wire::{Foreign, is_no_id, string_of};
 
 /// Writes what is certain of a choice, and keeps what is not.
 pub(crate) struct Sink {
@@ -47,12 +48,12 @@ pub(crate) struct Sink {
     content: Option<String>,
     /// What was said before a call, where one is demanded: without one it is no answer.
     words: Option<String>,
-    /// Calls go out as `function_call`.
+    /// Calls go out as `function_call`, one at most.
     is_legacy: bool,
     /// Only one call goes out.
     is_single: bool,
-    /// What the chunk said that ended the choice, with its template.
-    last: Option<(Template, String)>,
+    /// The upstream has said why the model stopped.
+    has_stopped: bool,
     /// The role has gone out: it stands in the first chunk.
     has_role: bool,
     /// Nothing that a user could see has come.
@@ -96,7 +97,7 @@ impl Sink {
         Sink {
             relay: Arc::clone(&turn.relay),
             index,
-            ids: Ids::default(),
+            ids: Ids::besides(&turn.ask.taken_ids),
             n_calls: 0,
             open: Vec::new(),
             open_of: HashMap::new(),
@@ -113,7 +114,7 @@ impl Sink {
             words: (turn.has_tools() && turn.ask.choice.is_required()).then(String::new),
             is_legacy: turn.ask.is_legacy,
             is_single: turn.ask.is_legacy || turn.ask.parallel == Some(false),
-            last: None,
+            has_stopped: false,
             has_role: false,
             is_empty: true,
             went: 0,
@@ -141,7 +142,7 @@ impl Sink {
     }
 
     /// Takes a piece of a native call: opens the call once its name is sure, and passes on what is not ours.
-    pub(crate) fn native(&mut self, piece: NativePiece, template: &Template, out: &mut String) {
+    pub(crate) fn native(&mut self, piece: NativePiece, voice: &mut dyn Voice) {
         let NativePiece { slot, id, foreign, sure_name } = piece;
         if self.waiting.len() <= slot {
             self.waiting.resize_with(slot + 1, Vec::new);
@@ -154,14 +155,15 @@ impl Sink {
         let call = LiveCall::Native(slot);
         let is_one_too_many = self.is_single && 0 < self.n_calls;
         if let Some(name) = sure_name
+            && voice.names_early()
             && !(self.is_held || self.is_legacy || is_one_too_many || self.open_of.contains_key(&call))
         {
-            self.open(call, id, name, template, out);
+            self.open(call, id, name, voice);
         }
         if let Some(number) =
             self.open_of.get(&call).and_then(|at| self.open.get(*at)).map(|open| open.number)
         {
-            self.pass_on(slot, number, template, out);
+            self.pass_on(slot, number, voice);
         }
     }
 
@@ -170,8 +172,7 @@ impl Sink {
         &mut self,
         index: Option<usize>,
         call: Value<'_>,
-        template: &Template,
-        out: &mut String,
+        voice: &mut dyn Voice,
     ) -> bool {
         let id = string_of(call, "id").filter(|id| !is_no_id(id)).map(String::from);
         let known = self.foreign.get(&index).filter(|known| id.is_none() || known.id == id);
@@ -181,9 +182,8 @@ impl Sink {
             self.n_calls += 1;
             self.foreign.insert(index, ForeignCall { id, number });
         }
-        self.begin(template, out);
-        let call = rewritten(call, &[("index", Change::Set(number.to_string()))]);
-        template.delta(self.index, &format!("{{\"tool_calls\":[{call}]}}"), out);
+        self.begin(voice);
+        voice.foreign_call(self.index, number, call);
         is_new
     }
 
@@ -198,46 +198,33 @@ impl Sink {
         waiting.map(|waiting| waiting.remove(0)).unwrap_or_default()
     }
 
-    fn pass_on(&mut self, slot: usize, number: usize, template: &Template, out: &mut String) {
+    fn pass_on(&mut self, slot: usize, number: usize, voice: &mut dyn Voice) {
         for foreign in self.waiting.get_mut(slot).map(std::mem::take).unwrap_or_default() {
-            template.delta(self.index, &foreign_delta(number, &foreign), out);
+            voice.foreign(self.index, number, &foreign);
         }
     }
 
     /// Writes the first chunk of a choice, where none has been.
-    fn begin(&mut self, template: &Template, out: &mut String) {
+    fn begin(&mut self, voice: &mut dyn Voice) {
         if !self.has_role {
             self.has_role = true;
-            template.delta(self.index, "{\"role\":\"assistant\",\"content\":null}", out);
+            voice.begin(self.index);
         }
     }
 
     /// Writes the name of a call, whose arguments follow. What is not ours and came with it stands beside the name: clients
     /// look for it there.
-    fn open(
-        &mut self,
-        call: LiveCall,
-        id: Option<String>,
-        name: String,
-        template: &Template,
-        out: &mut String,
-    ) {
-        self.begin(template, out);
-        self.say_words(template, out);
+    fn open(&mut self, call: LiveCall, id: Option<String>, name: String, voice: &mut dyn Voice) {
+        self.begin(voice);
+        self.say_words(voice);
         let number = self.n_calls;
         self.n_calls += 1;
         let first = match call {
             LiveCall::Native(slot) => self.first_waiting(slot),
             _ => Foreign::default(),
         };
-        let delta = format!(
-            "{{\"tool_calls\":[{{\"index\":{number},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":\"\"{}}}{}}}]}}",
-            quote(&self.ids.next(id.as_deref())),
-            quote(&name),
-            first.function,
-            first.call
-        );
-        template.delta(self.index, &delta, out);
+        let its_id = self.ids.next(id.as_deref());
+        voice.call_begin(self.index, &CallHead { number, id: &its_id, name: &name, foreign: &first });
         self.open_of.insert(call, self.open.len());
         self.open.push(OpenCall { id, name, number, sent: 0, is_whole: false });
     }
@@ -254,12 +241,12 @@ impl Sink {
 
     /// Has the upstream said why the model stopped?
     pub(crate) fn has_stopped(&self) -> bool {
-        self.last.is_some()
+        self.has_stopped
     }
 
-    /// Keeps the choice of the chunk that says why the model stopped.
-    pub(crate) fn stopped(&mut self, template: Template, choice: String) {
-        self.last = Some((template, choice));
+    /// The upstream has said why the model stopped.
+    pub(crate) fn stopped(&mut self) {
+        self.has_stopped = true;
     }
 
     /// The upstream's own chunk goes out, and is the first of the choice or behind it.
@@ -273,23 +260,23 @@ impl Sink {
     }
 
     /// Writes what became certain.
-    pub(crate) fn send(&mut self, events: &[Event], template: &Template, out: &mut String) {
+    pub(crate) fn send(&mut self, events: &[Event], voice: &mut dyn Voice) {
         if !events.is_empty() {
-            self.begin(template, out);
+            self.begin(voice);
         }
         for event in events {
             match event {
-                Event::Text(text) => self.say(text, template, out),
+                Event::Text(text) => self.say(text, voice),
                 Event::Reasoning(text) => {
                     self.went += text.len();
-                    template.delta(self.index, &format!("{{\"reasoning_content\":{}}}", quote(text)), out);
+                    voice.thought(self.index, text);
                 }
                 Event::CallStarted { call, id, name } if !self.is_held && !self.is_single => {
                     self.started.insert(*call, (id.clone(), name.clone()));
                 }
                 Event::CallStarted { .. } => {}
-                Event::CallArguments { call, piece } => self.live_piece(*call, piece, template, out),
-                Event::Call(verdict) => self.judged(verdict, template, out),
+                Event::CallArguments { call, piece } => self.live_piece(*call, piece, voice),
+                Event::Call(verdict) => self.judged(verdict, voice),
                 // What a later engine tells besides is not a client's.
                 _ => {}
             }
@@ -297,36 +284,36 @@ impl Sink {
     }
 
     /// Writes the next piece of a call that goes out before its verdict, with the first one its name.
-    fn live_piece(&mut self, call: LiveCall, piece: &str, template: &Template, out: &mut String) {
+    fn live_piece(&mut self, call: LiveCall, piece: &str, voice: &mut dyn Voice) {
         if !self.open_of.contains_key(&call) {
             let Some((id, name)) = self.started.remove(&call) else { return };
-            self.open(call, id, name, template, out);
+            self.open(call, id, name, voice);
         }
         let Some(open) = self.open_of.get(&call).and_then(|at| self.open.get_mut(*at)) else { return };
         open.sent += piece.len();
         self.went += piece.len();
-        arguments(self.index, open.number, piece, template, out);
+        voice.call_piece(self.index, open.number, piece);
     }
 
-    fn say(&mut self, text: &str, template: &Template, out: &mut String) {
+    fn say(&mut self, text: &str, voice: &mut dyn Voice) {
         match self.words.as_mut().or(self.content.as_mut()) {
             Some(held) => held.push_str(text),
             None => {
                 self.went += text.len();
-                content(self.index, text, template, out);
+                voice.text(self.index, text);
             }
         }
     }
 
     /// Says what waited for a call.
-    pub(crate) fn say_words(&mut self, template: &Template, out: &mut String) {
+    pub(crate) fn say_words(&mut self, voice: &mut dyn Voice) {
         if let Some(words) = self.words.take().filter(|words| !words.is_empty()) {
-            self.say(&words, template, out);
+            self.say(&words, voice);
         }
     }
 
     /// A verdict that goes out at once, unless one before it is still open.
-    fn judged(&mut self, verdict: &Verdict, template: &Template, out: &mut String) {
+    fn judged(&mut self, verdict: &Verdict, voice: &mut dyn Voice) {
         let is_native = verdict.is_native();
         let call = if is_native { LiveCall::Native(self.n_native) } else { LiveCall::Text(self.n_text) };
         self.n_native += usize::from(is_native);
@@ -341,12 +328,12 @@ impl Sink {
             Verdict::Accepted(call) => {
                 self.n_out += 1;
                 match at {
-                    Some(at) => self.complete(at, call, template, out),
+                    Some(at) => self.complete(at, call, voice),
                     None => {
                         let slot = self.n_native.checked_sub(1).filter(|_| is_native);
                         let waiting = slot.and_then(|slot| self.waiting.get_mut(slot));
                         let foreign = waiting.map(std::mem::take).unwrap_or_default();
-                        self.call(call, foreign, template, out);
+                        self.call(call, foreign, voice);
                     }
                 }
             }
@@ -354,7 +341,7 @@ impl Sink {
     }
 
     /// Writes the arguments of a call that is open, or what is missing of them.
-    fn complete(&mut self, at: usize, call: &callwright::Acceptance, template: &Template, out: &mut String) {
+    fn complete(&mut self, at: usize, call: &callwright::Acceptance, voice: &mut dyn Voice) {
         let Some(open) = self.open.get_mut(at) else { return };
         if open.name != call.name {
             // The name went on when it seemed to have ended.
@@ -365,7 +352,8 @@ impl Sink {
         open.is_whole = true;
         open.sent = call.arguments.len();
         self.went += rest.len();
-        arguments(self.index, open.number, rest, template, out);
+        voice.call_piece(self.index, open.number, rest);
+        voice.call_end(self.index, open.number);
     }
 
     /// The call that is open for `call`: under its id, or the first one of its tool.
@@ -376,39 +364,18 @@ impl Sink {
         same.or_else(|| self.open.iter().position(|open| is_open(open) && open.sent == 0))
     }
 
-    fn call(
-        &mut self,
-        call: &callwright::Acceptance,
-        foreign: Vec<Foreign>,
-        template: &Template,
-        out: &mut String,
-    ) {
-        self.say_words(template, out);
+    fn call(&mut self, call: &callwright::Acceptance, foreign: Vec<Foreign>, voice: &mut dyn Voice) {
+        self.say_words(voice);
         let id = self.ids.next(call.id.as_deref());
         self.relay.notes.keep(&id, call);
-        let mut foreign = foreign.into_iter();
-        let first = foreign.next().unwrap_or_default();
-        let delta = match self.is_legacy {
-            true => format!("{{\"function_call\":{}}}", function(call, &first)),
-            false => tool_call_delta(self.n_calls, &id, call, &first),
-        };
         if !(self.is_single && 0 < self.n_calls) {
-            template.delta(self.index, &delta, out);
-            for foreign in foreign.filter(|_| !self.is_legacy) {
-                template.delta(self.index, &foreign_delta(self.n_calls, &foreign), out);
-            }
+            voice.call(self.index, self.n_calls, &id, call, &foreign);
         }
         self.n_calls += 1;
     }
 
     /// Writes what the ladder brought: the calls that had to wait, what was said, and what stays refused, in words.
-    pub(crate) fn resolve(
-        &mut self,
-        turn: &Turn,
-        resolution: &Resolution,
-        template: &Template,
-        out: &mut String,
-    ) -> TurnEnd {
+    pub(crate) fn resolve(&mut self, turn: &Turn, resolution: &Resolution, voice: &mut dyn Voice) -> TurnEnd {
         let waiting = resolution.verdicts.get(self.n_out..).unwrap_or(&[]);
         for verdict in waiting {
             if let Verdict::Accepted(call) = verdict {
@@ -416,15 +383,15 @@ impl Sink {
                     Some(at) => {
                         if let (Some(more), Some(open)) = (resolution.foreign_again(call), self.open.get(at))
                         {
-                            template.delta(self.index, &foreign_delta(open.number, more), out);
+                            voice.foreign(self.index, open.number, more);
                         }
-                        self.complete(at, call, template, out);
+                        self.complete(at, call, voice);
                     }
-                    None => self.call(call, vec![resolution.foreign_of(call)], template, out),
+                    None => self.call(call, vec![resolution.foreign_of(call)], voice),
                 }
             }
         }
-        self.say_words(template, out);
+        self.say_words(voice);
         let mut more = resolution.more_text.clone();
         if !self.is_torn && !self.has_empty_call() && refusals(&resolution.verdicts).next().is_some() {
             crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
@@ -437,48 +404,31 @@ impl Sink {
             more.insert_str(0, "\n\n");
         }
         if !more.is_empty() {
-            self.say(&more, template, out);
+            self.say(&more, voice);
         }
         if let Some(said) = self.content.take() {
             let content = resolution.content.clone().unwrap_or(said);
             if !content.is_empty() {
-                self.say(&content, template, out);
+                self.say(&content, voice);
             }
         }
         if turn.ask.wants_report {
-            let index = self.index.to_string();
             for part in report::tool_errors(resolution) {
-                template.tool_error(&index, &part, out);
+                voice.tool_error(self.index, &part);
             }
         }
         resolution.end
     }
 
-    /// Writes the chunk that ends the choice.
-    pub(crate) fn last(&self, turn: &Turn, resolution: &Resolution, report: Option<&str>, out: &mut String) {
-        let Some((template, choice)) = &self.last else { return };
-        let Ok(tree) = callwright_json::strict(choice) else { return };
-        let choice = tree.root(choice);
+    /// Says why the choice ended.
+    pub(crate) fn last(
+        &self,
+        turn: &Turn,
+        resolution: &Resolution,
+        report: Option<&str>,
+        voice: &mut dyn Voice,
+    ) {
         let finish = finish_reason(turn, resolution, self.has_calls());
-        let finish = finish.map_or(String::from("null"), |finish| quote(&finish));
-        // All that was said in this chunk is out already.
-        let changes = [("delta", Change::Set(String::from("{}"))), ("finish_reason", Change::Set(finish))];
-        let choice = rewritten(choice, &changes);
-        template.last(&format!("[{choice}]"), report, out);
-    }
-}
-
-/// The next piece of what is said.
-fn content(index: usize, text: &str, template: &Template, out: &mut String) {
-    template.delta(index, &format!("{{\"content\":{}}}", quote(text)), out);
-}
-
-/// The next piece of a call's arguments.
-fn arguments(index: usize, number: usize, piece: &str, template: &Template, out: &mut String) {
-    if !piece.is_empty() {
-        let piece = quote(piece);
-        let delta =
-            format!("{{\"tool_calls\":[{{\"index\":{number},\"function\":{{\"arguments\":{piece}}}}}]}}");
-        template.delta(index, &delta, out);
+        voice.finish(self.index, finish.as_deref(), report);
     }
 }

@@ -2,36 +2,40 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use callwright::{Event, Policy, ToolSet};
-use callwright_json::{Value, quote, strict};
+use callwright_json::strict;
 
 use super::events::{Ending, Events, end_of_stream, is_error};
-use super::pulse::{Held, Pulse};
+use super::pulse::Pulse;
 use super::sink::{NativePiece, Sink};
-use super::sse;
-use crate::clock::unix_seconds;
+use super::voice::Voice;
 use crate::followup;
 use crate::question::Question;
 use crate::reading::{Budget, ChoiceReader, ReadOptions};
 use crate::record::{Choice, TurnEnd, Usage};
-use crate::redact::{self, Redactor};
+use crate::redact::Redactor;
 use crate::reply::BodySender;
 use crate::report;
 use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{
-    CallPiece, Change, Delta, PromptTokens, Surrogates, Template, deltas, is_foreign, is_no_id,
-    is_of_function, prompt_tokens, rewritten, usage,
+    CallPiece, Delta, PromptTokens, Surrogates, deltas, is_foreign, is_no_id, is_of_function, prompt_tokens,
+    usage,
 };
 
 /// Answers with what an upstream streams, healed.
-pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {
+pub(super) async fn heal(
+    mut turn: Box<Turn>,
+    mut open_answer: OpenAnswer,
+    to: BodySender,
+    mut voice: Box<dyn Voice>,
+) {
+    let voice = &mut *voice;
     let tool_set = Arc::clone(&turn.tool_set);
     let allowed = turn.ask.choice.clone();
     let mut pulse = Pulse::new(to.clone());
-    let (mut frame, mut has_role): (Option<Template>, bool) = (None, false);
+    let mut has_role = false;
     loop {
         let OpenAnswer { source, target, shown } = open_answer;
         let AnswerSource::Upstream(answer) = source else { return };
@@ -43,71 +47,63 @@ pub(super) async fn heal(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
             (answer.body, &secrets),
             &tool_set,
             options,
-            (&mut frame, has_role),
+            (&mut *voice, has_role),
             (&to, &mut pulse),
         )
         .await;
-        let frame = frame.get_or_insert_with(|| {
-            let record = turn.log.record();
-            Template::own(&record.id, &record.model, unix_seconds())
-        });
         if read.ending.is_error || !read.ending.is_finished {
-            return read.break_off(&mut turn, frame, &to);
+            return read.break_off(&mut turn, voice);
         }
-        let finished = read.finish(&mut turn, frame, &to);
+        let finished = read.finish(&mut turn, voice);
         finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
         let (said, sent) = finished.said();
-        let held = Some(Held { choice: 0, template: frame });
-        if pulse.during(held, turn.is_disproved(&target, &said, finished.tokens, sent)).await
+        let disproved = turn.is_disproved(&target, &said, finished.tokens, sent);
+        if pulse.during(Some(0), voice, disproved).await
             && let question = Question::first(&turn.ask)
-            && let Ok(again) = pulse.during(held, turn.in_prompt_mode(&target, &question)).await
+            && let Ok(again) = pulse.during(Some(0), voice, turn.in_prompt_mode(&target, &question)).await
             && again.is_stream()
         {
             (open_answer, has_role) = (again, true);
             continue;
         }
-        return finished.resolve(&mut turn, &target, frame, (&to, &mut pulse)).await;
+        return finished.resolve(&mut turn, &target, voice, &mut pulse).await;
     }
 }
 
 /// What an upstream streamed.
 struct StreamRead<'t> {
     choices: Vec<StreamedChoice<'t>>,
-    /// The chunk that counts tokens, which comes last.
-    usage: Option<Bytes>,
     spent: Usage,
-    /// What it counts of the prompt.
+    /// What the upstream counts of the prompt.
     tokens: Option<PromptTokens>,
     ending: Ending,
 }
 
 impl<'t> StreamRead<'t> {
-    /// Reads to the end, and writes what becomes certain on the way. `frame` is made after the first chunk; whose turn it is
-    /// may be known to the client from an answer before.
+    /// Reads to the end, and says what becomes certain on the way. Whose turn it is may be known to the client from an
+    /// answer before.
     async fn read(
         turn: &mut Turn,
         (body, secrets): (ResponseBody, &Arc<Secrets>),
         tool_set: &'t ToolSet,
         options: ReadOptions<'t>,
-        (frame, has_role): (&mut Option<Template>, bool),
+        (voice, has_role): (&mut dyn Voice, bool),
         (to, pulse): (&BodySender, &mut Pulse),
     ) -> StreamRead<'t> {
         let limits = turn.relay.config.limits;
         let mut read = StreamRead {
             choices: Vec::new(),
-            usage: None,
             spent: Usage::default(),
             tokens: None,
             ending: Ending::default(),
         };
         let mut upstream = Events::new(body, Arc::clone(secrets), limits.event);
-        let (mut events, mut text) = (Vec::new(), String::new());
+        let mut events = Vec::new();
         loop {
-            let held = frame.as_ref().zip(read.held());
-            let held = held.map(|(template, choice)| Held { choice, template });
-            let Some(event) = pulse.during(held, upstream.next()).await else { break };
+            let held = read.held().or_else(|| voice.beats_in_silence().then_some(0));
+            let Some(event) = pulse.during(held, voice, upstream.next()).await else { break };
             let Some(data) = &event.data else {
-                to.write(&event.raw);
+                voice.pass(&event);
                 continue;
             };
             let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
@@ -118,7 +114,7 @@ impl<'t> StreamRead<'t> {
             let chunk = tree.root(json);
             if is_error(chunk) {
                 upstream.ending.is_error = true;
-                to.write(&event.raw);
+                voice.upstream_error(&event, chunk);
                 continue;
             }
             let counted = usage(chunk);
@@ -126,16 +122,13 @@ impl<'t> StreamRead<'t> {
             read.tokens = prompt_tokens(chunk).or(read.tokens);
             if chunk.get("choices").is_none_or(|list| list.elements().next().is_none()) {
                 match counted {
-                    // Strict clients look for a choice in each chunk that they did not ask for.
-                    Some(_) if turn.ask.include_usage => read.usage = Some(event.raw),
-                    Some(_) => {}
-                    None => to.write(&event.raw),
+                    Some(_) => voice.counted(&event),
+                    None => voice.pass(&event),
                 }
                 continue;
             }
-            let frame = frame.get_or_insert_with(|| Template::of(chunk));
-            text.clear();
-            let mut is_whole = frame.is_of(chunk);
+            let passes = voice.meets(chunk);
+            let mut is_whole = passes;
             for mut delta in deltas(chunk) {
                 let at = read.choices.iter().position(|choice| choice.index == delta.index);
                 let at = at.unwrap_or_else(|| {
@@ -153,10 +146,13 @@ impl<'t> StreamRead<'t> {
                 choice.surrogates.mend(&mut delta);
                 events.clear();
                 let is_hidden = choice.redactor.redact(secrets, &mut delta);
-                let may_pass = choice.take(&delta, chunk, frame, &mut events) && !is_hidden;
+                let may_pass = choice.take(&delta, passes, &mut events) && !is_hidden;
+                if delta.finish_reason.is_some() {
+                    voice.stopped(&delta, chunk);
+                }
                 if !(may_pass && is_whole && is_only) {
                     is_whole = false;
-                    choice.write(&delta, &events, frame, &mut text);
+                    choice.write(&delta, &events, voice);
                 }
                 turn.log.holds(choice.came.saturating_sub(choice.sink.went));
                 if limits.answer < choice.came + choice.thought {
@@ -164,7 +160,10 @@ impl<'t> StreamRead<'t> {
                 }
             }
             // Nothing in the event was held, changed or taken out: it goes on as it came.
-            to.write(if is_whole { &event.raw } else { text.as_bytes() });
+            match is_whole {
+                true => voice.pass(&event),
+                false => voice.flush(),
+            }
             if upstream.ending.is_cut() {
                 break;
             }
@@ -185,32 +184,27 @@ impl<'t> StreamRead<'t> {
     }
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
-    fn break_off(mut self, turn: &mut Turn, frame: &Template, to: &BodySender) {
+    fn break_off(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
         self.ending.cut_by("the upstream's answer broke off");
-        let mut text = String::new();
-        let read: Vec<Choice> =
-            self.choices.into_iter().map(|choice| choice.break_off(frame, &mut text)).collect();
-        to.write(text.as_bytes());
+        let read: Vec<Choice> = self.choices.into_iter().map(|choice| choice.break_off(voice)).collect();
         turn.log.read(self.spent, read.iter());
-        end_of_stream(turn, &self.ending, TurnEnd::Cut, to);
+        end_of_stream(turn, &self.ending, TurnEnd::Cut, voice);
     }
 
     /// Writes what became certain with the end.
-    fn finish(self, turn: &mut Turn, frame: &Template, to: &BodySender) -> FinishedStream {
+    fn finish(self, turn: &mut Turn, voice: &mut dyn Voice) -> FinishedStream {
         let budget = Budget::of(turn.ask.max_tokens, self.spent);
-        let mut text = String::new();
         let choices: Vec<(Sink, Choice)> =
-            self.choices.into_iter().map(|choice| choice.finish(budget, frame, &mut text)).collect();
-        to.write(text.as_bytes());
+            self.choices.into_iter().map(|choice| choice.finish(budget, voice)).collect();
+        voice.flush();
         turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
-        FinishedStream { choices, usage: self.usage, tokens: self.tokens, ending: self.ending }
+        FinishedStream { choices, tokens: self.tokens, ending: self.ending }
     }
 }
 
 /// A stream that ended properly, before anything is asked again.
 struct FinishedStream {
     choices: Vec<(Sink, Choice)>,
-    usage: Option<Bytes>,
     tokens: Option<PromptTokens>,
     ending: Ending,
 }
@@ -225,28 +219,19 @@ impl FinishedStream {
     }
 
     /// Asks again what has to be asked again, and writes what comes of it, to the last event.
-    async fn resolve(
-        self,
-        turn: &mut Turn,
-        target: &Target,
-        frame: &Template,
-        (to, pulse): (&BodySender, &mut Pulse),
-    ) {
+    async fn resolve(self, turn: &mut Turn, target: &Target, voice: &mut dyn Voice, pulse: &mut Pulse) {
         let mut end = TurnEnd::Passed;
-        let mut text = String::new();
         let n_choices = self.choices.len();
         let mut done: Vec<Resolution> = Vec::with_capacity(n_choices);
         for (mut sink, choice) in self.choices {
             let mut resolution = match sink.is_torn() {
                 true => Resolution::unasked(choice),
                 false => {
-                    let held = Some(Held { choice: sink.index(), template: frame });
-                    pulse.during(held, turn.resolve(choice, Sent::Words, target)).await
+                    pulse.during(Some(sink.index()), voice, turn.resolve(choice, Sent::Words, target)).await
                 }
             };
             turn.settle_content(&mut resolution, target, sink.says_else()).await;
-            text.clear();
-            end = worse(end, sink.resolve(turn, &resolution, frame, &mut text));
+            end = worse(end, sink.resolve(turn, &resolution, voice));
             let is_torn = sink.is_torn() && resolution.finish_reason.as_deref() != Some("length");
             if is_torn || sink.has_empty_call() {
                 // The client has half a call: an error is the only end that nobody takes for a whole one.
@@ -256,42 +241,28 @@ impl FinishedStream {
                         "⚠️ A call that was begun is not made: the model made another answer of it.",
                     ),
                 };
-                text.push_str(&sse::error("call_refused", &why));
-                to.write(text.as_bytes());
+                voice.fail("call_refused", &why);
+                voice.flush();
                 return turn.log.end(TurnEnd::Refused, 200);
             }
             if turn.policy == Policy::Strict
                 && let Some(fault) = &resolution.fault
             {
-                text.push_str(&sse::error("invalid_content", fault));
-                to.write(text.as_bytes());
+                voice.fail("invalid_content", fault);
+                voice.flush();
                 return turn.log.end(TurnEnd::Invalid, 200);
             }
             done.push(resolution);
             let has_report = done.len() == n_choices && turn.ask.wants_report;
             let report = has_report.then(|| report::member(turn.log.record(), end, &done));
             if let Some(resolution) = done.last() {
-                sink.last(turn, resolution, report.as_deref(), &mut text);
+                sink.last(turn, resolution, report.as_deref(), voice);
             }
-            to.write(text.as_bytes());
+            voice.flush();
         }
-        if let Some(raw) = self.usage {
-            text.clear();
-            match turn.log.attempts() {
-                0 | 1 => to.write(&raw),
-                _ => frame.usage(&usage_text(turn.log.usage()), &mut text),
-            }
-            to.write(text.as_bytes());
-        }
-        end_of_stream(turn, &self.ending, end, to);
+        voice.usage(turn.log.usage(), turn.log.attempts());
+        end_of_stream(turn, &self.ending, end, voice);
     }
-}
-
-fn usage_text(all: Usage) -> String {
-    format!(
-        "{{\"prompt_tokens\":{},\"completion_tokens\":{},\"total_tokens\":{}}}",
-        all.prompt, all.completion, all.total
-    )
 }
 
 /// One choice of a streamed answer.
@@ -332,19 +303,16 @@ impl<'t> StreamedChoice<'t> {
         }
     }
 
-    /// Reads what a chunk adds. True if all of it may go on as it stands.
-    fn take(
-        &mut self,
-        delta: &Delta<'_>,
-        chunk: Value<'_>,
-        template: &Template,
-        events: &mut Vec<Event>,
-    ) -> bool {
+    /// Reads what a chunk adds. True if all of it may go on as it stands, where chunks do.
+    fn take(&mut self, delta: &Delta<'_>, passes: bool, events: &mut Vec<Event>) -> bool {
         self.repeats_role = delta.has_role && self.has_role;
         self.has_role |= delta.has_role;
         let is_mended = delta.is_mended || delta.has_mended_thought;
-        let mut is_whole =
-            delta.calls.is_empty() && delta.finish_reason.is_none() && !self.repeats_role && !is_mended;
+        let mut is_whole = passes
+            && delta.calls.is_empty()
+            && delta.finish_reason.is_none()
+            && !self.repeats_role
+            && !is_mended;
         if delta.has_more {
             self.sink.has_more();
         }
@@ -375,8 +343,7 @@ impl<'t> StreamedChoice<'t> {
         }
         if let Some(reason) = &delta.finish_reason {
             self.reading.stopped(reason);
-            let template = if template.is_of(chunk) { Template::of(chunk) } else { template.clone() };
-            self.sink.stopped(template, delta.choice.raw().to_owned());
+            self.sink.stopped();
         }
         if is_whole {
             self.sink.has_begun();
@@ -385,53 +352,25 @@ impl<'t> StreamedChoice<'t> {
         is_whole
     }
 
-    /// Writes what became certain, as chunks of its own.
-    fn write(&mut self, delta: &Delta<'_>, events: &[Event], template: &Template, out: &mut String) {
-        // What stands beside the last delta of all goes out with the finish.
-        let has_siblings = delta.has_siblings && delta.finish_reason.is_none();
-        if delta.has_more || delta.hides_thought || has_siblings || delta.has_role && !self.repeats_role {
-            let mut changes = vec![("tool_calls", Change::Remove), ("function_call", Change::Remove)];
-            if delta.is_mended || delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
-                changes.push(("content", Change::Remove));
-            }
-            if let (true, false, Some(thought)) =
-                (delta.has_mended_thought, delta.hides_thought, &delta.reasoning)
-            {
-                for key in ["reasoning_content", "reasoning"] {
-                    if delta.choice.get("delta").is_some_and(|own| own.get(key).is_some()) {
-                        changes.push((key, Change::Set(quote(thought))));
-                    }
-                }
-            }
+    /// Says what became certain.
+    fn write(&mut self, delta: &Delta<'_>, events: &[Event], voice: &mut dyn Voice) {
+        let says_role = delta.has_role && !self.repeats_role;
+        if delta.has_more || delta.hides_thought || delta.has_siblings_now() || says_role {
             self.sink.has_begun();
-            if delta.hides_thought {
-                let own = delta.choice.get("delta").unwrap_or(delta.choice);
-                changes.extend(redact::reasoning_members(own, delta.reasoning.as_deref().unwrap_or("")));
-            }
-            if self.repeats_role {
-                changes.push(("role", Change::Remove));
-            }
-            let own = delta.choice.get("delta").map_or(String::from("{}"), |own| rewritten(own, &changes));
-            match has_siblings {
-                true => {
-                    let choice = rewritten(delta.choice, &[("delta", Change::Set(own))]);
-                    template.event(&format!("[{choice}]"), out);
-                }
-                false => template.delta(self.index, &own, out),
-            }
+            voice.beside(delta, self.repeats_role);
         }
         for call in &delta.calls {
             if self.is_foreign(call)
                 && let Some(listed) = call.listed
-                && self.sink.foreign_piece(call.index, listed, template, out)
+                && self.sink.foreign_piece(call.index, listed, voice)
             {
                 self.reading.foreign_call();
             }
         }
         for piece in self.pieces.drain(..) {
-            self.sink.native(piece, template, out);
+            self.sink.native(piece, voice);
         }
-        self.sink.send(events, template, out);
+        self.sink.send(events, voice);
     }
 
     /// Is this of a call that nobody reads?
@@ -452,22 +391,22 @@ impl<'t> StreamedChoice<'t> {
     }
 
     /// Reads to the end, and writes what became certain there.
-    fn finish(mut self, budget: Budget, template: &Template, out: &mut String) -> (Sink, Choice) {
+    fn finish(mut self, budget: Budget, voice: &mut dyn Voice) -> (Sink, Choice) {
         let mut events = Vec::new();
         self.read_lone_surrogates(&mut events);
         let choice = self.reading.finish(budget, &mut events);
-        self.sink.send(&events, template, out);
+        self.sink.send(&events, voice);
         (self.sink, choice)
     }
 
     /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
-    fn break_off(mut self, template: &Template, out: &mut String) -> Choice {
+    fn break_off(mut self, voice: &mut dyn Voice) -> Choice {
         let mut events = Vec::new();
         self.read_lone_surrogates(&mut events);
         let choice = self.reading.finish(Budget::Spent, &mut events);
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
-        self.sink.send(&events, template, out);
-        self.sink.say_words(template, out);
+        self.sink.send(&events, voice);
+        self.sink.say_words(voice);
         choice
     }
 }

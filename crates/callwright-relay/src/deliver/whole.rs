@@ -8,13 +8,15 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::events::is_error;
 use super::sse;
+use super::voice::{Blocks, MessageBlocks, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
 use crate::followup;
 use crate::question::Question;
 use crate::reading::read_whole;
 use crate::record::{TurnEnd, Usage};
-use crate::reply::{Reply, ReplyBody};
+use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
+use crate::surface::Door;
 use crate::turn::outcome::{SILENCE, append, finish_reason, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::ResponseBody;
@@ -23,7 +25,7 @@ use crate::wire::{
 };
 
 /// The answer to a request, from an upstream that answers in one piece.
-pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply {
+pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
     let (mut open_answer, mut headers) = (open_answer, HeaderMap::new());
     loop {
         let document = match open_answer.source {
@@ -48,7 +50,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
         let spent = usage(document.root()).unwrap_or_default();
         if !turn.is_read() {
             turn.log.read(spent, std::iter::empty());
-            return done(turn, headers, document, &[], TurnEnd::Passed);
+            return done(turn, headers, document, &[], TurnEnd::Passed, door);
         }
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
         let read = read_whole(&document, &turn.tool_set, options, turn.ask.max_tokens, spent);
@@ -77,7 +79,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer) -> Reply
             return invalid(turn, headers, &resolutions, fault);
         }
         let (document, end) = written(&turn, document, &resolutions);
-        return done(turn, headers, document, &resolutions, end);
+        return done(turn, headers, document, &resolutions, end, door);
     }
 }
 
@@ -105,21 +107,60 @@ fn done(
     document: Document,
     resolutions: &[Resolution],
     end: TurnEnd,
+    door: Door,
 ) -> Reply {
     turn.log.end(end, 200);
     report::head(turn.log.record(), &mut headers);
     report::outcome(turn.log.record(), end, resolutions, &mut headers);
+    let kind = if turn.ask.stream { "text/event-stream" } else { "application/json" };
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     if turn.ask.stream {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    }
+    let stream = turn.ask.stream;
+    let to = BodySender::default();
+    let body = match door {
+        Door::Chat => None,
+        Door::Messages(wanted) if stream => {
+            said(&turn, &document, Serial::new(MessageBlocks::streamed(wanted), to.clone()));
+            Some(to.take())
+        }
+        Door::Messages(wanted) => {
+            let blocks = said(&turn, &document, Serial::new(MessageBlocks::kept(wanted), to));
+            Some(Bytes::from(blocks.into_message()))
+        }
+        Door::Responses(wanted) => {
+            let items = said(&turn, &document, Serial::new(ResponseItems::new(*wanted, stream), to.clone()));
+            Some(if stream { to.take() } else { Bytes::from(items.into_response()) })
+        }
+    };
+    if let Some(body) = body {
+        return Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) };
+    }
+    if turn.ask.stream {
         let reported = resolutions.iter().filter(|_| turn.ask.wants_report);
         let tool_errors: Vec<Vec<String>> = reported.map(report::tool_errors).collect();
         let events = sse::events(document.root(), turn.ask.include_usage, &tool_errors);
         let body = ReplyBody::whole(Bytes::from(events));
         return Reply { status: StatusCode::OK, headers, body };
     }
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(document.to_bytes()) }
+}
+
+/// The blocks that a whole answer comes to, once `voice` has said them.
+fn said<B: Blocks>(turn: &Turn, document: &Document, mut voice: Serial<B>) -> B {
+    let root = document.root();
+    if let Some(mut choice) = choices(root).next() {
+        if !turn.is_read() {
+            // Nobody may make them.
+            choice.calls.clear();
+        }
+        let report = root.get("callwright").map(Value::raw);
+        voice.whole(&choice, report, turn.log.usage());
+    }
+    voice.close();
+    voice.flush();
+    voice.into_blocks()
 }
 
 /// The answer with what came of its choices, and how it ended.
@@ -182,7 +223,7 @@ fn written_choice(
         text.clone_from(content);
     }
     let end = resolution.end;
-    let mut ids = Ids::default();
+    let mut ids = Ids::besides(&turn.ask.taken_ids);
     let ids: Vec<String> = accepted.iter().map(|call| ids.next(call.id.as_deref())).collect();
     for (id, call) in ids.iter().zip(&accepted) {
         turn.relay.notes.keep(id, call);

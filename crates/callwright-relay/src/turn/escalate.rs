@@ -1,6 +1,7 @@
 //! Climbs the ladder for one choice: asks whether what may be shown is meant, then again until its calls are right, or
 //! nothing more may be asked.
 
+use callwright::json;
 use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, Verdict};
 
 use super::{AnswerSource, Resolution, Sent, Target, Turn, refusals};
@@ -16,6 +17,7 @@ impl Turn {
     /// Asks again until the calls of a choice are right, or the ladder ends. `sent` is what the client has of it.
     pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent, target: &Target) -> Resolution {
         let mut first = first;
+        self.read_bare_inputs(&mut first);
         let confirmed = match sent {
             Sent::Nothing => self.confirm(&mut first, target).await,
             Sent::Words => None,
@@ -155,6 +157,32 @@ impl Turn {
         self.ask.max_tokens.is_some() && choice.finish_reason.as_deref() == Some("length")
     }
 
+    /// Takes the text that stands where arguments should for the input of a tool that takes plain text. What looks like JSON
+    /// is none.
+    fn read_bare_inputs(&self, choice: &mut Choice) {
+        for verdict in &mut choice.outcome.verdicts {
+            let Verdict::Refused(refusal) = verdict else { continue };
+            let name = refusal.name.clone().filter(|name| self.ask.bare_inputs.contains(name));
+            let is_json = refusal.block.trim_start().starts_with(['{', '`']);
+            let is_text = matches!(refusal.reason, Reason::Unreadable(_)) && !is_json;
+            if let Some(name) = name.filter(|_| is_text) {
+                *verdict = Verdict::Accepted(Acceptance {
+                    id: refusal.id.take(),
+                    name,
+                    arguments: json!({"input": refusal.block}).to_string(),
+                    dialect: refusal.dialect.clone(),
+                    span: refusal.span,
+                    repairs: Vec::new(),
+                    renamed_from: None,
+                    coercions: Vec::new(),
+                    beside_prose: None,
+                    open_end: false,
+                    unsure: false,
+                });
+            }
+        }
+    }
+
     /// Where another model is configured for what this one cannot do, takes its calls.
     async fn ask_other_model(&mut self, resolution: &mut Resolution) {
         let is_cut = resolution.first.finish_reason.as_deref() == Some("length");
@@ -200,9 +228,12 @@ impl Turn {
         let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);
         let options = self.read_options(&open_answer.target, question.choice(&self.ask), &open_answer.shown);
         let spent = usage(document.root()).unwrap_or_default();
-        let read = read_whole(&document, tool_set, options, question.most_tokens(&self.ask), spent)
+        let mut read = read_whole(&document, tool_set, options, question.most_tokens(&self.ask), spent)
             .into_iter()
             .next();
+        if let Some(read) = &mut read {
+            self.read_bare_inputs(read);
+        }
         self.log.read(spent, read.iter());
         read
     }

@@ -159,7 +159,11 @@ pub(crate) fn usage(root: Value<'_>) -> Option<Usage> {
     let count = |key| count_of(usage, key).unwrap_or(0);
     let (prompt, completion) = (count("prompt_tokens"), count("completion_tokens"));
     let total = count_of(usage, "total_tokens").unwrap_or(prompt + completion);
-    Some(Usage { prompt, completion, total })
+    let within =
+        |key: &str, part: &str| usage.get(key).and_then(|details| count_of(details, part)).unwrap_or(0);
+    let cached = within("prompt_tokens_details", "cached_tokens");
+    let reasoning = within("completion_tokens_details", "reasoning_tokens");
+    Some(Usage { prompt, completion, total, cached, reasoning })
 }
 
 /// The tokens of a prompt, and of the answer to it.

@@ -31,6 +31,10 @@ pub(crate) struct Ask {
     pub(crate) policy: Option<Policy>,
     /// Does it want the `callwright` member in the answer?
     pub(crate) wants_report: bool,
+    /// The ids of calls in its history that no call of the answer may have.
+    pub(crate) taken_ids: Vec<String>,
+    /// Tools whose arguments may be the bare text of their only member, `input`.
+    pub(crate) bare_inputs: Vec<String>,
 }
 
 /// What a request asks of the content with `response_format`.
@@ -105,6 +109,8 @@ impl Ask {
             policy: policy.or_else(|| has_healing_plugin(root).then_some(Policy::Auto)),
             wants_report: is_true(own.and_then(|own| own.get("report"))),
             document,
+            taken_ids: Vec::new(),
+            bare_inputs: Vec::new(),
         })
     }
 
@@ -113,6 +119,13 @@ impl Ask {
         let key = if self.is_legacy { "functions" } else { "tools" };
         let tools = self.document.root().get(key)?;
         tools.elements().next().map(|_| tools.raw())
+    }
+
+    /// No call of the answer is to have an id of the history: some servers number the calls of each turn anew.
+    pub(crate) fn take_ids(&mut self) {
+        let calls = self.messages().filter_map(|message| message.get("tool_calls")).flat_map(Value::elements);
+        let ids = calls.filter_map(|call| string_of(call, "id")).map(|id| id.into_owned());
+        self.taken_ids = ids.collect();
     }
 
     /// The messages.

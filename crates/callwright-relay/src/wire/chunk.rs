@@ -37,6 +37,13 @@ pub(crate) struct Delta<'d> {
     pub(crate) hides_thought: bool,
 }
 
+impl Delta<'_> {
+    /// Does what stands beside it go out with it? What stands beside the last one of all goes out with the finish.
+    pub(crate) fn has_siblings_now(&self) -> bool {
+        self.has_siblings && self.finish_reason.is_none()
+    }
+}
+
 /// A piece of a native call.
 pub(crate) struct CallPiece<'d> {
     pub(crate) index: Option<usize>,

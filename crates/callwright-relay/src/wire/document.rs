@@ -126,6 +126,21 @@ pub(crate) fn array<T: AsRef<str>>(elements: impl IntoIterator<Item = T>) -> Str
     out
 }
 
+/// The JSON text of an object of these members; each value is a JSON text.
+pub(crate) fn object<'k>(members: impl IntoIterator<Item = (&'k str, String)>) -> String {
+    let mut out = String::from("{");
+    for (n, (key, value)) in members.into_iter().enumerate() {
+        if 0 < n {
+            out.push(',');
+        }
+        out.push_str(&quote(key));
+        out.push(':');
+        out.push_str(&value);
+    }
+    out.push('}');
+    out
+}
+
 /// The member's string, if it is one.
 pub(crate) fn string_of<'a>(object: Value<'a>, key: &str) -> Option<std::borrow::Cow<'a, str>> {
     object.get(key)?.as_str()

@@ -1,0 +1,448 @@
+//! Answers whose blocks come one after the other: a block ends before the next one begins.
+//!
+//! Upstreams interleave text, thoughts and calls; here what comes while a call is open waits for its end. A call that is not
+//! whole and right is never closed, and an answer that does not end well never looks like one that does.
+
+use std::collections::VecDeque;
+
+use callwright::Acceptance;
+use callwright_json::Value;
+use http::StatusCode;
+
+use super::{CallHead, Voice};
+use crate::record::Usage;
+use crate::reply::BodySender;
+use crate::sse;
+use crate::surface::Failure;
+use crate::turn::outcome::SILENCE;
+use crate::wire::{AnswerChoice, Delta, Foreign, reasoning, string_of};
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::deliver) enum Kind<'a> {
+    Text,
+    Thought,
+    /// What the model says to refuse the request.
+    Refusal,
+    Call {
+        id: &'a str,
+        name: &'a str,
+    },
+}
+
+/// How an answer ends.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::deliver) struct End<'a> {
+    /// The finish reason of a chat.
+    pub(super) reason: Option<&'a str>,
+    pub(super) has_calls: bool,
+    pub(super) has_refusal: bool,
+    /// What stopped it, where the upstream says so and the client asked for it.
+    pub(super) stopped_by: Option<&'a str>,
+    pub(super) usage: Usage,
+    /// The member `callwright`, where the client wants it.
+    pub(super) report: Option<&'a str>,
+}
+
+/// Writes the blocks of one API. Of two blocks, the first is closed before the second is opened.
+pub(in crate::deliver) trait Blocks: Send {
+    /// The answer begins.
+    fn start(&mut self, out: &mut String);
+
+    fn open(&mut self, kind: Kind<'_>, out: &mut String);
+
+    /// Adds to the open block.
+    fn add(&mut self, piece: &str, out: &mut String);
+
+    /// The open block is whole; a call in it is right.
+    fn close(&mut self, out: &mut String);
+
+    /// The answer was cut while a block is open. False where that has no form but a failure.
+    fn cut(&mut self, out: &mut String) -> bool;
+
+    /// The answer is whole.
+    fn end(&mut self, end: End<'_>, out: &mut String);
+
+    /// The answer has failed: the last that is said.
+    fn fail(&mut self, failure: &Failure, out: &mut String);
+
+    /// A sign of life.
+    fn beat(&mut self, out: &mut String);
+}
+
+/// Says an answer as blocks, one after the other.
+pub(in crate::deliver) struct Serial<B> {
+    blocks: B,
+    to: BodySender,
+    out: String,
+    open: Open,
+    /// What came while a call was open.
+    waiting: VecDeque<Item>,
+    has_started: bool,
+    has_calls: bool,
+    has_refusal: bool,
+    /// Nothing more may be said.
+    is_over: bool,
+    reason: Option<String>,
+    report: Option<String>,
+    stopped_by: Option<String>,
+    usage: Usage,
+}
+
+/// Which block is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    None,
+    Said(Said),
+    /// The call of this number.
+    Call(usize),
+}
+
+/// What is no call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    Text,
+    Thought,
+    Refusal,
+}
+
+/// What waits.
+enum Item {
+    Said(Said, String),
+    Call { number: usize, id: String, name: String, arguments: String, is_whole: bool },
+}
+
+impl<B: Blocks> Serial<B> {
+    pub(in crate::deliver) fn new(blocks: B, to: BodySender) -> Serial<B> {
+        Serial {
+            blocks,
+            to,
+            out: String::new(),
+            open: Open::None,
+            waiting: VecDeque::new(),
+            has_started: false,
+            has_calls: false,
+            has_refusal: false,
+            is_over: false,
+            reason: None,
+            report: None,
+            stopped_by: None,
+            usage: Usage::default(),
+        }
+    }
+
+    /// Says a whole answer, up to its end.
+    pub(in crate::deliver) fn whole(
+        &mut self,
+        choice: &AnswerChoice<'_>,
+        report: Option<&str>,
+        usage: Usage,
+    ) {
+        let thought = choice.reasoning.as_deref().unwrap_or_default();
+        self.say(Said::Thought, thought);
+        self.say(Said::Text, &choice.text);
+        let message = choice.choice.get("message");
+        let refusal = message.and_then(|message| string_of(message, "refusal")).unwrap_or_default();
+        self.say(Said::Refusal, &refusal);
+        for (number, call) in choice.calls.iter().enumerate() {
+            let call = call.delta(number);
+            let (id, name) = (call.id.unwrap_or_default(), call.name.unwrap_or_default());
+            self.begin_call(number, id, name);
+            self.add_to_call(number, call.arguments.unwrap_or_default());
+            self.end_call(number);
+        }
+        self.note_stop(choice.choice);
+        self.finish(0, choice.finish_reason.as_deref(), report);
+        self.usage = usage;
+    }
+
+    /// What its blocks have become.
+    pub(in crate::deliver) fn into_blocks(self) -> B {
+        self.blocks
+    }
+
+    fn start(&mut self) {
+        if !self.has_started {
+            self.has_started = true;
+            self.blocks.start(&mut self.out);
+        }
+    }
+
+    fn say(&mut self, said: Said, text: &str) {
+        if text.is_empty() || self.is_over {
+            return;
+        }
+        if matches!(self.open, Open::Call(_)) {
+            match self.waiting.back_mut() {
+                Some(Item::Said(of, waits)) if *of == said => waits.push_str(text),
+                _ => self.waiting.push_back(Item::Said(said, text.to_owned())),
+            }
+            return;
+        }
+        self.start();
+        if self.open != Open::Said(said) {
+            self.close_block();
+            let kind = match said {
+                Said::Text => Kind::Text,
+                Said::Thought => Kind::Thought,
+                Said::Refusal => Kind::Refusal,
+            };
+            self.has_refusal |= said == Said::Refusal;
+            self.blocks.open(kind, &mut self.out);
+            self.open = Open::Said(said);
+        }
+        self.blocks.add(text, &mut self.out);
+    }
+
+    fn close_block(&mut self) {
+        if self.open != Open::None {
+            self.blocks.close(&mut self.out);
+            self.open = Open::None;
+        }
+    }
+
+    fn begin_call(&mut self, number: usize, id: &str, name: &str) {
+        if self.is_over {
+            return;
+        }
+        if matches!(self.open, Open::Call(_)) {
+            let (id, name) = (id.to_owned(), name.to_owned());
+            let call = Item::Call { number, id, name, arguments: String::new(), is_whole: false };
+            return self.waiting.push_back(call);
+        }
+        self.start();
+        self.close_block();
+        self.has_calls = true;
+        self.blocks.open(Kind::Call { id, name }, &mut self.out);
+        self.open = Open::Call(number);
+    }
+
+    fn add_to_call(&mut self, number: usize, piece: &str) {
+        if self.is_over || piece.is_empty() {
+            return;
+        }
+        if self.open == Open::Call(number) {
+            return self.blocks.add(piece, &mut self.out);
+        }
+        for item in &mut self.waiting {
+            if let Item::Call { number: of, arguments, .. } = item
+                && *of == number
+            {
+                arguments.push_str(piece);
+            }
+        }
+    }
+
+    fn end_call(&mut self, number: usize) {
+        if self.is_over {
+            return;
+        }
+        if self.open == Open::Call(number) {
+            self.close_block();
+            return self.release();
+        }
+        for item in &mut self.waiting {
+            if let Item::Call { number: of, is_whole, .. } = item
+                && *of == number
+            {
+                *is_whole = true;
+            }
+        }
+    }
+
+    /// Says what waited, up to a call that is still open.
+    fn release(&mut self) {
+        while !matches!(self.open, Open::Call(_))
+            && let Some(item) = self.waiting.pop_front()
+        {
+            match item {
+                Item::Said(said, text) => self.say(said, &text),
+                Item::Call { number, id, name, arguments, is_whole } => {
+                    self.begin_call(number, &id, &name);
+                    self.add_to_call(number, &arguments);
+                    if is_whole {
+                        self.close_block();
+                    }
+                }
+            }
+        }
+    }
+
+    /// What stopped the answer, where a choice tells: vLLM's `stop_reason`, llama.cpp's `stopping_word`.
+    fn note_stop(&mut self, choice: Value<'_>) {
+        let said = ["stop_reason", "stopping_word"].into_iter().find_map(|key| string_of(choice, key));
+        let said = said.filter(|said| !said.is_empty()).map(|said| said.into_owned());
+        self.stopped_by = said.or(self.stopped_by.take());
+    }
+
+    fn fails(&mut self, failure: &Failure) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            // Where nothing is out, the failure may still be the answer's status.
+            if self.has_started || !self.to.refuses(failure) {
+                self.start();
+                self.blocks.fail(failure, &mut self.out);
+            }
+        }
+    }
+}
+
+impl<B: Blocks> Voice for Serial<B> {
+    fn meets(&mut self, _chunk: Value<'_>) -> bool {
+        false
+    }
+
+    /// Nothing of another API goes on as it is.
+    fn pass(&mut self, _event: &sse::Event) {}
+
+    fn names_early(&self) -> bool {
+        false
+    }
+
+    fn beats_in_silence(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, _choice: usize) {}
+
+    fn beside(&mut self, delta: &Delta<'_>, _repeats_role: bool) {
+        if delta.index != 0 {
+            return;
+        }
+        if delta.has_siblings {
+            self.note_stop(delta.choice);
+        }
+        let own = delta.choice.get("delta");
+        let came = || own.and_then(reasoning);
+        if let Some(thought) = delta.reasoning.clone().or_else(came) {
+            self.say(Said::Thought, &thought);
+        }
+        if let Some(refusal) = own.and_then(|own| string_of(own, "refusal")) {
+            self.say(Said::Refusal, &refusal);
+        }
+    }
+
+    fn text(&mut self, choice: usize, text: &str) {
+        if choice == 0 {
+            self.say(Said::Text, text);
+        }
+    }
+
+    fn thought(&mut self, choice: usize, text: &str) {
+        if choice == 0 {
+            self.say(Said::Thought, text);
+        }
+    }
+
+    fn call_begin(&mut self, choice: usize, head: &CallHead<'_>) {
+        if choice == 0 {
+            self.begin_call(head.number, head.id, head.name);
+        }
+    }
+
+    fn call_piece(&mut self, choice: usize, number: usize, piece: &str) {
+        if choice == 0 {
+            self.add_to_call(number, piece);
+        }
+    }
+
+    fn call_end(&mut self, choice: usize, number: usize) {
+        if choice == 0 {
+            self.end_call(number);
+        }
+    }
+
+    fn call(&mut self, choice: usize, number: usize, id: &str, call: &Acceptance, _foreign: &[Foreign]) {
+        if choice == 0 {
+            self.begin_call(number, id, &call.name);
+            self.add_to_call(number, &call.arguments);
+            self.end_call(number);
+        }
+    }
+
+    fn foreign(&mut self, _choice: usize, _number: usize, _foreign: &Foreign) {}
+
+    fn foreign_call(&mut self, _choice: usize, _number: usize, _piece: Value<'_>) {}
+
+    fn tool_error(&mut self, _choice: usize, _part: &str) {}
+
+    fn stopped(&mut self, delta: &Delta<'_>, _chunk: Value<'_>) {
+        if delta.index == 0 {
+            self.note_stop(delta.choice);
+        }
+    }
+
+    fn finish(&mut self, choice: usize, reason: Option<&str>, report: Option<&str>) {
+        if choice == 0 {
+            self.reason = reason.map(str::to_owned);
+            self.report = report.map(str::to_owned);
+        }
+    }
+
+    fn counted(&mut self, _event: &sse::Event) {}
+
+    fn usage(&mut self, spent: Usage, _attempts: usize) {
+        self.usage = spent;
+    }
+
+    fn upstream_error(&mut self, _event: &sse::Event, chunk: Value<'_>) {
+        let failure = Failure::of_value(StatusCode::BAD_GATEWAY, chunk);
+        self.fails(&failure);
+    }
+
+    fn fail(&mut self, code: &str, message: &str) {
+        self.fails(&Failure {
+            status: StatusCode::BAD_GATEWAY,
+            message: message.to_owned(),
+            code: code.to_owned(),
+            overflow: None,
+        });
+    }
+
+    fn close(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let is_in_a_call = matches!(self.open, Open::Call(_));
+        if self.open != Open::None && self.is_cut() && self.blocks.cut(&mut self.out) {
+            self.open = Open::None;
+        } else if is_in_a_call {
+            return self.fail("upstream_cut", "the answer was cut inside a call");
+        }
+        if !self.has_started && !self.is_cut() {
+            self.say(Said::Text, SILENCE);
+        }
+        self.start();
+        self.close_block();
+        self.is_over = true;
+        let end = End {
+            reason: self.reason.as_deref(),
+            has_calls: self.has_calls,
+            has_refusal: self.has_refusal,
+            stopped_by: self.stopped_by.as_deref(),
+            usage: self.usage,
+            report: self.report.as_deref(),
+        };
+        self.blocks.end(end, &mut self.out);
+    }
+
+    fn beat(&mut self, _choice: usize) {
+        if !self.is_over {
+            self.start();
+            self.blocks.beat(&mut self.out);
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.out.is_empty() {
+            self.to.write(self.out.as_bytes());
+            self.out.clear();
+        }
+    }
+}
+
+impl<B> Serial<B> {
+    /// Was the answer cut, by its bound or by a filter?
+    fn is_cut(&self) -> bool {
+        matches!(self.reason.as_deref(), Some("length" | "content_filter"))
+    }
+}

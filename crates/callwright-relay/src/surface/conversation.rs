@@ -1,0 +1,308 @@
+//! A conversation as every surface has one, and the chat messages that it comes to.
+//!
+//! Chat servers are strict where other APIs are not: texts of the operator stand at the beginning, each call has one result,
+//! results stand behind their calls, and turns alternate. What comes in may stand in any order; what goes out does not.
+
+use callwright_json::quote;
+
+use crate::wire::{array, object};
+
+/// A part of what a user says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Text.
+    Text(String),
+    /// Something else, as the JSON text of a part of a chat message.
+    Other(String),
+}
+
+/// A call that the model made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Called {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// Their text as it came, whole or broken.
+    pub(super) arguments: String,
+}
+
+/// What the model said and did in one turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub(super) text: String,
+    /// What it thought, where that came from the upstream that is asked.
+    pub(super) thought: String,
+    pub(super) calls: Vec<Called>,
+}
+
+/// The result of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Returned {
+    pub(super) id: String,
+    pub(super) text: String,
+    /// What is no text in it.
+    pub(super) others: Vec<Part>,
+}
+
+/// A conversation, in the order in which it came.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    /// What the operator says before the model has said anything.
+    leading: Vec<String>,
+    /// What stands before the model's first turn.
+    opening: Between,
+    turns: Vec<(Turn, Between)>,
+}
+
+/// What stands between two turns of the model.
+#[derive(Debug, Default)]
+struct Between {
+    results: Vec<Returned>,
+    said: Vec<Part>,
+    /// A user says something in it, besides results.
+    has_user: bool,
+}
+
+impl Conversation {
+    /// The operator says something.
+    pub(super) fn system(&mut self, text: String) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if self.turns.is_empty() {
+            return self.leading.push(text);
+        }
+        // Templates refuse it in their midst. What closes it cannot stand in it.
+        let text = text.replace("</system-message", "<\\/system-message");
+        self.between().said.push(Part::Text(format!("<system-message>{text}</system-message>")));
+    }
+
+    /// The user says something.
+    pub(super) fn user(&mut self, parts: Vec<Part>) {
+        if !parts.is_empty() {
+            let between = self.between();
+            between.has_user = true;
+            between.said.extend(parts);
+        }
+    }
+
+    /// A call has brought something.
+    pub(super) fn result(&mut self, returned: Returned) {
+        let results = &mut self.between().results;
+        // Of two for one call, the last one counts.
+        results.retain(|earlier| earlier.id != returned.id);
+        results.push(returned);
+    }
+
+    /// The model takes its turn. What it says right behind another turn of its own belongs to that.
+    pub(super) fn turn(&mut self, turn: Turn) {
+        if turn == Turn::default() {
+            return;
+        }
+        match self.turns.last_mut() {
+            Some((last, between)) if between.is_empty() => {
+                for (to, more) in [(&mut last.text, turn.text), (&mut last.thought, turn.thought)] {
+                    if !(to.is_empty() || more.is_empty()) {
+                        to.push('\n');
+                    }
+                    to.push_str(&more);
+                }
+                last.calls.extend(turn.calls);
+            }
+            _ => self.turns.push((turn, Between::default())),
+        }
+    }
+
+    fn between(&mut self) -> &mut Between {
+        self.turns.last_mut().map_or(&mut self.opening, |(_, between)| between)
+    }
+
+    /// The chat messages, as the JSON text of an array.
+    pub(super) fn messages(self) -> String {
+        let mut messages = Vec::new();
+        if !self.leading.is_empty() {
+            messages.push(message("system", quote(&self.leading.join("\n\n"))));
+        }
+        self.opening.write(&[], true, &mut messages);
+        // A thought belongs to the loop of calls that is still running.
+        let loop_begins = self.turns.iter().rposition(|(_, between)| between.has_user).map_or(0, |at| at + 1);
+        let n_turns = self.turns.len();
+        for (at, (turn, between)) in self.turns.into_iter().enumerate() {
+            turn.write(loop_begins <= at, &mut messages);
+            let is_open = at + 1 == n_turns && between.is_empty();
+            between.write(&turn.calls, is_open, &mut messages);
+        }
+        array(messages)
+    }
+}
+
+impl Turn {
+    fn write(&self, has_thought: bool, messages: &mut Vec<String>) {
+        let mut members = vec![("role", String::from("\"assistant\""))];
+        let is_silent = self.text.is_empty() && !self.calls.is_empty();
+        members.push(("content", if is_silent { String::from("null") } else { quote(&self.text) }));
+        if has_thought && !self.thought.is_empty() {
+            members.push(("reasoning_content", quote(&self.thought)));
+        }
+        if !self.calls.is_empty() {
+            let call = |call: &Called| {
+                let function = object([("name", quote(&call.name)), ("arguments", quote(&call.arguments))]);
+                object([
+                    ("id", quote(&call.id)),
+                    ("type", String::from("\"function\"")),
+                    ("function", function),
+                ])
+            };
+            members.push(("tool_calls", array(self.calls.iter().map(call))));
+        }
+        messages.push(object(members));
+    }
+}
+
+impl Between {
+    fn is_empty(&self) -> bool {
+        self.results.is_empty() && self.said.is_empty()
+    }
+
+    /// Writes the results of these calls in their order, then what is said. Nothing is missing where the calls are still
+    /// open: nobody has answered them yet.
+    fn write(mut self, calls: &[Called], are_open: bool, messages: &mut Vec<String>) {
+        let mut parts = Vec::new();
+        for call in calls {
+            let at = self.results.iter().position(|result| result.id == call.id);
+            let text = match at.map(|at| self.results.remove(at)) {
+                Some(Returned { id, text, others }) => {
+                    if !others.is_empty() {
+                        parts.push(Part::Text(format!("Output of {id}:")));
+                        parts.extend(others);
+                    }
+                    text
+                }
+                None if are_open => continue,
+                None => String::from("no result was recorded"),
+            };
+            messages.push(object([
+                ("role", String::from("\"tool\"")),
+                ("tool_call_id", quote(&call.id)),
+                ("content", quote(&text)),
+            ]));
+        }
+        // No call stands before them.
+        for Returned { id, text, others } in self.results {
+            parts.push(Part::Text(format!("Result of an earlier call {id}: {text}")));
+            parts.extend(others);
+        }
+        parts.extend(self.said);
+        if !parts.is_empty() {
+            messages.push(message("user", content(parts)));
+        }
+    }
+}
+
+fn message(role: &str, content: String) -> String {
+    object([("role", quote(role)), ("content", content)])
+}
+
+/// A text where there is nothing but text, else a list of parts.
+fn content(parts: Vec<Part>) -> String {
+    let mut joined: Vec<Part> = Vec::new();
+    for part in parts {
+        match (joined.last_mut(), part) {
+            (Some(Part::Text(text)), Part::Text(more)) => {
+                text.push_str("\n\n");
+                text.push_str(&more);
+            }
+            (_, part) => joined.push(part),
+        }
+    }
+    match joined.as_slice() {
+        [Part::Text(text)] => quote(text),
+        parts => array(parts.iter().map(|part| match part {
+            Part::Text(text) => object([("type", String::from("\"text\"")), ("text", quote(text))]),
+            Part::Other(part) => part.clone(),
+        })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn called(id: &str) -> Called {
+        Called { id: id.into(), name: "f".into(), arguments: "{}".into() }
+    }
+
+    fn returned(id: &str, text: &str) -> Returned {
+        Returned { id: id.into(), text: text.into(), others: Vec::new() }
+    }
+
+    fn user(text: &str) -> Vec<Part> {
+        vec![Part::Text(text.into())]
+    }
+
+    fn call(id: &str) -> String {
+        format!(
+            "{{\"id\":\"{id}\",\"type\":\"function\",\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}}"
+        )
+    }
+
+    #[test]
+    fn results_stand_behind_their_calls_in_their_order_and_none_is_missing() {
+        let mut conversation = Conversation::default();
+        conversation.user(user("a"));
+        conversation.turn(Turn { calls: vec![called("1"), called("2"), called("3")], ..Turn::default() });
+        conversation.user(user("b"));
+        for (id, text) in [("2", "two"), ("9", "nine"), ("1", "old"), ("1", "one")] {
+            conversation.result(returned(id, text));
+        }
+        let calls = array(["1", "2", "3"].map(call));
+        let tool = |id: &str, text: &str| {
+            format!("{{\"role\":\"tool\",\"tool_call_id\":\"{id}\",\"content\":\"{text}\"}}")
+        };
+        let expected = array([
+            String::from(r#"{"role":"user","content":"a"}"#),
+            format!("{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":{calls}}}"),
+            tool("1", "one"),
+            tool("2", "two"),
+            tool("3", "no result was recorded"),
+            String::from(r#"{"role":"user","content":"Result of an earlier call 9: nine\n\nb"}"#),
+        ]);
+        assert_eq!(conversation.messages(), expected);
+    }
+
+    #[test]
+    fn what_the_operator_says_stands_first_or_with_the_user() {
+        let mut conversation = Conversation::default();
+        conversation.system("one".into());
+        conversation.user(user("a"));
+        conversation.system("two".into());
+        conversation.turn(Turn { text: "b".into(), ..Turn::default() });
+        conversation.system("three </system-message>".into());
+        conversation.user(user("c"));
+        let expected = concat!(
+            r#"[{"role":"system","content":"one\n\ntwo"},{"role":"user","content":"a"},"#,
+            r#"{"role":"assistant","content":"b"},"#,
+            r#"{"role":"user","content":"<system-message>three <\\/system-message></system-message>\n\nc"}]"#
+        );
+        assert_eq!(conversation.messages(), expected);
+    }
+
+    #[test]
+    fn a_thought_goes_up_in_the_loop_that_it_belongs_to() {
+        let turn = |thought: &str, id: &str| Turn {
+            thought: thought.into(),
+            calls: vec![called(id)],
+            ..Turn::default()
+        };
+        let mut conversation = Conversation::default();
+        conversation.turn(turn("old", "1"));
+        conversation.result(returned("1", ""));
+        conversation.user(user("a"));
+        conversation.turn(turn("new", "2"));
+        conversation.result(returned("2", ""));
+        let messages = conversation.messages();
+        assert!(
+            messages.contains("\"reasoning_content\":\"new\"") && !messages.contains("old"),
+            "{messages}"
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! Errors in the form of each API, from errors in OpenAI's form: ours and those of upstreams.
+
+use callwright_json::{Value, quote, strict};
+use http::StatusCode;
+
+use super::Surface;
+use crate::wire::{count_of, object, string_of};
+
+/// What went wrong, as an upstream's error tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
+    /// The stable code for programs; empty where there is none.
+    pub(crate) code: String,
+    /// The prompt did not fit into the context.
+    pub(crate) overflow: Option<Overflow>,
+}
+
+/// How large a prompt was, and how large it may be, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Overflow {
+    prompt: Option<u64>,
+    answer: Option<u64>,
+    most: Option<u64>,
+}
+
+/// What servers call it: OpenAI and whoever follows it, llama.cpp.
+const OVERFLOWS: [&str; 2] = [CONTEXT, "exceed_context_size_error"];
+const CONTEXT: &str = "context_length_exceeded";
+
+/// How those say it that have no name for it: vLLM, SGLang.
+const MOST: &str = "maximum context length is ";
+
+impl Failure {
+    /// Of an error in OpenAI's form; of any other body, what it says in words.
+    pub(crate) fn of(status: StatusCode, body: &[u8]) -> Failure {
+        let text = String::from_utf8_lossy(body);
+        let read = strict(&text).ok().map(|tree| Failure::of_value(status, tree.root(&text)));
+        read.unwrap_or_else(|| Failure {
+            status,
+            message: text.lines().next().unwrap_or_default().to_owned(),
+            code: String::new(),
+            overflow: None,
+        })
+    }
+
+    /// Of a value that has an `error` in it, or is one.
+    pub(crate) fn of_value(status: StatusCode, value: Value<'_>) -> Failure {
+        let error = value.get("error").unwrap_or(value);
+        let message = string_of(error, "message").or_else(|| error.as_str());
+        let message = message.map_or_else(|| error.raw().to_owned(), |message| message.into_owned());
+        let code = string_of(error, "code").unwrap_or_default().into_owned();
+        let kind = string_of(error, "type").unwrap_or_default();
+        let named = OVERFLOWS.iter().any(|name| *name == code || *name == kind);
+        let overflow = (named || message.contains(MOST)).then(|| Overflow::of(error, &message));
+        Failure { status, message, code, overflow }
+    }
+
+    /// The type that the API of messages has for it.
+    pub(crate) fn messages_type(&self) -> &'static str {
+        match self.status.as_u16() {
+            _ if self.overflow.is_some() => "invalid_request_error",
+            401 => "authentication_error",
+            402 => "billing_error",
+            403 => "permission_error",
+            404 => "not_found_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            504 => "timeout_error",
+            503 | 529 => "overloaded_error",
+            400..500 => "invalid_request_error",
+            _ => "api_error",
+        }
+    }
+
+    /// The code of a response that has failed. Clients try again where it is the server's fault, and not where the call was
+    /// wrong.
+    pub(crate) fn response_code(&self) -> &'static str {
+        match (self.status.as_u16(), self.code.as_str()) {
+            _ if self.overflow.is_some() => CONTEXT,
+            (429, _) => "rate_limit_exceeded",
+            (402, _) => "insufficient_quota",
+            (_, "call_refused" | "invalid_content") => "invalid_prompt",
+            _ => "server_error",
+        }
+    }
+
+    /// What clients of messages are told. They read the numbers of a prompt that is too long, and shorten it.
+    pub(crate) fn messages_text(&self) -> String {
+        match self.overflow {
+            Some(Overflow { prompt: Some(prompt), most: Some(most), .. }) if most < prompt => {
+                format!("prompt is too long: {prompt} tokens > {most} maximum")
+            }
+            Some(Overflow { prompt: Some(prompt), answer: Some(answer), most: Some(most) }) => {
+                format!("input length and `max_tokens` exceed context limit: {prompt} + {answer} > {most}")
+            }
+            _ => self.message.clone(),
+        }
+    }
+}
+
+impl Overflow {
+    fn of(error: Value<'_>, message: &str) -> Overflow {
+        // "This model's maximum context length is 100 tokens. However, you requested 130 tokens (110 in the messages, 20 in the
+        // completion)", or "… your request has 110 input tokens".
+        let (most, rest) = match message.split_once(MOST) {
+            Some((_, rest)) => (numbers(rest).next(), rest.trim_start_matches(|c: char| c.is_ascii_digit())),
+            None => (None, ""),
+        };
+        let others: Vec<u64> = numbers(rest).collect();
+        let (prompt, answer) = match others.as_slice() {
+            [all, prompt, answer, ..] if prompt.checked_add(*answer) == Some(*all) => {
+                (Some(*prompt), Some(*answer))
+            }
+            others => (others.first().copied(), None),
+        };
+        Overflow {
+            prompt: count_of(error, "n_prompt_tokens").or(prompt),
+            answer,
+            most: count_of(error, "n_ctx").or(most),
+        }
+    }
+}
+
+fn numbers(text: &str) -> impl Iterator<Item = u64> {
+    text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
+}
+
+/// An error in OpenAI's form as an API has it, with the status that it has there; none where it stays as it is. `request` is
+/// the id of the request.
+pub fn error_body(
+    surface: Surface,
+    status: StatusCode,
+    body: &[u8],
+    request: &str,
+) -> Option<(StatusCode, String)> {
+    match surface {
+        Surface::Chat => None,
+        Surface::Responses => {
+            let failure = Failure::of(status, body);
+            failure.overflow?;
+            let error = object([
+                ("message", quote(&failure.message)),
+                ("type", quote("invalid_request_error")),
+                ("param", String::from("null")),
+                ("code", quote(CONTEXT)),
+            ]);
+            Some((StatusCode::BAD_REQUEST, object([("error", error)])))
+        }
+        Surface::Messages => {
+            let failure = Failure::of(status, body);
+            let status = if failure.overflow.is_some() { StatusCode::BAD_REQUEST } else { status };
+            let error = messages_error(failure.messages_type(), &failure.messages_text());
+            let body = object([("type", quote("error")), ("error", error), ("request_id", quote(request))]);
+            Some((status, body))
+        }
+    }
+}
+
+/// The error of a message, without what stands around it.
+pub(crate) fn messages_error(kind: &str, message: &str) -> String {
+    object([("type", quote(kind)), ("message", quote(message))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(status: u16, body: &str) -> String {
+        let status = StatusCode::from_u16(status).unwrap();
+        let (status, body) = error_body(Surface::Messages, status, body.as_bytes(), "r").unwrap();
+        format!("{} {body}", status.as_u16())
+    }
+
+    fn error(status: u16, kind: &str, message: &str) -> String {
+        format!(
+            "{status} {{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"{message}\"}},\"request_id\":\"r\"}}"
+        )
+    }
+
+    #[test]
+    fn errors_have_the_types_of_the_api() {
+        let chat = r#"{"error": {"message": "no", "type": "x", "code": "y"}}"#;
+        for (status, kind) in [
+            (400, "invalid_request_error"),
+            (401, "authentication_error"),
+            (404, "not_found_error"),
+            (429, "rate_limit_error"),
+            (500, "api_error"),
+            (503, "overloaded_error"),
+        ] {
+            assert_eq!(told(status, chat), error(status, kind, "no"));
+        }
+        assert_eq!(told(502, "<html>"), error(502, "api_error", "<html>"));
+    }
+
+    #[test]
+    fn a_prompt_that_is_too_long_is_told_in_numbers() {
+        let long = error(400, "invalid_request_error", "prompt is too long: 130 tokens > 100 maximum");
+        for body in [
+            r#"{"error": {"message": "x", "type": "exceed_context_size_error", "n_prompt_tokens": 130, "n_ctx": 100}}"#,
+            r#"{"error": {"message": "This model's maximum context length is 100 tokens. However, your request has 130 input tokens."}}"#,
+            r#"{"error": {"message": "This model's maximum context length is 100 tokens. However, your messages resulted in 130 tokens.", "code": "context_length_exceeded"}}"#,
+        ] {
+            assert_eq!(told(400, body), long, "{body}");
+        }
+        let body = r#"{"message": "This model's maximum context length is 100 tokens. However, you requested 110 tokens (90 in the messages, 20 in the completion)."}"#;
+        let expected = "input length and `max_tokens` exceed context limit: 90 + 20 > 100";
+        assert_eq!(told(400, body), error(400, "invalid_request_error", expected));
+    }
+}

@@ -1,0 +1,327 @@
+//! Anthropic's messages: a request of theirs, as a chat request.
+//!
+//! What has no place in a chat request is left out, and never a reason to refuse: clients send more with each version.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use callwright_json::{Kind, Value, quote};
+use http::HeaderMap;
+
+use super::conversation::{Called, Conversation, Part, Returned, Turn};
+use super::{Door, Translated};
+use crate::wire::{Document, WireError, array, object, string_of};
+
+/// What an answer has to know of a request for messages.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    /// The model, as the client names it.
+    pub(crate) model: String,
+    /// Does the client want to see what the model thinks?
+    pub(crate) thoughts: bool,
+    /// About how many tokens the question has.
+    pub(crate) estimate: u64,
+}
+
+/// Begins the signature of a thought that came from a chat upstream: no other server may get to see it.
+pub(crate) const OUR_SIGNATURE: &str = "cw1.";
+
+/// Begins an id that an upstream gave in a form that this API does not take; the id itself follows, in base64.
+const CODED_ID: &str = "toolu_cw1_";
+
+/// The id of a call as this API takes it: letters, digits, `_` and `-`. The id can be read from it again.
+pub(crate) fn coded_id(id: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    match id.chars().all(is_plain) && !id.starts_with(CODED_ID) {
+        true => Cow::Borrowed(id),
+        false => Cow::Owned(format!("{CODED_ID}{}", URL_SAFE_NO_PAD.encode(id))),
+    }
+}
+
+fn decoded_id(id: &str) -> String {
+    let decoded = id.strip_prefix(CODED_ID).and_then(|coded| URL_SAFE_NO_PAD.decode(coded).ok());
+    decoded.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| id.to_owned())
+}
+
+/// The chat request that this request comes to.
+///
+/// # Errors
+/// What in it no chat server could be asked.
+pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Translated, WireError> {
+    if root.kind() != Kind::Object {
+        return Err(bad(None, "the request must be a JSON object"));
+    }
+    let mut members: Vec<(&str, String)> = Vec::new();
+    let mut keep = |from: &str, to: &'static str| {
+        if let Some(value) = root.get(from).filter(|value| value.kind() != Kind::Null) {
+            members.push((to, value.raw().to_owned()));
+        }
+    };
+    for same in ["model", "max_tokens", "temperature", "top_p", "stream", "callwright", "plugins"] {
+        keep(same, same);
+    }
+    keep("stop_sequences", "stop");
+    members.push(("messages", conversation(root)?.messages()));
+    let (tools, dropped) = tools(root)?;
+    if !tools.is_empty() {
+        members.push(("tools", array(tools)));
+        members.extend(choice(root.get("tool_choice"), &dropped)?);
+    }
+    let format = root.get("output_config").and_then(|config| config.get("format"));
+    if let Some(schema) = format.and_then(|format| format.get("schema")) {
+        let schema = [("name", quote("output")), ("strict", "true".into()), ("schema", schema.raw().into())];
+        let format = object([("type", quote("json_schema")), ("json_schema", object(schema))]);
+        members.push(("response_format", format));
+    }
+    let document = Document::of(object(members)).map_err(|why| bad(None, &why))?;
+    let thinking = root.get("thinking").and_then(|thinking| string_of(thinking, "type"));
+    let wanted = Wanted {
+        model: string_of(root, "model").unwrap_or_default().into_owned(),
+        thoughts: thinking.is_some_and(|kind| kind != "disabled"),
+        estimate: super::estimated_tokens(&document),
+    };
+    let translated = Translated::plain(document, Door::Messages(wanted));
+    Ok(Translated { dropped, session: session(root, headers), ..translated })
+}
+
+fn bad(param: Option<&'static str>, message: &str) -> WireError {
+    WireError::bad_request(param, "invalid_request", message.to_owned())
+}
+
+/// The session that Claude Code names in a header, and others in the user's id: a JSON text with `session_id` in it.
+fn session(root: Value<'_>, headers: &HeaderMap) -> Option<String> {
+    let header = headers.get("x-claude-code-session-id").and_then(|value| value.to_str().ok());
+    let user = || {
+        let id = string_of(root.get("metadata")?, "user_id")?;
+        let tree = callwright_json::strict(&id).ok()?;
+        string_of(tree.root(&id), "session_id").map(Cow::into_owned)
+    };
+    header.map(str::to_owned).or_else(user).filter(|session| !session.trim().is_empty())
+}
+
+/// What stands in a member that is a text, or a list of blocks.
+fn texts(content: Value<'_>) -> Vec<Cow<'_, str>> {
+    match content.as_str() {
+        Some(text) => vec![text],
+        None => content.elements().filter_map(|block| string_of(block, "text")).collect(),
+    }
+}
+
+/// Claude Code bills by a block that is no prompt, and whose text changes with each request.
+const BILLING: &str = "x-anthropic-billing-header:";
+
+fn system(content: Value<'_>) -> String {
+    let texts = texts(content).into_iter().filter(|text| !text.starts_with(BILLING));
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+fn conversation(root: Value<'_>) -> Result<Conversation, WireError> {
+    let messages = root.get("messages").filter(|messages| messages.kind() == Kind::Array);
+    let Some(messages) = messages else { return Err(bad(Some("messages"), "messages must be an array")) };
+    let mut conversation = Conversation::default();
+    if let Some(content) = root.get("system") {
+        conversation.system(system(content));
+    }
+    for message in messages.elements() {
+        let Some(content) = message.get("content") else { continue };
+        match string_of(message, "role").as_deref() {
+            Some("system" | "developer") => conversation.system(system(content)),
+            Some("assistant") => conversation.turn(turn(content)),
+            Some("user") => user(content, &mut conversation)?,
+            _ => return Err(bad(Some("messages"), "a message's role must be user, assistant or system")),
+        }
+    }
+    Ok(conversation)
+}
+
+fn turn(content: Value<'_>) -> Turn {
+    let mut turn = Turn::default();
+    if let Some(text) = content.as_str() {
+        turn.text = text.into_owned();
+        return turn;
+    }
+    let mut said: Vec<Cow<'_, str>> = Vec::new();
+    for block in content.elements() {
+        match string_of(block, "type").as_deref() {
+            Some("tool_use") => turn.calls.push(called(block)),
+            Some("thinking") => {
+                let is_ours = string_of(block, "signature").is_some_and(|it| it.starts_with(OUR_SIGNATURE));
+                if is_ours {
+                    turn.thought.push_str(&string_of(block, "thinking").unwrap_or_default());
+                }
+            }
+            _ => said.extend(string_of(block, "text")),
+        }
+    }
+    turn.text = said.join("\n");
+    turn
+}
+
+fn called(block: Value<'_>) -> Called {
+    let input = block.get("input");
+    // What Claude Code keeps of an input that it could not parse.
+    let unparsed = input.and_then(|input| input.get("__unparsedToolInput"));
+    let raw = unparsed.and_then(|unparsed| string_of(unparsed, "raw").or_else(|| unparsed.as_str()));
+    Called {
+        id: decoded_id(&string_of(block, "id").unwrap_or_default()),
+        name: string_of(block, "name").unwrap_or_default().into_owned(),
+        arguments: match raw {
+            Some(raw) => raw.into_owned(),
+            None => input.map_or("{}", Value::raw).to_owned(),
+        },
+    }
+}
+
+fn user(content: Value<'_>, conversation: &mut Conversation) -> Result<(), WireError> {
+    if let Some(text) = content.as_str() {
+        conversation.user(vec![Part::Text(text.into_owned())]);
+        return Ok(());
+    }
+    let mut parts = Vec::new();
+    for block in content.elements() {
+        match string_of(block, "type").as_deref() {
+            Some("tool_result") => conversation.result(returned(block)?),
+            _ => add(part(block)?, &mut parts),
+        }
+    }
+    conversation.user(parts);
+    Ok(())
+}
+
+/// Adds a part; texts of one message are one.
+fn add(part: Option<Part>, parts: &mut Vec<Part>) {
+    match (parts.last_mut(), part) {
+        (Some(Part::Text(text)), Some(Part::Text(more))) => {
+            text.push('\n');
+            text.push_str(&more);
+        }
+        (_, part) => parts.extend(part),
+    }
+}
+
+/// How an error of a tool begins.
+const ERROR: &str = "Error: ";
+
+fn returned(block: Value<'_>) -> Result<Returned, WireError> {
+    let id = decoded_id(&string_of(block, "tool_use_id").unwrap_or_default());
+    let (mut said, mut others) = (Vec::new(), Vec::new());
+    match block.get("content") {
+        Some(content) if content.kind() == Kind::Array => {
+            for block in content.elements() {
+                match part(block)? {
+                    Some(Part::Text(text)) => said.push(text),
+                    Some(other) => others.push(other),
+                    None => said.extend(string_of(block, "tool_name").map(Cow::into_owned)),
+                }
+            }
+        }
+        content => said.extend(content.and_then(Value::as_str).map(Cow::into_owned)),
+    }
+    let mut text = said.join("\n");
+    let is_error = block.get("is_error").and_then(Value::as_bool) == Some(true);
+    let says_so = || text.starts_with(ERROR) || text.starts_with("<tool_use_error>");
+    if is_error && !says_so() {
+        text.insert_str(0, ERROR);
+    }
+    Ok(Returned { id, text, others })
+}
+
+/// A block of what a user says; none where it has no form in a chat.
+fn part(block: Value<'_>) -> Result<Option<Part>, WireError> {
+    let source = block.get("source");
+    let kind = string_of(block, "type");
+    let Some(source) = source.filter(|_| matches!(kind.as_deref(), Some("image" | "document"))) else {
+        return Ok(string_of(block, "text").map(|text| Part::Text(text.into_owned())));
+    };
+    let is_image = kind.as_deref() == Some("image");
+    let title = string_of(block, "title");
+    let member = |key| string_of(source, key).unwrap_or_default();
+    let part = match string_of(source, "type").as_deref() {
+        Some("text") => {
+            let title = title.map(|title| format!("{title}\n")).unwrap_or_default();
+            return Ok(Some(Part::Text(format!("{title}{}", member("data")))));
+        }
+        Some("base64") => {
+            let data = quote(&format!("data:{};base64,{}", member("media_type"), member("data")));
+            match is_image {
+                true => image(data),
+                false => {
+                    let name = quote(title.as_deref().unwrap_or("document"));
+                    let file = object([("filename", name), ("file_data", data)]);
+                    object([("type", quote("file")), ("file", file)])
+                }
+            }
+        }
+        Some("url") if is_image => image(quote(&member("url"))),
+        _ => {
+            let message = "an image comes as base64 or a URL, a document as text or base64";
+            return Err(WireError::bad_request(Some("messages"), "unsupported_block", message.into()));
+        }
+    };
+    Ok(Some(Part::Other(part)))
+}
+
+fn image(url: String) -> String {
+    object([("type", quote("image_url")), ("image_url", object([("url", url)]))])
+}
+
+/// The tools of functions, and the names of those that no chat server runs.
+///
+/// # Errors
+/// Nothing is left of the tools.
+fn tools(root: Value<'_>) -> Result<(Vec<String>, Vec<String>), WireError> {
+    let (mut functions, mut dropped) = (Vec::new(), Vec::new());
+    for tool in root.get("tools").into_iter().flat_map(Value::elements) {
+        let kind = string_of(tool, "type");
+        if !matches!(kind.as_deref(), None | Some("custom")) {
+            dropped.push(string_of(tool, "name").or(kind).unwrap_or_default().into_owned());
+            continue;
+        }
+        let mut function: Vec<(&str, String)> = Vec::new();
+        for (from, to) in [
+            ("name", "name"),
+            ("description", "description"),
+            ("input_schema", "parameters"),
+            ("strict", "strict"),
+        ] {
+            function.extend(tool.get(from).map(|value| (to, value.raw().to_owned())));
+        }
+        functions.push(object([("type", quote("function")), ("function", object(function))]));
+    }
+    let servers = root.get("mcp_servers").into_iter().flat_map(Value::elements);
+    dropped.extend(servers.map(|server| string_of(server, "name").unwrap_or_default().into_owned()));
+    match functions.is_empty() && !dropped.is_empty() {
+        true => Err(unsupported(&dropped)),
+        false => Ok((functions, dropped)),
+    }
+}
+
+fn unsupported(names: &[String]) -> WireError {
+    let message = format!("no upstream here runs these tools: {}", names.join(", "));
+    WireError::bad_request(Some("tools"), "unsupported_tool", message)
+}
+
+/// `tool_choice`, and whether there may be several calls.
+fn choice(choice: Option<Value<'_>>, dropped: &[String]) -> Result<Vec<(&'static str, String)>, WireError> {
+    let Some(choice) = choice.filter(|choice| choice.kind() == Kind::Object) else { return Ok(Vec::new()) };
+    let mut members = Vec::new();
+    let chosen = match string_of(choice, "type").as_deref() {
+        Some("auto") => quote("auto"),
+        Some("any") => quote("required"),
+        Some("none") => quote("none"),
+        Some("tool") => {
+            let name = string_of(choice, "name").unwrap_or_default();
+            if dropped.iter().any(|other| *other == name) {
+                return Err(unsupported(&[name.into_owned()]));
+            }
+            object([("type", quote("function")), ("function", object([("name", quote(&name))]))])
+        }
+        _ => return Err(bad(Some("tool_choice"), "tool_choice must be auto, any, tool or none")),
+    };
+    members.push(("tool_choice", chosen));
+    if choice.get("disable_parallel_tool_use").and_then(Value::as_bool) == Some(true) {
+        members.push(("parallel_tool_calls", String::from("false")));
+    }
+    Ok(members)
+}

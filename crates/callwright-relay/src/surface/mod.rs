@@ -1,0 +1,113 @@
+//! The APIs that clients may speak. A request of any of them comes to a chat request, which is what the turn knows; how its
+//! answer is said is the matter of a voice in `deliver`.
+
+mod conversation;
+mod failure;
+pub(crate) mod messages;
+pub(crate) mod responses;
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+
+use self::responses::kept::KeptResponses;
+
+use crate::wire::{Document, WireError};
+
+pub use failure::error_body;
+pub(crate) use failure::{Failure, messages_error};
+pub use responses::ItemsWanted;
+
+/// An API that a client speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Surface {
+    /// OpenAI's chat completions.
+    #[default]
+    Chat,
+    /// Anthropic's messages.
+    Messages,
+    /// OpenAI's responses.
+    Responses,
+}
+
+impl Surface {
+    /// All of them.
+    pub const ALL: [Surface; 3] = [Surface::Chat, Surface::Messages, Surface::Responses];
+
+    /// Its name in records, logs and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Surface::Chat => "chat",
+            Surface::Messages => "messages",
+            Surface::Responses => "responses",
+        }
+    }
+}
+
+/// What an answer has to know of a request that the chat request does not say.
+#[derive(Clone, Debug)]
+pub(crate) enum Door {
+    /// The request is a chat request.
+    Chat,
+    /// The request was one for messages.
+    Messages(messages::Wanted),
+    /// The request was one for a response.
+    Responses(Box<responses::Wanted>),
+}
+
+/// A request of any API, as the chat request that it comes to.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    pub(crate) document: Document,
+    pub(crate) door: Door,
+    /// Tools that no chat server runs, by name: the model is not told of them.
+    pub(crate) dropped: Vec<String>,
+    /// How many items of its conversation have no place in a chat.
+    pub(crate) dropped_items: usize,
+    /// The only tools that may be called, where the request says so apart from `tool_choice`, and whether one must be.
+    pub(crate) allowed: Option<(Vec<String>, bool)>,
+    /// Tools whose arguments may be the bare text of their only member, `input`.
+    pub(crate) bare_inputs: Vec<String>,
+    /// The session that the client names in its request.
+    pub(crate) session: Option<String>,
+}
+
+impl Translated {
+    /// The chat request that a request of this API comes to. What is `kept` may be gone on from.
+    ///
+    /// # Errors
+    /// What in the request cannot be used.
+    pub(crate) fn of(
+        surface: Surface,
+        document: Document,
+        headers: &HeaderMap,
+        kept: &Arc<KeptResponses>,
+    ) -> Result<Translated, WireError> {
+        match surface {
+            Surface::Chat => Ok(Translated::plain(document, Door::Chat)),
+            Surface::Messages => messages::translated(document.root(), headers),
+            Surface::Responses => responses::translated(document.root(), headers, kept),
+        }
+    }
+
+    /// A chat request, with nothing beside it.
+    fn plain(document: Document, door: Door) -> Translated {
+        Translated {
+            document,
+            door,
+            dropped: Vec::new(),
+            dropped_items: 0,
+            allowed: None,
+            bare_inputs: Vec::new(),
+            session: None,
+        }
+    }
+}
+
+/// So many bytes of a request make a token, about: the mean of English text and code in common tokenisers.
+const BYTES_PER_TOKEN: f64 = 3.5;
+
+/// About how many tokens a chat request has.
+pub(crate) fn estimated_tokens(document: &Document) -> u64 {
+    (document.text().len() as f64 / BYTES_PER_TOKEN).ceil() as u64
+}

@@ -1,0 +1,262 @@
+//! OpenAI's responses: a request of theirs, as a chat request.
+//!
+//! What has no place in a chat request is left out and, where a client could miss it, told of. Only what would be a lie if it
+//! were left out is refused: to work in the background, a stored prompt, a conversation that is kept elsewhere.
+
+mod items;
+pub(crate) mod kept;
+mod stored;
+mod tools;
+
+use std::sync::Arc;
+
+use callwright_json::{Kind, Value, quote};
+use http::HeaderMap;
+
+use self::kept::{KeptResponse, KeptResponses, Owner};
+use super::{Door, Translated};
+use crate::wire::{Change, Document, WireError, array, object, rewritten, string_of};
+
+pub(crate) use items::coded_thought;
+pub use stored::ItemsWanted;
+pub(crate) use tools::{Form, Table};
+
+/// What an answer has to know of a request for a response.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    /// What of the request the response says again: member and JSON text.
+    pub(crate) echo: Vec<(&'static str, String)>,
+    /// What the client declared, by the name that the model knows.
+    pub(crate) table: Arc<Table>,
+    /// Does the client want thoughts as summaries?
+    pub(crate) summarises: bool,
+    /// Does it want them in a form that it can send back?
+    pub(crate) codes_thoughts: bool,
+    /// What is kept of it, and where; none where the client wants nothing kept.
+    pub(crate) keeper: Option<Keeper>,
+}
+
+/// Keeps a response once it is whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Keeper {
+    to: Arc<KeptResponses>,
+    owner: Owner,
+    parent: Option<String>,
+    input: Vec<String>,
+    session: Option<String>,
+}
+
+impl Keeper {
+    /// Keeps `body`, the response of this id, whose output are these items. False where it is too large to be kept.
+    pub(crate) fn keep(self, id: &str, body: String, output: Vec<String>) -> bool {
+        let Keeper { to, owner, parent, input, session } = self;
+        to.keep(id, KeptResponse { owner, parent, input, output, body, session })
+    }
+}
+
+/// What a response says where the request says nothing: numbers may not be null for those who check it.
+const ECHOED: [(&str, &str); 18] = [
+    ("instructions", "null"),
+    ("metadata", "{}"),
+    ("temperature", "1"),
+    ("top_p", "1"),
+    ("max_output_tokens", "null"),
+    ("max_tool_calls", "null"),
+    ("previous_response_id", "null"),
+    ("reasoning", r#"{"effort":null,"summary":null}"#),
+    ("text", r#"{"format":{"type":"text"}}"#),
+    ("user", "null"),
+    ("presence_penalty", "0"),
+    ("frequency_penalty", "0"),
+    ("top_logprobs", "0"),
+    ("safety_identifier", "null"),
+    ("prompt_cache_key", "null"),
+    ("tools", "[]"),
+    ("tool_choice", "\"auto\""),
+    ("parallel_tool_calls", "true"),
+];
+
+/// What cannot be left out without a lie.
+const REFUSED: [&str; 2] = ["conversation", "prompt"];
+
+/// So many items may a conversation have: what is longer is no conversation.
+const MOST_ITEMS: usize = 20_000;
+
+/// The chat request that this request comes to.
+///
+/// # Errors
+/// What in it no chat server could be asked.
+pub(crate) fn translated(
+    root: Value<'_>,
+    headers: &HeaderMap,
+    kept: &Arc<KeptResponses>,
+) -> Result<Translated, WireError> {
+    if root.kind() != Kind::Object {
+        return Err(bad(None, "invalid_body", "the request must be a JSON object"));
+    }
+    let has = |key: &str| root.get(key).filter(|value| value.kind() != Kind::Null);
+    for refused in REFUSED {
+        if has(refused).is_some() {
+            return Err(unsupported_parameter(refused));
+        }
+    }
+    if has("background").and_then(Value::as_bool) == Some(true) {
+        return Err(unsupported_parameter("background"));
+    }
+    let owner = Owner::of(headers);
+    let parent = has("previous_response_id").and_then(Value::as_str).map(|id| id.into_owned());
+    let earlier = match &parent {
+        Some(id) => kept.conversation(id, &owner).ok_or_else(|| not_found(id))?,
+        None => Vec::new(),
+    };
+    let input = own_input(root)?;
+    if MOST_ITEMS < earlier.len() + input.len() {
+        return Err(bad(Some("input"), "too_many_items", "the conversation has too many items"));
+    }
+    let all = Document::of(array(earlier.iter().chain(&input)))
+        .map_err(|why| WireError::bad_request(Some("input"), "invalid_input", why))?;
+    let declared = tools::Declared::of(root, all.root())?;
+    let instructions = has("instructions").and_then(Value::as_str);
+    let conversation = items::conversation(instructions.as_deref(), all.root(), &declared.table)?;
+
+    let mut members: Vec<(&str, String)> = Vec::new();
+    for same in [
+        "model",
+        "temperature",
+        "top_p",
+        "presence_penalty",
+        "frequency_penalty",
+        "stream",
+        "callwright",
+        "plugins",
+    ] {
+        members.extend(has(same).map(|value| (same, value.raw().to_owned())));
+    }
+    members.extend(has("max_output_tokens").map(|most| ("max_tokens", most.raw().to_owned())));
+    members.push(("messages", conversation.said.messages()));
+    if !declared.functions.is_empty() {
+        members.push(("tools", array(&declared.functions)));
+        members.extend(has("parallel_tool_calls").map(|it| ("parallel_tool_calls", it.raw().to_owned())));
+        members.extend(declared.choice.as_ref().map(|choice| ("tool_choice", choice.clone())));
+    }
+    members.extend(has("text").and_then(response_format).map(|format| ("response_format", format)));
+    let document =
+        Document::of(object(members)).map_err(|why| WireError::bad_request(None, "invalid_body", why))?;
+
+    let included = |what: &str| {
+        has("include").is_some_and(|list| list.elements().any(|it| it.as_str().is_some_and(|it| it == what)))
+    };
+    let session = kept_session(&parent, kept, root, headers);
+    let wants_kept = has("store").and_then(Value::as_bool) != Some(false);
+    let keeper = (wants_kept && kept.keeps()).then(|| Keeper {
+        to: Arc::clone(kept),
+        owner,
+        parent,
+        input,
+        session: session.clone(),
+    });
+    let echo = |(key, otherwise): (&'static str, &str)| {
+        (key, has(key).map_or_else(|| otherwise.to_owned(), |value| value.raw().to_owned()))
+    };
+    let wanted = Wanted {
+        echo: ECHOED
+            .into_iter()
+            .map(echo)
+            .chain([("model", has("model").map_or("\"\"", Value::raw).to_owned())])
+            .collect(),
+        table: Arc::new(declared.table),
+        summarises: has("reasoning")
+            .and_then(|it| it.get("summary"))
+            .is_some_and(|it| it.kind() != Kind::Null),
+        codes_thoughts: included("reasoning.encrypted_content"),
+        keeper,
+    };
+    Ok(Translated {
+        document,
+        door: Door::Responses(Box::new(wanted)),
+        dropped: declared.dropped,
+        dropped_items: conversation.dropped,
+        allowed: declared.allowed,
+        bare_inputs: declared.bare_inputs,
+        session,
+    })
+}
+
+fn bad(param: Option<&'static str>, code: &'static str, message: &str) -> WireError {
+    WireError::bad_request(param, code, message.to_owned())
+}
+
+fn unsupported_parameter(name: &'static str) -> WireError {
+    let message = format!("{name} is not supported: this server keeps no such thing");
+    WireError::bad_request(Some(name), "unsupported_parameter", message)
+}
+
+/// The error where no response of this id is kept for whoever asks.
+pub(crate) fn not_found(id: &str) -> WireError {
+    WireError {
+        status: http::StatusCode::NOT_FOUND,
+        message: format!("Previous response with id '{id}' not found."),
+        kind: "invalid_request_error",
+        param: Some("previous_response_id"),
+        code: "previous_response_not_found",
+    }
+}
+
+/// The items of the request's own input, each with an id.
+fn own_input(root: Value<'_>) -> Result<Vec<String>, WireError> {
+    let with_id = |item: Value<'_>| match item.get("id").is_some_and(|id| id.kind() == Kind::String) {
+        true => item.raw().to_owned(),
+        false => rewritten(item, &[("id", Change::Set(quote(&new_id("msg_"))))]),
+    };
+    match root.get("input") {
+        None => Ok(Vec::new()),
+        Some(input) => match input.as_str() {
+            Some(text) => {
+                let part = object([("type", quote("input_text")), ("text", quote(&text))]);
+                Ok(vec![object([
+                    ("id", quote(&new_id("msg_"))),
+                    ("type", quote("message")),
+                    ("role", quote("user")),
+                    ("content", array([part])),
+                ])])
+            }
+            None if input.kind() == Kind::Array => Ok(input.elements().map(with_id).collect()),
+            None => Err(bad(Some("input"), "invalid_input", "input must be a text or an array of items")),
+        },
+    }
+}
+
+/// An id of this API: what it begins with, and 32 letters and digits.
+pub(crate) fn new_id(begin: &str) -> String {
+    let mut id = crate::calls::new_id(begin);
+    id.push_str(&crate::calls::new_id("")[..8]);
+    id
+}
+
+/// `text.format` as a chat has it; none where it is text.
+fn response_format(text: Value<'_>) -> Option<String> {
+    let format = text.get("format")?;
+    match string_of(format, "type")?.as_ref() {
+        "json_object" => Some(object([("type", quote("json_object"))])),
+        "json_schema" => {
+            let named = ["name", "description", "schema", "strict"];
+            let members = named.into_iter().filter_map(|key| Some((key, format.get(key)?.raw().to_owned())));
+            Some(object([("type", quote("json_schema")), ("json_schema", object(members))]))
+        }
+        _ => None,
+    }
+}
+
+/// The session of the response before, else the one that the client names: codex sends it in three headers.
+fn kept_session(
+    parent: &Option<String>,
+    kept: &KeptResponses,
+    root: Value<'_>,
+    headers: &HeaderMap,
+) -> Option<String> {
+    let before = parent.as_deref().and_then(|id| kept.session(id));
+    let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
+    let named = || ["session-id", "thread-id", "x-client-request-id"].into_iter().find_map(header);
+    let cached = || string_of(root, "prompt_cache_key").map(|key| key.into_owned());
+    before.or_else(named).or_else(cached).filter(|session| !session.trim().is_empty())
+}

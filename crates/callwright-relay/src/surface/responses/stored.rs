@@ -1,0 +1,75 @@
+//! Responses that are kept, as clients ask for them again.
+
+use callwright_json::{quote, strict};
+use http::{HeaderMap, StatusCode};
+
+use super::kept::Owner;
+use super::not_found;
+use crate::relay::Relay;
+use crate::reply::Reply;
+use crate::wire::{array, object, string_of};
+
+/// Which of a response's input items a client wants.
+#[derive(Clone, Debug)]
+pub struct ItemsWanted {
+    /// So many at most.
+    pub limit: usize,
+    /// Those that came last stand first.
+    pub newest_first: bool,
+    /// Those behind the one of this id.
+    pub after: Option<String>,
+}
+
+impl Default for ItemsWanted {
+    fn default() -> ItemsWanted {
+        ItemsWanted { limit: 20, newest_first: true, after: None }
+    }
+}
+
+impl Relay {
+    /// A response that was kept for whoever sends these headers.
+    pub fn response(&self, id: &str, headers: &HeaderMap) -> Reply {
+        match self.responses.get(id, &Owner::of(headers)) {
+            Some((body, _)) => Reply::json(StatusCode::OK, body),
+            None => Reply::error(&not_found(id)),
+        }
+    }
+
+    /// The input items of such a response.
+    pub fn response_items(&self, id: &str, headers: &HeaderMap, wanted: &ItemsWanted) -> Reply {
+        let Some((_, mut items)) = self.responses.get(id, &Owner::of(headers)) else {
+            return Reply::error(&not_found(id));
+        };
+        if wanted.newest_first {
+            items.reverse();
+        }
+        let id_of = |item: &String| {
+            let tree = strict(item).ok()?;
+            string_of(tree.root(item), "id").map(|id| id.into_owned())
+        };
+        let after = wanted.after.as_ref();
+        let from = after.and_then(|after| items.iter().position(|item| id_of(item).as_ref() == Some(after)));
+        let from = from.map_or(0, |at| at + 1);
+        let page: Vec<&String> = items.iter().skip(from).take(wanted.limit).collect();
+        let quoted = |item: Option<&&String>| {
+            item.and_then(|item| id_of(item)).map_or(String::from("null"), |id| quote(&id))
+        };
+        let list = object([
+            ("object", quote("list")),
+            ("first_id", quoted(page.first())),
+            ("last_id", quoted(page.last())),
+            ("has_more", (from + page.len() < items.len()).to_string()),
+            ("data", array(page)),
+        ]);
+        Reply::json(StatusCode::OK, list)
+    }
+
+    /// Forgets such a response.
+    pub fn forget_response(&self, id: &str, headers: &HeaderMap) -> Reply {
+        if !self.responses.forget(id, &Owner::of(headers)) {
+            return Reply::error(&not_found(id));
+        }
+        let told = [("id", quote(id)), ("object", quote("response")), ("deleted", String::from("true"))];
+        Reply::json(StatusCode::OK, object(told))
+    }
+}
