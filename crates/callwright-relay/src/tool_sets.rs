@@ -115,7 +115,9 @@ mod tests {
     #[tokio::test]
     async fn others_are_served_while_tools_are_compiled() {
         let sets = ToolSets::new(0);
-        let (mut turns, tools) = (0, r#"[{"name": "a"}]"#);
+        // So many that they are not compiled before this thread looks again.
+        let tools: Vec<String> = (0..200).map(|n| format!(r#"{{"name": "f{n}"}}"#)).collect();
+        let (mut turns, tools) = (0, format!("[{}]", tools.join(", ")));
         let others = async {
             loop {
                 turns += 1;
@@ -125,7 +127,7 @@ mod tests {
         tokio::select! {
             biased;
             () = others => {}
-            set = sets.of(tools) => assert!(set.is_ok()),
+            set = sets.of(&tools) => assert!(set.is_ok()),
         }
         assert!(1 < turns, "it was compiled on this thread");
     }
