@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
+use callwright_json::{Guide, Kinds, Member, Place};
+
 use crate::json;
 use crate::value::{Map, Value};
 
+use super::{Tool, ToolSet};
 use crate::schema::{Document, Schema, SchemaGuide, compile_documents};
 use crate::shape::keys;
 
@@ -19,6 +22,54 @@ pub(crate) fn guide(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Schema
     let mut documents = vec![Document::new(&envelope)];
     documents.extend(tools.iter().map(|(_, schema)| Document::new(schema.value())));
     compile_documents(&documents).0
+}
+
+/// What a payload is expected to be, as a guide that is compiled when a reader first asks something: what is right as it is
+/// written asks nothing, and to compile the guide of all calls takes longer than to read one.
+pub(crate) enum Expected<'t> {
+    /// A call of any of the tools.
+    AnyCall(&'t ToolSet),
+    /// A call of this one.
+    Call(&'t Tool),
+    /// The arguments of this one.
+    Arguments(&'t Tool),
+}
+
+impl<'t> Expected<'t> {
+    fn guide(&self) -> &'t SchemaGuide {
+        match self {
+            Expected::AnyCall(tools) => tools.call_guide(),
+            Expected::Call(tool) => tool.call_guide(),
+            Expected::Arguments(tool) => tool.schema().guide(),
+        }
+    }
+}
+
+impl Guide for Expected<'_> {
+    fn root(&self) -> Place {
+        self.guide().root()
+    }
+    fn kinds(&self, place: Place) -> Kinds {
+        self.guide().kinds(place)
+    }
+    fn member(&self, place: Place, key: &str) -> Member {
+        self.guide().member(place, key)
+    }
+    fn name(&self, place: Place, slot: u8) -> Option<&str> {
+        self.guide().name(place, slot)
+    }
+    fn required(&self, place: Place) -> u128 {
+        self.guide().required(place)
+    }
+    fn element(&self, place: Place, index: usize) -> Place {
+        self.guide().element(place, index)
+    }
+    fn longest(&self, place: Place) -> Option<usize> {
+        self.guide().longest(place)
+    }
+    fn admits(&self, place: Place, text: &str) -> bool {
+        self.guide().admits(place, text)
+    }
 }
 
 fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
@@ -72,4 +123,21 @@ fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
         "anyOf": forms,
         "$defs": {"text": {"type": "string"}, "name": name, "arguments": {"anyOf": tools_and(&text)}},
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, parse};
+
+    #[test]
+    fn a_right_call_needs_no_guide() {
+        let tools = ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#).unwrap();
+        let is_compiled = |tools: &ToolSet| tools.call_guide.get().is_some();
+        let read = |text: &str| parse(&tools, text, &[], &Context::default()).calls().count();
+        assert_eq!(read(r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#), 1);
+        assert!(!is_compiled(&tools));
+        assert_eq!(read(r#"<tool_call>{"name": "f", "arguments": {"a": 1</tool_call>"#), 1);
+        assert!(is_compiled(&tools));
+    }
 }

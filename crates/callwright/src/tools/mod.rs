@@ -16,6 +16,7 @@ use crate::value::Value;
 use callwright_json::{Guide, Member};
 
 pub use self::choice::ToolChoice;
+pub(crate) use self::envelope::Expected;
 use self::names::NameIndex;
 use self::nearest::fold;
 use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, Unchecked, measure, standard_type};

@@ -23,8 +23,8 @@ use crate::placeholder::has_placeholder;
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::syntax::Text;
-use crate::tools::Tool;
 use crate::tools::names::{Names, leading_name};
+use crate::tools::{Expected, Tool};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// What a payload came to.
@@ -129,7 +129,7 @@ impl<'a, 't> Case<'a, 't> {
     /// the tool takes that it names: another one's parameter is none.
     fn read_call(&self, at: usize) -> Payload<'a> {
         let read = |guide: &dyn Guide| payload::read_json_at(self.text, at, guide, self.cut);
-        let payload = read(self.names.tools().call_guide());
+        let payload = read(&Expected::AnyCall(self.names.tools()));
         let is_swallowed = |diagnostic: &Diagnostic| diagnostic.problem == Problem::SwallowedMember;
         if !payload.parse.diagnostics.iter().any(is_swallowed) {
             return payload;
@@ -137,7 +137,7 @@ impl<'a, 't> Case<'a, 't> {
         let block = self.text.get(at..payload.end).unwrap_or("");
         let named = self.named_in(block).and_then(|name| self.names.tools().get(&name));
         match named.filter(|tool| self.is_whole_call(at, tool)) {
-            Some(tool) => read(tool.call_guide()),
+            Some(tool) => read(&Expected::Call(tool)),
             None => payload,
         }
     }

@@ -7,7 +7,7 @@ use crate::check;
 use crate::dialect::Known;
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped, keys};
-use crate::tools::Tool;
+use crate::tools::{Expected, Tool};
 use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl Case<'_, '_> {
@@ -22,7 +22,8 @@ impl Case<'_, '_> {
             if !self.opener.is_distinct() {
                 return Judged::Text(None);
             }
-            let payload = payload::read_json_at(self.text, at, self.names.tools().call_guide(), self.cut);
+            let guide = Expected::AnyCall(self.names.tools());
+            let payload = payload::read_json_at(self.text, at, &guide, self.cut);
             let end = self.end.unwrap_or(payload.end);
             if let Some(calls) = self.own_name(&payload, at) {
                 return Judged::Calls(calls, end);
@@ -31,8 +32,8 @@ impl Case<'_, '_> {
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         };
         let is_whole_call = self.is_whole_call(at, tool);
-        let guide = if is_whole_call { tool.call_guide() } else { tool.schema().guide() };
-        let payload = payload::read_json_at(self.text, at, guide, self.cut);
+        let guide = if is_whole_call { Expected::Call(tool) } else { Expected::Arguments(tool) };
+        let payload = payload::read_json_at(self.text, at, &guide, self.cut);
         // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: no whole call came of it.
         let is_torn = |reading: &Reading<'_>| {
             let value = reading.value();
