@@ -22,7 +22,8 @@ pub(crate) enum Case {
 }
 
 impl Case {
-    const ALL: [Case; 7] =
+    /// All of them.
+    pub(crate) const ALL: [Case; 7] =
         [Case::Call, Case::Text, Case::Agent, Case::Prose, Case::Short, Case::Paced, Case::Arguments];
 
     /// Its name.

@@ -100,9 +100,9 @@ async fn hold(connection: &mut Connection, go: &watch::Sender<u64>) -> Result<()
 
 impl Canned {
     fn new() -> Canned {
-        let whole_cases = [Case::Call, Case::Text, Case::Agent];
-        let streamed = [Case::Prose, Case::Paced, Case::Arguments];
-        let names = whole_cases.iter().chain(&streamed).map(|case| case.name()).chain([MODEL]);
+        let (streamed, whole_cases): (Vec<Case>, Vec<Case>) =
+            Case::ALL.into_iter().partition(|case| case.is_stream());
+        let names = Case::ALL.into_iter().map(Case::name).chain([MODEL]);
         let models: Vec<String> = names
             .map(|name| {
                 format!(
@@ -111,8 +111,8 @@ impl Canned {
             })
             .collect();
         Canned {
-            whole: whole_cases.map(|case| (case.name(), whole(&case.answer()))).into(),
-            streams: streamed.map(|case| (case.name(), stream(case))).into(),
+            whole: whole_cases.into_iter().map(|case| (case.name(), whole(&case.answer()))).collect(),
+            streams: streamed.into_iter().map(|case| (case.name(), stream(case))).collect(),
             models: whole(&format!(r#"{{"object":"list","data":[{}]}}"#, models.join(","))),
         }
     }

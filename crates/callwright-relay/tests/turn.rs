@@ -667,34 +667,42 @@ fn equal_upstreams_take_turns() {
     assert_eq!((bodies(&setting.replay).len(), bodies(&other).len()), (2, 2));
 }
 
-/// A text that runs away until its tokens are spent is asked for once more, with bounds that only the second question has.
+/// What runs away until its tokens are spent is asked for once more, with bounds that only the second question has.
 #[test]
 fn what_ran_away_is_asked_for_again_with_bounds() {
-    let script = r#"
-        [[answer]]
-        text = '''{"tool_calls": [{"name": "get_weather", "arguments": {"city": "Paris Paris Paris Paris Paris'''
-        finish_reason = "length"
-        [[answer]]
-        text = '''{"tool_calls": [{"name": "get_weather", "arguments": {"city": "Paris"}}]}'''
-    "#;
-    for policy in [Policy::Auto, Policy::Heal] {
-        let setting = setting_with(script, |config| {
-            config.upstreams[0].constrain = Some(Constrain::JsonSchema);
-            config.policy = policy;
-        });
-        let mut request = request(PROMPT);
-        request["max_tokens"] = json!(64);
-        let answer = run(setting.client.chat(&request)).unwrap();
-        let bodies = bodies(&setting.replay);
-        if policy == Policy::Heal {
-            assert_eq!((bodies.len(), answer.calls.len()), (1, 0));
-            continue;
+    let words = r#"{"city": "Paris Paris Paris Paris Paris"#;
+    let list = format!(r#"{{"city": "Paris", "days": [{}"Mon"#, r#""Monday", "#.repeat(40));
+    for (ran_away, bound) in [(words, "maxLength"), (list.as_str(), "maxItems")] {
+        let script = format!(
+            r#"
+            [[answer]]
+            text = '''{{"tool_calls": [{{"name": "get_weather", "arguments": {ran_away}'''
+            finish_reason = "length"
+            [[answer]]
+            text = '''{{"tool_calls": [{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}]}}'''
+            "#
+        );
+        for policy in [Policy::Auto, Policy::Heal] {
+            let setting = setting_with(&script, |config| {
+                config.upstreams[0].constrain = Some(Constrain::JsonSchema);
+                config.policy = policy;
+            });
+            let mut request = request(PROMPT);
+            request["max_tokens"] = json!(64);
+            let days = json!({"type": "array", "items": {"type": "string"}});
+            request["tools"][0]["function"]["parameters"]["properties"]["days"] = days;
+            let answer = run(setting.client.chat(&request)).unwrap();
+            let bodies = bodies(&setting.replay);
+            if policy == Policy::Heal {
+                assert_eq!((bodies.len(), answer.calls.len()), (1, 0));
+                continue;
+            }
+            let [first, second] = bodies.as_slice() else { panic!("{bound}: {} requests", bodies.len()) };
+            assert_eq!(answer.calls.len(), 1, "{}", answer.response);
+            let holds = |body: &Value| body["response_format"].to_string().contains(bound);
+            assert!(!holds(first) && holds(second), "{second}");
+            assert_eq!(second["max_tokens"], 64);
+            assert!(!second["messages"].to_string().contains(ran_away), "what ran away is not said again");
         }
-        let [first, second] = bodies.as_slice() else { panic!("{} requests", bodies.len()) };
-        assert_eq!(answer.calls.len(), 1, "{}", answer.response);
-        let holds = |body: &Value, what: &str| body["response_format"].to_string().contains(what);
-        assert!(!holds(first, "maxLength") && holds(second, "maxLength"), "{second}");
-        assert_eq!(second["max_tokens"], 64);
-        assert!(!second["messages"].to_string().contains("Paris Paris"), "what ran away is not said again");
     }
 }

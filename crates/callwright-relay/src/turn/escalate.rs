@@ -144,8 +144,9 @@ impl Turn {
     /// The question for a call that was cut, with bounds for its texts and lists: where the server can hold the model to them,
     /// the answer ends under the same bound that cut the first one.
     fn bounded(&self, first: &Choice, refusal: &Refusal, target: &Target, tokens: u64) -> Option<Question> {
+        // A long list without its end has more readings than are looked for.
         let is_cut = first.finish_reason.as_deref() == Some("length")
-            && matches!(refusal.reason, Reason::Truncated(_));
+            && matches!(refusal.reason, Reason::Truncated(_) | Reason::Unreadable(_));
         let tokens = self.ask.max_tokens.unwrap_or(CALL_TOKENS).min(tokens);
         let next = is_cut.then(|| followup::bounded(refusal, &self.tool_set, tokens))??;
         let target = self.follow_up_target(target, next.choice(&self.ask));

@@ -1,6 +1,8 @@
 //! A stream in answer to a question for a whole answer, put together: some servers stream whatever is asked, as events or as
 //! lines of JSON.
 
+use std::collections::HashMap;
+
 use callwright::value::{Map, Value};
 
 use super::chunk::is_no_id;
@@ -46,18 +48,19 @@ pub(crate) fn joined(body: &str) -> Option<String> {
 struct JoinedChoice {
     index: Value,
     message: Map,
-    /// The calls, with the index that the upstream gives them.
-    calls: Vec<(Option<Value>, Map)>,
+    calls: Vec<Map>,
+    /// The last call of each index that the upstream gives, and of each index and id: no piece is looked for among all calls.
+    last: HashMap<(String, Option<String>), usize>,
     /// What stands beside the message.
     rest: Map,
 }
 
 impl JoinedChoice {
     fn whole(self) -> Value {
-        let JoinedChoice { index, mut message, calls, rest } = self;
+        let JoinedChoice { index, mut message, calls, rest, last: _ } = self;
         message.entry("content").or_insert(Value::Null);
         if !calls.is_empty() {
-            let calls: Value = calls.into_iter().map(|(_, call)| Value::Object(call)).collect();
+            let calls: Value = calls.into_iter().map(Value::Object).collect();
             message.insert(String::from("tool_calls"), calls);
         }
         let mut choice = Map::new();
@@ -68,26 +71,37 @@ impl JoinedChoice {
     }
 
     fn add_call(&mut self, mut piece: Map) {
-        let index = piece.remove("index");
+        let index = piece.remove("index").map(|index| index.to_string());
         if piece.get("id").and_then(Value::as_str).is_some_and(is_no_id) {
             piece.remove("id");
         }
-        let id = piece.get("id");
-        let goes_on = |(of, call): &&mut (Option<Value>, Map)| {
-            (index.is_none() || *of == index) && (id.is_none() || call.get("id") == id)
+        let id = piece.get("id").map(Value::to_string);
+        let known = match (&index, &id) {
+            (None, None) => self.calls.len().checked_sub(1),
+            // Without an index, an id begins a call.
+            (None, Some(_)) => None,
+            (Some(index), _) => self.last.get(&(index.clone(), id.clone())).copied(),
         };
-        let begins = index.is_none() && id.is_some();
-        match self.calls.iter_mut().rev().find(|call| !begins && goes_on(call)) {
-            Some((_, call)) => add_to_call(call, piece),
-            None => self.calls.push((index, piece)),
+        if let Some(call) = known.and_then(|at| self.calls.get_mut(at)) {
+            return add_to_call(call, piece);
         }
+        if let Some(index) = index {
+            self.last.extend([(index.clone(), None), (index, id)].map(|place| (place, self.calls.len())));
+        }
+        self.calls.push(piece);
     }
 }
 
 fn add_choice(choices: &mut Vec<JoinedChoice>, mut choice: Map) {
     let index = choice.remove("index").unwrap_or_else(|| 0_u64.into());
     let at = choices.iter().position(|known| known.index == index).unwrap_or_else(|| {
-        choices.push(JoinedChoice { index, message: Map::new(), calls: Vec::new(), rest: Map::new() });
+        choices.push(JoinedChoice {
+            index,
+            message: Map::new(),
+            calls: Vec::new(),
+            last: HashMap::new(),
+            rest: Map::new(),
+        });
         choices.len() - 1
     });
     let Some(known) = choices.get_mut(at) else { return };
