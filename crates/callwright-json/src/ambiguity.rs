@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::scan::ByteSet;
 use crate::search::{Cost, Found};
-use crate::{Guide, Kind, MAX_SLOTS, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
+use crate::{Guide, Kind, MAX_SLOTS, Member, Place, Reading, RepairKind, Span, Value, strict};
 
 const QUOTES: ByteSet<2> = ByteSet(*b"\"'");
 const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
@@ -39,99 +39,6 @@ pub(crate) enum MemberInString {
     Quoted,
     /// `"a\", \"times\":: 2"`: it stands where a member would.
     InPlace,
-}
-
-/// Has a string whose opening quote was missing, `{"a": x = "b"}`, an odd number of quotes in it? Then its closing quote is
-/// the other half of a pair, and where it ends is not known.
-pub(crate) fn halves_a_pair(reading: &Reading<'_>, source: &str) -> bool {
-    let bytes = source.as_bytes();
-    let mut opened = reading.repairs.iter().filter(|r| r.kind == RepairKind::AddQuote).filter(|r| {
-        let before = bytes.get(..r.at.start as usize).unwrap_or(&[]).trim_ascii_end();
-        matches!(before.last(), Some(b':' | b'=' | b',' | b'[' | b'(' | b'{'))
-    });
-    opened.any(|opening| {
-        let from = opening.at.start as usize;
-        let rest = bytes.get(from..reading.span.end as usize).unwrap_or(&[]);
-        let quotes = rest.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(len, _)| from + len);
-        let plain = quotes.filter(|at| bytes.get(at.wrapping_sub(1)) != Some(&b'\\'));
-        plain.take_while(|at| is_text(reading, *at)).count() % 2 == 1
-    })
-}
-
-/// Does `reading` take the quote at `at` of its source for text? Its repairs stand in order.
-fn is_text(reading: &Reading<'_>, at: usize) -> bool {
-    let from = reading.repairs.partition_point(|repair| (repair.at.start as usize) < at);
-    let mut here = reading.repairs[from..].iter().take_while(|repair| repair.at.start as usize == at);
-    here.any(|repair| repair.kind == RepairKind::EscapeQuote)
-}
-
-/// Is the only quote that a string of `reading` has in it one half of a quote that was written twice: `""Paris"`, `"Paris""`,
-/// `"city"": "Paris"`? Then it may be the string's, or none of it. Behind a digit it stands for inches, `"27""`.
-pub(crate) fn doubles_a_quote(reading: &Reading<'_>, source: &str) -> bool {
-    if doubles_an_apostrophe(reading, source) {
-        return true;
-    }
-    let others = [
-        RepairKind::AddQuote,
-        RepairKind::SwapQuote,
-        RepairKind::QuoteKey,
-        RepairKind::QuoteValue,
-        RepairKind::DropComment,
-        RepairKind::Unwrap,
-    ];
-    let has = |kind: &RepairKind| reading.repairs.iter().any(|repair| repair.kind == *kind);
-    if !has(&RepairKind::EscapeQuote) || others.iter().any(has) {
-        return false;
-    }
-    let bytes = source.as_bytes();
-    let between = |from: usize, to: usize| source.get(from..to).unwrap_or("").trim();
-    let mut opened: Option<usize> = None;
-    // The quotes in the string that is open, and the first of them that a repair has escaped.
-    let (mut inner, mut written) = (0, None);
-    let mut at = reading.span.start as usize;
-    while at < reading.span.end as usize {
-        match (bytes.get(at), opened) {
-            (Some(b'\\'), Some(_)) => {
-                inner += usize::from(bytes.get(at + 1) == Some(&b'"'));
-                at += 1;
-            }
-            (Some(b'"'), Some(_)) if is_text(reading, at) => {
-                inner += 1;
-                written = written.or(Some(at));
-            }
-            (Some(b'"'), Some(from)) => {
-                if let (1, Some(quote)) = (inner, written) {
-                    let (left, right) = (between(from + 1, quote), between(quote + 1, at));
-                    let is_inch = left.ends_with(|c: char| c.is_ascii_digit());
-                    if matches!(left, "" | ":" | ",") || matches!(right, "" | ":" | ",") && !is_inch {
-                        return true;
-                    }
-                }
-                opened = None;
-            }
-            (Some(b'"'), None) => (opened, inner, written) = (Some(at), 0, None),
-            _ => {}
-        }
-        at += 1;
-    }
-    false
-}
-
-/// The same of a string between apostrophes: `''Paris'`, `'Paris''`. Behind a digit it stands for feet, behind a backslash
-/// for itself.
-fn doubles_an_apostrophe(reading: &Reading<'_>, source: &str) -> bool {
-    let is_swap = |repair: &&Repair| repair.kind == RepairKind::SwapQuote && repair.at.of(source) == "'";
-    let mut quotes = reading.repairs.iter().filter(is_swap);
-    while let (Some(open), Some(close)) = (quotes.next(), quotes.next()) {
-        let inside = source.get(open.at.end as usize..close.at.start as usize).unwrap_or("");
-        let is_half_of = |text: &str| !text.ends_with(|c: char| c == '\\' || c.is_ascii_digit());
-        let is_last = inside.strip_suffix('\'').is_some_and(is_half_of);
-        let is_half = inside.starts_with('\'') || is_last;
-        if 1 < inside.len() && is_half && inside.matches('\'').count() == 1 {
-            return true;
-        }
-    }
-    false
 }
 
 /// Does a string of `reading` seem to hold a member of its object, outside all brackets?

@@ -1,6 +1,5 @@
 //! What stands around a value: prose, fences, tags, reasoning, and other values.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::ambiguity::{MemberInString, lowest_price, member_in_string, prefers_keys_only};
@@ -59,9 +58,6 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         if member == Some(MemberInString::InPlace) {
             return Parse::member_in_string(&parse.readings);
         }
-        return parse;
-    }
-    if let Some(parse) = escaped(text, guide, options) {
         return parse;
     }
     Parse::broken(trouble)
@@ -410,45 +406,4 @@ fn first_key(bytes: &[u8], from: usize) -> Option<usize> {
             Some(from)
         }
     }
-}
-
-/// A value whose text was escaped as a whole, with quotes around it or not: `{\"a\": \"b\"}`.
-fn escaped<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
-    let bytes = text.as_bytes();
-    let mut from = after_reasoning(text);
-    let start = loop {
-        let start = next_opener(bytes, from)?;
-        let body = bytes.get(start + 1..)?;
-        let blank = body.iter().take(64).take_while(|&&b| matches!(b, b' ' | b'\n' | b'{' | b'[')).count();
-        if matches!(body.get(blank..), Some([b'\\', b'"' | b'n' | b't' | b'r', ..])) {
-            if looks_like_json(&bytes[..start]) {
-                // It stands in a string of a value that could not be read.
-                return None;
-            }
-            break start;
-        }
-        from = start + 1;
-    };
-    // It goes on to the first quote that is not escaped.
-    let mut end = start;
-    while let Some(&b) = bytes.get(end) {
-        match b {
-            b'"' => break,
-            b'\\' => end += 2,
-            _ => end += 1,
-        }
-    }
-    let body = text.get(start..end.min(text.len()))?;
-    let mut quoted = String::with_capacity(body.len() + 2);
-    quoted.push('"');
-    // Raw line breaks between the tokens are no harm.
-    body.chars().for_each(|c| if c < ' ' { quoted.push(' ') } else { quoted.push(c) });
-    quoted.push('"');
-    let tree = crate::strict(&quoted).ok()?;
-    let inner = tree.root(&quoted).as_str()?.into_owned();
-    let inner_end = inner.rfind(['}', ']']).map_or(inner.len(), |at| at + 1);
-    let at = with_blanks(text, Span::new(start, start + body.len()));
-    let mut parse = unwrapped(inner.get(..inner_end)?, at, guide, options);
-    parse.readings.iter_mut().for_each(|reading| enclose(text, reading, &[]));
-    Some(parse)
 }

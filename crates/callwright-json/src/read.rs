@@ -2,9 +2,7 @@
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
-use crate::ambiguity::{
-    MemberInString, doubles_a_quote, halves_a_pair, lowest_price, member_in_string, prefers_keys_only,
-};
+use crate::ambiguity::{MemberInString, lowest_price, member_in_string, prefers_keys_only};
 use crate::embedded;
 use crate::python;
 use crate::search::{Found, SchemaMode, Search, fuel_for};
@@ -111,10 +109,6 @@ fn search<'t>(
             return Parse::broken(Some((Problem::Unreadable, junk)));
         }
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
-        if readings.iter().any(|reading| halves_a_pair(reading, text) || doubles_a_quote(reading, text)) {
-            let at = readings.first().map_or_else(Span::default, |reading| reading.span);
-            return Parse::broken(Some((Problem::Ambiguous, at)));
-        }
         let member = readings.iter().filter_map(|reading| member_in_string(reading, guide)).max();
         if schema_mode == SchemaMode::Typed && member.is_some() {
             let keys_only =

@@ -76,11 +76,6 @@ impl Search<'_, '_> {
             let s = self.leave_out(s, Span::new(at, behind));
             return Some(State { at: behind as u32, ..s });
         }
-        // A blank line and prose: the value was over, though it was not closed.
-        let blank_line = self.bytes[end..at].iter().filter(|&&b| b == b'\n').count() > 1;
-        if blank_line && s.bare.is_empty() && (b.is_ascii_alphabetic() || matches!(b, b'*' | b'-' | b'#')) {
-            return self.out_of_text(State { at: gap as u32, firm: true, ..s });
-        }
         self.fail(Problem::Unreadable, Span::at(at));
         None
     }

@@ -4,9 +4,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::cost::{
-    BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, Cost, HALF_OF_A_PAIR, INCHES, ODD_CLOSER, SWALLOW,
-};
+use super::cost::{BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, Cost, HALF_OF_A_PAIR, INCHES, SWALLOW};
 use super::escapes::Escapes;
 use super::{JUNK_LEFT_OUT, NONE, Quote, Search, State, Step};
 use crate::scan::string_stop;
@@ -17,8 +15,7 @@ use crate::{Kinds, Problem, RepairKind, Span};
 const MOST_QUOTES: usize = 4;
 /// What else stands for a double quote.
 const SPELT: [&str; 4] = ["''", "\\\"", "&quot;", "&#34;"];
-/// What goes on for longer is no Windows path, in bytes: it is looked for behind many a drive.
-const LONGEST_PATH: usize = 1 << 10;
+
 impl Search<'_, '_> {
     /// Enters the string that opens at `s.at`.
     pub(super) fn open_string(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
@@ -32,7 +29,7 @@ impl Search<'_, '_> {
             Quote::Double if len == 1 => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
-        let escapes = match quote.foreign_escapes() || self.in_arguments(&s) {
+        let escapes = match self.in_arguments(&s) {
             true => Escapes::Json,
             false => self.escapes(&s, at + len, quote)?,
         };
@@ -104,11 +101,7 @@ impl Search<'_, '_> {
                     at + rest.iter().position(stop).unwrap_or(rest.len())
                 }
             };
-            // `C:\` may begin a Windows path.
-            let plain = self.bytes.get(at) == Some(&b'\\')
-                && at > 0
-                && self.bytes[at - 1] != b':'
-                && !s.escapes.is_text(self.bytes, at);
+            let plain = self.bytes.get(at) == Some(&b'\\') && !s.escapes.is_text(self.bytes, at, lead);
             match escape_len(self.bytes, at) {
                 Some(len) if plain => at += len,
                 _ => return at,
@@ -144,7 +137,7 @@ impl Search<'_, '_> {
         }
         if let Some(bare) = bare {
             let cost = bare.cost.plus(self.swallow(&s, at + len));
-            self.heap.push(State { doubt: true, cost, ..bare });
+            self.heap.push(State { cost, ..bare });
         }
         self.end_string(s, at, len)
     }
@@ -199,7 +192,7 @@ impl Search<'_, '_> {
             && !self.strict_quotes
             && self.may_go_on(&s, at + 1)
             && let Some(ended) = self.end_string(
-                State { cost: s.cost.plus(ODD_CLOSER), bare: Span::at(s.open as usize), ..s },
+                State { bare: Span::at(s.open as usize), ..super::pay(s, RepairKind::AddQuote) },
                 at,
                 1,
             )
@@ -290,10 +283,9 @@ impl Search<'_, '_> {
             BEFORE_ELEMENT
         };
         let cost = s.cost.plus(declared);
-        let doubt = s.doubt || self.may_go_on(s, at + 1);
         let odd = self.odd_closer(s, end);
         let paid = self.close_at(*s, end, odd);
-        if let Some(done) = self.finish_string(State { cost, doubt, ..paid }, end - odd, end, 0) {
+        if let Some(done) = self.finish_string(State { cost, ..paid }, end - odd, end, 0) {
             self.heap.push(done);
         }
         true
@@ -366,7 +358,8 @@ impl Search<'_, '_> {
         }
         if 0 < odd {
             let s = self.edit(s, RepairKind::SwapQuote, Span::new(end - odd, end), "\"");
-            return State { cost: s.cost.plus(ODD_CLOSER), ..s };
+            // One of the right sort is missing.
+            return super::pay(s, RepairKind::AddQuote);
         }
         self.edit(s, RepairKind::AddQuote, Span::at(end), "\"")
     }
@@ -416,14 +409,7 @@ impl Search<'_, '_> {
     /// A backslash in a string: an escape of JSON, of another language, or none at all.
     fn backslash(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
-        if let Some(end) = self.windows_path(&s, at) {
-            let mut s = s;
-            for i in (at..end).filter(|&i| self.bytes[i] == b'\\') {
-                s = self.edit(s, RepairKind::EscapeBackslash, Span::new(i, i + 1), "\\\\");
-            }
-            return Some(State { at: end as u32, ..s });
-        }
-        if s.escapes.is_text(self.bytes, at) {
+        if s.escapes.is_text(self.bytes, at, s.quote.lead()) {
             let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
             return Some(State { at: at as u32 + 1, ..s });
         }
@@ -472,37 +458,6 @@ impl Search<'_, '_> {
     pub(super) fn in_arguments(&self, s: &State) -> bool {
         self.frame(s).is_some_and(|f| f.shape == super::Shape::Arguments)
     }
-
-    /// The end of the Windows path that the backslash at `at` is the first one of, if the path itself proves
-    /// that its backslashes are not escaped: `E:\test\src` has `\s`, so its `\t` is no tab.
-    fn windows_path(&self, s: &State, at: usize) -> Option<usize> {
-        let body = s.open as usize;
-        let drive = at.checked_sub(2)?;
-        let is_drive = self.bytes[drive].is_ascii_alphabetic() && self.bytes[at - 1] == b':';
-        if !is_drive || drive < body || drive > body && self.bytes[drive - 1].is_ascii_alphanumeric() {
-            return None;
-        }
-        let whole = drive == body;
-        let mut end = at;
-        let mut proof = false;
-        while let Some(&b) = self.bytes.get(end) {
-            if LONGEST_PATH < end - at {
-                return None;
-            }
-            match b {
-                b'\\' if self.bytes.get(end + 1) == Some(&b'\\') => return None,
-                // An escaped quote ends the path, and the path ends with an escape after all.
-                b'\\' if matches!(self.bytes.get(end + 1), Some(b'"' | b'\'')) => break,
-                b'\\' => proof |= escape_len(self.bytes, end).is_none(),
-                b'"' | b'\'' | b',' | b';' | b'|' | b'<' | b'>' | b'*' | b'?' | b'`' => break,
-                b' ' if !whole => break,
-                b if b < 0x20 => break,
-                _ => {}
-            }
-            end += 1;
-        }
-        proof.then_some(end)
-    }
 }
 
 /// Has each bracket in `body` its partner?
@@ -530,7 +485,7 @@ fn char_len(first: u8) -> u32 {
 }
 
 /// The character of the Python or JavaScript escape at the start of `bytes`, and the escape's length.
-fn foreign_escape(bytes: &[u8]) -> Option<(char, usize)> {
+pub(super) fn foreign_escape(bytes: &[u8]) -> Option<(char, usize)> {
     let hex = |from: usize, len: usize| {
         let digits = core::str::from_utf8(bytes.get(from..from + len)?).ok()?;
         char::from_u32(u32::from_str_radix(digits, 16).ok()?)

@@ -162,7 +162,7 @@ impl Search<'_, '_> {
         let expects_value = s.step == Step::Value && self.frame(&s).is_none_or(|f| f.is_object());
         // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
         // So may a text whose quotes do not come out even: `{"a": [true, "b: 0 `
-        let quoted = s.bare.is_empty() && !s.doubt;
+        let quoted = s.bare.is_empty() && !s.has_paid(RepairKind::EscapeQuote);
         let even = quoted && !s.has_paid(RepairKind::AddQuote) && !s.has_paid(RepairKind::DropNoise);
         // A fence may be a part of such a text, unless it closes one that stands in front of the value.
         let marked = ended_by_marker && (quoted || self.at_own_marker(self.peek_blank(at)));

@@ -72,8 +72,6 @@ pub(super) const UNDECLARED: Cost = Cost::units(4);
 pub(super) const JUNK: Cost = Cost::units(5);
 /// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
 pub(super) const NOISE: Cost = Cost::units(256);
-/// A string that is opened by one sort of quote and closed by another.
-pub(super) const ODD_CLOSER: Cost = Cost::units(5);
 /// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
 pub(super) const BEFORE_DECLARED: Cost = Cost::units(4);
 /// A lost closing quote in front of the next element of a list.

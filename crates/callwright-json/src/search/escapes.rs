@@ -4,6 +4,7 @@
 //! string itself says which: `\"`, `\\` and layout that stands like layout show that its writer escapes; `\t` before a letter
 //! shows nothing. Where both stay, it is refused.
 
+use super::body::foreign_escape;
 use super::{Quote, Search, State};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
@@ -22,12 +23,13 @@ pub(super) enum Escapes {
 }
 
 impl Escapes {
-    /// Is the backslash at `at` text?
-    pub(super) fn is_text(self, bytes: &[u8], at: usize) -> bool {
+    /// Is the backslash at `at` text, in a string between quotes that begin with `lead`?
+    pub(super) fn is_text(self, bytes: &[u8], at: usize, lead: u8) -> bool {
         match (self, bytes.get(at + 1)) {
             (Escapes::Json, _) | (_, None) => false,
-            (Escapes::Mended, next) => matches!(next, Some(b'b' | b'f' | b'\'')),
-            (Escapes::Literal, next) => next != Some(&b'"'),
+            (_, Some(next)) if *next == lead => false,
+            (Escapes::Mended, Some(next)) => matches!(next, b'b' | b'f' | b'\''),
+            (Escapes::Literal, Some(next)) => *next != b'"',
         }
     }
 }
@@ -58,7 +60,7 @@ impl Search<'_, '_> {
         let mut at = string_stop(body, 0, quote.lead());
         while let Some(&byte) = body.get(at) {
             match byte {
-                b'\\' => at += seen.escape(body, at),
+                b'\\' => at += seen.escape(body, at, quote),
                 b'\n' => {
                     seen.raw_breaks = true;
                     at += 1;
@@ -107,8 +109,14 @@ impl Search<'_, '_> {
 
 impl Seen {
     /// Takes the backslash at `at` and gives the length of what it escapes.
-    fn escape(&mut self, body: &[u8], at: usize) -> usize {
+    fn escape(&mut self, body: &[u8], at: usize, quote: Quote) -> usize {
         let Some(len) = escape_len(body, at) else {
+            if quote.foreign_escapes()
+                && let Some((_, len)) = foreign_escape(&body[at..])
+            {
+                self.working += 1;
+                return len;
+            }
             // What another language escapes is told where it stands.
             self.invalid |= body.get(at + 1).is_some_and(|next| !matches!(next, b'\'' | b'$' | b'`' | b'\n'));
             return 1;

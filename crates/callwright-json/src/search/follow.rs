@@ -5,7 +5,7 @@ use core::iter::once;
 use core::ops::Range;
 
 use crate::scan::string_stop;
-use crate::spelling::{skip_blank, wide};
+use crate::spelling::wide;
 use crate::{Kinds, MAX_SLOTS, Member};
 
 /// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
@@ -186,9 +186,7 @@ impl Search<'_, '_> {
 
     /// The same, in an object that `frame` is.
     pub(super) fn key_in(&self, frame: &Frame, at: usize) -> Option<Key> {
-        let whole = self.whole_key(at).map(|whole| self.without_blanks(frame, whole));
-        let odd = || self.odd_key(frame, at).filter(|odd| whole.is_none_or(|whole| whole.to < odd.to));
-        let plain = odd().into_iter().chain(whole).find(|key| self.is_key(frame, *key));
+        let plain = self.whole_key(at).filter(|key| self.is_key(frame, *key));
         let is_declared = |key: &Key| {
             let name = self.text.get(key.from..key.to).unwrap_or("");
             matches!(self.guide.member(frame.place, name), Member::Declared(..))
@@ -196,25 +194,6 @@ impl Search<'_, '_> {
         match plain.filter(|key| is_declared(key) && self.colon_at(self.peek_blank(key.end)).is_some()) {
             Some(key) => Some(key),
             None => self.anchored_key(frame, at).or(plain).or_else(|| self.torn_key(frame, at)),
-        }
-    }
-
-    /// `key` without the blanks inside its quotes, where only that makes it a declared one: `" title "`.
-    fn without_blanks(&self, frame: &Frame, key: Key) -> Key {
-        let name = self.text.get(key.from..key.to).unwrap_or("");
-        let (first, last) = (name.bytes().next(), name.bytes().last());
-        if !first.is_some_and(is_blank_byte) && !last.is_some_and(is_blank_byte) {
-            return key;
-        }
-        let from = skip_blank(self.bytes, key.from);
-        let rest = self.text.get(from..key.to).unwrap_or("");
-        let len = (0..=rest.len())
-            .find(|len| rest.is_char_boundary(*len) && key.to <= skip_blank(self.bytes, from + len));
-        let trimmed = rest.get(..len.unwrap_or(rest.len())).unwrap_or("");
-        let is_declared = |name: &str| matches!(self.guide.member(frame.place, name), Member::Declared(..));
-        match is_declared(trimmed) && !is_declared(name) {
-            true => Key { from, to: from + trimmed.len(), ..key },
-            false => key,
         }
     }
 
@@ -271,16 +250,6 @@ impl Search<'_, '_> {
             .filter(|end| to < *end && is_colon(*end))
             .or(Some(to).filter(|end| is_plain(*end)))?;
         fits.then_some(Key { at, from: at + len, to, end })
-    }
-
-    /// The declared name at `at` that is no word of letters, without quotes: `@id: 1`, `unit/price=2`.
-    fn odd_key(&self, frame: &Frame, at: usize) -> Option<Key> {
-        let rest = self.text.get(at..).filter(|rest| !rest.starts_with('"'))?;
-        let names = (0..=u8::MAX).map_while(|slot| self.guide.name(frame.place, slot));
-        let fitting = names.filter(|name| !name.is_empty() && rest.starts_with(*name));
-        let name = fitting.max_by_key(|name| name.len())?;
-        let to = at + name.len();
-        Some(Key { at, from: at, to, end: to })
     }
 
     /// The name that begins at `at`, in quotes of any sort or none.
@@ -347,11 +316,6 @@ impl Search<'_, '_> {
             }
         }
     }
-}
-
-/// May a blank of any script begin or end with this byte?
-fn is_blank_byte(byte: u8) -> bool {
-    byte <= b' ' || 0x7f <= byte
 }
 
 /// The lengths of the runs of signs, no brackets and no commas, that `text` begins with, the shortest first.

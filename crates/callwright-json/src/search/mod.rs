@@ -119,9 +119,6 @@ struct State {
     bare: Span,
     /// A double quote inside the string that is open, of another sort of quotes, has no partner yet.
     unpaired: bool,
-    /// A quote at which a string could have ended was taken for something else. So must be some in a text that
-    /// was cut off, if it is to come out even: `{"a": [""], "b"` → `{"a": ["\"], \"b"]}`
-    doubt: bool,
 }
 
 impl State {
@@ -350,7 +347,6 @@ impl<'t, 'g> Search<'t, 'g> {
             comma: false,
             bare: Span::default(),
             unpaired: false,
-            doubt: false,
         };
         let first = match start {
             Start::Value => Some(first),

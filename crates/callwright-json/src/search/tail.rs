@@ -22,15 +22,10 @@ impl Search<'_, '_> {
             return (!too_many).then_some(State { at: (next + len) as u32, ..s });
         }
         let newline = self.bytes[at..next].contains(&b'\n');
-        let by_accident = match rest.first() {
-            _ if self.cut => s.doubt || is_evened(&s),
-            None => false,
-            _ if arguments => false,
-            Some(b',' | b':' | b'"') => s.doubt || is_evened(&s),
-            // Only prose on a line of its own may follow.
-            Some(b) => s.doubt && !(newline && b.is_ascii_alphabetic()),
-        };
-        if by_accident && !self.at_marker(next) {
+        // A text that was cut comes out even by accident, and so does one that goes on.
+        let goes_on = self.cut || !arguments && matches!(rest.first(), Some(b',' | b':' | b'"'));
+        let is_even = !is_evened(&s) && !s.has_paid(RepairKind::EscapeQuote);
+        if goes_on && !is_even && !self.at_marker(next) {
             self.fail(Problem::Truncated, Span::at(at));
             return None;
         }
@@ -50,7 +45,6 @@ impl Search<'_, '_> {
             [b'"' | b'\'' | b'`', behind, ..]
                 if at == next
                     && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#'))
-                    && !s.doubt
                     && !is_evened(&s) =>
             {
                 LATER_LINE
