@@ -40,10 +40,15 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
     let mut tally = Tally::default();
     for (number, attempt) in (1..).zip(&record.attempts) {
         let is_last = number == record.attempts.len();
-        new.push(model_turn(number, attempt));
+        let turn = model_turn(number, attempt);
+        let mut behind = Vec::new();
         for (at, choice) in attempt.choices.iter().enumerate() {
-            tally.choice(record, attempt, choice, Place { attempt: number, choice: at, is_last }, &mut new);
+            let place = Place { attempt: number, choice: at, is_last };
+            let report = &turn.payload["choices"][at]["report"];
+            tally.choice(record, attempt, (choice, report), place, &mut behind);
         }
+        new.push(turn);
+        new.append(&mut behind);
     }
     if record.end == TurnEnd::Breaker {
         let text = tally.last_error.as_deref().unwrap_or_default();
@@ -133,7 +138,7 @@ impl Tally {
         &mut self,
         record: &TurnRecord,
         attempt: &Attempt,
-        choice: &Choice,
+        (choice, report): (&Choice, &Value),
         place: Place,
         nodes: &mut Vec<NewNode>,
     ) {
@@ -143,8 +148,7 @@ impl Tally {
                 nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": thought, "from": from})));
             }
         }
-        let report = choice.report(&choice.outcome);
-        let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
+        let (mut calls, mut refusals) = (listed(report, "calls"), listed(report, "refusals"));
         for verdict in &choice.outcome.verdicts {
             self.faults.extend(call_faults(verdict).into_iter().map(fault));
             match verdict {
@@ -215,8 +219,8 @@ fn call_node(kind: NodeKind, call: &Acceptance, payload: Value) -> NewNode {
     node
 }
 
-fn listed(report: &Value, member: &str) -> impl Iterator<Item = Value> + use<> {
-    report.get(member).and_then(Value::as_array).cloned().unwrap_or_default().into_iter()
+fn listed<'r>(report: &'r Value, member: &str) -> impl Iterator<Item = Value> + use<'r> {
+    report.get(member).and_then(Value::as_array).into_iter().flatten().cloned()
 }
 
 /// A report with the place of its call.

@@ -7,7 +7,9 @@
 use callwright::value::{Map, Value};
 use callwright::{Tool, ToolSet, json};
 
-/// Words have about four bytes for each token: twice as many letters as tokens leave room.
+/// What the brackets and the common names of a call take, in tokens.
+const FRAME: u64 = 24;
+/// Names are words in part: tools and arguments of theirs have so many letters for each token at the least.
 const LETTERS_PER_TOKEN: u64 = 2;
 /// What an item of a list takes at the least: a number or a word, its quotes and its comma.
 const TOKENS_PER_ITEM: u64 = 8;
@@ -18,7 +20,10 @@ const SHORTEST: u64 = 24;
 /// its own they stay. `None` where its definition cannot be bounded.
 pub(crate) fn bounded(tool: &Tool, tokens: u64) -> Option<ToolSet> {
     let mut schema = tool.schema().value().clone();
-    let share = tokens / n_open(&schema).max(1);
+    let names = tool.name().len() + named(&schema).map(|(name, _)| name.len()).sum::<usize>();
+    let frame = FRAME + names as u64 / LETTERS_PER_TOKEN;
+    // Where there is hardly room for the frame, the values get what they must have.
+    let share = tokens.saturating_sub(frame) / n_open(&schema).max(1);
     bound(&mut schema, share);
     let definition = json!({"name": tool.name(), "description": tool.description(), "parameters": schema});
     ToolSet::from_value(&Value::Array(vec![definition])).ok()
@@ -29,18 +34,22 @@ const ALONE: [&str; 4] = ["items", "additionalProperties", "contains", "not"];
 const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const NAMED: [&str; 3] = ["properties", "$defs", "definitions"];
 
-/// How many texts and lists in a schema have no bound.
+/// How many texts and lists in a schema have no bound. The items of a list share what it gets.
 fn n_open(schema: &Value) -> u64 {
-    let own = u64::from(is_open(schema, "string") || is_open(schema, "array"));
-    let parts = parts(schema).map(n_open).sum::<u64>();
-    own + parts
+    match is_open(schema, "array") {
+        true => 1,
+        false => u64::from(is_open(schema, "string")) + parts(schema).map(n_open).sum::<u64>(),
+    }
 }
 
 fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
     let alone = ALONE.iter().filter_map(|key| schema.get(*key));
     let lists = LISTS.iter().filter_map(move |key| schema.get(*key)?.as_array()).flatten();
-    let named = NAMED.iter().filter_map(move |key| schema.get(*key)?.as_object());
-    alone.chain(lists).chain(named.flat_map(Map::values))
+    alone.chain(lists).chain(named(schema).map(|(_, part)| part))
+}
+
+fn named(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    NAMED.iter().filter_map(|key| schema.get(*key)?.as_object()).flatten()
 }
 
 /// Is it of this type, and may it be of any length?
@@ -62,7 +71,8 @@ fn bound(schema: &mut Value, share: u64) {
     let (least_text, least_list) = (least(schema, "minLength"), least(schema, "minItems"));
     let Some(members) = schema.as_object_mut() else { return };
     if is_text {
-        let most = (share * LETTERS_PER_TOKEN).max(SHORTEST).max(least_text);
+        // Digits and signs have a token each, and a model that runs away may write nothing else.
+        let most = share.max(SHORTEST).max(least_text);
         members.insert(String::from("maxLength"), json!(most));
     }
     let n_items = (share / TOKENS_PER_ITEM).max(1).max(least_list);

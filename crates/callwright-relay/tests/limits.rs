@@ -19,7 +19,8 @@ use http_body_util::BodyExt;
 fn relay(upstream: UpstreamConfig, limits: Limits) -> Arc<Relay> {
     let mut model = ModelConfig::new("m");
     model.mode = Some(Mode::Native);
-    let config = RelayConfig { upstreams: vec![upstream], models: vec![model], limits, ..RelayConfig::default() };
+    let config =
+        RelayConfig { upstreams: vec![upstream], models: vec![model], limits, ..RelayConfig::default() };
     let env = |name: &str| (name == "KEY").then(|| String::from("sk-of-the-upstream"));
     Relay::new(config, &env, Arc::new(Nobody)).unwrap()
 }
@@ -29,7 +30,8 @@ async fn events(relay: &Arc<Relay>, request: Value, flows: bool) -> String {
     let mut headers = HeaderMap::new();
     headers.insert("x-callwright-stream-arguments", HeaderValue::from_static(if flows { "1" } else { "0" }));
     let body = request.to_string().into();
-    let reply = relay.chat(Request { id: "r".into(), body, policy: None, wants_report: false, headers }).await;
+    let reply =
+        relay.chat(Request { id: "r".into(), body, policy: None, wants_report: false, headers }).await;
     String::from_utf8(reply.body.collect().await.unwrap().to_bytes().to_vec()).unwrap()
 }
 
@@ -44,7 +46,10 @@ fn tools() -> Value {
 
 fn event(delta: Value, finish: Value) -> String {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-    format!("data: {}\n\n", json!({"id": "a", "object": "chat.completion.chunk", "model": "m", "choices": [choice]}))
+    format!(
+        "data: {}\n\n",
+        json!({"id": "a", "object": "chat.completion.chunk", "model": "m", "choices": [choice]})
+    )
 }
 
 fn stream(events: &str) -> Reply {
@@ -58,7 +63,11 @@ async fn no_event_is_longer_than_is_allowed_with_tools_or_without() {
     const PIECE: usize = 1 << 20;
     let server = Server::start(|_, _| {
         let long = event(json!({"content": "x".repeat(8 << 20)}), json!(null));
-        stream(&format!("{}{long}{}", event(json!({"content": "first"}), json!(null)), event(json!({}), json!("stop"))))
+        stream(&format!(
+            "{}{long}{}",
+            event(json!({"content": "first"}), json!(null)),
+            event(json!({}), json!("stop"))
+        ))
     })
     .await;
     let plain = upstream("u", &server.base_url());

@@ -18,6 +18,10 @@ use crate::config::Masking;
 /// How deep escapes are undone: arguments are JSON in a string of a body, which may itself be quoted in a text.
 const ESCAPES: usize = 4;
 
+/// No secret that is looked for is shorter, but for what the configured patterns find: not a form of a known one, and no key
+/// by its shape or with its name.
+const SHORTEST: usize = 8;
+
 /// Keys by their shape, and values by the name before them: of the latter only the first group is masked.
 static SHAPES: LazyLock<[Option<Regex>; 2]> = LazyLock::new(|| {
     let shapes = [
@@ -111,6 +115,9 @@ impl Mask {
     /// Where secrets stand in a text.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let mut ranges = Vec::new();
+        if text.len() < SHORTEST && self.masking.patterns.is_empty() {
+            return ranges;
+        }
         self.find(text, &mut |range| ranges.push(range));
         let mut views: Vec<View> = Vec::new();
         while views.len() < ESCAPES {
@@ -261,7 +268,7 @@ fn forms(secret: &[u8]) -> Vec<Vec<u8>> {
     forms.sort();
     forms.dedup();
     // A form that is too short would be found everywhere.
-    forms.retain(|form| 8 <= form.len());
+    forms.retain(|form| SHORTEST <= form.len());
     forms
 }
 

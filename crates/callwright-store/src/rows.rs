@@ -50,7 +50,7 @@ pub(crate) async fn insert(
 ) -> Result<(), sqlx::Error> {
     let mut rows = rows.into_iter();
     while 0 < rows.len() {
-        into.next(&mut rows).execute(&mut *to).await?;
+        into.next(places(to), &mut rows).execute(&mut *to).await?;
     }
     Ok(())
 }
@@ -63,17 +63,34 @@ pub(crate) async fn insert_returning(
 ) -> Result<Vec<AnyRow>, sqlx::Error> {
     let (mut written, mut rows) = (Vec::with_capacity(rows.len()), rows.into_iter());
     while 0 < rows.len() {
-        written.extend(into.next(&mut rows).fetch_all(&mut *to).await?);
+        written.extend(into.next(places(to), &mut rows).fetch_all(&mut *to).await?);
     }
     Ok(written)
 }
 
+/// How a statement names the places of its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Places {
+    /// `$1, $2, …`
+    Numbered,
+    /// `?, ?, …`: SQLite takes `$1` for a name, and looks for each among all of them.
+    Unnamed,
+}
+
+fn places(of: &AnyConnection) -> Places {
+    if of.backend_name() == "SQLite" { Places::Unnamed } else { Places::Numbered }
+}
+
 impl Target {
     /// The statement for as many of the rows as go into one.
-    fn next(self, rows: &mut std::vec::IntoIter<Vec<Value>>) -> Query<'static, Any, AnyArguments> {
+    fn next(
+        self,
+        places: Places,
+        rows: &mut std::vec::IntoIter<Vec<Value>>,
+    ) -> Query<'static, Any, AnyArguments> {
         let left = rows.len();
         let size = SIZES.into_iter().find(|size| *size <= left).unwrap_or(1);
-        let query = sqlx::query(AssertSqlSafe(self.statement(size)));
+        let query = sqlx::query(AssertSqlSafe(self.statement(places, size)));
         rows.take(size).flatten().fold(query, |query, value| match value {
             Value::Int(number) => query.bind(number),
             Value::MaybeInt(number) => query.bind(number),
@@ -83,7 +100,7 @@ impl Target {
         })
     }
 
-    fn statement(&self, n_rows: usize) -> String {
+    fn statement(&self, places: Places, n_rows: usize) -> String {
         let Target { table, columns, values, then } = self;
         let mut sql = format!("INSERT INTO {table} ({columns}) VALUES ");
         let mut number = 0;
@@ -94,7 +111,10 @@ impl Target {
                 if 0 < n {
                     sql.push_str(", ");
                 }
-                sql.push_str(&value.replace('?', &format!("${number}")));
+                match places {
+                    Places::Numbered => sql.push_str(&value.replace('?', &format!("${number}"))),
+                    Places::Unnamed => sql.push_str(value),
+                }
             }
             sql.push(')');
         }

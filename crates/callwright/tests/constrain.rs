@@ -370,6 +370,13 @@ const ANSWERS: &[(&str, &str, usize)] = &[
     (r#"{"answer": "cut\ud83d"#, "cut", 0),
     (r#"{"answer": "a\ud83dz"}"#, "a\u{fffd}z", 0),
     ("Hello.", "Hello.", 0),
+    // Prose would have a place of its own: this is no example.
+    (r#"{"tool_calls": [{"name": "f", "arguments": {"a": "your_a"}}]}"#, "", 1),
+    (
+        r#"Hello. {"name": "f", "arguments": {"a": "your_a"}}"#,
+        r#"Hello. {"name": "f", "arguments": {"a": "your_a"}}"#,
+        0,
+    ),
     ("Hello. {\"name\": \"f\", \"arguments\": {}}", "Hello.", 1),
 ];
 

@@ -113,9 +113,11 @@ impl Turn {
     ) -> Target {
         let Capability { constrain, template, .. } = capability;
         let all = &candidate.dialects;
-        let configured = candidate.config.as_deref().and_then(|set| set.dialect.as_deref());
-        let configured = configured.and_then(|name| PromptDialect::named(all, name));
-        let dialect = configured.unwrap_or_else(|| match constrain {
+        let configured = || {
+            let name = candidate.config.as_deref().and_then(|set| set.dialect.as_deref());
+            name.and_then(|name| PromptDialect::named(all, name))
+        };
+        let own = || match constrain {
             // Whoever must call says nothing beside it.
             Constrain::JsonSchema if choice.is_required() => PromptDialect::json(),
             // In its own dialect a model may make several calls, and speak: a schema for the whole answer lets it do one or
@@ -124,7 +126,12 @@ impl Turn {
                 let spoken = template.as_deref().and_then(ModelTemplate::spoken);
                 spoken.unwrap_or_else(|| PromptDialect::for_model(all, &candidate.model))
             }
-        });
+        };
+        let dialect = match mode {
+            // It is not asked in words.
+            Mode::Native => PromptDialect::json(),
+            Mode::Prompt => configured().unwrap_or_else(own),
+        };
         let bound = self.relay.capabilities.bound(&candidate);
         Target { mode, dialect, constrain, template, bound, candidate }
     }

@@ -52,7 +52,9 @@ impl<'a> Answer<'a> {
     /// For answers to a request that declares `tools`.
     pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Answer<'a> {
         let state = if context.starts_in_reasoning { State::Through } else { State::Before };
-        Answer { scanner: Scanner::new(tools, context), state, held: String::new(), said: String::new() }
+        let mut scanner = Scanner::new(tools, context);
+        scanner.constrain();
+        Answer { scanner, state, held: String::new(), said: String::new() }
     }
 
     /// Takes the next piece.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::marks;
 use super::own_marks::OwnMarks;
@@ -54,9 +54,12 @@ impl PromptDialect {
     /// The whole answer as JSON, `{"tool_calls": [{"name": …, "arguments": {…}}]}`: what a server can hold a model to, and
     /// what a model is taught of whom nothing is known.
     pub fn json() -> PromptDialect {
-        let dialects = Dialects::default();
-        PromptDialect::named(&dialects, UNKNOWN)
-            .unwrap_or_else(|| PromptDialect::of(&dialects, &Dialect::new(UNKNOWN)))
+        static JSON: LazyLock<PromptDialect> = LazyLock::new(|| {
+            let dialects = Dialects::default();
+            PromptDialect::named(&dialects, UNKNOWN)
+                .unwrap_or_else(|| PromptDialect::of(&dialects, &Dialect::new(UNKNOWN)))
+        });
+        JSON.clone()
     }
 
     fn of(dialects: &Dialects, dialect: &Dialect) -> PromptDialect {

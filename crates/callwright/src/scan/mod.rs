@@ -129,6 +129,8 @@ pub struct Scanner<'a> {
     explicit: bool,
     /// A call that may be made or shown stays in the text.
     unsure_is_text: bool,
+    /// What begins the answer is meant: it is held to a form in which prose has a place of its own.
+    is_constrained: bool,
     dialects: Dialects,
     /// All the text so far.
     text: Cow<'a, str>,
@@ -247,6 +249,7 @@ impl<'a> Scanner<'a> {
             is_quiet: false,
             explicit: context.native,
             unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
+            is_constrained: false,
             dialects: context.dialects.clone(),
             text: Cow::Borrowed(""),
             at: 0,
@@ -324,6 +327,11 @@ impl<'a> Scanner<'a> {
     /// answer that ended by itself, with tokens left, needs no doubt.
     pub fn doubt_open_ends(&mut self, doubts: bool) {
         self.admission.doubts_open_ends = doubts;
+    }
+
+    /// Says that the answer is held to a form in which prose has a place of its own: a call that begins it is no example.
+    pub(crate) fn constrain(&mut self) {
+        self.is_constrained = true;
     }
 
     /// Says that no more will come.

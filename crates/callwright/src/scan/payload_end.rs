@@ -284,6 +284,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn case<'c>(&'c self, opener: &'c Opener, limit: usize) -> Case<'c, 'a> {
         let is_at_end = limit == self.text.len() || self.ends_in_list;
         let frames = opener.delimiters.iter().chain(&self.delimiters);
+        let alone = self.outcome.text.is_empty() && !self.has_calls();
         let around =
             frames.filter(|delimiter| matches!(delimiter, Delimiter::Bracket | Delimiter::Paren)).count();
         Case {
@@ -299,7 +300,8 @@ impl<'a> Scanner<'a> {
             set_off: self.begins_line(opener.start) || !opener.delimiters.is_empty() || self.has_calls(),
             own_line: self.begins_line(opener.start)
                 || opener.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag)),
-            alone: self.outcome.text.is_empty() && !self.has_calls(),
+            alone,
+            is_constrained: self.is_constrained && alone,
             nested_call: false,
             has_sibling: opener.is_distinct() || self.goes_on(opener),
             admission: self.admission,

@@ -61,6 +61,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) own_line: bool,
     /// Is it the first thing in the answer, with no prose before it?
     pub(crate) alone: bool,
+    /// Is it in the form that the answer is held to?
+    pub(crate) is_constrained: bool,
     /// Does a call seem to stand among the arguments?
     pub(crate) nested_call: bool,
     /// Does a call of a declared tool stand beside it, so that it is one, too?
@@ -380,8 +382,8 @@ impl<'a, 't> Case<'a, 't> {
         at: usize,
         end: usize,
     ) -> Option<Verdict> {
-        // What its marks say is a call is one whatever its values look like.
-        if !self.opener.is_distinct() && has_placeholder(tool, value) {
+        // What its marks, or the form of the answer, say is a call is one whatever its values look like.
+        if !self.opener.is_distinct() && !self.is_constrained && has_placeholder(tool, value) {
             return None;
         }
         match check::fit_value(tool, value) {
