@@ -37,6 +37,10 @@ const LAYERS: &[Layer] = &[
         never: &["callwright-relay", "callwright-store", "callwright-gateway", "callwright-agent", "tokio"],
     },
     Layer {
+        name: "callwright-wasm",
+        never: &["callwright-relay", "callwright-store", "callwright-gateway", "callwright-agent", "tokio"],
+    },
+    Layer {
         name: "callwright-macros",
         never: &["callwright", "callwright-json", "callwright-relay", "callwright-agent", "tokio"],
     },
@@ -56,7 +60,7 @@ const FELT_BY_OTHERS: [(&str, &[&str]); 4] = [
 ];
 
 /// The ways in from outside, which no crate takes.
-const DOORS: [&str; 2] = ["callwright-cli", "callwright-python"];
+const DOORS: [&str; 3] = ["callwright-cli", "callwright-python", "callwright-wasm"];
 
 /// Who may use `anyhow`: only the two that talk to a person.
 const ANYHOW: [&str; 2] = ["callwright-cli", "xtask"];

@@ -1,4 +1,4 @@
-//! The house's own commands: `cargo xtask tidy | test | python | wheel | documented | reference | e2e | score DIR | bench gateway | bench store`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | documented | reference | e2e | score DIR | bench gateway | bench store`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
@@ -6,6 +6,7 @@ mod bystander;
 mod documented;
 mod e2e;
 mod house;
+mod javascript;
 mod layers;
 mod packages;
 mod postgres;
@@ -26,6 +27,9 @@ usage: cargo xtask tidy         the layer table, the house rules, and the words 
        cargo xtask python       of these, what is in Python (needs Python 3.11 with pip)
        cargo xtask wheel        the Python package: a wheel for this machine, and a source archive that builds offline,
                                 in target/wheels
+       cargo xtask javascript   of these, what is in JavaScript (needs Node 20 with npm, and a standard library for
+                                WebAssembly: rustup's, or Debian's, which it fetches)
+       cargo xtask npm          the npm package, in target/npm
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask reference    write docs/reference.md and docs/callwright.schema.json anew
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
@@ -51,6 +55,8 @@ fn main() -> ExitCode {
         ["test"] => suite::test(),
         ["python"] => suite::python(),
         ["wheel"] => python::wheel(),
+        ["javascript"] => suite::javascript(),
+        ["npm"] => javascript::npm(),
         ["documented"] => suite::documented(),
         ["reference"] => reference(),
         ["documented", documented::HERE] => documented::run_here(false),

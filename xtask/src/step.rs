@@ -97,7 +97,8 @@ impl Tally {
 
 /// Reads the summary lines of the runners:
 /// `Summary [ 0.01s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped`,
-/// `test result: ok. 5 passed; 0 failed; 0 ignored; …`, and pytest's `1 failed, 5 passed, 2 warnings in 0.10s`.
+/// `test result: ok. 5 passed; 0 failed; 0 ignored; …`, pytest's `1 failed, 5 passed, 2 warnings in 0.10s`, and Node's
+/// `# pass 5`, `# fail 1`, `# skipped 0`.
 ///
 /// nextest repeats the second one, indented, for each test that fails; those are in its summary already.
 fn counted(line: &str) -> Tally {
@@ -113,6 +114,19 @@ fn counted(line: &str) -> Tally {
             .map_or("", |(_, counts)| counts)
     };
     let mut tally = Tally::default();
+    if let Some((what, Ok(number))) = line
+        .strip_prefix("# ")
+        .and_then(|count| count.trim_end().split_once(' '))
+        .map(|(w, n)| (w, n.parse()))
+    {
+        match what {
+            "pass" => tally.passed = number,
+            "fail" | "cancelled" => tally.failed = number,
+            "skipped" | "todo" => tally.skipped = number,
+            _ => {}
+        }
+        return tally;
+    }
     for count in counts.split([',', ';']) {
         let Some((number, what)) = count.trim().split_once(' ') else { continue };
         let Ok(number) = number.parse::<usize>() else { continue };
@@ -141,6 +155,10 @@ mod tests {
         let pytest = "=========== 1 failed, 5 passed, 1 skipped, 2 warnings, 1 error in 0.10s ===========\n";
         assert_eq!(counted(pytest), tally(5, 2, 1));
         assert_eq!(counted("117 passed in 61.77s (0:01:01)\n"), tally(117, 0, 0));
+        let node = ["# tests 4\n", "# pass 2\n", "# fail 1\n", "# skipped 1\n"];
+        let mut sum = Tally::default();
+        node.iter().for_each(|line| sum.add(counted(line)));
+        assert_eq!(sum, tally(2, 1, 1));
         assert_eq!(counted("test passes ... ok"), Tally::default());
         assert_eq!(counted(&format!("    {libtest}")), Tally::default());
     }

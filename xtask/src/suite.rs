@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::bystander::bystander;
+use crate::javascript::JavaScript;
 use crate::packages::packages;
 use crate::postgres::{Postgres, VARIABLE};
 use crate::python::Python;
@@ -78,6 +79,7 @@ pub(crate) fn test() -> Result<()> {
     }
     built(&mut suite, &root);
     in_python(&mut suite, &root);
+    in_javascript(&mut suite, &root);
     suite.tests(DOCUMENTED, || documented::run(&root));
     end_to_end(&mut suite, &root, "", None);
     suite.finish()
@@ -100,6 +102,27 @@ fn in_python(suite: &mut Suite, root: &Path) {
     suite.check("Python wheel", || python.install());
     suite.check("Python types", || python.types());
     suite.tests("Python", || python.tests());
+}
+
+/// Runs what there is in JavaScript, against the command that is built.
+///
+/// # Errors
+/// As [`test()`].
+pub(crate) fn javascript() -> Result<()> {
+    let mut suite = Suite::default();
+    let root = root()?;
+    built(&mut suite, &root);
+    in_javascript(&mut suite, &root);
+    suite.finish()
+}
+
+fn in_javascript(suite: &mut Suite, root: &Path) {
+    let library = "a standard library for WebAssembly";
+    let Some(javascript) = suite.install(library, || JavaScript::open(root)) else { return };
+    suite.check("npm package", || javascript.build());
+    suite.check("npm package, its size", || javascript.sizes());
+    suite.check("npm package, its types and its form", || javascript.checks());
+    suite.tests("JavaScript", || javascript.tests());
 }
 
 /// The commands that the documentation prints.

@@ -1,5 +1,6 @@
 //! A call that is right, and one that is only shown.
 
+use callwright::Places;
 use callwright_json::strict;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -7,7 +8,7 @@ use pyo3::types::PyTuple;
 
 use crate::repair::{Coercion, Repair};
 use crate::repr::Repr;
-use crate::text::Places;
+use crate::text::code_points;
 use crate::value::object;
 
 /// A call that is right: of a declared tool, with arguments that fit its schema and one way to read them.
@@ -61,7 +62,7 @@ impl Call {
     pub(crate) fn of(call: &callwright::Acceptance, text: &mut Places<'_>, source: Option<&str>) -> Call {
         let (start, end) = text.pair(call.span);
         let repairs = match source {
-            Some(source) => Repair::all(&call.repairs, &mut Places::of(source)),
+            Some(source) => Repair::all(&call.repairs, &mut code_points(source)),
             None => Repair::all(&call.repairs, text),
         };
         Call {

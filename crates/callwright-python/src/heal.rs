@@ -8,7 +8,7 @@ use crate::definitions::schema_of;
 use crate::refusal::unhealed;
 use crate::repair::{Coercion, Repair};
 use crate::repr::Repr;
-use crate::text::{Places, Text};
+use crate::text::{Text, code_points};
 use crate::value::object;
 
 /// A healed text: strict JSON that fits the schema, and what it took.
@@ -89,7 +89,7 @@ pub(crate) fn heal(
     let healed = read(py, &text, schema, finish_reason)?;
     let repairs = match healed.repairs.as_slice() {
         [] => Vec::new(),
-        repairs => Repair::all(repairs, &mut Places::of(&text)),
+        repairs => Repair::all(repairs, &mut code_points(&text)),
     };
     Ok(Healed { healed, repairs, value: PyOnceLock::new() })
 }

@@ -1,6 +1,6 @@
 //! A whole answer: its calls, refusals and text.
 
-use callwright::{NativeCall, Report, Verdict};
+use callwright::{NativeCall, Places, Report, Verdict};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -11,7 +11,7 @@ use crate::definitions::{Dialects, tools_of};
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::repr::Repr;
-use crate::text::{Places, Text};
+use crate::text::{Text, code_points};
 use crate::value::dumps;
 
 /// Everything that one answer of a model came to.
@@ -44,7 +44,7 @@ impl Outcome {
 
     fn all(&self, py: Python<'_>) -> PyResult<&[Py<PyAny>]> {
         let build = || {
-            let mut places = Places::of(&self.source);
+            let mut places = code_points(&self.source);
             let mut native = self.native.iter().map(|native| native.arguments.as_str());
             let verdicts = self.outcome.verdicts.iter().map(|verdict| {
                 let source = verdict.is_native().then(|| native.next()).flatten();
@@ -120,7 +120,7 @@ impl Outcome {
     /// What looks like a call and is only shown; it is a part of `text`.
     #[getter]
     fn shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let mut places = Places::of(&self.source);
+        let mut places = code_points(&self.source);
         let shown: Vec<Shown> =
             self.outcome.shown.iter().map(|shown| Shown::of(shown, &mut places)).collect();
         PyTuple::new(py, shown)

@@ -1,12 +1,12 @@
 //! A call that may not run and why, and the exception for a text that was not healed.
 
-use callwright::{Reason, WhyReport};
+use callwright::{Places, Reason, WhyReport};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use crate::repr::Repr;
-use crate::text::Places;
+use crate::text::code_points;
 
 /// A place in a text: `offset` counts code points from 0, `line` and `column` from 1.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
@@ -197,7 +197,7 @@ impl Refusal {
 /// The exception that says why `text` was not healed.
 pub(crate) fn unhealed(py: Python<'_>, text: &str, reason: Reason) -> PyErr {
     let refusal = callwright::Refusal::of_text(text, reason);
-    let span = Places::of(text).pair(refusal.span);
+    let span = code_points(text).pair(refusal.span);
     // What is healed is no call in a text: the model is told as of a native one.
     let feedback = refusal.feedback().tool_result();
     let refusal = Refusal::told(&refusal, span, feedback);

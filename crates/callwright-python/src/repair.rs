@@ -1,9 +1,9 @@
 //! What was done to a text: edits of it, and values that got the type that their schema asks for.
 
+use callwright::Places;
 use pyo3::prelude::*;
 
 use crate::repr::Repr;
-use crate::text::Places;
 
 /// One edit of the source: what stood at `start:end`, `before`, was replaced by `put`.
 ///

@@ -11,7 +11,7 @@ use crate::definitions::{Dialects, tools_of};
 use crate::options::Options;
 use crate::outcome::{Native, Outcome, wrapped};
 use crate::repr::Repr;
-use crate::text::{Places, Text};
+use crate::text::{Text, code_points};
 
 /// Reads one answer as it arrives.
 ///
@@ -215,7 +215,7 @@ fn told<'a>(
             }
             Event::Call(verdict) => {
                 let source = verdict.is_native().then(|| arguments.next()).flatten();
-                wrapped(py, verdict, places.get_or_insert_with(|| Places::of(text)), source)?
+                wrapped(py, verdict, places.get_or_insert_with(|| code_points(text)), source)?
             }
             // What the engine learns to tell is told from the version on that knows it.
             _ => continue,

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use callwright_json::Span;
+use callwright::{Places, Unit};
 use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -47,38 +47,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     }
 }
 
-/// Places of one text, asked for in order: bytes go in, code points come out.
-///
-/// Each place is counted from the one asked for before, so that all places of a text cost one pass.
-pub(crate) struct Places<'t> {
-    text: &'t str,
-    is_ascii: bool,
-    /// The place asked for last, in bytes and in code points.
-    last: (usize, usize),
-}
-
-impl<'t> Places<'t> {
-    pub(crate) fn of(text: &'t str) -> Places<'t> {
-        Places { text, is_ascii: text.is_ascii(), last: (0, 0) }
-    }
-
-    pub(crate) fn text(&self) -> &'t str {
-        self.text
-    }
-
-    /// The code points of `span`, which are a pair `start, end` as slices have them.
-    pub(crate) fn pair(&mut self, span: Span) -> (usize, usize) {
-        (self.at(span.start as usize), self.at(span.end as usize))
-    }
-
-    fn at(&mut self, byte: usize) -> usize {
-        if self.is_ascii {
-            return byte;
-        }
-        let (last, count) = self.last;
-        let between = |from: usize, to: usize| self.text.get(from..to).map_or(0, |part| part.chars().count());
-        let count = if last <= byte { count + between(last, byte) } else { count - between(byte, last) };
-        self.last = (byte, count);
-        count
-    }
+/// The places of `text` in code points, as Python counts.
+pub(crate) fn code_points(text: &str) -> Places<'_> {
+    Places::new(text, Unit::CodePoints)
 }

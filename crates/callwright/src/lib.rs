@@ -25,6 +25,7 @@ mod placeholder;
 mod engine;
 mod candidates;
 mod compiled;
+mod places;
 pub mod lint;
 pub mod prompt;
 pub mod constrain;
@@ -41,6 +42,7 @@ pub use feedback::{
     json_loads_error, prompt_tool_calls,
 };
 pub use heal::{Healed, heal};
+pub use places::{Places, Unit};
 pub use policy::{CallsInReasoning, Policy};
 pub use report::{
     CallRepairReport, CallReport, CoercionReport, DiagnosticReport, FixReport, HealReport, HealedReport,

@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 
 use super::client::Platform;
 use super::process::quietly;
+use crate::step;
 use crate::suite::Suite;
 
 /// The weights' place in their package.
@@ -192,6 +193,47 @@ pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     Cache::open()?.environment(name, &read(requirements)?)
 }
 
+/// The folder of the packages that `package.json` and its lock in `from` name.
+pub(crate) fn node_packages(from: &Path) -> Result<PathBuf> {
+    Ok(Cache::open()?.node_modules(from)?.join("node_modules"))
+}
+
+/// The program that writes the JavaScript beside WebAssembly, from its sources in `from`.
+pub(crate) fn bindgen(from: &Path) -> Result<PathBuf> {
+    let recipe = ["Cargo.toml", "Cargo.lock", "src/main.rs"].map(|file| read(&from.join(file)));
+    let recipe = recipe.into_iter().collect::<Result<Vec<String>>>()?;
+    let recipe: Vec<&str> = recipe.iter().map(String::as_str).collect();
+    let folder = Cache::open()?.once("bindgen", &recipe, |folder| {
+        let mut install = step::cargo(from);
+        install.args(["install", "--quiet", "--locked", "--debug", "--path", ".", "--root"]).arg(folder);
+        quietly(&mut install)
+    })?;
+    Ok(folder.join("bin/callwright-bindgen"))
+}
+
+/// The root of a compiler that builds for WebAssembly, with the standard library as source. They are Debian's for its
+/// browsers, unpacked beside those that are installed, with which they would conflict.
+pub(crate) fn web_compiler() -> Result<PathBuf> {
+    const PACKAGES: [&str; 5] =
+        ["rustc-web", "libstd-rust-web-1.96", "libstd-rust-web-dev", "rust-web-src", "libllvm22"];
+    Cache::open()?.once("web-compiler", &PACKAGES, |folder| {
+        let download = || quietly(Command::new("apt-get").arg("download").args(PACKAGES).current_dir(folder));
+        if download().is_err() {
+            // A fresh machine knows no packages, or old ones.
+            quietly(Command::new("apt-get").arg("update"))?;
+            download()?;
+        }
+        for entry in fs::read_dir(folder)? {
+            let package = entry?.path();
+            if package.extension().is_some_and(|extension| extension == "deb") {
+                quietly(Command::new("dpkg").arg("-x").arg(&package).arg(folder))?;
+                fs::remove_file(package)?;
+            }
+        }
+        Ok(())
+    })
+}
+
 /// A folder of folders. Each is named for what it was made from, so that several states of the project share one
 /// cache, and holds a mark when it is complete.
 struct Cache {
@@ -250,18 +292,23 @@ impl Cache {
         })
     }
 
-    /// A folder with the scripts of `from`, below its packages: Node looks for packages in the folders above.
-    fn node(&self, from: &Path) -> Result<PathBuf> {
+    /// A folder with the packages that `from` names.
+    fn node_modules(&self, from: &Path) -> Result<PathBuf> {
         let manifest = read(&from.join("package.json"))?;
         let lock = read(&from.join("package-lock.json"))?;
         let version = version_of("node")?;
-        let folder = self.once("node", &[&version, &manifest, &lock], |folder| {
+        self.once("node", &[&version, &manifest, &lock], |folder| {
             fs::write(folder.join("package.json"), &manifest)?;
             fs::write(folder.join("package-lock.json"), &lock)?;
             let mut npm = Command::new("npm");
             npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"]);
             quietly(npm.current_dir(folder))
-        })?;
+        })
+    }
+
+    /// A folder with the scripts of `from`, below its packages: Node looks for packages in the folders above.
+    fn node(&self, from: &Path) -> Result<PathBuf> {
+        let folder = self.node_modules(from)?;
         let mut scripts: Vec<(PathBuf, String)> = Vec::new();
         for entry in fs::read_dir(from)? {
             let path = entry?.path();

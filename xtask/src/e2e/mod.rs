@@ -25,7 +25,7 @@ use anyhow::{Context, Result, ensure};
 
 use client::{Client, ClientName, Platform, Task};
 use install::Installed;
-pub(crate) use install::environment;
+pub(crate) use install::{bindgen, environment, node_packages, web_compiler};
 use judge::breaches;
 use process::Server;
 use questions::Questions;

@@ -7,7 +7,7 @@ mod table;
 
 use std::sync::Arc;
 
-use callwright::Verdict;
+use callwright::{Places, Verdict};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -18,7 +18,6 @@ use self::strings::{Column, Rows};
 use self::table::{Batches, Healed, Parsed, Row, Table};
 use crate::definitions::{Dialects, schema, schema_of, tool_set, tools_of};
 use crate::options::Options;
-use crate::text::Places;
 
 /// The answer to columns: a table that other libraries take over the Arrow PyCapsule interface, `pyarrow.table(columns)`,
 /// `polars.DataFrame(columns)`.

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use callwright::{Outcome, Reason, Refusal, Verdict};
 
 use super::place;
-use crate::text::Places;
+use crate::text::code_points;
 
 /// The version of the columns, in the schema's metadata under `callwright.version`. Columns and fields may be added within
 /// a version; one that goes, or changes its meaning, makes a new one.
@@ -145,7 +145,7 @@ impl Builder for Parsed {
         };
         self.content.append_value(&outcome.text);
         self.reasoning.append_value(&outcome.reasoning);
-        let mut places = Places::of(text);
+        let mut places = code_points(text);
         for verdict in &outcome.verdicts {
             let place = place(verdict, &mut places);
             match verdict {

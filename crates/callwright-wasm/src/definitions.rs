@@ -1,0 +1,89 @@
+//! What a caller declares: tools and schemas, compiled once for each text, whoever asks.
+
+use std::sync::{Arc, LazyLock};
+
+use callwright::Compiled;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::told::{json, text};
+
+static TOOL_SETS: LazyLock<Compiled<Arc<callwright::ToolSet>>> = LazyLock::new(|| {
+    Compiled::new(|text| {
+        callwright::ToolSet::from_json(text).map(Arc::new).map_err(|error| error.to_string())
+    })
+});
+
+static SCHEMAS: LazyLock<Compiled<Arc<callwright::Schema>>> = LazyLock::new(|| {
+    Compiled::new(|text| {
+        let schema: callwright::value::Value =
+            text.parse().map_err(|error| format!("the schema is not JSON: {error}"))?;
+        callwright::Schema::compile(&schema).map(Arc::new).map_err(|error| error.to_string())
+    })
+});
+
+/// The tools that a model may call.
+#[wasm_bindgen]
+pub struct Tools {
+    pub(crate) tools: Arc<callwright::ToolSet>,
+}
+
+#[wasm_bindgen]
+impl Tools {
+    /// Compiles `definitions`, JSON.
+    ///
+    /// # Errors
+    /// Why they cannot be used.
+    #[wasm_bindgen(constructor)]
+    pub fn new(definitions: &[u8]) -> Result<Tools, String> {
+        Result::clone(&TOOL_SETS.get(&text(definitions))).map(|tools| Tools { tools })
+    }
+
+    /// The names in the order of declaration, as JSON.
+    pub fn names(&self) -> String {
+        json(&self.tools.iter().map(callwright::Tool::name).collect::<Vec<_>>())
+    }
+
+    /// What calls are not held against, one sentence each, as JSON.
+    pub fn unchecked(&self) -> String {
+        let parts = self.tools.unchecked().map(|(tool, part)| (tool, &part.pointer, &part.reason));
+        json(
+            &parts
+                .map(|(tool, pointer, reason)| format!("{tool}: {pointer}: {reason}"))
+                .collect::<Vec<String>>(),
+        )
+    }
+
+    /// Is all that the schemas demand held against calls?
+    pub fn is_fully_checked(&self) -> bool {
+        self.tools.iter().all(|tool| tool.schema().is_fully_checked())
+    }
+}
+
+/// A JSON Schema.
+#[wasm_bindgen]
+pub struct Schema {
+    pub(crate) schema: Arc<callwright::Schema>,
+}
+
+#[wasm_bindgen]
+impl Schema {
+    /// Compiles `schema`, JSON.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    #[wasm_bindgen(constructor)]
+    pub fn new(schema: &[u8]) -> Result<Schema, String> {
+        Result::clone(&SCHEMAS.get(&text(schema))).map(|schema| Schema { schema })
+    }
+
+    /// What values are not held against, one sentence each, as JSON.
+    pub fn unchecked(&self) -> String {
+        let parts = self.schema.unchecked().iter();
+        json(&parts.map(|part| format!("{}: {}", part.pointer, part.reason)).collect::<Vec<String>>())
+    }
+
+    /// Is all that the schema demands held against values?
+    pub fn is_fully_checked(&self) -> bool {
+        self.schema.is_fully_checked()
+    }
+}

@@ -1,0 +1,67 @@
+//! A whole answer: its calls, refusals and text.
+
+use callwright::{NativeCall, Report};
+use serde::Serialize;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::definitions::Tools;
+use crate::options::{Native, Options};
+use crate::told::{self, Shown, Told, json, utf16};
+
+#[derive(Serialize)]
+struct Outcome<'o> {
+    text: &'o str,
+    reasoning: &'o str,
+    verdicts: Vec<Told<'o>>,
+    shown: Vec<Shown<'o>>,
+}
+
+/// What became of an answer, as JSON.
+pub(crate) fn outcome(outcome: &callwright::Outcome, source: &str, native: &[Native]) -> String {
+    let mut places = utf16(source);
+    let mut arguments = native.iter().map(|native| native.arguments.as_str());
+    let verdicts = outcome.verdicts.iter().map(|verdict| {
+        let source = verdict.is_native().then(|| arguments.next()).flatten();
+        Told::of(verdict, &mut places, source)
+    });
+    let verdicts = verdicts.collect();
+    let shown = outcome.shown.iter().map(|shown| Shown::of(shown, &mut places)).collect();
+    json(&Outcome { text: &outcome.text, reasoning: &outcome.reasoning, verdicts, shown })
+}
+
+/// The line of `callwright parse --json`.
+pub(crate) fn report(outcome: &callwright::Outcome, source: &str, native: &[Native]) -> String {
+    let native: Vec<NativeCall<'_>> = native.iter().map(Native::borrowed).collect();
+    json(&Report::of(outcome, source, &native))
+}
+
+#[wasm_bindgen]
+impl Tools {
+    /// What became of the answer `text`, as JSON; `options` are JSON, too.
+    ///
+    /// # Errors
+    /// What of the options is none.
+    pub fn parse(&self, text: &[u8], options: &[u8]) -> Result<String, String> {
+        self.read(text, options, outcome)
+    }
+
+    /// The report on the answer `text`: the line of `callwright parse --json`, whose places are bytes.
+    ///
+    /// # Errors
+    /// What of the options is none.
+    pub fn report(&self, text: &[u8], options: &[u8]) -> Result<String, String> {
+        self.read(text, options, report)
+    }
+
+    fn read(
+        &self,
+        text: &[u8],
+        options: &[u8],
+        tell: impl FnOnce(&callwright::Outcome, &str, &[Native]) -> String,
+    ) -> Result<String, String> {
+        let (text, options) = (told::text(text), Options::read(options)?);
+        let native: Vec<NativeCall<'_>> = options.native().iter().map(Native::borrowed).collect();
+        let outcome = callwright::parse(&self.tools, &text, &native, &options.context()?);
+        Ok(tell(&outcome, &text, options.native()))
+    }
+}

@@ -1,0 +1,284 @@
+// What the package offers, over one module of WebAssembly: strings and JSON cross to it, plain objects come back.
+
+/** A text was not healed: it has no reading, or more than one. */
+export class RefusedError extends Error {
+  constructor(refusal) {
+    super(refusal.message);
+    this.name = "RefusedError";
+    const { code, feedback, position, hints, fix, fixIsCertain, readings, violations } = refusal;
+    Object.assign(this, { code, feedback, position, hints, fix, fixIsCertain, readings, violations });
+  }
+}
+
+/** A call that is right. */
+export class Call {
+  #arguments;
+
+  constructor(told) {
+    Object.assign(this, told);
+  }
+
+  get arguments() {
+    return (this.#arguments ??= JSON.parse(this.argumentsJson));
+  }
+}
+
+const verdict = (told) => (told.kind === "call" ? new Call(told) : told);
+
+/** Everything that one answer came to. */
+export class Outcome {
+  #report;
+
+  constructor(told, report) {
+    this.text = told.text;
+    this.reasoning = told.reasoning;
+    this.verdicts = told.verdicts.map(verdict);
+    this.shown = told.shown;
+    this.#report = report;
+  }
+
+  get calls() {
+    return this.verdicts.filter(({ kind }) => kind === "call");
+  }
+
+  get refusals() {
+    return this.verdicts.filter(({ kind }) => kind === "refusal");
+  }
+
+  report() {
+    return this.#report();
+  }
+}
+
+/** The JSON text of a definition: a text as it is, anything else as `JSON.stringify` has it. */
+const definition = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** What is compiled stays, and what its owner may change later is kept as it is now. */
+const asItIs = (Kept, given) => (given === undefined || given instanceof Kept ? given : definition(given));
+
+/** What a module says about its callers' mistakes. */
+const checked = (work) => {
+  try {
+    return work();
+  } catch (error) {
+    throw typeof error === "string" ? new TypeError(error) : error;
+  }
+};
+
+/** The options as the module takes them: what is not said is not there. */
+const spelt = (options) => {
+  if (!options) return NOTHING;
+  const { native, ...others } = options;
+  if (native) others.native = Array.from(native, nativeCall);
+  return encoder.encode(JSON.stringify(others));
+};
+
+/** A native call as servers and their clients have it: flat, or with a `function`; arguments as text or as a value. */
+const nativeCall = (call) => {
+  const { name, arguments: given } = call.function ?? call;
+  return {
+    id: call.id ?? null,
+    name: name ?? "",
+    arguments: typeof given === "string" ? given : given == null ? "" : JSON.stringify(given),
+  };
+};
+
+const encoder = new TextEncoder();
+const NOTHING = new Uint8Array();
+/** The longest text whose bytes have a place that is used again. */
+const SHORT = 1 << 16;
+const scratch = new Uint8Array(3 * SHORT);
+
+/** The bytes of a text, until the next one is asked for. */
+const bytes = (text) => {
+  if (SHORT < text.length) return encoder.encode(text);
+  return scratch.subarray(0, encoder.encodeInto(text, scratch).written);
+};
+
+/** Everything that the package offers, over `wasm` and the module that it is to speak to. */
+export const door = (wasm, module) => {
+  const exported = wasm.initSync({ module });
+
+  /** Hands what is compiled to `use`; what was not given compiled is let go afterwards, and stays in the module's cache. */
+  const compiled = (Kept, given, use) => {
+    if (given instanceof Kept) return use(given.handle);
+    const kept = new Kept(given);
+    try {
+      return use(kept.handle);
+    } finally {
+      kept.free();
+    }
+  };
+
+  class Kept {
+    constructor(handle) {
+      Object.defineProperty(this, "handle", { value: handle });
+    }
+
+    get unchecked() {
+      return JSON.parse(this.handle.unchecked());
+    }
+
+    get isFullyChecked() {
+      return this.handle.is_fully_checked();
+    }
+
+    free() {
+      this.handle.free();
+    }
+
+    [Symbol.dispose ?? Symbol.for("Symbol.dispose")]() {
+      this.free();
+    }
+  }
+
+  /** The tools that a model may call, compiled once. */
+  class ToolSet extends Kept {
+    constructor(definitions) {
+      super(checked(() => new wasm.Tools(bytes(definition(definitions)))));
+    }
+
+    get names() {
+      return JSON.parse(this.handle.names());
+    }
+  }
+
+  /** A JSON Schema, compiled once. */
+  class Schema extends Kept {
+    constructor(schema) {
+      super(checked(() => new wasm.Schema(bytes(definition(schema)))));
+    }
+  }
+
+  /** Runs `heal` or `healing` of a schema, or of the module where there is none. */
+  const ask = (what, text, schema, finishReason) =>
+    schema === undefined
+      ? wasm[what](bytes(text), finishReason)
+      : compiled(Schema, schema, (handle) => handle[what](bytes(text), finishReason));
+
+  const read = (text, schema, options) => {
+    try {
+      // What is right as it is does not cross twice.
+      return ask("heal", text, schema, options?.finishReason) ?? text;
+    } catch (error) {
+      throw typeof error === "string" ? new RefusedError(JSON.parse(error)) : error;
+    }
+  };
+
+  /** A healed text: strict JSON that fits the schema, and what it took. */
+  class Healed {
+    #source;
+    #value;
+    #healing;
+
+    constructor(text, source) {
+      this.text = text;
+      this.#source = source;
+    }
+
+    get value() {
+      return (this.#value ??= { is: JSON.parse(this.text) }).is;
+    }
+
+    get repairs() {
+      return this.#told.repairs;
+    }
+
+    get coercions() {
+      return this.#told.coercions;
+    }
+
+    get repairClass() {
+      return this.#told.repairClass;
+    }
+
+    // Reading is pure: what it took is asked for again only by those who want to know.
+    get #told() {
+      const { text, schema, options } = this.#source;
+      return (this.#healing ??= JSON.parse(ask("healing", text, schema, options?.finishReason)));
+    }
+  }
+
+  const heal = (text, given, options) => {
+    const schema = asItIs(Schema, given);
+    return new Healed(read(text, schema, options), { text, schema, options });
+  };
+
+  const loads = (text, schema, options) => JSON.parse(read(text, schema, options));
+
+  const parse = (text, given, options) => {
+    const said = spelt(options);
+    const tools = asItIs(ToolSet, given);
+    const told = compiled(ToolSet, tools, (handle) => checked(() => handle.parse(bytes(text), said)));
+    return new Outcome(JSON.parse(told), () => compiled(ToolSet, tools, (handle) => handle.report(bytes(text), said)));
+  };
+
+  /** Reads one answer as it arrives. */
+  class Scanner {
+    #scanner;
+    // The first half of a pair of units whose second one is in the next piece.
+    #half = "";
+
+    constructor(tools, options) {
+      const said = spelt(options);
+      this.#scanner = compiled(ToolSet, tools, (handle) => checked(() => new wasm.Scanner(handle, said)));
+    }
+
+    feed(text) {
+      let piece = this.#half + text;
+      const last = piece.charCodeAt(piece.length - 1);
+      this.#half = 0xd800 <= last && last < 0xdc00 ? piece.slice(-1) : "";
+      if (this.#half) piece = piece.slice(0, -1);
+      return this.#events(() => this.#scanner.feed(bytes(piece)));
+    }
+
+    feedReasoning(text) {
+      return this.#events(() => this.#scanner.feed_reasoning(bytes(text)));
+    }
+
+    feedCall({ index, id, name, arguments: piece }) {
+      return this.#events(() => this.#scanner.feed_call(index, id ?? undefined, name ?? undefined, piece ?? undefined));
+    }
+
+    finish(finishReason) {
+      const rest = this.#half ? this.#events(() => this.#scanner.feed(bytes(this.#half))) : [];
+      this.#half = "";
+      return rest.concat(this.#events(() => this.#scanner.finish(finishReason)));
+    }
+
+    get outcome() {
+      const told = this.#scanner.outcome();
+      if (told === undefined) throw new TypeError("the answer has not ended: call `finish` first");
+      return new Outcome(JSON.parse(told), () => this.#scanner.report());
+    }
+
+    /** The same as a stream: pieces of text in, events out. */
+    stream() {
+      const emit = (events, controller) => events.forEach((event) => controller.enqueue(event));
+      return new TransformStream({
+        transform: (piece, controller) => emit(this.feed(piece), controller),
+        flush: (controller) => emit(this.finish(), controller),
+      });
+    }
+
+    free() {
+      this.#scanner.free();
+    }
+
+    [Symbol.dispose ?? Symbol.for("Symbol.dispose")]() {
+      this.free();
+    }
+
+    #events(work) {
+      const told = checked(work);
+      return told === undefined ? [] : JSON.parse(told).map(verdict);
+    }
+  }
+
+  const isCut = (finishReason) => finishReason != null && wasm.is_cut(finishReason);
+
+  /** The bytes that the module takes for its memory. */
+  const memory = () => exported.memory.buffer.byteLength;
+
+  return { heal, loads, parse, isCut, memory, ToolSet, Schema, Scanner, Healed };
+};

@@ -1,0 +1,129 @@
+// What the package offers, in the light and in the full build.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as light from "callwright";
+import * as full from "callwright/full";
+
+const WEATHER = [
+  { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } } } },
+];
+
+for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, ToolSet }] of Object.entries({ light, full })) {
+  test(`${name}: a text is healed, and its places are UTF-16 units`, () => {
+    const healed = heal("{'ü😀': 1,}");
+    assert.equal(healed.text, '{"ü😀": 1}');
+    assert.deepEqual(healed.value, { "ü😀": 1 });
+    assert.equal(healed.repairClass, "R1");
+    const source = "{'ü😀': 1,}";
+    for (const { start, end, before } of healed.repairs) assert.equal(source.slice(start, end), before);
+    assert.ok(healed.repairs.some(({ kind, start }) => kind === "drop-comma" || start === source.indexOf(",")));
+  });
+
+  test(`${name}: what is right stays as it is`, () => {
+    for (const text of ['{"a": [1, 2.50, "\\u00fc"]}', '"\\ud800"', "1e400", '{"a": "\ud800"}']) {
+      assert.equal(heal(text).text, text);
+      assert.deepEqual(heal(text).repairs, []);
+    }
+  });
+
+  test(`${name}: a schema gives the types, and refuses with feedback`, () => {
+    const schema = { properties: { days: { type: "integer" } } };
+    assert.deepEqual(loads('{"days": "3"}', schema), { days: 3 });
+    assert.deepEqual(heal('{"days": "3"}', new Schema(schema)).coercions, [{ pointer: "/days", before: '"3"', after: "3" }]);
+    assert.throws(
+      () => loads('{"days": "many"}', schema),
+      (error) => error instanceof RefusedError && error.code === "invalid" && error.violations[0].pointer === "/days" && error.feedback !== "",
+    );
+  });
+
+  test(`${name}: what was cut is refused, with its place`, () => {
+    const error = (() => {
+      try {
+        loads('{"ü😀": "of');
+      } catch (error) {
+        return error;
+      }
+    })();
+    assert.equal(error.name, "RefusedError");
+    assert.equal(error.code, "truncated");
+    assert.deepEqual(error.position, { offset: 8, line: 1, column: 9 });
+    assert.throws(() => loads('{"a": 1', undefined, { finishReason: "length" }), RefusedError);
+    assert.ok(isCut("length") && !isCut("stop") && !isCut(undefined));
+  });
+
+  test(`${name}: an answer comes to calls and refusals`, () => {
+    const text = "Süß 😀. <tool_call>{'name': 'get_weather', 'arguments': {'city': 'Paris', 'days': '3'}}</tool_call>";
+    const outcome = parse(text, WEATHER);
+    assert.equal(outcome.text, "Süß 😀.");
+    const [call] = outcome.calls;
+    assert.deepEqual([call.name, call.arguments], ["get_weather", { city: "Paris", days: 3 }]);
+    assert.equal(text.slice(call.start, call.end).startsWith("<tool_call>"), true);
+    const [refusal] = parse('<tool_call>{"name": "get_wether", "arguments": {}}</tool_call>', WEATHER).refusals;
+    assert.deepEqual([refusal.code, refusal.nearest], ["unknown-tool", ["get_weather"]]);
+  });
+
+  test(`${name}: native calls go in as their clients have them`, () => {
+    const calls = [
+      { id: "1", name: "get_weather", arguments: '{"city": "Paris",}' },
+      { id: "2", function: { name: "get_weather", arguments: { city: "Rome" } } },
+    ];
+    const outcome = parse("", WEATHER, { native: calls, finishReason: "tool_calls" });
+    assert.deepEqual(outcome.calls.map(({ id, argumentsJson }) => [id, argumentsJson]), [
+      ["1", '{"city": "Paris"}'],
+      ["2", '{"city":"Rome"}'],
+    ]);
+    assert.equal(parse("", WEATHER, { native: [{ name: "get_weather", arguments: '{"city": "Par' }], finishReason: "length" }).refusals[0].code, "truncated");
+  });
+
+  test(`${name}: a stream comes to the same, however it is cut, through pairs of units too`, () => {
+    const text = "Well 😀. <tool_call>{'name': 'get_weather', 'arguments': {'city': '😀'}}</tool_call>";
+    const scanner = new Scanner(WEATHER);
+    const events = [...text.split("").flatMap((unit) => scanner.feed(unit)), ...scanner.finish()];
+    const said = events.filter(({ kind }) => kind === "text-delta").map(({ text }) => text).join("");
+    assert.equal(said.trimEnd(), "Well 😀.");
+    const [call] = events.filter(({ kind }) => kind === "call");
+    assert.deepEqual(call.arguments, { city: "😀" });
+    assert.equal(scanner.outcome.report(), parse(text, WEATHER).report());
+    assert.throws(() => scanner.feed("more"), TypeError);
+  });
+
+  test(`${name}: a stream of pieces becomes one of events`, async () => {
+    const pieces = ReadableStream.from(["Well. <tool_", "call>{'name': 'get_weather', 'arguments': {}}", "</tool_call>"]);
+    const kinds = [];
+    for await (const event of pieces.pipeThrough(new Scanner(WEATHER).stream())) kinds.push(event.kind);
+    assert.deepEqual(kinds.filter((kind) => kind !== "text-delta"), ["call"]);
+  });
+
+  test(`${name}: live, arguments go out before their verdict`, () => {
+    const scanner = new Scanner(WEATHER, { live: true });
+    const events = [...scanner.feed('<tool_call>{"name": "get_weather", "arguments": {"city": "Par'), ...scanner.feed('is"}}</tool_call>'), ...scanner.finish()];
+    assert.deepEqual(new Set(events.map(({ kind }) => kind)), new Set(["call-started", "arguments-delta", "call"]));
+    const sent = events.filter(({ kind }) => kind === "arguments-delta").map(({ text }) => text).join("");
+    assert.ok(0 < sent.length && events.find(({ kind }) => kind === "call").argumentsJson.startsWith(sent));
+  });
+
+  test(`${name}: a caller's mistake is a TypeError that says what`, () => {
+    assert.throws(() => new ToolSet("[{"), { name: "TypeError", message: /not JSON/ });
+    assert.throws(() => new Schema("7"), { name: "TypeError", message: /neither an object/ });
+    assert.throws(() => parse("", WEATHER, { policy: "never" }), { name: "TypeError", message: /no policy/ });
+    assert.throws(() => parse("", WEATHER, { polcy: "auto" }), { name: "TypeError", message: /unknown field/ });
+    assert.throws(() => parse("", WEATHER, { only: "none" }), { name: "TypeError", message: /no dialect/ });
+  });
+}
+
+test("only the full build holds values to all of JSON Schema, and the light one says so", () => {
+  const schema = { properties: { id: { type: "string", pattern: "^[a-z]+$" } } };
+  assert.equal(new light.Schema(schema).isFullyChecked, false);
+  assert.equal(new full.Schema(schema).isFullyChecked, true);
+  assert.equal(light.loads('{"id": "7"}', schema).id, "7");
+  assert.throws(() => full.loads('{"id": "7"}', schema), { code: "invalid" });
+});
+
+test("ten thousand calls leave no more memory than one thousand", () => {
+  const call = (n) => light.parse(`<tool_call>{'name': 'get_weather', 'arguments': {'city': '${n}'}}</tool_call>`, WEATHER);
+  for (let n = 0; n < 1000; n += 1) call(n);
+  const before = light.memory();
+  for (let n = 0; n < 10_000; n += 1) call(n);
+  assert.equal(light.memory(), before);
+});

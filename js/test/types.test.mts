@@ -1,0 +1,31 @@
+// Compiled, not run: what users write has the types that they expect.
+import { generateText, wrapLanguageModel, type LanguageModel } from "ai";
+
+import { type Call, type Event, type Outcome, RefusedError, Scanner, Schema, ToolSet, heal, loads, parse } from "callwright";
+import { callwrightMiddleware, repairToolCall } from "callwright/ai-sdk";
+import * as full from "callwright/full";
+import { init } from "callwright/init";
+
+const tools = new ToolSet([{ name: "f", parameters: { type: "object" } }]);
+const outcome: Outcome = parse("", tools, { native: [{ id: "1", function: { name: "f", arguments: "{}" } }], policy: "strict" });
+const calls: readonly Call[] = outcome.calls;
+const text: string = heal("{}", new Schema({ type: "object" }), { finishReason: "stop" }).text;
+const value: unknown = loads(text, { type: "object" });
+const scanner = new Scanner([{ name: "f" }], { live: true });
+const events: Event[] = [...scanner.feed("x"), ...scanner.finish("stop")];
+for (const event of events) {
+  if (event.kind === "call") calls.includes(event);
+  if (event.kind === "text-delta") event.text satisfies string;
+}
+try {
+  full.loads("{", true);
+} catch (error) {
+  if (error instanceof RefusedError) error.position?.offset satisfies number | undefined;
+}
+declare const module: WebAssembly.Module;
+init(module).parse("", tools);
+declare const model: Extract<LanguageModel, { specificationVersion: "v4" }>;
+generateText({ model: wrapLanguageModel({ model, middleware: callwrightMiddleware() }), prompt: "x", repairToolCall });
+// @ts-expect-error: no such policy
+parse("", tools, { policy: "never" });
+export { value };

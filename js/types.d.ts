@@ -1,0 +1,236 @@
+/** A JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A JSON Schema: an object, `true` or `false`, or the JSON text of one. */
+export type SchemaLike = object | boolean | string | Schema;
+
+/** Tools: compiled, definitions of OpenAI, Anthropic, Gemini or MCP, or the JSON text of a list of them. */
+export type ToolsLike = ToolSet | readonly object[] | object | string;
+
+export type RepairClass = "R0" | "R1" | "R2";
+
+/** One edit of the source: what stood at `start` to `end`, `before`, was replaced by `put`. Places are UTF-16 units. */
+export interface Repair {
+  readonly kind: string;
+  readonly repairClass: RepairClass;
+  readonly start: number;
+  readonly end: number;
+  readonly before: string;
+  readonly put: string;
+}
+
+/** A value that got the type that its schema asks for: at `pointer`, the JSON `before` became `after`. */
+export interface Coercion {
+  readonly pointer: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A place: `offset` counts UTF-16 units from 0, `line` and `column` from 1. */
+export interface Position {
+  readonly offset: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One way in which a value does not fit its schema. */
+export interface Violation {
+  readonly pointer: string;
+  readonly keyword: string;
+  readonly message: string;
+}
+
+/** A call that is right. Where `unsure` or `openEnd` is true, ask before it runs. */
+export declare class Call {
+  private constructor();
+  readonly kind: "call";
+  readonly id: string | null;
+  readonly name: string;
+  /** The arguments as `JSON.parse` has them; `argumentsJson` keeps the digits of numbers. */
+  get arguments(): { [key: string]: any };
+  readonly argumentsJson: string;
+  readonly dialect: string;
+  readonly start: number;
+  readonly end: number;
+  readonly repairClass: RepairClass;
+  readonly renamedFrom: string | null;
+  readonly besideProse: "above" | "below" | "line" | "between" | "sentence" | null;
+  readonly unsure: boolean;
+  readonly openEnd: boolean;
+  /** Places of a native call's repairs are in its own arguments. */
+  readonly repairs: readonly Repair[];
+  readonly coercions: readonly Coercion[];
+}
+
+/** A call that may not run, and why; `feedback` is what to tell the model, and `position` is a place in `block`. */
+export interface Refusal {
+  readonly kind: "refusal";
+  readonly number: number;
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly dialect: string;
+  readonly start: number;
+  readonly end: number;
+  readonly block: string;
+  readonly code: "unknown-tool" | "unreadable" | "truncated" | "open-end" | "ambiguous" | "shape" | "invalid";
+  readonly message: string;
+  readonly feedback: string;
+  readonly position: Position | null;
+  readonly hints: readonly string[];
+  readonly fix: string | null;
+  readonly fixIsCertain: boolean;
+  readonly readings: readonly string[];
+  readonly violations: readonly Violation[];
+  readonly nearest: readonly string[];
+}
+
+/** What looks like a call and is only shown; it is a part of the text. */
+export interface Shown {
+  readonly name: string | null;
+  readonly dialect: string;
+  readonly start: number;
+  readonly end: number;
+  readonly by: string;
+  readonly message: string;
+}
+
+/** A text was not healed: it has no reading, or more than one. */
+export declare class RefusedError extends Error {
+  private constructor();
+  readonly code: "unreadable" | "truncated" | "ambiguous" | "invalid";
+  readonly feedback: string;
+  readonly position: Position | null;
+  readonly hints: readonly string[];
+  readonly fix: string | null;
+  readonly fixIsCertain: boolean;
+  readonly readings: readonly string[];
+  readonly violations: readonly Violation[];
+}
+
+/** A native call: flat, or as OpenAI has it; arguments as text, or as a value. */
+export type NativeCall =
+  | { id?: string | null; name?: string | null; arguments?: unknown }
+  | { id?: string | null; function: { name?: string | null; arguments?: unknown } };
+
+/** What is known about an answer besides its text. */
+export interface Options {
+  /** Why the model stopped, as its server says it: behind `length` nothing is closed. */
+  finishReason?: string;
+  /** The server knows tools: only explicit forms are calls. True where there is `native`, even empty. */
+  nativeMode?: boolean;
+  /** The dialect that the prompt asked for. */
+  asked?: string;
+  startsInReasoning?: boolean;
+  policy?: "auto" | "heal" | "feedback" | "strict";
+  callsInReasoning?: "ignore" | "unclosed" | "accept";
+  /** Records of own dialects, with the members of `[[dialect]]` in a configuration. */
+  dialects?: readonly object[];
+  /** The name of the only dialect to look for. */
+  only?: string;
+  /** What may be shown as well as made stays text. */
+  unsureIsText?: boolean;
+  /** What ends too early is refused even where it could be closed. */
+  doubtOpenEnds?: boolean;
+}
+
+export interface ParseOptions extends Options {
+  /** The calls that the server gave apart. */
+  native?: Iterable<NativeCall>;
+}
+
+export interface ScannerOptions extends Options {
+  /** What is certain of a call goes out before its verdict. */
+  live?: boolean;
+}
+
+export interface HealOptions {
+  finishReason?: string;
+}
+
+interface Compiled {
+  /** What nothing is held against, one sentence each. */
+  readonly unchecked: readonly string[];
+  /** Is all that it demands held against values? */
+  readonly isFullyChecked: boolean;
+  /** Lets its memory go; what is not freed goes when it is collected. */
+  free(): void;
+}
+
+/** The tools that a model may call, compiled once. A definition that cannot be used is a `TypeError`. */
+export declare class ToolSet implements Compiled {
+  constructor(definitions: readonly object[] | object | string);
+  readonly names: readonly string[];
+  readonly unchecked: readonly string[];
+  readonly isFullyChecked: boolean;
+  free(): void;
+}
+
+/** A JSON Schema, compiled once. */
+export declare class Schema implements Compiled {
+  constructor(schema: object | boolean | string);
+  readonly unchecked: readonly string[];
+  readonly isFullyChecked: boolean;
+  free(): void;
+}
+
+/** A healed text: strict JSON that fits the schema, and what it took. */
+export declare class Healed {
+  private constructor();
+  readonly text: string;
+  readonly value: any;
+  readonly repairs: readonly Repair[];
+  readonly coercions: readonly Coercion[];
+  readonly repairClass: RepairClass;
+}
+
+/** Everything that one answer came to. */
+export declare class Outcome {
+  private constructor();
+  /** What the model said besides its calls. */
+  readonly text: string;
+  readonly reasoning: string;
+  readonly verdicts: readonly (Call | Refusal)[];
+  readonly calls: readonly Call[];
+  readonly refusals: readonly Refusal[];
+  readonly shown: readonly Shown[];
+  /** The line of `callwright parse --json`, whose places are bytes of UTF-8. */
+  report(): string;
+}
+
+export type Event =
+  | { readonly kind: "text-delta"; readonly text: string }
+  | { readonly kind: "reasoning-delta"; readonly text: string }
+  | { readonly kind: "call-started"; readonly index: number; readonly native: boolean; readonly id: string | null; readonly name: string }
+  | { readonly kind: "arguments-delta"; readonly index: number; readonly native: boolean; readonly text: string }
+  | Call
+  | Refusal;
+
+/** Reads one answer as it arrives. No event is ever taken back, and how the text was cut changes nothing. */
+export declare class Scanner {
+  constructor(tools: ToolsLike, options?: ScannerOptions);
+  feed(text: string): Event[];
+  feedReasoning(text: string): Event[];
+  /** The next piece of a native call: pieces of one call have one `index`. */
+  feedCall(piece: { index: number; id?: string | null; name?: string | null; arguments?: string | null }): Event[];
+  finish(finishReason?: string): Event[];
+  /** Everything that the answer came to, once it has ended. */
+  readonly outcome: Outcome;
+  /** The same as a stream: pieces of text in, events out. */
+  stream(): TransformStream<string, Event>;
+  free(): void;
+}
+
+/** Makes strict JSON of one text that is meant as JSON; throws `RefusedError` where there is not exactly one reading. */
+export declare function heal(text: string, schema?: SchemaLike, options?: HealOptions): Healed;
+
+/** `JSON.parse` that reads what is broken in one way only, and refuses the rest. */
+export declare function loads(text: string, schema?: SchemaLike, options?: HealOptions): any;
+
+/** Finds the calls in one whole answer. What a model wrote throws nothing: broken calls are refusals. */
+export declare function parse(text: string, tools: ToolsLike, options?: ParseOptions): Outcome;
+
+/** Does this reason say that the answer ended before the model had said all? */
+export declare function isCut(finishReason: string | null | undefined): boolean;
+
+/** The bytes that the module takes for its memory. */
+export declare function memory(): number;

@@ -1,0 +1,220 @@
+//! The npm package: its WebAssembly, its tests, and what is published.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::e2e::{bindgen, node_packages, web_compiler};
+use crate::root;
+use crate::step::{self, Tally, cargo, program};
+
+/// A file of WebAssembly.
+struct Module {
+    name: &'static str,
+    features: &'static [&'static str],
+    /// How many bytes it may have at most, as it is and packed.
+    bounds: Option<(u64, u64)>,
+}
+
+const MODULES: [Module; 2] = [
+    Module { name: "callwright", features: &[], bounds: Some((1_500_000, 520_000)) },
+    // All of JSON Schema takes what it takes.
+    Module { name: "full", features: &["--features", "full-schemas"], bounds: None },
+];
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// What builds for WebAssembly here: the toolchain itself, or a compiler beside it that brings the standard library as
+/// source.
+pub(crate) struct JavaScript {
+    root: PathBuf,
+    /// The root of the other compiler, where the toolchain has no standard library for the target.
+    compiler: Option<PathBuf>,
+    bindgen: PathBuf,
+}
+
+impl JavaScript {
+    /// Finds a standard library for WebAssembly, or installs one.
+    ///
+    /// # Errors
+    /// When none can be had.
+    pub(crate) fn open(root: &Path) -> Result<JavaScript> {
+        let library = said(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]))?;
+        let has_library = Path::new(library.trim()).is_dir();
+        let compiler = if has_library { None } else { Some(web_compiler()?) };
+        let bindgen = bindgen(&root.join("js/bindgen"))?;
+        Ok(JavaScript { root: root.to_path_buf(), compiler, bindgen })
+    }
+
+    /// Where the package is put together, below a folder in which Node finds it.
+    fn package(&self) -> PathBuf {
+        self.root.join("target/npm/node_modules/callwright")
+    }
+
+    /// Builds the package as users get it.
+    pub(crate) fn build(&self) -> Result<bool> {
+        let package = self.package();
+        if package.exists() {
+            fs::remove_dir_all(&package)?;
+        }
+        fs::create_dir_all(package.join("load"))?;
+        for module in MODULES {
+            if !self.module(&module)? {
+                return Ok(false);
+            }
+        }
+        for (from, to) in [("js", ""), ("js/load", "load")] {
+            for entry in fs::read_dir(self.root.join(from))? {
+                let path = entry?.path();
+                let name = path.file_name().context("a file has a name")?;
+                if path.is_file() {
+                    fs::copy(&path, package.join(to).join(name))?;
+                }
+            }
+        }
+        for license in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            fs::copy(self.root.join(license), package.join(license))?;
+        }
+        Ok(true)
+    }
+
+    fn module(&self, module: &Module) -> Result<bool> {
+        // Artifacts of two compilers do not stand in one folder.
+        let target = self.root.join("target/wasm");
+        let mut build = cargo(&self.root);
+        build.args([
+            "build",
+            "--quiet",
+            "--profile",
+            "wasm",
+            "--package",
+            "callwright-wasm",
+            "--target",
+            TARGET,
+        ]);
+        build.args(module.features).arg("--target-dir").arg(&target);
+        if let Some(compiler) = &self.compiler {
+            let sysroot = said(Command::new("rustc").args(["--print", "sysroot"]))?;
+            let linker = Path::new(sysroot.trim()).join("lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld");
+            build.arg("-Zbuild-std=std,panic_abort").env("RUSTC_BOOTSTRAP", "1");
+            build.env("RUSTC", compiler.join("usr/bin/rustc"));
+            build.env("LD_LIBRARY_PATH", compiler.join("usr/lib/x86_64-linux-gnu"));
+            build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
+        }
+        if !step::run(&mut build)?.ok {
+            return Ok(false);
+        }
+        let mut bindgen = program(&self.root, &self.bindgen);
+        bindgen.arg(target.join(TARGET).join("wasm/callwright_wasm.wasm"));
+        Ok(step::run(bindgen.arg(self.package().join("wasm")).arg(module.name))?.ok)
+    }
+
+    /// Holds the files to their bounds, and says how large they are.
+    pub(crate) fn sizes(&self) -> Result<bool> {
+        let mut is_small = true;
+        for Module { name, bounds, .. } in MODULES {
+            let file = self.package().join(format!("wasm/{name}_bg.wasm"));
+            let raw = fs::metadata(&file)?.len();
+            let packed = Command::new("gzip").args(["-9", "-c"]).arg(&file).output()?.stdout.len() as u64;
+            println!("    {name}: {raw} bytes, {packed} packed");
+            is_small &= bounds.is_none_or(|(most, most_packed)| raw <= most && packed <= most_packed);
+        }
+        Ok(is_small)
+    }
+
+    /// Runs the tests; one of them holds the reports against those of the command that is built.
+    pub(crate) fn tests(&self) -> Result<Tally> {
+        let scripts = self.scripts()?;
+        let mut node = program(&self.root, Path::new("node"));
+        node.env("CALLWRIGHT_BIN", self.root.join("target/debug/callwright"));
+        node.env("CALLWRIGHT_ROOT", &self.root);
+        node.args(["--test", "--test-reporter", "tap"]);
+        for script in scripts {
+            if script.to_string_lossy().ends_with(".test.mjs") {
+                node.arg(script);
+            }
+        }
+        step::run(&mut node)
+    }
+
+    /// Holds what is published against those who check packages, and the types against their compiler.
+    pub(crate) fn checks(&self) -> Result<bool> {
+        self.scripts()?;
+        let folder = self.root.join("target/npm");
+        let mut is_right = true;
+        for command in [
+            vec!["publint", "--strict", "node_modules/callwright"],
+            vec![
+                "attw",
+                "--pack",
+                "node_modules/callwright",
+                "--profile",
+                "esm-only",
+                // They are no modules.
+                "--exclude-entrypoints",
+                "callwright.wasm",
+                "full.wasm",
+            ],
+            vec!["tsc", "--project", "test/tsconfig.json"],
+        ] {
+            let (name, arguments) = command.split_first().context("a command has a name")?;
+            let mut check = program(&folder, &folder.join("node_modules/.bin").join(name));
+            is_right &= step::run(check.args(arguments))?.ok;
+        }
+        Ok(is_right)
+    }
+
+    /// Puts the scripts of `js/test` below the package and all that they need: where they stand.
+    fn scripts(&self) -> Result<Vec<PathBuf>> {
+        let from = self.root.join("js/test");
+        let packages = node_packages(&from)?;
+        let modules = self.root.join("target/npm/node_modules");
+        for entry in fs::read_dir(packages)? {
+            let path = entry?.path();
+            let link = modules.join(path.file_name().context("a package has a name")?);
+            if !link.exists() {
+                // One that leads nowhere is of another state of the project.
+                let _ = fs::remove_file(&link);
+                symlink(&path, link)?;
+            }
+        }
+        let folder = self.root.join("target/npm/test");
+        fs::create_dir_all(&folder)?;
+        let mut scripts = Vec::new();
+        for entry in fs::read_dir(from)? {
+            let path = entry?.path();
+            let to = folder.join(path.file_name().context("a script has a name")?);
+            fs::copy(&path, &to)?;
+            scripts.push(to);
+        }
+        scripts.sort();
+        Ok(scripts)
+    }
+}
+
+/// Builds and packs what is published.
+///
+/// # Errors
+/// When something cannot be built.
+pub(crate) fn npm() -> Result<()> {
+    let root = root()?;
+    let javascript = JavaScript::open(&root)?;
+    ensure!(javascript.build()?, "the package was not built");
+    ensure!(javascript.sizes()?, "a file of WebAssembly is too large");
+    let mut pack = program(&javascript.package(), Path::new("npm"));
+    pack.args(["pack", "--pack-destination"]).arg(root.join("target/npm"));
+    ensure!(step::run(&mut pack)?.ok, "the package was not packed");
+    Ok(())
+}
+
+/// What `command` writes.
+fn said(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
