@@ -127,10 +127,12 @@ fn vendor(root: &Path, archive: &Path, unpacked: &Path) -> Result<()> {
         "the lock file cannot be pruned"
     );
     let mut vendor = cargo(&folder);
-    let said = vendor.args(["vendor", "--locked", "--quiet", "--versioned-dirs", "vendor"]).output()?;
+    let said = vendor.args(["vendor", "--locked", "--versioned-dirs", "vendor"]).output()?;
     if !said.status.success() {
         bail!("cargo vendor: {}", String::from_utf8_lossy(&said.stderr).trim());
     }
+    // What it says there is how cargo finds the sources; told to be quiet, it does not say that either.
+    ensure!(!said.stdout.is_empty(), "cargo vendor does not say where cargo is to look");
     fs::write(configuration.join("config.toml"), said.stdout)?;
     let name = folder.file_name().context("the folder has a name")?;
     let mut pack = program(root, Path::new("tar"));
