@@ -2,6 +2,9 @@
 
 import { RefusedError, Scanner, ToolSet, heal, parse } from "./index.js";
 
+/** How the input of a call begins that the middleware refused: nothing that begins so is JSON. */
+const NOT_RUN = "Not run: ";
+
 /**
  * For `repairToolCall` of `generateText` and `streamText`.
  *
@@ -9,6 +12,7 @@ import { RefusedError, Scanner, ToolSet, heal, parse } from "./index.js";
  * reading stays an error, and the model is told what to do about it.
  */
 export const repairToolCall = async ({ toolCall, tools, inputSchema, error }) => {
+  if (toolCall.input.startsWith(NOT_RUN)) return refused(error, toolCall.input);
   if (!Object.hasOwn(tools ?? {}, toolCall.toolName)) {
     const declared = Object.keys(tools ?? {}).map((name) => ({ name, parameters: { type: "object" } }));
     const native = [{ name: toolCall.toolName, arguments: "{}" }];
@@ -79,9 +83,12 @@ const part = (verdict, of) => {
   return {
     ...(of ?? { type: "tool-call", toolCallId: crypto.randomUUID() }),
     toolName: verdict.name ?? of.toolName,
-    input: verdict.kind === "call" ? verdict.argumentsJson : `Not run: ${verdict.feedback}`,
+    input: verdict.kind === "call" ? verdict.argumentsJson : notRun(verdict),
   };
 };
+
+/** What to tell the model, in words: the feedback on a native call is JSON, which a repair function could find in them. */
+const notRun = ({ message, hints }) => NOT_RUN + [message, ...hints].map((sentence) => `${sentence}.`).join(" ");
 
 const read = (result, tools, options) => {
   const ours = result.content.filter(isOurs);

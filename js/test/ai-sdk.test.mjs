@@ -165,6 +165,16 @@ for (const [version, specificationVersion, ai, Model] of [
     }
   });
 
+  test(`ai ${version}: what the middleware refused is not repaired into something that runs`, async () => {
+    // A schema that the refusal itself would fit.
+    const inputSchema = jsonSchema({ type: "object", properties: { path: { type: "string" } } });
+    const answers = [{ content: [call('{"path": ["a"]}')] }, done];
+    for (const { ran, prompts } of await both(answers, { inputSchema, repair: repairToolCall })) {
+      assert.deepEqual(ran, []);
+      assert.match(prompts[1], /must be a string/);
+    }
+  });
+
   test(`ai ${version}: an unknown name is told of the nearest one, and runs nothing`, async () => {
     for (const wrapped of [true, false]) {
       const answers = [{ content: [call('{"path": "a.txt", "content": "x"}', "write_fil")] }, done];
