@@ -262,6 +262,40 @@ fn the_log_tells_once_of_a_type_that_there_is_not() {
     assert_eq!(told, 1, "{log:#?}");
 }
 
+/// By default, of a request that failed: one line, with the status that its client got and what the upstream said.
+#[test]
+fn the_log_tells_of_a_failed_request_in_one_line() {
+    let upstream = replay(
+        r#"
+[[answer]]
+status = 400
+error = { message = "the context is too long" }
+repeat = true
+"#,
+    );
+    let args = ["--upstream", &upstream.base_url(), "--log-format", "json"];
+    for (streamed, at) in
+        [(false, "/v1/chat/completions"), (true, "/v1/chat/completions"), (false, "/v1/messages")]
+    {
+        let serving = Serving::start(&args, &[]);
+        let mut request = chat("gpt-4o", "Hi.");
+        request["stream"] = json!(streamed);
+        if at == "/v1/messages" {
+            request =
+                json!({"model": "gpt-4o", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi."}]});
+        }
+        let answer = serving.ask("POST", at, "", &request.to_string());
+        let (log, _) = serving.end();
+        let lines: Vec<Value> = log.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let failed: Vec<&Value> = lines.iter().filter(|line| line["message"] == "[chat] failed").collect();
+        assert_eq!(failed.len(), 1, "{at} {log:#?}");
+        let status = failed[0]["status"].as_u64().unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{at} {answer} {log:#?}");
+        assert!(failed[0]["error"].as_str().unwrap().contains("context is too long"), "{at} {log:#?}");
+        assert_eq!(failed[0]["model"], "gpt-4o");
+    }
+}
+
 /// The upstream's key and a client's, in all forms in which they might get out.
 fn forms(key: &str) -> Vec<String> {
     let base64 = |bytes: &[u8]| -> String {

@@ -195,7 +195,7 @@ impl Database {
 const SQLITE_FILE: &str = "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;";
 /// A commit returns when it is on the disk. Another process may be writing: it is waited for. The log is written back every
 /// 4,000 pages: most of these are the same few, which many transactions wrote.
-const SQLITE_WRITER: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 10000; PRAGMA cache_size = -4096; \
+const SQLITE_WRITER: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 10000; PRAGMA cache_size = -1024; \
                              PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 33554432;";
 const SQLITE_READER: &str = "PRAGMA query_only = ON; PRAGMA busy_timeout = 10000; PRAGMA cache_size = -8192;";
 const POSTGRES_READER: &str = "SET default_transaction_read_only = on";
