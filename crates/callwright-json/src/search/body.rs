@@ -214,8 +214,29 @@ impl Search<'_, '_> {
     }
 
     fn bare_quote(&mut self, s: State, at: usize) -> State {
+        let first = if self.quote_taken(&s) { s.bare.end as usize } else { at };
         let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
-        State { at: at as u32 + 1, bare: Span::at(s.open as usize), ..s }
+        State { at: at as u32 + 1, bare: Span::new(s.open as usize, first), ..s }
+    }
+
+    /// Do the quotes in the open string close one text and open another, `"a" or "b"`? Then it is none that was quoted badly,
+    /// as `"say "hi" now"` is, but something that JSON has no word for.
+    fn is_two_texts(&mut self, s: &State) -> bool {
+        if s.quote != Quote::Double || !self.quote_taken(s) {
+            return false;
+        }
+        let mut next = s.edits;
+        let last = core::iter::from_fn(|| {
+            let edit = self.edits.get(next as usize).filter(|edit| s.open <= edit.at.start)?;
+            self.fuel -= 1;
+            next = edit.before;
+            Some(edit.at.start as usize)
+        });
+        let is_quote = |at: &usize| self.bytes.get(*at) == Some(&b'"');
+        let Some(last) = last.into_iter().find(is_quote) else { return false };
+        let blank = |at: usize| self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+        let first = s.bare.end as usize;
+        first < last && !blank(first - 1) && blank(first + 1) && blank(last - 1) && !blank(last + 1)
     }
 
     /// Ends the string at the quote of `len` bytes at `at`.
@@ -224,6 +245,8 @@ impl Search<'_, '_> {
             (Quote::Double, _) | (_, Some(b'"')) if len == 1 => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
+        let junk = if self.is_two_texts(&s) { JUNK_LEFT_OUT } else { 0 };
+        let s = State { habits: s.habits | junk, ..s };
         self.finish_string(s, at, at + len, len as u8)
     }
 

@@ -134,6 +134,11 @@ impl Search<'_, '_> {
                 return None;
             }
             "undefined" => return self.undefined(s, end),
+            // What was left out has no value.
+            "..." | "…" => {
+                self.fail(Problem::Unreadable, Span::new(at, end));
+                return None;
+            }
             _ => {}
         }
         if kinds.meets(Kinds::NUMBER)
