@@ -222,6 +222,7 @@ fn escaped_end(bytes: &[u8], at: usize) -> Result<usize, usize> {
 }
 
 /// The length of the valid JSON escape at `at`, if there is one.
+#[inline]
 pub(crate) fn escape_len(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),

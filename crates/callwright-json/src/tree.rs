@@ -153,7 +153,18 @@ impl<'a> Value<'a> {
 
     /// The first member of an object with this key.
     pub fn get(self, key: &str) -> Option<Value<'a>> {
-        self.members().find(|(k, _)| k.is_str(key)).map(|(_, value)| value)
+        let object = self.nodes.get(self.at).filter(|node| node.kind == Kind::Object)?;
+        // A request asks for some hundred keys: most are told from it by their length.
+        let quoted = key.len() + 2;
+        let mut at = self.at + 1;
+        while at < object.next as usize {
+            let name = self.nodes.get(at)?;
+            if (name.escaped || name.span.len() == quoted) && self.sibling(at).is_str(key) {
+                return Some(self.sibling(at + 1));
+            }
+            at = self.nodes.get(at + 1)?.next as usize;
+        }
+        None
     }
 
     /// Where the second of two equal keys with different values stands, in any object in this value.
