@@ -165,3 +165,25 @@ fn a_dump_is_shown_on_this_machine_alone() {
     assert_eq!(ask("GET /\nhost: evil.example").status, 403);
     assert_eq!(ask("GET /statistics").status, 404);
 }
+
+#[test]
+fn an_answer_can_be_tried_without_a_store() {
+    let upstream = replay(UPSTREAM);
+    let running = Running::start(GatewayConfig::default(), relay_to(&upstream.base_url()));
+    let first = running.get("/try");
+    assert_eq!(first.status, 200);
+    assert!(first.body.contains("1 call, 3 repairs") && first.body.contains("<del title="), "{}", first.body);
+    let policy = &first.headers["content-security-policy"];
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+
+    let pasted = "answer=%3C%2Ftextarea%3E%3Cscript%3E&tools=%5B%7B%22name%22%3A%22f%22%7D%5D&finish=length";
+    let tried = running.get(&format!("/try?{pasted}")).body;
+    assert!(tried.contains("&lt;/textarea&gt;&lt;script&gt;") && tried.contains("No call"), "{tried}");
+    assert!(!tried.contains("<script>"), "{tried}");
+    // The link on the page is the state of the page.
+    let link = tried.split("href=\"/try?answer=").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(running.get(&format!("/try?answer={}", link.replace("&amp;", "&"))).body, tried);
+
+    // Nobody else's page makes it read.
+    assert_eq!(running.ask("GET /try\nsec-fetch-site: cross-site", "").status, 403);
+}

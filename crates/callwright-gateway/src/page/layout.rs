@@ -1,6 +1,7 @@
 //! What all pages have in common: head, navigation, and the headers that let nothing foreign in.
 
 use axum::response::{IntoResponse, Response};
+use callwright_view::{ICON, STYLE};
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
@@ -13,9 +14,7 @@ use super::visible::visible;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-const ICON: &str = include_str!("icon.svg");
 
 /// Whose pages these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +50,7 @@ pub(crate) fn page(kind: Kind, title: &str, class: &str, main: &Markup) -> Marku
                     a.brand href="/" { "Callwright" }
                     nav aria-label="Pages" {
                         a href="/" { @if kind.is_server() { "Sessions" } @else { "Dump" } }
-                        @if kind.is_server() { a href="/statistics" { "Statistics" } }
+                        @if kind.is_server() { a href="/statistics" { "Statistics" } a href="/try" { "Try it" } }
                     }
                     span.live role="status" {}
                 }
@@ -75,11 +74,6 @@ pub(crate) fn asset(name: &str) -> Option<Response> {
         _ => return None,
     };
     Some((common(kind, "no-cache"), text).into_response())
-}
-
-/// The styles, for a file that stands alone.
-pub(crate) fn style() -> &'static str {
-    STYLE
 }
 
 fn common(kind: &'static str, cache: &'static str) -> [(HeaderName, &'static str); 7] {

@@ -6,11 +6,8 @@
 
 mod layout;
 mod links;
-mod visible;
-mod report;
 mod sessions;
 mod timeline;
-mod spans;
 mod act;
 mod node;
 mod diff;
@@ -26,6 +23,8 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use callwright_store::{Filter, Page, Range, Session, now};
+use callwright_view::try_it::{self, Asked, Place};
+use callwright_view::{report, spans, visible};
 use http::HeaderMap;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use maud::{Markup, html};
@@ -53,6 +52,7 @@ pub(crate) fn routes() -> Router<Api> {
         .route("/session/dump", post(dump))
         .route("/session/share", get(share))
         .route("/statistics", get(statistics))
+        .route("/try", get(try_it))
         .route("/page/{name}", get(asset))
 }
 
@@ -205,6 +205,15 @@ async fn statistics(State(api): State<Api>, RawQuery(query): RawQuery, headers: 
         Ok(answer(page(Kind::Server, "Statistics", "counted", &main)))
     };
     answered(&api, counted.await)
+}
+
+/// Reads what stands in the address. It needs no store, and tells nothing that the address does not.
+async fn try_it(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let tried = api.shared.admission.check_page(&headers).map(|()| {
+        let main = try_it::main(&Asked::of_query(&query.unwrap_or_default()), Place::Server);
+        answer(page(Kind::Server, "Try it", "tried", &main))
+    });
+    answered(&api, tried)
 }
 
 /// A person is told in words what is told to programs in JSON.

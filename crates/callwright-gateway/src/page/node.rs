@@ -2,6 +2,7 @@
 
 use callwright::value::Value;
 use callwright_store::{Filter, Node, NodeKind, Session};
+use callwright_view::answer::{accepted, answer, coerced, refused, violated};
 use maud::{Markup, html};
 
 use super::act::act;
@@ -10,7 +11,7 @@ use super::diff;
 use super::layout::{duration, time};
 use super::links;
 use super::report::{declares_tools, definition, list, number, pretty, pretty_text, span, text};
-use super::spans::{Marks, is_native, is_unsure, marked};
+use super::spans::{Marks, is_native, marked};
 use super::timeline::badge;
 use super::visible::visible;
 use super::what_if::{self, Conditions};
@@ -149,131 +150,6 @@ fn raw(payload: &Value) -> Markup {
             (answer(choice, choice.get("report").unwrap_or(&Value::Null)))
         }
         @if list(payload, "choices").next().is_none() { p.empty { "No answer came." } }
-    }
-}
-
-/// An answer with what `report` says of it.
-pub(crate) fn answer(choice: &Value, report: &Value) -> Markup {
-    let raw = text(choice, "raw");
-    let marks = Marks::of(report, raw);
-    html! {
-        @if !raw.is_empty() { pre.raw { (marked(raw, &marks)) } }
-        @for (n, native) in (1u64..).zip(list(choice, "native")) {
-            p.label { "Native call " (n) ": " code { (visible(text(native, "name"))) } }
-            pre.raw { (marked(text(native, "arguments"), &Marks::of_native(report, n))) }
-        }
-        @if !marks.is_empty() {
-            p.legend {
-                span.found { "a call" } " " span.found.unsure { "unsure" } " " span.found.refused { "refused" } " "
-                span.found.shown { "shown" } " " del { "struck" } " " ins { "put in" }
-                " " span.caret {} " first error"
-            }
-        }
-        ul.verdicts {
-            @for call in list(report, "calls") { li { (accepted(call)) } }
-            @for refusal in list(report, "refusals") { li { (refused(refusal)) } }
-            @for shown in list(report, "shown") { li { (shown_call(shown)) } }
-        }
-        @if list(report, "calls").chain(list(report, "refusals")).next().is_none() { p.empty { "No call in this text." } }
-        @if !text(choice, "finish_reason").is_empty() {
-            p.label { "finish_reason " code { (visible(text(choice, "finish_reason"))) } }
-        }
-    }
-}
-
-fn accepted(call: &Value) -> Markup {
-    html! {
-        p {
-            span.badge.right { "call " (number(call, "number")) } " " code { (visible(text(call, "name"))) }
-            span.fact { (visible(text(call, "dialect"))) " · " (visible(text(call, "class"))) }
-            @if call.get("open_end").and_then(Value::as_bool) == Some(true) { span.fact { "its end is open" } }
-            @if is_unsure(call) { span.fact { "unsure: it may be shown rather than made" } }
-        }
-        (edits(call))
-    }
-}
-
-/// A call that is a part of the text, and why.
-fn shown_call(shown: &Value) -> Markup {
-    html! {
-        p {
-            span.badge { "shown" } " " code { (visible(text(shown, "name"))) }
-            span.fact { (visible(text(shown, "dialect"))) } " " (visible(text(shown, "message")))
-        }
-    }
-}
-
-/// What was done to a call.
-fn edits(call: &Value) -> Markup {
-    html! {
-        ul.edits {
-            @for repair in list(call, "repairs") {
-                li {
-                    code { (visible(text(repair, "kind"))) }
-                    @if let Some(at) = span(repair.get("at")) { span.fact { "bytes " (at.start) ".." (at.end) } }
-                    @if !text(repair, "before").is_empty() { " " del { (visible(text(repair, "before"))) } }
-                    @if !text(repair, "put").is_empty() { " " ins { (visible(text(repair, "put"))) } }
-                }
-            }
-            @for coercion in list(call, "coercions") { li { (coerced(coercion)) } }
-            @if !text(call, "renamed_from").is_empty() {
-                li { "written as " code { (visible(text(call, "renamed_from"))) } }
-            }
-        }
-    }
-}
-
-fn coerced(coercion: &Value) -> Markup {
-    html! {
-        code { (visible(text(coercion, "pointer"))) } " "
-        del { (visible(text(coercion, "from"))) } " " ins { (visible(text(coercion, "to"))) }
-    }
-}
-
-/// Why a call was refused, and what could be done.
-fn refused(refusal: &Value) -> Markup {
-    let place = refusal.get("position").filter(|place| place.is_object());
-    let is_ambiguous = list(refusal, "readings").next().is_some();
-    html! {
-        p {
-            span.badge.refused { (visible(text(refusal, "code"))) }
-            @if !text(refusal, "name").is_empty() { " " code { (visible(text(refusal, "name"))) } }
-            " " (visible(text(refusal, "message")))
-            @if let Some(place) = place {
-                span.fact { "line " (number(place, "line")) ", column " (number(place, "column")) }
-            }
-        }
-        @for hint in list(refusal, "hints").filter_map(Value::as_str) { p.hint { (visible(hint)) } }
-        @if is_ambiguous {
-            div.readings {
-                @for (n, reading) in (1u64..).zip(list(refusal, "readings").filter_map(Value::as_str)) {
-                    figure { figcaption { "Reading " (n) } pre { (visible(reading)) } }
-                }
-            }
-        }
-        (violated(refusal))
-    }
-}
-
-fn violated(refusal: &Value) -> Markup {
-    html! {
-        @if list(refusal, "violations").next().is_some() {
-            div.scroll {
-                table {
-                    thead { tr { th { "Path" } th { "Keyword" } th { "What is wrong" } } }
-                    tbody {
-                        @for violation in list(refusal, "violations") {
-                            @let pointer = text(violation, "pointer");
-                            tr {
-                                td { code { (visible(if pointer.is_empty() { "(all)" } else { pointer })) } }
-                                td { code { (visible(text(violation, "keyword"))) } }
-                                td { (visible(text(violation, "message"))) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 

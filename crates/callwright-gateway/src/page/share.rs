@@ -3,10 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use callwright_store::Session;
+use callwright_view::STYLE;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::layout::{style, time};
+use super::layout::time;
 use super::node::{Opened, whole};
 use super::sessions::outcome;
 use super::visible::visible;
@@ -14,7 +15,7 @@ use super::visible::visible;
 /// The file. Bodies are taken from the session.
 pub(crate) fn file(session: &Session) -> String {
     let summary = &session.summary;
-    let digest: [u8; 32] = Sha256::digest(style().as_bytes()).into();
+    let digest: [u8; 32] = Sha256::digest(STYLE.as_bytes()).into();
     // Nothing but this very style sheet is taken, wherever the file is opened.
     let policy =
         format!("default-src 'none'; style-src 'sha256-{}'; base-uri 'none'", STANDARD.encode(digest));
@@ -27,7 +28,7 @@ pub(crate) fn file(session: &Session) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (visible(&summary.title)) " · Callwright" }
-                style { (PreEscaped(style())) }
+                style { (PreEscaped(STYLE)) }
             }
             body.alone {
                 main {

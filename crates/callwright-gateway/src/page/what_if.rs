@@ -4,10 +4,12 @@ use callwright::Policy;
 use callwright::value::Value;
 use callwright_relay::WhatIf;
 use callwright_store::Filter;
+use callwright_view::answer::answer;
+use callwright_view::try_it::{POLICIES, REASONS, choice};
 use maud::{Markup, html};
 
 use super::links;
-use super::node::{Opened, answer};
+use super::node::Opened;
 use super::report::{list, text};
 use super::spans::is_unsure;
 use super::visible::visible;
@@ -19,9 +21,6 @@ pub(crate) struct Conditions {
     pub(crate) finish_reason: Option<String>,
     pub(crate) dialect: Option<String>,
 }
-
-const POLICIES: [Policy; 4] = [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict];
-const REASONS: [&str; 4] = ["stop", "length", "tool_calls", "content_filter"];
 
 /// The form, and what would have become of each choice.
 pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, conditions: &Conditions) -> Markup {
@@ -86,15 +85,4 @@ fn gist(report: &Value) -> String {
     let shown = list(report, "shown").map(|shown| format!("shown: {}", text(shown, "by")));
     let all: Vec<String> = accepted.chain(refused).chain(shown).collect();
     if all.is_empty() { String::from("no call") } else { all.join(", ") }
-}
-
-fn choice(name: &str, none: &str, options: &[&str], chosen: Option<&str>) -> Markup {
-    html! {
-        select name=(name) {
-            option value="" { (none) }
-            @for option in options.iter().filter(|option| **option != none) {
-                option value=(option) selected[chosen == Some(option)] { (option) }
-            }
-        }
-    }
 }

@@ -5,46 +5,46 @@ use std::ops::Range;
 use callwright::value::Value;
 
 /// A member that is a text.
-pub(crate) fn text<'v>(value: &'v Value, member: &str) -> &'v str {
+pub fn text<'v>(value: &'v Value, member: &str) -> &'v str {
     value.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The elements of a member that is a list.
-pub(crate) fn list<'v>(value: &'v Value, member: &str) -> impl Iterator<Item = &'v Value> + use<'v> {
+pub fn list<'v>(value: &'v Value, member: &str) -> impl Iterator<Item = &'v Value> + use<'v> {
     value.get(member).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// A member that is a number.
-pub(crate) fn number(value: &Value, member: &str) -> u64 {
+pub fn number(value: &Value, member: &str) -> u64 {
     value.get(member).and_then(Value::as_u64).unwrap_or_default()
 }
 
 /// `[3, 7]` → `3..7`
-pub(crate) fn span(value: Option<&Value>) -> Option<Range<usize>> {
+pub fn span(value: Option<&Value>) -> Option<Range<usize>> {
     let [start, end] = value?.as_array()?.as_slice() else { return None };
     let (start, end) = (start.as_u64()? as usize, end.as_u64()? as usize);
     (start <= end).then_some(start..end)
 }
 
 /// A value as people read it, one member per line; numbers keep their digits.
-pub(crate) fn pretty(value: &Value) -> String {
+pub fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
 /// The same for a text, which stays as it is where it is no JSON.
-pub(crate) fn pretty_text(json: &str) -> String {
+pub fn pretty_text(json: &str) -> String {
     serde_json::from_str::<Value>(json).map_or_else(|_| json.to_owned(), |value| pretty(&value))
 }
 
 /// The definition of the tool `name` in a request.
-pub(crate) fn definition(request: &Value, name: &str) -> Option<Value> {
+pub fn definition(request: &Value, name: &str) -> Option<Value> {
     let tools = list(request, "tools").chain(list(request, "functions"));
     let mut functions = tools.map(|tool| tool.get("function").unwrap_or(tool));
     functions.find(|function| text(function, "name") == name).cloned()
 }
 
 /// Does a request declare tools?
-pub(crate) fn declares_tools(request: &str) -> bool {
+pub fn declares_tools(request: &str) -> bool {
     let parsed: Result<Value, _> = serde_json::from_str(request);
     parsed.is_ok_and(|request| list(&request, "tools").chain(list(&request, "functions")).next().is_some())
 }

@@ -9,22 +9,26 @@ use std::ops::Range;
 use callwright::value::Value;
 use maud::{Markup, html};
 
-use super::report::{list, number, span, text};
-use super::visible::visible;
+use crate::report::{list, number, span, text};
+use crate::visible::visible;
 
 /// A call that was found in the text.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub(crate) at: Range<usize>,
-    pub(crate) became: Became,
+pub struct Found {
+    /// Where it stands, in bytes of the text.
+    pub at: Range<usize>,
+    /// What became of it.
+    pub became: Became,
 }
 
 /// What became of a call that was found, with its number.
 #[derive(Clone, Debug)]
-pub(crate) enum Became {
+pub enum Became {
+    /// It is made.
     Accepted(u64),
     /// It may be shown as well as made.
     Unsure(u64),
+    /// It is refused.
     Refused(u64),
     /// It is only shown, and this shows it.
     Shown(String),
@@ -52,25 +56,29 @@ impl Became {
 
 /// Bytes that were struck, and what was put in their place.
 #[derive(Clone, Debug)]
-pub(crate) struct Edit {
-    pub(crate) at: Range<usize>,
-    pub(crate) put: String,
+pub struct Edit {
+    /// Where they stand, in bytes of the text.
+    pub at: Range<usize>,
+    /// What was put in their place.
+    pub put: String,
     /// What was mended, and how much that takes for granted.
-    pub(crate) why: String,
+    pub why: String,
 }
 
 /// Everything that is shown in one text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Marks {
-    pub(crate) found: Vec<Found>,
-    pub(crate) edits: Vec<Edit>,
+pub struct Marks {
+    /// Calls.
+    pub found: Vec<Found>,
+    /// Repairs.
+    pub edits: Vec<Edit>,
     /// Where errors begin.
-    pub(crate) carets: Vec<(usize, String)>,
+    pub carets: Vec<(usize, String)>,
 }
 
 impl Marks {
     /// What `report` says of the text of an answer; native calls have texts of their own.
-    pub(crate) fn of(report: &Value, raw: &str) -> Marks {
+    pub fn of(report: &Value, raw: &str) -> Marks {
         let mut marks = Marks::default();
         for call in list(report, "calls").filter(|call| !is_native(call)) {
             let became = if is_unsure(call) { Became::Unsure } else { Became::Accepted };
@@ -95,7 +103,7 @@ impl Marks {
     }
 
     /// What `report` says of the argument text of its native call `number`, which is counted from 1.
-    pub(crate) fn of_native(report: &Value, number: u64) -> Marks {
+    pub fn of_native(report: &Value, number: u64) -> Marks {
         let is_it = |call: &&Value| call.get("number").and_then(Value::as_u64) == Some(number);
         let mut marks = Marks::default();
         for call in list(report, "calls").filter(is_it) {
@@ -109,7 +117,7 @@ impl Marks {
     }
 
     /// The same edits in a part of the text.
-    pub(crate) fn moved(&self, to: &Range<usize>) -> Marks {
+    pub fn moved(&self, to: &Range<usize>) -> Marks {
         let moved = |edit: &Edit| {
             let at = edit.at.start.checked_sub(to.start)?..edit.at.end.checked_sub(to.start)?;
             Some(Edit { at, ..edit.clone() })
@@ -117,16 +125,19 @@ impl Marks {
         Marks { edits: self.edits.iter().filter_map(moved).collect(), ..Marks::default() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Is there nothing to be shown?
+    pub fn is_empty(&self) -> bool {
         self.found.is_empty() && self.edits.is_empty() && self.carets.is_empty()
     }
 }
 
-pub(crate) fn is_native(call: &Value) -> bool {
+/// Did this call of a report come natively?
+pub fn is_native(call: &Value) -> bool {
     text(call, "dialect") == "native"
 }
 
-pub(crate) fn is_unsure(call: &Value) -> bool {
+/// May this call of a report be shown rather than made?
+pub fn is_unsure(call: &Value) -> bool {
     call.get("unsure").and_then(Value::as_bool) == Some(true)
 }
 
@@ -154,7 +165,7 @@ enum Shown<'m> {
 }
 
 /// The text with its marks.
-pub(crate) fn marked(raw: &str, marks: &Marks) -> Markup {
+pub fn marked(raw: &str, marks: &Marks) -> Markup {
     html! {
         @for Piece { shown, found } in pieces(raw, marks) {
             @let piece = html! {
@@ -221,7 +232,7 @@ fn pieces<'m>(raw: &'m str, marks: &'m Marks) -> Vec<Piece<'m>> {
 }
 
 /// The text after its edits.
-pub(crate) fn mended(raw: &str, marks: &Marks, within: Range<usize>) -> String {
+pub fn mended(raw: &str, marks: &Marks, within: Range<usize>) -> String {
     let mut edits: Vec<&Edit> = marks.edits.iter().collect();
     edits.sort_by_key(|edit| edit.at.start);
     let (mut out, mut done) = (String::new(), within.start);
