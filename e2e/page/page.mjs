@@ -3,6 +3,9 @@
 import { chromium } from 'playwright-core';
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const [line] = await new Promise((resolve) => createInterface({ input: process.stdin }).once('line', (...l) => resolve(l)));
@@ -380,6 +383,78 @@ for (const hostile of task.hostile) {
     same('shared', await shared.evaluate(() => [globalThis.ran ?? 0, document.scripts.length, document.images.length]), [0, 0, 0]);
     await shared.context().close();
   });
+}
+
+// The page to try it: from the gateway, without a script; and as files, with WebAssembly. Both show the same.
+async function tried(base, same, holds, shots) {
+  const own = await open();
+  await own.goto(base);
+  same('first', await own.locator('#read h2').textContent(), '1 call, 3 repairs');
+  same('struck', await own.locator('#read pre.raw').first().locator('del').allTextContents(), ['"', '"', ',']);
+  await own.getByRole('link', { name: 'A call cut short' }).click();
+  await own.locator('#read .badge', { hasText: 'truncated' }).waitFor();
+  same('ending', await own.locator('select[name=finish]').inputValue(), 'length');
+  holds('feedback', await own.locator('#read').textContent(), 'What the model is told');
+  await own.getByRole('link', { name: 'Quotes in code' }).click();
+  await own.locator('#read h2', { hasText: '1 call' }).waitFor();
+  await own.selectOption('select[name=policy]', 'strict');
+  await own.getByRole('button', { name: 'Read' }).click();
+  await own.locator('#read h2', { hasText: '1 refused' }).waitFor();
+  // A link opens just what is seen, elsewhere.
+  const link = await own.locator('#link').getAttribute('href');
+  const other = await open({ viewport: { width: 400, height: 800 }, colorScheme: 'dark' });
+  await other.goto(new URL(link, base).href);
+  await other.locator('#read h2').waitFor();
+  same('read', await other.locator('#read').innerHTML(), await own.locator('#read').innerHTML());
+  same('policy', await other.locator('select[name=policy]').inputValue(), 'strict');
+  same('too wide by', await isWide(other), 0);
+  await shot(other, `${shots}-narrow-dark`);
+  await other.context().close();
+  const texts = new Set(task.hostile.map((one) => one.text ?? JSON.stringify(one.tool_calls)));
+  for (const text of [...texts].map((one) => one.replaceAll('RAN', 'globalThis.ran=1'))) {
+    await own.fill('textarea[name=answer]', text);
+    await own.fill('textarea[name=tools]', `[{"name": "run_code", "description": ${JSON.stringify(text)}}]`);
+    const before = own.url();
+    await own.getByRole('button', { name: 'Read' }).click();
+    await own.waitForURL((url) => url.href !== before);
+    await own.locator('#read').waitFor();
+    same('hostile', await own.evaluate(() => [globalThis.ran ?? 0, document.scripts.length, document.querySelectorAll('img, iframe, object, embed, base').length]), [0, 1, 0]);
+  }
+  await own.goto(base);
+  await own.locator('#read h2').waitFor();
+  await shot(own, `${shots}-wide-light`);
+  // The gateway's own script puts buttons in.
+  const markup = await own.locator('#read').evaluate((read) => {
+    for (const button of read.querySelectorAll('.copy')) button.remove();
+    return read.innerHTML;
+  });
+  await own.context().close();
+  return markup;
+}
+
+let served;
+await look('try', async (same, holds) => {
+  const still = await open({ javaScriptEnabled: false });
+  await still.goto(`${task.url}/try`);
+  await still.getByRole('link', { name: 'A tool that does not exist' }).click();
+  holds('without a script', await still.locator('#read').textContent(), 'unknown');
+  await still.context().close();
+  served = await tried(`${task.url}/try`, same, holds, 'try');
+});
+
+if (existsSync(task.site)) {
+  const kinds = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.svg': 'image/svg+xml', '.wasm': 'application/wasm' };
+  const files = createServer(async (request, response) => {
+    const path = new URL(request.url, 'http://localhost').pathname.replace(/\/$/, '/index.html');
+    const body = await readFile(join(task.site, path)).catch(() => undefined);
+    response.writeHead(body ? 200 : 404, { 'content-type': kinds[extname(path)] ?? 'text/plain' }).end(body);
+  });
+  await new Promise((resolve) => files.listen(0, '127.0.0.1', resolve));
+  await look('site', async (same, holds) => {
+    const markup = await tried(`http://127.0.0.1:${files.address().port}/`, same, holds, 'site');
+    same('the same page', markup, served);
+  });
+  files.close();
 }
 
 await browser.close();

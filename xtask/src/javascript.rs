@@ -19,6 +19,9 @@ struct Module {
     bounds: Option<(u64, u64)>,
 }
 
+/// The one of the site.
+const SITE: Module = Module { name: "try", features: &["--features", "view"], bounds: None };
+
 const MODULES: [Module; 2] = [
     Module { name: "callwright", features: &[], bounds: Some((1_500_000, 520_000)) },
     // All of JSON Schema takes what it takes.
@@ -62,7 +65,7 @@ impl JavaScript {
         }
         fs::create_dir_all(package.join("load"))?;
         for module in MODULES {
-            if !self.module(&module)? {
+            if !self.module(&module, &package)? {
                 return Ok(false);
             }
         }
@@ -81,7 +84,26 @@ impl JavaScript {
         Ok(true)
     }
 
-    fn module(&self, module: &Module) -> Result<bool> {
+    /// Builds the page to try it as a folder of files.
+    pub(crate) fn site(&self) -> Result<bool> {
+        let folder = site(&self.root);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        if !self.module(&SITE, &folder)? {
+            return Ok(false);
+        }
+        fs::copy(self.root.join("js/site/try.js"), folder.join("try.js"))?;
+        let mut write = cargo(&self.root);
+        write
+            .args(["run", "--quiet", "--package", "callwright-view", "--example", "site", "--"])
+            .arg(&folder);
+        Ok(step::run(&mut write)?.ok)
+    }
+
+    /// Builds a file of WebAssembly into the folder `wasm` of `to`.
+    fn module(&self, module: &Module, to: &Path) -> Result<bool> {
         // Artifacts of two compilers do not stand in one folder.
         let target = self.root.join("target/wasm");
         let mut build = cargo(&self.root);
@@ -109,7 +131,7 @@ impl JavaScript {
         }
         let mut bindgen = program(&self.root, &self.bindgen);
         bindgen.arg(target.join(TARGET).join("wasm/callwright_wasm.wasm"));
-        Ok(step::run(bindgen.arg(self.package().join("wasm")).arg(module.name))?.ok)
+        Ok(step::run(bindgen.arg(to.join("wasm")).arg(module.name))?.ok)
     }
 
     /// Holds the files to their bounds, and says how large they are.
@@ -207,6 +229,22 @@ pub(crate) fn npm() -> Result<()> {
     let mut pack = program(&javascript.package(), Path::new("npm"));
     pack.args(["pack", "--pack-destination"]).arg(root.join("target/npm"));
     ensure!(step::run(&mut pack)?.ok, "the package was not packed");
+    Ok(())
+}
+
+/// Where the page to try it is put together.
+pub(crate) fn site(root: &Path) -> PathBuf {
+    root.join("target/site")
+}
+
+/// Builds the page to try it.
+///
+/// # Errors
+/// When something cannot be built.
+pub(crate) fn build_site() -> Result<()> {
+    let root = root()?;
+    ensure!(JavaScript::open(&root)?.site()?, "the site was not built");
+    println!("{}", site(&root).display());
     Ok(())
 }
 

@@ -28,6 +28,10 @@ const LAYERS: &[Layer] = &[
         name: "callwright-store",
         never: &["callwright-relay", "callwright-gateway", "callwright-agent", "axum"],
     },
+    Layer {
+        name: "callwright-view",
+        never: &["callwright-relay", "callwright-store", "callwright-gateway", "callwright-agent", "axum", "tokio"],
+    },
     Layer { name: "callwright-gateway", never: &["callwright-agent", "callwright-replay"] },
     // Of the engine it knows how values are held, and nothing else.
     Layer { name: "callwright-replay", never: &["callwright-relay", "callwright-gateway", "axum"] },

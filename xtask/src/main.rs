@@ -1,4 +1,4 @@
-//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | documented | reference | e2e | score DIR | bench gateway | bench store`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | documented | reference | e2e | score DIR | bench gateway | bench store`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
@@ -30,6 +30,7 @@ usage: cargo xtask tidy         the layer table, the house rules, and the words 
        cargo xtask javascript   of these, what is in JavaScript (needs Node 20 with npm, and a standard library for
                                 WebAssembly: rustup's, or Debian's, which it fetches)
        cargo xtask npm          the npm package, in target/npm
+       cargo xtask site         the page to try it as a folder of files, in target/site
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask reference    write docs/reference.md and docs/callwright.schema.json anew
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         ["wheel"] => python::wheel(),
         ["javascript"] => suite::javascript(),
         ["npm"] => javascript::npm(),
+        ["site"] => javascript::build_site(),
         ["documented"] => suite::documented(),
         ["reference"] => reference(),
         ["documented", documented::HERE] => documented::run_here(false),

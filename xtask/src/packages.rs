@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::step::{self, cargo};
 
 /// What is published; each needs some of those before it.
-const PUBLISHED: [&str; 10] = [
+const PUBLISHED: [&str; 11] = [
     "callwright-json",
     "callwright",
     "callwright-macros",
@@ -17,6 +17,7 @@ const PUBLISHED: [&str; 10] = [
     "callwright-replay",
     "callwright-store",
     "callwright-relay",
+    "callwright-view",
     "callwright-gateway",
     "callwright-agent",
     "callwright-cli",

@@ -215,7 +215,7 @@ pub fn main(asked: &Asked, place: Place) -> Markup {
                     }
                 }
                 form #asked method="get" action="/try" { (fields(asked)) }
-                p { a href=(place.address(&asked.query())) { "A link to just this" } }
+                p { a #link href=(place.address(&asked.query())) { "A link to just this" } }
             }
             section #read.read aria-live="polite" aria-label="What becomes of it" {
                 @match asked.read() {

@@ -11,3 +11,5 @@ pub mod options;
 pub mod heal;
 mod outcome;
 mod scanner;
+#[cfg(feature = "view")]
+pub mod view;

@@ -98,6 +98,9 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<
         suite.leave_out(readme::README, "the Python clients are not installed");
     }
     if is_page && bench.installed.add_page(suite)? {
+        if !crate::javascript::site(root).is_dir() {
+            suite.leave_out("page/site", "it is not built: cargo xtask site");
+        }
         suite.tests("end to end: the page", || page::look(root, &bench.installed));
     } else if is_page {
         suite.leave_out(page::PAGE, "there is no browser, or nothing to drive it");
