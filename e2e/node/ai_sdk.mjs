@@ -1,8 +1,16 @@
-// The Vercel AI SDK over `@ai-sdk/openai-compatible`: `generateText` and `streamText` with `stopWhen`.
+// The Vercel AI SDK: `generateText` and `streamText` with `stopWhen`. The argument says over which of its packages.
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
 import { serve } from './tasks.mjs';
 import { TOOLS } from './tools.mjs';
+
+const PROVIDERS = {
+  chat: (settings) => createOpenAICompatible({ name: 'upstream', ...settings }).chatModel,
+  messages: createAnthropic,
+  responses: (settings) => createOpenAI(settings).responses,
+};
 
 function declared(name) {
   const { description, parameters, execute } = TOOLS[name];
@@ -35,9 +43,9 @@ function read(part, report) {
 }
 
 await serve(async (task, report) => {
-  const provider = createOpenAICompatible({ name: 'upstream', baseURL: task.base_url, apiKey: 'none' });
+  const provider = PROVIDERS[process.argv[2]]({ baseURL: task.base_url, apiKey: 'none' });
   const request = {
-    model: provider.chatModel(task.model),
+    model: provider(task.model),
     prompt: task.ask,
     tools: Object.fromEntries(task.tools.map(declared)),
     stopWhen: stepCountIs(task.turns),
@@ -47,7 +55,8 @@ await serve(async (task, report) => {
   };
   for (const step of await steps(request, task.stream, report)) {
     step.content.forEach((part) => read(part, report));
-    report.finish.push(step.rawFinishReason);
+    // How the scenarios call why a turn ended.
+    report.finish.push(step.finishReason.replace('-', '_'));
     report.text = step.text;
   }
 });

@@ -2,7 +2,7 @@
 import OpenAI from 'openai';
 import { z } from 'zod';
 import { serve } from './tasks.mjs';
-import { TOOLS } from './tools.mjs';
+import { TOOLS, parsed } from './tools.mjs';
 
 function runnable(name, report) {
   const { description, parameters, execute } = TOOLS[name];
@@ -16,15 +16,6 @@ function runnable(name, report) {
   };
   const schema = z.toJSONSchema(parameters);
   return { type: 'function', function: { name, description, parameters: schema, parse, function: execute } };
-}
-
-/** What the client holds to be the arguments: null where the text is not JSON. */
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 await serve(async (task, report) => {

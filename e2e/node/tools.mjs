@@ -18,3 +18,27 @@ export const TOOLS = {
     execute: ({ text }) => text,
   },
 };
+
+/** What a client holds to be the arguments: null where the text is not JSON. */
+export function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Runs one call {id, name, arguments}, and returns what goes back to the model. */
+export function answered(call, report) {
+  report.calls.push(call);
+  let content;
+  try {
+    const { parameters, execute } = TOOLS[call.name];
+    content = execute(parameters.parse(call.arguments));
+  } catch (error) {
+    content = `error: ${error}`;
+    report.errors.push(`${call.name}(${JSON.stringify(call.arguments)}): ${error}`);
+  }
+  report.results.push({ id: call.id, content });
+  return content;
+}

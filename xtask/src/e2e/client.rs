@@ -20,14 +20,24 @@ pub(crate) enum ClientName {
     OpenaiPython,
     /// The package `openai` of Node.
     OpenaiNode,
-    /// The Vercel AI SDK.
+    /// The Vercel AI SDK, over its package for all that is like OpenAI's.
     AiSdk,
     /// LangChain's agent.
     Langchain,
-    /// The package `anthropic` of Python: it speaks messages.
+    /// The package `anthropic` of Python.
     AnthropicPython,
-    /// The package `openai` of Python once more: it speaks responses.
+    /// The package `@anthropic-ai/sdk` of Node.
+    AnthropicNode,
+    /// The Vercel AI SDK, over its package for Anthropic.
+    AiSdkAnthropic,
+    /// The package `openai` of Python once more, by responses.
     ResponsesPython,
+    /// The package `openai` of Node once more, by responses.
+    ResponsesNode,
+    /// The Vercel AI SDK, over its package for OpenAI.
+    AiSdkOpenai,
+    /// OpenAI's Agents SDK.
+    AgentsSdk,
     /// Not a client of its own: asks the questions of the measured run, with the package `openai` of Python.
     #[serde(skip)]
     Questions,
@@ -40,46 +50,78 @@ pub(crate) enum Platform {
     Node,
 }
 
-impl ClientName {
-    /// The clients of a scenario that names none: they speak chat completions, as all upstreams do.
-    pub(crate) const ALL: [ClientName; 4] =
-        [ClientName::OpenaiPython, ClientName::OpenaiNode, ClientName::AiSdk, ClientName::Langchain];
+/// The API that a client speaks. An upstream speaks chat completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Api {
+    Chat,
+    Messages,
+    Responses,
+}
 
-    pub(crate) fn platform(self) -> Platform {
-        match self {
-            ClientName::OpenaiPython
-            | ClientName::Langchain
-            | ClientName::AnthropicPython
-            | ClientName::ResponsesPython
-            | ClientName::Questions => Platform::Python,
-            ClientName::OpenaiNode | ClientName::AiSdk => Platform::Node,
-        }
+/// How a client is called and run.
+struct Way {
+    name: &'static str,
+    platform: Platform,
+    api: Api,
+    /// The script, and what it is told.
+    command: &'static [&'static str],
+}
+
+impl ClientName {
+    /// All that a scenario can name.
+    pub(crate) const ALL: [ClientName; 11] = [
+        ClientName::OpenaiPython,
+        ClientName::OpenaiNode,
+        ClientName::AiSdk,
+        ClientName::Langchain,
+        ClientName::AnthropicPython,
+        ClientName::AnthropicNode,
+        ClientName::AiSdkAnthropic,
+        ClientName::ResponsesPython,
+        ClientName::ResponsesNode,
+        ClientName::AiSdkOpenai,
+        ClientName::AgentsSdk,
+    ];
+
+    /// Does it speak what an upstream does?
+    pub(crate) fn speaks_chat(self) -> bool {
+        self.way().api == Api::Chat
     }
 
-    fn script(self) -> &'static str {
+    pub(crate) fn platform(self) -> Platform {
+        self.way().platform
+    }
+
+    fn way(self) -> Way {
+        let way = |name, platform, api, command| Way { name, platform, api, command };
+        let python = |name, api, command| way(name, Platform::Python, api, command);
+        let node = |name, api, command| way(name, Platform::Node, api, command);
         match self {
-            ClientName::OpenaiPython => "openai_client.py",
-            ClientName::OpenaiNode => "openai_client.mjs",
-            ClientName::AiSdk => "ai_sdk.mjs",
-            ClientName::Langchain => "langchain_agent.py",
-            ClientName::AnthropicPython => "anthropic_client.py",
-            ClientName::ResponsesPython => "responses_client.py",
-            ClientName::Questions => "questions.py",
+            ClientName::OpenaiPython => python("openai-python", Api::Chat, &["openai_client.py"]),
+            ClientName::OpenaiNode => node("openai-node", Api::Chat, &["openai_client.mjs"]),
+            ClientName::AiSdk => node("ai-sdk", Api::Chat, &["ai_sdk.mjs", "chat"]),
+            ClientName::Langchain => python("langchain", Api::Chat, &["langchain_agent.py"]),
+            ClientName::AnthropicPython => {
+                python("anthropic-python", Api::Messages, &["anthropic_client.py"])
+            }
+            ClientName::AnthropicNode => node("anthropic-node", Api::Messages, &["anthropic_client.mjs"]),
+            ClientName::AiSdkAnthropic => {
+                node("ai-sdk-anthropic", Api::Messages, &["ai_sdk.mjs", "messages"])
+            }
+            ClientName::ResponsesPython => {
+                python("responses-python", Api::Responses, &["responses_client.py"])
+            }
+            ClientName::ResponsesNode => node("responses-node", Api::Responses, &["responses_client.mjs"]),
+            ClientName::AiSdkOpenai => node("ai-sdk-openai", Api::Responses, &["ai_sdk.mjs", "responses"]),
+            ClientName::AgentsSdk => python("agents-sdk", Api::Responses, &["agents_sdk.py"]),
+            ClientName::Questions => python("questions", Api::Chat, &["questions.py"]),
         }
     }
 }
 
 impl fmt::Display for ClientName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ClientName::OpenaiPython => "openai-python",
-            ClientName::OpenaiNode => "openai-node",
-            ClientName::AiSdk => "ai-sdk",
-            ClientName::Langchain => "langchain",
-            ClientName::AnthropicPython => "anthropic-python",
-            ClientName::ResponsesPython => "responses-python",
-            ClientName::Questions => "questions",
-        })
+        f.write_str(self.way().name)
     }
 }
 
@@ -140,10 +182,13 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(name: ClientName, installed: &Installed) -> Result<Client> {
-        let command = match name.platform() {
-            Platform::Python => installed.python_script(name.script())?,
-            Platform::Node => installed.node_script(name.script())?,
+        let way = name.way();
+        let (script, told) = way.command.split_first().context("a client has a script")?;
+        let mut command = match way.platform {
+            Platform::Python => installed.python_script(script)?,
+            Platform::Node => installed.node_script(script)?,
         };
+        command.args(told);
         Ok(Client { name, command, log: installed.log(&name.to_string()), process: None })
     }
 

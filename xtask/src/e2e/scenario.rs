@@ -69,19 +69,15 @@ pub(crate) enum Upstream {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
     pub(crate) through: Through,
-    /// All where none is named.
-    #[serde(default = "all_clients")]
-    pub(crate) clients: Vec<ClientName>,
+    /// Where none is named, all that speak what there is to speak to.
+    #[serde(default)]
+    clients: Vec<ClientName>,
     /// Both where none is named.
     #[serde(default = "both_modes")]
     pub(crate) modes: Vec<Mode>,
     /// A control: without the gateway the expectation must *not* be met. It shows that meeting it takes something.
     #[serde(default)]
     pub(crate) fails: bool,
-}
-
-fn all_clients() -> Vec<ClientName> {
-    ClientName::ALL.to_vec()
 }
 
 fn both_modes() -> Vec<Mode> {
@@ -142,13 +138,23 @@ impl Scenario {
     pub(crate) fn cells(&self, only: &str) -> Vec<Cell<'_>> {
         let mut cells = Vec::new();
         for run in &self.runs {
-            for client in run.clients.iter().copied() {
+            for client in run.clients() {
                 let modes = run.modes.iter().copied();
                 cells.extend(modes.map(|mode| Cell { scenario: self, run, client, mode }));
             }
         }
         cells.retain(|cell| cell.to_string().contains(only));
         cells
+    }
+}
+
+impl Run {
+    fn clients(&self) -> Vec<ClientName> {
+        let speaks = |client: &ClientName| self.through == Through::Gateway || client.speaks_chat();
+        match self.clients.is_empty() {
+            true => ClientName::ALL.into_iter().filter(speaks).collect(),
+            false => self.clients.clone(),
+        }
     }
 }
 
