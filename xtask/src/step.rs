@@ -41,6 +41,28 @@ pub(crate) fn program(root: &Path, program: &Path) -> Command {
     command
 }
 
+/// The last argument of a process that runs inside a network of its own, or where everybody is. See [`alone()`].
+pub(crate) const ALONE: &str = "--alone";
+/// See [`ALONE`].
+pub(crate) const HERE: &str = "--here";
+
+/// This program with other arguments, in a network without anything but loopback; where the system does not let us, in the
+/// one that everybody is in, as its last argument says.
+pub(crate) fn alone(args: &[&str]) -> Result<Command> {
+    const LOOPBACK: &str = "ip link set lo up";
+    let own = std::env::current_exe()?;
+    let can = Command::new("unshare").args(["-rn", "sh", "-c", LOOPBACK]).stderr(Stdio::null()).status();
+    if !can.is_ok_and(|status| status.success()) {
+        let mut command = Command::new(own);
+        command.args(args).arg(HERE);
+        return Ok(command);
+    }
+    let mut command = Command::new("unshare");
+    command.args(["-rn", "sh", "-c", &format!("{LOOPBACK} && exec \"$0\" \"$@\"")]).arg(own);
+    command.args(args).arg(ALONE);
+    Ok(command)
+}
+
 /// Runs `command` to its end.
 ///
 /// # Errors

@@ -21,11 +21,6 @@ use crate::root;
 use crate::step::{self, Tally};
 use block::{Block, Step, Way};
 
-/// The argument of the process that runs the blocks, inside a network of its own or where everybody is.
-pub(crate) const ALONE: &str = "--alone";
-/// See [`ALONE`].
-pub(crate) const HERE: &str = "--here";
-
 /// How long a server may take to listen. Long: cores are shared.
 const START: Duration = Duration::from_secs(60);
 
@@ -40,19 +35,7 @@ const GATEWAY: &str = "127.0.0.1:4000";
 /// # Errors
 /// When it cannot be started.
 pub(crate) fn run(root: &Path) -> Result<Tally> {
-    let own = std::env::current_exe()?;
-    let alone = "ip link set lo up";
-    let can = Command::new("unshare").args(["-rn", "sh", "-c", alone]).stderr(Stdio::null()).status();
-    let mut command = if can.is_ok_and(|status| status.success()) {
-        let mut command = Command::new("unshare");
-        command.args(["-rn", "sh", "-c", &format!("{alone} && exec \"$0\" documented {ALONE}")]).arg(own);
-        command
-    } else {
-        let mut command = Command::new(own);
-        command.args(["documented", HERE]);
-        command
-    };
-    step::run(command.current_dir(root))
+    step::run(step::alone(&["documented"])?.current_dir(root))
 }
 
 /// Runs all blocks here, and prints how many passed in the words of a test runner.

@@ -32,6 +32,8 @@ pub(crate) struct Installed {
     page: Option<PathBuf>,
     /// The same for servers and a client of MCP.
     mcp: Option<PathBuf>,
+    /// A folder with the packages that bring programs.
+    programs: Option<PathBuf>,
     model: Option<ModelFiles>,
 }
 
@@ -55,8 +57,16 @@ impl Installed {
         let work = root.join("target/e2e");
         fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
         let cache = Cache::open()?;
-        let mut installed =
-            Installed { e2e, work, python: None, node: None, page: None, mcp: None, model: None };
+        let mut installed = Installed {
+            e2e,
+            work,
+            python: None,
+            node: None,
+            page: None,
+            mcp: None,
+            programs: None,
+            model: None,
+        };
         if platforms.contains(&Platform::Python) {
             installed.python = suite.install("Python clients", || {
                 let requirements = read(&installed.e2e.join("python/requirements.txt"))?;
@@ -95,6 +105,13 @@ impl Installed {
         let cache = Cache::open()?;
         self.mcp = suite.install("MCP servers and their client", || cache.node(&self.e2e.join("mcp")));
         Ok(self.mcp.is_some())
+    }
+
+    /// Installs programs that people type into. Are they there?
+    pub(crate) fn add_programs(&mut self, suite: &mut Suite) -> Result<bool> {
+        let cache = Cache::open()?;
+        self.programs = suite.install("programs", || cache.programs(&self.e2e.join("programs")));
+        Ok(self.programs.is_some())
     }
 
     pub(crate) fn has(&self, platform: Platform) -> bool {
@@ -150,6 +167,11 @@ impl Installed {
         let mcp = self.mcp.as_ref().context("the MCP servers are not installed")?;
         let folder = mcp.parent().context("the scripts stand in a folder")?;
         Ok(folder.join("node_modules").join(file))
+    }
+
+    /// The folder with the packages of the programs.
+    pub(crate) fn programs(&self) -> Result<&Path> {
+        self.programs.as_deref().context("the programs are not installed")
     }
 
     /// The command that serves the weights; the name of the model and what goes with it are still to be added.
@@ -304,6 +326,16 @@ impl Cache {
             npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"]);
             quietly(npm.current_dir(folder))
         })
+    }
+
+    /// A folder with the programs that the packages of `from` bring. Claude Code's has to be put in its place.
+    fn programs(&self, from: &Path) -> Result<PathBuf> {
+        let folder = self.node_modules(from)?;
+        let claude = folder.join("node_modules/@anthropic-ai/claude-code");
+        self.once("claude-code", &[&folder.to_string_lossy()], |_| {
+            quietly(Command::new("node").arg("install.cjs").current_dir(&claude))
+        })?;
+        Ok(folder)
     }
 
     /// A folder with the scripts of `from`, below its packages: Node looks for packages in the folders above.

@@ -9,6 +9,7 @@ mod judge;
 mod mcp;
 mod page;
 pub(crate) mod process;
+pub(crate) mod programs;
 mod prompts;
 mod questions;
 mod readme;
@@ -60,8 +61,9 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<
     let is_mcp = mcp::MCP.contains(only);
     let is_readme = readme::README.contains(only);
     let runs = agent::Cell::all(root, only)?;
+    let tasks = programs::chosen(root, only)?;
     let is_asked = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || !runs.is_empty();
-    let is_any = is_asked || is_prompts || is_page || is_mcp || is_readme;
+    let is_any = is_asked || is_prompts || is_page || is_mcp || is_readme || !tasks.is_empty();
     ensure!(is_any, "nothing is named {only}");
     ensure!(server.is_none() || !compared.is_empty(), "only dialects are compared at a given server");
 
@@ -109,6 +111,11 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<
         suite.tests("end to end: MCP", || mcp::check(&bench.installed));
     } else if is_mcp {
         suite.leave_out(mcp::MCP, "the servers cannot be installed");
+    }
+    if !tasks.is_empty() && bench.installed.add_programs(suite)? {
+        suite.tests(&format!("end to end: {}", programs::PROGRAMS), || programs::run(root, only));
+    } else if !tasks.is_empty() {
+        suite.leave_out(&tasks.join(", "), "the programs cannot be installed");
     }
     Ok(())
 }

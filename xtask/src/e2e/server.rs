@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -37,11 +37,22 @@ pub(crate) fn model(upstream: Upstream, installed: &Installed) -> Result<Server>
 
 /// Starts the replay upstream with a script.
 pub(crate) fn replay(script: &toml::Table, installed: &Installed) -> Result<Server> {
+    Server::start(&replay_command(script, installed)?, &installed.log("replay"), START)
+}
+
+/// The same, which writes down in `record` what it is asked.
+pub(crate) fn recorded_replay(script: &toml::Table, record: &Path, installed: &Installed) -> Result<Server> {
+    let mut command = replay_command(script, installed)?;
+    command.arg("--record").arg(record);
+    Server::start(&command, &installed.log("replay"), START)
+}
+
+fn replay_command(script: &toml::Table, installed: &Installed) -> Result<Command> {
     let file = installed.written("script.toml");
     fs::write(&file, toml::to_string(script)?)?;
     let mut command = callwright()?;
     command.args(["replay", "--listen", "127.0.0.1:0", "--script"]).arg(file);
-    Server::start(&command, &installed.log("replay"), START)
+    Ok(command)
 }
 
 /// Starts the gateway before the upstream at `url`.
