@@ -30,7 +30,14 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "callwright-view",
-        never: &["callwright-relay", "callwright-store", "callwright-gateway", "callwright-agent", "axum", "tokio"],
+        never: &[
+            "callwright-relay",
+            "callwright-store",
+            "callwright-gateway",
+            "callwright-agent",
+            "axum",
+            "tokio",
+        ],
     },
     Layer { name: "callwright-gateway", never: &["callwright-agent", "callwright-replay"] },
     // Of the engine it knows how values are held, and nothing else.

@@ -7,7 +7,7 @@ use crate::layers::decoded;
 use crate::read::{Options, unwrapped};
 use crate::scan::skip_space;
 use crate::search::mark;
-use crate::search::{Cost, Found, SchemaMode, Search, fuel_for};
+use crate::search::{BEHIND_PROSE, Cost, Found, SURPLUS_CLOSER, SchemaMode, Search, fuel_for};
 use crate::spelling::{skip_blank, wide};
 use crate::strict::value_end;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start};
@@ -40,20 +40,23 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         if found.is_empty() {
             continue;
         }
-        if let Some(junk) = Found::junk_in(&found) {
-            return Parse::broken(Some((Problem::Unreadable, junk)));
-        }
+        let junk = Found::junk_in(&found);
         let typed = lowest_price(&found);
         let parse = choose(text, found);
         let member = parse.readings.iter().filter_map(|reading| member_in_string(reading, guide)).max();
-        if schema_mode == SchemaMode::Typed && member.is_some() {
+        if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
             let schema_mode = SchemaMode::KeysOnly;
             let mut keys_only =
                 EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
             keys_only.collect();
-            if prefers_keys_only(typed, lowest_price(&keys_only.found)) {
+            if Found::junk_in(&keys_only.found).is_none()
+                && prefers_keys_only(typed, lowest_price(&keys_only.found))
+            {
                 return choose(text, keys_only.found);
             }
+        }
+        if let Some(junk) = junk {
+            return Parse::broken(Some((Problem::Unreadable, junk)));
         }
         if member == Some(MemberInString::InPlace) {
             return Parse::member_in_string(&parse.readings);
@@ -107,7 +110,7 @@ pub(crate) fn with_surplus(text: &str, from: usize) -> Option<Found> {
         found.repairs.push(Repair::new(RepairKind::DropCloser, Span::new(at, at + 1), ""));
         found.span = Span::new(from, at + 1);
     }
-    found.cost = Cost::units(found.repairs.len() as u32);
+    found.cost = SURPLUS_CLOSER.times(found.repairs.len());
     let is_surplus = !found.repairs.is_empty() && stands_alone(bytes, found.span.end as usize);
     is_surplus.then_some(found)
 }
@@ -150,6 +153,9 @@ impl EmbeddedSearch<'_, '_> {
             } else if let Ok(end) = value_end(bytes, start) {
                 // Another value, which the guide does not want.
                 (at, lead) = (end, end);
+            } else if matches!(self.trouble, Some((Problem::Limit, _))) {
+                // What stands deeper in a value that is too deep is a part of it.
+                break;
             }
         }
     }
@@ -174,8 +180,8 @@ impl EmbeddedSearch<'_, '_> {
             || lead.ends_with(b">")
             || lead.ends_with(b"```")
             || is_fence_line(lead));
-        let extra = Cost::units(u32::from(prose));
-        self.found.extend(found.into_iter().map(|f| Found { cost: Cost(f.cost.0 + extra.0), ..f }));
+        let extra = if prose { BEHIND_PROSE } else { Cost::default() };
+        self.found.extend(found.into_iter().map(|f| Found { cost: f.cost.plus(extra), ..f }));
         Some(end)
     }
 

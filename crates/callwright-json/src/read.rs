@@ -105,17 +105,20 @@ fn search<'t>(
         let search = if strict_quotes { search.with_strict_quotes() } else { search };
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
-        if let Some(junk) = Found::junk_in(&found) {
-            return Parse::broken(Some((Problem::Unreadable, junk)));
-        }
+        let junk = Found::junk_in(&found);
         let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
         let member = readings.iter().filter_map(|reading| member_in_string(reading, guide)).max();
-        if schema_mode == SchemaMode::Typed && member.is_some() {
+        if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
             let keys_only =
                 Search::new(text, guide, SchemaMode::KeysOnly, options.cut, fuel).run(from, start).0;
-            if prefers_keys_only(lowest_price(&found), lowest_price(&keys_only)) {
+            if Found::junk_in(&keys_only).is_none()
+                && prefers_keys_only(lowest_price(&found), lowest_price(&keys_only))
+            {
                 return Parse::of_ties(keys_only.iter().filter_map(|f| Reading::of(text, f)).collect());
             }
+        }
+        if let Some(junk) = junk {
+            return Parse::broken(Some((Problem::Unreadable, junk)));
         }
         if member == Some(MemberInString::InPlace) {
             return Parse::member_in_string(&readings);

@@ -63,7 +63,7 @@ impl Violation {
 
 /// A call that may not run, and why.
 ///
-/// `code` is for programs: `unknown-tool`, `unreadable`, `truncated`, `open-end`, `ambiguous`, `shape`, `invalid`; `message`
+/// `code` is for programs: `unknown-tool`, `unreadable`, `too-long`, `truncated`, `open-end`, `ambiguous`, `shape`, `invalid`; `message`
 /// is for people, and `feedback` is what to tell the model: the content of the message that answers a native call's id, or
 /// of a message of role `user`. `position` is a place in `block`, the payload as the model wrote it.
 #[pyclass(frozen, module = "callwright")]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use callwright_json::{Class, Diagnostic, Repair, Span, class_of};
+use callwright_json::{Class, Diagnostic, Problem, Repair, Span, class_of};
 use serde::de::DeserializeOwned;
 
 use crate::dialect::NATIVE;
@@ -233,6 +233,7 @@ impl Reason {
     pub fn code(&self) -> &'static str {
         match self {
             Reason::UnknownTool { .. } => "unknown-tool",
+            Reason::Unreadable(why) if is_too_long(why) => "too-long",
             Reason::Unreadable(_) => "unreadable",
             Reason::Truncated(_) => "truncated",
             Reason::OpenEnd(_) => "open-end",
@@ -242,6 +243,14 @@ impl Reason {
         }
     }
 }
+
+/// Was a bound met: that of nesting, or that of the ways to read a text?
+fn is_too_long(why: &[Diagnostic]) -> bool {
+    why.first().is_some_and(|diagnostic| diagnostic.problem == Problem::Limit)
+}
+
+/// The first bound is [`MAX_DEPTH`](callwright_json::MAX_DEPTH).
+const TOO_LONG: &str = "it is nested deeper than 128 levels, or can be read in more ways than are looked at";
 
 /// One lower-case sentence for people and logs. What to tell a model is [`Refusal::feedback`].
 impl fmt::Display for Reason {
@@ -254,6 +263,7 @@ impl fmt::Display for Reason {
                     None => Ok(()),
                 }
             }
+            Reason::Unreadable(why) if is_too_long(why) => f.write_str(TOO_LONG),
             Reason::Unreadable(_) => f.write_str("it cannot be read in exactly one way"),
             Reason::Truncated(_) => f.write_str("it ends before it is complete"),
             Reason::OpenEnd(_) => f.write_str("it was mended at its end, where more could have stood"),

@@ -267,7 +267,8 @@ impl Watch for Screen {
             Event::Invalid { code, error, .. } => {
                 self.clear(state);
                 self.start_line(state);
-                let is_json = matches!(code.as_str(), "unreadable" | "truncated" | "open-end" | "shape");
+                let is_json =
+                    matches!(code.as_str(), "unreadable" | "too-long" | "truncated" | "open-end" | "shape");
                 let title = if is_json { "⚠️  JSON Parse Error:" } else { "⚠️  Tool Call Error:" };
                 let title = self.paint.of(Style::Alarm, title);
                 self.put(state, &format!("  {title}\n{}", indented(&harmless(error), 2)));

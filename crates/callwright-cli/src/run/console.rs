@@ -150,7 +150,8 @@ impl<W: Write> Console<W> {
                 Ok(())
             }
             Event::Invalid { code, error, .. } => {
-                let is_json = matches!(code.as_str(), "unreadable" | "truncated" | "open-end" | "shape");
+                let is_json =
+                    matches!(code.as_str(), "unreadable" | "too-long" | "truncated" | "open-end" | "shape");
                 let title = if is_json { "⚠️  JSON Parse Error:" } else { "⚠️  Tool Call Error:" };
                 writeln!(state.out, "\n  {}", self.paint(title, RED))?;
                 harmless(error).lines().try_for_each(|line| writeln!(state.out, "  {line}"))

@@ -1,6 +1,6 @@
 //! What stands behind a complete value: a comma, a bracket, another piece of the same string, or a gap.
 
-use super::cost::{Cost, STRAY};
+use super::cost::{Cost, NOISE_BEHIND_TEXT, STRAY};
 use super::{Frame, Quote, Search, Shape, State, Step};
 use crate::{Problem, RepairKind, Span};
 
@@ -69,7 +69,7 @@ impl Search<'_, '_> {
         }
         if let Some(behind) = self.noise(&s, at) {
             let s = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
-            let extra = Cost::units(u32::from(s.text_end > 0));
+            let extra = if 0 < s.text_end { NOISE_BEHIND_TEXT } else { Cost::default() };
             return Some(State { at: behind as u32, cost: s.cost.plus(extra), ..s });
         }
         if let Some(behind) = self.junk(&s, at) {

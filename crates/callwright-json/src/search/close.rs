@@ -1,6 +1,6 @@
 //! Closing containers: by the right bracket, the wrong one, or none at all.
 
-use super::cost::{Cost, MIDDLE, NOISE};
+use super::cost::{EXTRA_COMMA, FOREIGN_CLOSER, MIDDLE, NOISE};
 use super::{Frame, NONE, SchemaMode, Search, Shape, State, Step};
 use crate::scan::skip_space;
 use crate::{Member, Problem, RepairKind, Span};
@@ -52,7 +52,7 @@ impl Search<'_, '_> {
             let put = frame.json_close();
             let gap = self.gap_before(at);
             let s = self.edit(s, RepairKind::AddCloser, Span::at(gap), put);
-            let s = State { cost: s.cost.plus(Cost::units(2)), ..s };
+            let s = State { cost: s.cost.plus(FOREIGN_CLOSER), ..s };
             return self.pop(s, frame);
         }
         None
@@ -100,7 +100,7 @@ impl Search<'_, '_> {
     pub(super) fn drop_extra_comma(&mut self, s: State, len: usize) -> Option<State> {
         let at = s.at as usize;
         let s = self.edit(s, RepairKind::DropComma, Span::new(at, at + len), "");
-        let cost = s.cost.plus(Cost::units(1));
+        let cost = s.cost.plus(EXTRA_COMMA);
         (cost < NOISE).then_some(State { at: (at + len) as u32, cost, ..s })
     }
 

@@ -14,8 +14,13 @@ impl Cost {
     /// What a habit costs from the second time on.
     pub(super) const TRIFLE: Cost = Cost(1);
 
-    pub(super) fn plus(self, other: Cost) -> Cost {
+    pub(crate) fn plus(self, other: Cost) -> Cost {
         Cost(self.0.saturating_add(other.0))
+    }
+
+    /// So much for each of `n`.
+    pub(crate) fn times(self, n: usize) -> Cost {
+        Cost(self.0.saturating_mul(n as u64))
     }
 
     pub(crate) fn whole(self) -> u32 {
@@ -84,3 +89,15 @@ pub(super) const SAME_LINE: Cost = Cost::units(2);
 pub(super) const LATER_LINE: Cost = Cost::units(1);
 /// What follows looks as if the value went on: the text ends in a closing bracket or quote of its own.
 pub(super) const GOES_ON: Cost = Cost::units(14);
+/// Signs that belong to nothing, right behind a string: they may be the rest of its text.
+pub(super) const NOISE_BEHIND_TEXT: Cost = Cost::units(1);
+/// A bracket that closes a container further out, so that the ones inside are closed as well.
+pub(super) const FOREIGN_CLOSER: Cost = Cost::units(2);
+/// A comma where a key or an element should stand: each one, so that a run of them becomes noise.
+pub(super) const EXTRA_COMMA: Cost = Cost::units(1);
+/// A comma that belongs to a text without quotes: `Paris, France`.
+pub(super) const COMMA_IN_TEXT: Cost = Cost::units(1);
+/// A closing bracket too many behind a value that is right.
+pub(crate) const SURPLUS_CLOSER: Cost = Cost::units(1);
+/// Words stand in front of the value, on its line.
+pub(crate) const BEHIND_PROSE: Cost = Cost::units(1);

@@ -27,7 +27,7 @@ use core::cmp::Ordering;
 
 use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
 
-pub(crate) use cost::Cost;
+pub(crate) use cost::{BEHIND_PROSE, Cost, SURPLUS_CLOSER};
 use cost::{JUNK, price};
 use escapes::Escapes;
 pub(crate) use quote::{Quote, mark};

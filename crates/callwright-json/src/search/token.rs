@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-use super::cost::Cost;
+use super::cost::COMMA_IN_TEXT;
 use super::{Frame, Quote, Search, State, Step};
 use crate::scan::{ByteSet, find, skip_space};
 use crate::spelling::{self, skip_blank};
@@ -240,7 +240,7 @@ impl Search<'_, '_> {
                             break;
                         }
                     } else {
-                        self.heap.push(State { cost: done.cost.plus(Cost::units(1)), ..done });
+                        self.heap.push(State { cost: done.cost.plus(COMMA_IN_TEXT), ..done });
                         break;
                     }
                 }

@@ -365,7 +365,10 @@ fn told(problem: Problem) -> (&'static str, Option<&'static str>) {
             "A string goes on over what looks like another argument",
             Some("Close the string before the next argument, and escape the quotes that belong to it"),
         ),
-        Problem::Limit => ("The call is too long or too deeply nested", Some("Send a shorter call")),
+        Problem::Limit => (
+            "The call is nested deeper than 128 levels, or can be read in more ways than are looked at",
+            Some("Send a shorter call, as strict JSON"),
+        ),
         Problem::NotANumber => {
             ("JSON has no NaN and no Infinity", Some("Write a decimal number, null, or a string"))
         }
