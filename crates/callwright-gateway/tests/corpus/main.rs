@@ -6,6 +6,7 @@ mod client;
 mod cut;
 mod expect;
 mod hang_up;
+mod interleaved;
 mod messages;
 mod responses;
 mod served;

@@ -105,8 +105,11 @@ impl<S> SurfaceCase<S> {
 /// What a client was told.
 pub(crate) struct Told {
     pub(crate) text: String,
+    pub(crate) thought: String,
     /// Names, and values of the arguments.
     pub(crate) calls: Vec<(String, Value)>,
+    /// It ends as an answer does that is whole.
+    pub(crate) is_whole: bool,
     /// The rules that are broken, a sentence each.
     pub(crate) breaches: Vec<String>,
 }
@@ -144,7 +147,7 @@ pub(crate) async fn compared_with_chat(
             }
             n_played += 1;
             let name = format!("{}/{} {way:?}", case.kind, case.name);
-            let Told { text, calls, breaches } = told(&got[1], stream);
+            let Told { text, calls, breaches, .. } = told(&got[1], stream);
             wrong.extend(breaches.iter().map(|breach| format!("{name}: {breach}")));
             let body = strict::read(&got[0], &chat).body;
             if !body["error"].is_null() {

@@ -137,6 +137,22 @@ impl Said {
     }
 }
 
+/// A chat's request as one for messages.
+pub(crate) fn asked(chat: &Value) -> Value {
+    json!({
+        "model": "m", "max_tokens": chat["max_tokens"], "thinking": {"type": "adaptive"},
+        "messages": chat["messages"], "tools": declared(&chat["tools"]),
+    })
+}
+
+/// What an answer tells its client.
+pub(crate) fn told(got: &Got, stream: bool) -> Told {
+    let read::Read { body, breaches, .. } = read::read(got, stream);
+    let Said { text, thinking, calls } = Said::of(&body);
+    let calls = calls.into_iter().map(|(_, name, input)| (name, input)).collect();
+    Told { text, thought: thinking, calls, is_whole: body["type"] == "message", breaches }
+}
+
 #[tokio::test]
 async fn clients_of_messages_see_what_they_must() {
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -153,17 +169,6 @@ async fn clients_of_messages_see_what_they_must() {
 /// The chat cases: their text and calls are the same for a client of messages, plain and streamed.
 #[tokio::test]
 async fn clients_of_messages_see_what_others_do() {
-    let request = |chat: &Value| {
-        json!({
-            "model": "m", "max_tokens": chat["max_tokens"], "thinking": {"type": "adaptive"},
-            "messages": chat["messages"], "tools": declared(&chat["tools"]),
-        })
-    };
-    let told = |got: &Got, stream: bool| {
-        let read::Read { body, breaches, .. } = read::read(got, stream);
-        let Said { text, calls, .. } = Said::of(&body);
-        Told { text, calls: calls.into_iter().map(|(_, name, input)| (name, input)).collect(), breaches }
-    };
-    let wrong = compared_with_chat("messages", request, told).await;
+    let wrong = compared_with_chat("messages", asked, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

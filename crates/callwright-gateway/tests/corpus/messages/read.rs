@@ -131,6 +131,10 @@ impl Reader {
             ("message_stop", State::Told) => self.state = State::Over,
             ("error", _) => {
                 // What an open call had come to is no call.
+                let content = self.message["content"].as_array_mut();
+                if self.state == State::Within {
+                    content.and_then(|blocks| blocks.pop_if(|block| block["type"] == "tool_use"));
+                }
                 let content = self.message["content"].clone();
                 self.message = json!({ "type": "error", "error": data["error"], "content": content });
                 self.state = State::Over;

@@ -122,6 +122,29 @@ impl SurfaceCase<Sees> {
     }
 }
 
+/// A chat's request as one for a response.
+pub(crate) fn asked(chat: &Value) -> Value {
+    json!({
+        "model": "m", "max_output_tokens": chat["max_tokens"], "input": chat["messages"],
+        "tools": declared(&chat["tools"]),
+    })
+}
+
+/// What an answer tells its client.
+pub(crate) fn told(got: &Got, stream: bool) -> Told {
+    let read::Read { body, done, breaches, .. } = read::read(got, stream);
+    let items = if stream { done } else { body["output"].as_array().cloned().unwrap_or_default() };
+    let of = |kind: &str| items.iter().filter(|item| item["type"] == *kind).collect::<Vec<_>>();
+    let said = |kind: &str| of(kind).into_iter().map(read::said_by).collect();
+    let call = |item: &&Value| {
+        let name = item["name"].as_str().unwrap_or_default().to_owned();
+        (name, serde_json::from_str(&read::said_by(item)).unwrap_or_default())
+    };
+    let calls = of("function_call").iter().map(call).collect();
+    let is_whole = body["status"] == "completed";
+    Told { text: said("message"), thought: said("reasoning"), calls, is_whole, breaches }
+}
+
 #[tokio::test]
 async fn clients_of_responses_see_what_they_must() {
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -138,24 +161,7 @@ async fn clients_of_responses_see_what_they_must() {
 /// The chat cases: their text and calls are the same for a client of responses, plain and streamed.
 #[tokio::test]
 async fn clients_of_responses_see_what_others_do() {
-    let request = |chat: &Value| {
-        json!({
-            "model": "m", "max_output_tokens": chat["max_tokens"], "input": chat["messages"],
-            "tools": declared(&chat["tools"]),
-        })
-    };
-    let told = |got: &Got, stream: bool| {
-        let read::Read { body, done, breaches, .. } = read::read(got, stream);
-        let items = if stream { done } else { body["output"].as_array().cloned().unwrap_or_default() };
-        let of = |kind: &str| items.iter().filter(|item| item["type"] == *kind).collect::<Vec<_>>();
-        let call = |item: &&Value| {
-            let name = item["name"].as_str().unwrap_or_default().to_owned();
-            (name, serde_json::from_str(&read::said_by(item)).unwrap_or_default())
-        };
-        let text = of("message").into_iter().map(read::said_by).collect();
-        Told { text, calls: of("function_call").iter().map(call).collect(), breaches }
-    };
-    let wrong = compared_with_chat("responses", request, told).await;
+    let wrong = compared_with_chat("responses", asked, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
