@@ -473,3 +473,29 @@ fn no_secret_is_ever_written() {
     let store = Store::open(StoreConfig::at(folder.join("callwright.db"))).unwrap();
     assert_eq!(store.dropped(), 0);
 }
+
+/// A response is gone on from with what was said, and what is written down of both has stars.
+#[test]
+fn a_secret_is_asked_with_and_not_kept() {
+    const SECRET: &str = "sk-0123456789abcdefghijklmnopqrstuvwxyz";
+    let upstream = replay(&upstream());
+    let (running, folder) = before(&upstream);
+    let ask = |body: &Value| running.ask("POST /v1/responses", &body.to_string()).json();
+    let first = ask(&json!({"model": "gpt-x", "input": format!("The key is {SECRET}.")}));
+    let second =
+        ask(&json!({"model": "gpt-x", "input": "Go on.", "previous_response_id": first["id"].clone()}));
+    assert_eq!(second["status"], "completed", "{second}");
+    let asked = upstream.requests().pop().unwrap().json();
+    assert!(asked["messages"].to_string().contains(SECRET), "{asked}");
+    awaited(&running, "/api/sessions", |page| {
+        let turns = |session: &Value| session["turns"].as_u64().unwrap_or_default();
+        page["sessions"].as_array().unwrap().iter().map(turns).sum::<u64>() == 2
+    });
+    drop(running);
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = if path.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        let holds = bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes());
+        assert!(!holds, "{} holds it", path.display());
+    }
+}

@@ -262,19 +262,24 @@ fn events_go_out_as_they_come() {
 
 #[test]
 fn a_client_that_hangs_up_ends_the_upstreams_work() {
-    for (script, stream) in [
+    let paths = ["chat/completions", "messages", "responses"];
+    let scripts = [
         ("[[answer]]\ntext = \"x\"\nfault = { silent = true }\n", false),
         (
-            "[[answer]]\ntext = \"a long answer in many pieces\"\nform = { pieces = 1 }\nfault = { stall_after = 300 }\n",
+            "[[answer]]\ntext = \"a long answer in many pieces\"\nform = { pieces = 1 }\nfault = { stall_after = 900 }\n",
             true,
         ),
-    ] {
+    ];
+    for (path, (script, stream)) in paths.iter().flat_map(|path| scripts.map(|script| (path, script))) {
         let replay = replay(script);
         let running = Running::before(&replay, ServerConfig::default());
         let mut connection = Connection::to(running.address);
-        let mut body = hello();
+        // A text is all that a message or a response needs; each API takes its own from it.
+        let mut body = json!({
+            "model": "gpt-4o", "max_tokens": 100, "input": "Hi.", "messages": [{"role": "user", "content": "Hi."}],
+        });
         body["stream"] = stream.into();
-        connection.send("POST /v1/chat/completions", &body.to_string());
+        connection.send(&format!("POST /v1/{path}"), &body.to_string());
         if stream {
             connection.head();
             connection.chunk().unwrap();
