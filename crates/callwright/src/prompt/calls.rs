@@ -44,6 +44,14 @@ pub(super) fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[Made<'
     if reader.gives(&plain, calls) { plain } else { text }
 }
 
+impl Calls {
+    /// A call of the tool `f` with the argument `a`, whose value is `x`.
+    pub(crate) fn example(&self) -> String {
+        let arguments = written(&self.arguments, Given::Json("{\"a\": \"x\"}")).unwrap_or_default();
+        framed(self, &[filled(&self.call, "f", &arguments, 0)])
+    }
+}
+
 fn framed(form: &Calls, texts: &[String]) -> String {
     if texts.is_empty() {
         return String::new();

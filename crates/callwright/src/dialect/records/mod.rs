@@ -7,10 +7,8 @@ mod named;
 mod other;
 mod tags;
 
-use std::collections::HashMap;
-
 use super::{Anchor, Dialect, Grammar, NameAt, Trim, family};
-use crate::prompt::speech::{PromptFormat, builtin};
+use crate::prompt::speech::PromptFormat;
 use crate::syntax::Text;
 
 /// All of them. Those without an opener are found by the look of their payload.
@@ -19,10 +17,8 @@ pub(super) fn all() -> Vec<Dialect> {
     all.extend(named::all());
     all.extend(tags::all());
     all.extend(other::all());
-    let mut speeches: HashMap<&str, PromptFormat> = builtin::all().collect();
     for dialect in &mut all {
         dialect.models = family::patterns(&dialect.name);
-        dialect.speech = speeches.remove(&*dialect.name);
     }
     all
 }
@@ -77,6 +73,16 @@ impl Dialect {
         Dialect { arguments: Grammar::Relaxed, string_mark: Some(mark.into()), ..self }
     }
 
+    /// How it is spoken. Its example is a call as it is spoken, if it has no other one.
+    fn spoken(mut self, speech: PromptFormat) -> Dialect {
+        if self.example.is_empty() {
+            self.example = speech.calls.example().into();
+        }
+        self.speech = Some(speech);
+        self
+    }
+
+    /// An example that the speech does not give.
     fn example(self, example: &'static str) -> Dialect {
         Dialect { example: example.into(), ..self }
     }

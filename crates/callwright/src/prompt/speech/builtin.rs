@@ -1,39 +1,30 @@
-//! The speeches of the dialects that are built in. The facts are those of the models' published chat templates and
+//! What the speeches of the built-in dialects are made of. The facts are those of the models' published chat templates and
 //! encoders; where there is none, only the form of a call is the dialect's own, and the speech says so.
 
-use super::{
-    Arguments, Calls, Definition, Listing, PromptFormat, elements, expressions, json, outside, tags,
-};
+use super::{Arguments, Calls, Definition, Listing, PromptFormat};
 use crate::syntax::Text;
-
-/// All of them, by the name of their dialect.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, PromptFormat)> {
-    let groups = [
-        json::speeches(),
-        outside::speeches(),
-        tags::speeches(),
-        elements::speeches(),
-        expressions::speeches(),
-    ];
-    groups.into_iter().flatten()
-}
 
 /// What teaches a dialect whose models' own words nobody knows.
 const GENERAL: &str = "# Tools\n\nYou may call these functions:\n<tools>\n{tools}\n</tools>\n\nTo call a function, write \
                        exactly this, with the function's name and its arguments:\n{calls}\n";
 
+/// A speech with texts of our own.
+pub(crate) fn taught(system: &'static str) -> PromptFormat {
+    PromptFormat { system: Text::Borrowed(system), ..PromptFormat::default() }
+}
+
 /// A speech with texts like those that the dialect's models know.
-pub(super) fn trained(system: &'static str) -> PromptFormat {
-    PromptFormat { trained: true, system: Text::Borrowed(system), ..PromptFormat::default() }
+pub(crate) fn trained(system: &'static str) -> PromptFormat {
+    PromptFormat { trained: true, ..taught(system) }
 }
 
 /// The general speech.
-pub(super) fn general() -> PromptFormat {
-    PromptFormat { trained: false, ..trained(GENERAL) }
+pub(crate) fn general() -> PromptFormat {
+    taught(GENERAL)
 }
 
 impl PromptFormat {
-    pub(super) fn listing(
+    pub(crate) fn listing(
         mut self,
         form: Definition,
         each: &'static str,
@@ -44,12 +35,12 @@ impl PromptFormat {
     }
 
     /// Calls, each on its own: what stands around one, and what between two.
-    pub(super) fn call(self, call: &'static str, between: &'static str) -> PromptFormat {
+    pub(crate) fn call(self, call: &'static str, between: &'static str) -> PromptFormat {
         self.section("", call, between, "")
     }
 
     /// Calls with something around all of them.
-    pub(super) fn section(
+    pub(crate) fn section(
         mut self,
         open: &'static str,
         call: &'static str,
@@ -62,13 +53,13 @@ impl PromptFormat {
         self
     }
 
-    pub(super) fn arguments(mut self, arguments: Arguments) -> PromptFormat {
+    pub(crate) fn arguments(mut self, arguments: Arguments) -> PromptFormat {
         self.calls.arguments = arguments;
         self
     }
 
     /// A result that the form itself assigns to its call: by its name, or by its place among the others.
-    pub(super) fn result(mut self, role: &'static str, result: &'static str) -> PromptFormat {
+    pub(crate) fn result(mut self, role: &'static str, result: &'static str) -> PromptFormat {
         self.results.role = Text::Borrowed(role);
         self.results.label = Text::Borrowed("");
         self.results.result = Text::Borrowed(result);
@@ -76,7 +67,7 @@ impl PromptFormat {
     }
 
     /// What stands around all results, and between two.
-    pub(super) fn results(
+    pub(crate) fn results(
         mut self,
         open: &'static str,
         between: &'static str,
@@ -88,7 +79,7 @@ impl PromptFormat {
     }
 
     /// Each result is named in front of it.
-    pub(super) fn labelled(mut self) -> PromptFormat {
+    pub(crate) fn labelled(mut self) -> PromptFormat {
         self.results.label = Text::Borrowed("Result of {name}:\n");
         self
     }

@@ -10,11 +10,6 @@
 //! for plain letters, the letters still say the same, and what the model answers is read either way.
 
 pub(crate) mod builtin;
-mod elements;
-mod expressions;
-mod json;
-mod outside;
-mod tags;
 
 use std::borrow::Cow;
 
