@@ -89,9 +89,27 @@ fn listed_values(schema: &Value) -> Option<Vec<Value>> {
     values.or_else(|| schema.get("const").map(|value| vec![value.clone()]))
 }
 
-/// The schemas of which one is to hold.
-fn choices(schema: &Value) -> Option<&Vec<Value>> {
-    ["anyOf", "oneOf"].iter().find_map(|keyword| schema.get(keyword)?.as_array())
+/// What a schema says by a list: the values that there are, or the types, each as `kind` says it.
+fn ways(schema: &Value, kind: impl Fn(&Value) -> String) -> Option<String> {
+    if let Some(values) = listed_values(schema) {
+        return Some(values.iter().map(|v| in_json(&v.to_string())).collect::<Vec<_>>().join(" | "));
+    }
+    let choices = ["anyOf", "oneOf"].iter().find_map(|keyword| schema.get(keyword)?.as_array())?;
+    let mut kinds: Vec<String> = choices.iter().map(kind).collect();
+    kinds.dedup();
+    Some(kinds.join(" | "))
+}
+
+/// The type that a schema names, or several, each as `one` says it.
+fn of_type(schema: &Value, one: impl Fn(&str) -> String) -> String {
+    match schema.get("type") {
+        Some(Value::String(word)) => one(word),
+        Some(Value::Array(words)) => {
+            words.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" | ")
+        }
+        _ if schema.get("properties").is_some() => one("object"),
+        _ => one("any"),
+    }
 }
 
 fn description_of(schema: &Value) -> &str {

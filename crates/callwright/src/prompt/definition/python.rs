@@ -4,7 +4,7 @@ use crate::value::Value;
 
 use super::super::literal::{is_identifier, python};
 use super::super::marks::{neutralise, one_line};
-use super::{choices, description_of, listed_values, members, resolve};
+use super::{description_of, listed_values, members, of_type, resolve, ways};
 use crate::tools::Tool;
 
 /// How deep a parameter's type goes.
@@ -92,11 +92,8 @@ fn python_type(root: &Value, schema: &Value, depth: usize) -> String {
         let values: Vec<String> = values.iter().map(|value| python(value, '"')).collect();
         return format!("Literal[{}]", values.join(", "));
     }
-    if let Some(choices) = choices(schema) {
-        let mut types: Vec<String> =
-            choices.iter().map(|choice| python_type(root, choice, depth + 1)).collect();
-        types.dedup();
-        return types.join(" | ");
+    if let Some(ways) = ways(schema, |choice| python_type(root, choice, depth + 1)) {
+        return ways;
     }
     let one = |word: &str| match word {
         "string" => "str".to_owned(),
@@ -111,14 +108,7 @@ fn python_type(root: &Value, schema: &Value, depth: usize) -> String {
         "object" => "dict".to_owned(),
         _ => "Any".to_owned(),
     };
-    match schema.get("type") {
-        Some(Value::String(word)) => one(word),
-        Some(Value::Array(words)) => {
-            words.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" | ")
-        }
-        _ if schema.get("properties").is_some() => "dict".to_owned(),
-        _ => "Any".to_owned(),
-    }
+    of_type(schema, one)
 }
 
 /// Text that cannot end the fence around it.

@@ -8,8 +8,7 @@
 
 use crate::value::{Number, Value};
 
-use super::super::marks::in_json;
-use super::{MAX_DEPTH, choices, clean, description_of, listed_values, members, resolve};
+use super::{MAX_DEPTH, clean, description_of, members, of_type, resolve, ways};
 use crate::tools::Tool;
 
 pub(super) fn told(tool: &Tool) -> String {
@@ -40,25 +39,12 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
     if MAX_DEPTH < depth {
         return "any".to_owned();
     }
-    if let Some(values) = listed_values(schema) {
-        return values.iter().map(|v| in_json(&v.to_string())).collect::<Vec<_>>().join(" | ");
+    if let Some(ways) = ways(schema, |choice| kind(root, choice, depth + 1)) {
+        return ways;
     }
-    if let Some(choices) = choices(schema) {
-        let mut kinds: Vec<String> = choices.iter().map(|choice| kind(root, choice, depth + 1)).collect();
-        kinds.dedup();
-        return kinds.join(" | ");
-    }
-    let mut words = match schema.get("type") {
-        Some(Value::String(word)) if word == "array" => match schema.get("items") {
-            Some(items) => format!("array of {}", kind(root, items, depth + 1)),
-            None => "array".to_owned(),
-        },
-        Some(Value::String(word)) => clean(word),
-        Some(Value::Array(words)) => {
-            words.iter().filter_map(Value::as_str).map(clean).collect::<Vec<_>>().join(" | ")
-        }
-        _ if schema.get("properties").is_some() => "object".to_owned(),
-        _ => "any".to_owned(),
+    let mut words = match schema.get("items").filter(|_| schema.get("type").is_some_and(|t| t == "array")) {
+        Some(items) => format!("array of {}", kind(root, items, depth + 1)),
+        None => of_type(schema, clean),
     };
     for (keyword, word) in [
         ("format", "format"),

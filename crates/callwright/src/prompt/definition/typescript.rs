@@ -12,7 +12,7 @@
 use crate::value::Value;
 
 use super::super::marks::in_json;
-use super::{MAX_DEPTH, choices, clean, description_of, listed_values, members, name_in_code, resolve};
+use super::{MAX_DEPTH, clean, description_of, members, name_in_code, of_type, resolve, ways};
 use crate::tools::Tool;
 
 pub(super) fn told(tool: &Tool) -> String {
@@ -53,13 +53,8 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
     if MAX_DEPTH < depth {
         return "any".to_owned();
     }
-    if let Some(values) = listed_values(schema) {
-        return values.iter().map(|value| in_json(&value.to_string())).collect::<Vec<_>>().join(" | ");
-    }
-    if let Some(choices) = choices(schema) {
-        let mut kinds: Vec<String> = choices.iter().map(|choice| kind(root, choice, depth + 1)).collect();
-        kinds.dedup();
-        return kinds.join(" | ");
+    if let Some(ways) = ways(schema, |choice| kind(root, choice, depth + 1)) {
+        return ways;
     }
     let one = |word: &str| match word {
         "string" => "string".to_owned(),
@@ -77,12 +72,5 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
         "object" => "object".to_owned(),
         _ => "any".to_owned(),
     };
-    match schema.get("type") {
-        Some(Value::String(word)) => one(word),
-        Some(Value::Array(words)) => {
-            words.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" | ")
-        }
-        _ if schema.get("properties").is_some() => one("object"),
-        _ => "any".to_owned(),
-    }
+    of_type(schema, one)
 }
