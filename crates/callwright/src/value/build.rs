@@ -104,12 +104,6 @@ impl ToValue for Map {
     }
 }
 
-impl ToValue for Number {
-    fn to_value(&self) -> Value {
-        Value::Number(self.clone())
-    }
-}
-
 impl ToValue for str {
     fn to_value(&self) -> Value {
         Value::String(self.to_owned())
@@ -171,18 +165,6 @@ impl<T: ToValue + ?Sized> ToValue for &T {
     }
 }
 
-impl<T: ToValue + ?Sized> ToValue for Box<T> {
-    fn to_value(&self) -> Value {
-        (**self).to_value()
-    }
-}
-
-impl<T: ToValue + ?Sized> ToValue for std::sync::Arc<T> {
-    fn to_value(&self) -> Value {
-        (**self).to_value()
-    }
-}
-
 macro_rules! whole {
     ($($whole:ty)*) => {$(
         impl ToValue for $whole {
@@ -226,12 +208,6 @@ impl From<f64> for Value {
     }
 }
 
-impl From<()> for Value {
-    fn from((): ()) -> Value {
-        Value::Null
-    }
-}
-
 impl From<String> for Value {
     fn from(text: String) -> Value {
         Value::String(text)
@@ -264,12 +240,6 @@ impl From<Map> for Value {
 
 impl<T: Into<Value>> From<Vec<T>> for Value {
     fn from(elements: Vec<T>) -> Value {
-        elements.into_iter().collect()
-    }
-}
-
-impl<T: Into<Value>, const N: usize> From<[T; N]> for Value {
-    fn from(elements: [T; N]) -> Value {
         elements.into_iter().collect()
     }
 }
@@ -339,24 +309,6 @@ impl PartialEq<String> for Value {
     }
 }
 
-impl PartialEq<Value> for str {
-    fn eq(&self, other: &Value) -> bool {
-        other == self
-    }
-}
-
-impl PartialEq<Value> for &str {
-    fn eq(&self, other: &Value) -> bool {
-        other == self
-    }
-}
-
-impl PartialEq<Value> for String {
-    fn eq(&self, other: &Value) -> bool {
-        other == self
-    }
-}
-
 impl PartialEq<bool> for Value {
     fn eq(&self, other: &bool) -> bool {
         self.as_bool() == Some(*other)
@@ -366,11 +318,5 @@ impl PartialEq<bool> for Value {
 impl PartialEq<bool> for &Value {
     fn eq(&self, other: &bool) -> bool {
         **self == *other
-    }
-}
-
-impl PartialEq<f64> for Value {
-    fn eq(&self, other: &f64) -> bool {
-        self.as_f64() == Some(*other)
     }
 }
