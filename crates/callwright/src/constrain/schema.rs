@@ -9,7 +9,7 @@ use crate::json;
 use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
-use crate::schema::{Draft, Holds, has_inner_id, holds, inside, local_pointer};
+use crate::schema::{Draft, has_inner_id, inside, inside_mut, local_pointer};
 use crate::tools::{Tool, ToolChoice, ToolSet};
 
 /// The most calls in one answer.
@@ -92,7 +92,7 @@ fn arguments(tool: &Tool, definitions: &mut Map) -> Value {
         if closes && declares && !inner.contains_key("additionalProperties") {
             inner.insert("additionalProperties".to_owned(), json!(false));
         }
-        todo.extend(schemas_in(inner));
+        todo.extend(inside_mut(inner).map(|(_, held)| held));
     }
     // Arguments are always an object; not every schema says so.
     if let Value::Object(root) = &mut schema
@@ -209,18 +209,4 @@ fn resolves(root: &Value, base: &str) -> bool {
         todo.extend(inside(schema).map(|(_, inner)| inner));
     }
     true
-}
-
-/// The schemas directly inside `schema`, to be changed.
-fn schemas_in(schema: &mut Map) -> Vec<&mut Value> {
-    let mut found = Vec::new();
-    for (keyword, held) in schema.iter_mut() {
-        match (holds(keyword).0, held) {
-            (Holds::Schema | Holds::SchemaOrList, held @ Value::Object(_)) => found.push(held),
-            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => found.extend(list),
-            (Holds::Map, Value::Object(map)) => found.extend(map.values_mut()),
-            _ => {}
-        }
-    }
-    found
 }

@@ -19,7 +19,7 @@ use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, T
 
 use super::check::{Fault, Sort, has_type, walk};
 use super::guide::{Rooted, Rule, SchemaGuide};
-use super::message::pointer_to;
+use super::message::{Held, pointer_to, way};
 use super::{Coercion, Schema, number};
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
@@ -185,42 +185,31 @@ fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Opt
 
 /// Does the key of `value`, which is of none of `kinds`, stand once more in its object, and with a value that is?
 fn has_fitting_twin(root: Value<'_>, value: Value<'_>, kinds: Kinds) -> bool {
-    let Some(object) = object_around(root, value) else { return false };
-    let Some((key, _)) = object.members().find(|(_, member)| member.span() == value.span()) else {
-        return false;
-    };
-    let mut twins = object.members().filter(|(other, member)| other.same_as(key) && has_type(*member, kinds));
+    let Some(Held { around, key: Some(key), .. }) = way(root, value).pop() else { return false };
+    let mut twins = around.members().filter(|(other, member)| other.same_as(key) && has_type(*member, kinds));
     twins.next().is_some() && twins.next().is_none()
 }
 
 /// Is `value` a declared member that its object need not have?
 fn is_optional(guide: &SchemaGuide, root: Value<'_>, value: Value<'_>) -> bool {
-    let (mut around, mut place) = (root, guide.root());
-    loop {
-        if let Some((key, member)) = around.members().find(|(_, member)| holds(*member, value)) {
-            let meaning = guide.member(place, &key.as_str().unwrap_or_default());
-            match meaning {
-                Member::Declared(slot, _) if member.span() == value.span() => {
-                    return guide.required(place) >> slot & 1 == 0;
-                }
-                Member::Declared(_, at) | Member::Open(at) => (around, place) = (member, at),
-                Member::Forbidden => return false,
+    let mut place = guide.root();
+    for held in way(root, value) {
+        place = match held.key.map(|key| guide.member(place, &key.as_str().unwrap_or_default())) {
+            Some(Member::Declared(slot, _)) if held.value.span() == value.span() => {
+                return guide.required(place) >> slot & 1 == 0;
             }
-        } else if let Some((i, element)) = around.elements().enumerate().find(|(_, e)| holds(*e, value)) {
-            (around, place) = (element, guide.element(place, i));
-        } else {
-            return false;
-        }
-        if around.span() == value.span() {
-            return false;
-        }
+            Some(Member::Declared(_, at) | Member::Open(at)) => at,
+            Some(Member::Forbidden) => return false,
+            None => guide.element(place, held.number),
+        };
     }
+    false
 }
 
 /// What to take out of the text for the member `value` to be gone, with the comma that goes with it, when all of
 /// `dropped` go. The spans of several members never overlap.
 fn member_span(root: Value<'_>, value: Value<'_>, dropped: &[Value<'_>]) -> Option<Span> {
-    let object = object_around(root, value)?;
+    let object = way(root, value).pop().filter(|held| held.key.is_some())?.around;
     let is_dropped = |member: Value<'_>| dropped.iter().any(|d| d.span() == member.span());
     let mut before: Option<Value<'_>> = None;
     let mut is_any_kept = false;
@@ -237,21 +226,4 @@ fn member_span(root: Value<'_>, value: Value<'_>, dropped: &[Value<'_>]) -> Opti
         before = Some(member);
     }
     None
-}
-
-fn object_around<'v>(root: Value<'v>, value: Value<'v>) -> Option<Value<'v>> {
-    let mut around = root;
-    loop {
-        let mut children = around.members().map(|(_, member)| member).chain(around.elements());
-        let child = children.find(|child| holds(*child, value))?;
-        if child.span() == value.span() {
-            return (around.kind() == Kind::Object).then_some(around);
-        }
-        around = child;
-    }
-}
-
-fn holds(outer: Value<'_>, inner: Value<'_>) -> bool {
-    let (outer, inner) = (outer.span(), inner.span());
-    outer.start <= inner.start && inner.end <= outer.end
 }

@@ -5,6 +5,7 @@ use callwright_json::{Kind, Kinds, Value};
 use super::Violation;
 use super::check::{Fault, Sort};
 use super::guide::{Entry, NEVER, Rule};
+use super::unchecked::pointer_step;
 use crate::tools::nearest::nearest;
 
 /// The most names or values that one sentence lists.
@@ -157,26 +158,39 @@ pub(super) fn types(kinds: Kinds) -> String {
     words.join(" or ")
 }
 
-/// The JSON pointer from `root` to `target`, a value inside it.
-pub(super) fn pointer_to(root: Value<'_>, target: Value<'_>) -> String {
+/// A value that another one holds.
+pub(super) struct Held<'v> {
+    pub(super) around: Value<'v>,
+    /// Its key in an object, its number in an array.
+    pub(super) key: Option<Value<'v>>,
+    pub(super) number: usize,
+    pub(super) value: Value<'v>,
+}
+
+/// The way from `root` to `target`, a value inside it.
+pub(super) fn way<'v>(root: Value<'v>, target: Value<'v>) -> Vec<Held<'v>> {
     let holds = |value: Value<'_>| {
         let (outer, inner) = (value.span(), target.span());
         outer.start <= inner.start && inner.end <= outer.end
     };
-    let mut pointer = String::new();
-    let mut at = root;
-    while at.span() != target.span() {
-        if let Some((key, member)) = at.members().find(|(_, member)| holds(*member)) {
-            let key = key.as_str().unwrap_or_default();
-            pointer.push('/');
-            pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
-            at = member;
-        } else if let Some((i, element)) = at.elements().enumerate().find(|(_, element)| holds(*element)) {
-            pointer.push_str(&format!("/{i}"));
-            at = element;
-        } else {
-            break;
-        }
+    let (mut way, mut around) = (Vec::new(), root);
+    while around.span() != target.span() {
+        let member = around.members().find(|(_, member)| holds(*member));
+        let member = member.map(|(key, value)| Held { around, key: Some(key), number: 0, value });
+        let mut elements = around.elements().enumerate().filter(|(_, element)| holds(*element));
+        let element = elements.next().map(|(number, value)| Held { around, key: None, number, value });
+        let Some(held) = member.or(element) else { break };
+        around = held.value;
+        way.push(held);
     }
-    pointer
+    way
+}
+
+/// The JSON pointer from `root` to `target`, a value inside it.
+pub(super) fn pointer_to(root: Value<'_>, target: Value<'_>) -> String {
+    let step = |held: Held<'_>| match held.key {
+        Some(key) => format!("/{}", pointer_step(&key.as_str().unwrap_or_default())),
+        None => format!("/{}", held.number),
+    };
+    way(root, target).into_iter().map(step).collect()
 }

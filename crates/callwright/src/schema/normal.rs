@@ -25,7 +25,10 @@ use std::collections::HashSet;
 use crate::json;
 use crate::value::{Map, Value};
 
-use super::keywords::{Draft, Holds, holds, local_pointer};
+use super::keywords::{Draft, Holds, holds, inside_mut, local_pointer};
+
+/// The keywords whose schemas only references lead to.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
 /// Brings `root` into its normal form. The caller has bounded it before.
 pub(crate) fn normalise(root: &mut Value, draft: Draft) {
@@ -44,33 +47,24 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
         // Draft 4 does not allow an empty list, and it says nothing.
         schema
             .retain(|keyword, value| keyword != "required" || value.as_array().is_none_or(|n| !n.is_empty()));
-        for (keyword, held) in schema.iter_mut() {
-            match (holds(keyword).0, held) {
-                (Holds::Schema | Holds::SchemaOrList, held @ Value::Object(_)) => todo.push(held),
-                (Holds::List | Holds::SchemaOrList, Value::Array(list)) => todo.extend(list),
-                (Holds::Map, Value::Object(map)) => {
-                    match keyword.as_str() {
-                        "properties" => {
-                            map.values_mut().filter(|s| !is_schema(s)).for_each(|s| *s = member(s));
-                        }
-                        "$defs" | "definitions" => map.retain(|_, definition| is_schema(definition)),
-                        _ => {}
-                    }
-                    todo.extend(map.values_mut());
-                }
-                _ => {}
+        if let Some(Value::Object(members)) = schema.get_mut("properties") {
+            members.values_mut().filter(|s| !is_schema(s)).for_each(|s| *s = member(s));
+        }
+        for keyword in DEFINITIONS {
+            if let Some(Value::Object(definitions)) = schema.get_mut(keyword) {
+                definitions.retain(|_, definition| is_schema(definition));
             }
         }
+        todo.extend(inside_mut(schema).map(|(_, held)| held));
     }
 }
 
 /// Leaves out the definitions at the top of `root` that nothing refers to: what is wrong with one of them is no harm.
 /// Documents with other ways to refer than by a pointer keep theirs.
 pub(crate) fn without_unused(root: &mut Value) {
-    const KEYWORDS: [&str; 2] = ["$defs", "definitions"];
     let Some(used) = used_definitions(root) else { return };
     let Value::Object(schema) = root else { return };
-    for keyword in KEYWORDS {
+    for keyword in DEFINITIONS {
         if let Some(Value::Object(definitions)) = schema.get_mut(keyword) {
             definitions.retain(|name, _| used.contains(&(keyword.to_owned(), name.clone())));
         }
