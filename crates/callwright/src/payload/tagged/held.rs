@@ -6,7 +6,7 @@ use crate::syntax::tag::{Lexed, Role, Tag};
 /// What a value may be taken for if a mark of it is broken.
 struct Doubt<'w> {
     text: &'w str,
-    keys: &'w dyn Keys,
+    keys: Keys<'w>,
     /// The keys that have a value.
     given: Vec<&'w str>,
     /// Nothing of its own closes one of the values.
@@ -17,7 +17,7 @@ impl Walk {
     /// Could a value, or the call, end at another place as well? Where a value holds marks of its dialect that do not open
     /// and close each other, as those of a whole call in it do. A closing tag alone is what it speaks of,
     /// `print("</parameter>")`, unless what stands behind it may be another argument's, whose opening tag is missing.
-    pub(crate) fn is_doubtful(&self, text: &str, keys: &dyn Keys) -> bool {
+    pub(crate) fn is_doubtful(&self, text: &str, keys: Keys<'_>) -> bool {
         let given = self.params.iter().map(|param| param.key.of(text)).collect();
         let is_loose = self.params.iter().any(|param| !param.is_closed);
         let doubt = Doubt { text, keys, given, is_loose };
@@ -86,7 +86,7 @@ impl Walk {
 
     /// What `tag` would be to the call, if it were one of its marks; another one where it is made of tokens, which no text
     /// spells by chance.
-    fn role_in(&self, text: &str, tag: &Tag, key: &str, keys: &dyn Keys) -> Option<Role> {
+    fn role_in(&self, text: &str, tag: &Tag, key: &str, keys: Keys<'_>) -> Option<Role> {
         let word = tag.word.of(text);
         match (self.style, tag.role) {
             (Style::Elements { marked }, _) if tag.marked != marked => None,
@@ -104,7 +104,7 @@ impl Walk {
 impl Doubt<'_> {
     /// May the value from `from` on end at the closing tag from `at` to `behind`, and another argument follow it?
     fn may_end(&self, from: usize, at: usize, behind: usize) -> bool {
-        let declares_others = || self.keys.declares_others(&|key| self.given.contains(&key));
+        let declares_others = || self.keys.declares_others(|key| self.given.contains(&key));
         let value = self.text.get(from..at).unwrap_or("");
         let looks_whole = match value.starts_with(['\r', '\n']) {
             true => value.trim_end_matches([' ', '\t']).ends_with('\n'),

@@ -81,7 +81,7 @@ impl Walk {
         text: &str,
         open: Open,
         mut brackets: Brackets,
-        keys: &dyn Keys,
+        keys: Keys<'_>,
         end: bool,
     ) -> Step {
         let may_be_json = match open.typing {
@@ -113,7 +113,7 @@ impl Walk {
     }
 
     /// Does the closing tag of the value stand at `at`, and what may stand behind it? Then the value ends there.
-    fn is_closed(&mut self, text: &str, open: &Open, at: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
+    fn is_closed(&mut self, text: &str, open: &Open, at: usize, keys: Keys<'_>, end: bool) -> Option<bool> {
         let tag_at = behind_space(text, at);
         match self.tag_in(text, tag_at, open, keys) {
             Lexed::Tag(tag) if self.closes(text, open, &tag) => {

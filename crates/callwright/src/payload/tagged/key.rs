@@ -8,7 +8,7 @@ use crate::syntax::tag::{Lexed, Role};
 
 impl Walk {
     /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
-    pub(super) fn key(&mut self, text: &str, from: usize, looked: usize, keys: &dyn Keys, end: bool) -> Step {
+    pub(super) fn key(&mut self, text: &str, from: usize, looked: usize, keys: Keys<'_>, end: bool) -> Step {
         // `<arg_key><arg_key>a`
         let inner = behind_space(text, from);
         match self.lexer.tag_at(text, inner) {
@@ -59,14 +59,7 @@ impl Walk {
     }
 
     /// `<arg_type>…</arg_type><arg_value>`
-    pub(super) fn keyed(
-        &mut self,
-        text: &str,
-        key: Span,
-        typing: Typing,
-        keys: &dyn Keys,
-        end: bool,
-    ) -> Step {
+    pub(super) fn keyed(&mut self, text: &str, key: Span, typing: Typing, keys: Keys<'_>, end: bool) -> Step {
         let at = behind_space(text, self.at);
         match self.lexer.tag_at(text, at) {
             Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
@@ -114,7 +107,7 @@ impl Walk {
 }
 
 /// Is `key` a word that may well be a key, though nobody declared it, and not one with its value?
-fn is_plain(key: &str, keys: &dyn Keys) -> bool {
+fn is_plain(key: &str, keys: Keys<'_>) -> bool {
     let is_word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     is_word && !key.is_empty() && !(1..key.len()).any(|end| keys.declares(&key[..end]))
 }

@@ -12,14 +12,16 @@ mod place;
 mod held;
 mod value;
 
-use callwright_json::Span;
+use callwright_json::{Guide, Kinds, Span};
 
+use super::value::place_of;
 use crate::shape::keys;
 use crate::syntax::comment::{MAX_COMMENT, comment};
 use crate::syntax::lexer::Lexer;
 use crate::syntax::marks::Fit;
 use crate::syntax::tag::{self, Lexed, Role, Tag};
 use crate::syntax::{Typing, blanks};
+use crate::tools::Tool;
 use json::Brackets;
 use value::Open;
 
@@ -130,26 +132,45 @@ pub(crate) enum Walked {
     Ended(usize, Ending),
 }
 
-/// What the tool says about keys.
-pub(crate) trait Keys {
+/// What the tool says about keys; nothing, where it is not known.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys<'t>(pub(crate) Option<&'t Tool>);
+
+impl<'t> Keys<'t> {
     /// Does it declare `key`?
-    fn declares(&self, key: &str) -> bool;
+    fn declares(self, key: &str) -> bool {
+        self.0.is_some_and(|tool| tool.declares(key))
+    }
+
     /// May an element named `key` be an argument?
-    fn takes(&self, key: &str) -> bool {
-        self.declares(key)
+    fn takes(self, key: &str) -> bool {
+        self.0.is_some_and(|tool| tool.takes(key))
     }
+
     /// Does it declare a key for which `is_given` says no?
-    fn declares_others(&self, is_given: &dyn Fn(&str) -> bool) -> bool;
-    /// Does it take objects or arrays, and no text, for `key`?
-    fn takes_brackets(&self, key: &str) -> bool;
-    /// Is this its own name?
-    fn is_name(&self, name: &str) -> bool;
-    /// Those that a tag is not named by as any word is: `dc:title`, `invoke`.
-    fn odd_keys(&self) -> &[String] {
-        &[]
+    fn declares_others(self, is_given: impl Fn(&str) -> bool) -> bool {
+        self.0.is_some_and(|tool| tool.parameters().any(|key| !is_given(key)))
     }
+
+    /// Does it take objects or arrays, and no text, for `key`?
+    fn takes_brackets(self, key: &str) -> bool {
+        let Some(guide) = self.0.map(|tool| tool.schema().guide()) else { return false };
+        let kinds = place_of(guide, guide.root(), key).map(|place| guide.kinds(place));
+        kinds.is_some_and(|kinds| kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)) && !kinds.meets(Kinds::STRING))
+    }
+
+    /// Is this its own name?
+    fn is_name(self, name: &str) -> bool {
+        self.0.is_some_and(|tool| tool.is_named_by_tag(name))
+    }
+
+    /// Those that a tag is not named by as any word is: `dc:title`, `invoke`.
+    fn odd_keys(self) -> &'t [String] {
+        self.0.map_or(&[], Tool::odd_keys)
+    }
+
     /// Is this the word of an element that holds all arguments, and no argument?
-    fn holds_arguments(&self, word: &str) -> bool {
+    fn holds_arguments(self, word: &str) -> bool {
         keys::is_one_of(keys::ARGUMENTS, word) && !self.declares(word)
     }
 }
@@ -179,7 +200,7 @@ impl Walk {
     }
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
-    pub(crate) fn advance(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Walked {
+    pub(crate) fn advance(&mut self, text: &str, keys: Keys<'_>, end: bool) -> Walked {
         self.lexer.ends(end);
         if self.style == Style::Over {
             return Walked::Ended(self.at, Ending::Closed);
@@ -209,7 +230,7 @@ impl Walk {
     }
 
     /// The tag at `at` that may open an argument.
-    fn opener_at(&self, text: &str, at: usize, keys: &dyn Keys) -> Lexed {
+    fn opener_at(&self, text: &str, at: usize, keys: Keys<'_>) -> Lexed {
         self.odd_at(text, at, false, keys.odd_keys()).or_else(|| self.lexer.tag_at(text, at))
     }
 
@@ -223,7 +244,7 @@ impl Walk {
         }
     }
 
-    fn between(&mut self, text: &str, keys: &dyn Keys, end: bool) -> Step {
+    fn between(&mut self, text: &str, keys: Keys<'_>, end: bool) -> Step {
         let at = behind_space(text, self.at);
         let over = if self.params.is_empty() { Ending::Cut } else { Ending::Bare };
         let tag = match self.opener_at(text, at, keys) {
@@ -276,7 +297,7 @@ impl Walk {
     }
 
     /// Does `tag` open an argument that is named by it?
-    fn is_element(&self, text: &str, tag: &Tag, keys: &dyn Keys) -> bool {
+    fn is_element(&self, text: &str, tag: &Tag, keys: Keys<'_>) -> bool {
         match self.style {
             Style::Words | Style::Over => false,
             Style::Elements { marked } => {

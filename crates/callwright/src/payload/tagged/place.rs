@@ -18,7 +18,7 @@ impl Walk {
     }
 
     /// Does `tag` open an element in a value that is an argument if the value's own closing tag is missing?
-    pub(super) fn may_be_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+    pub(super) fn may_be_next(&self, text: &str, open: &Open, tag: &Tag, keys: Keys<'_>) -> bool {
         let word = tag.word.of(text);
         self.style != Style::Words
             && open.nested == 0
@@ -32,16 +32,10 @@ impl Walk {
         key != open.key.of(text) && self.params.iter().all(|param| param.key.of(text) != key)
     }
 
-    /// Does `tag` close an element around the arguments, `</parameters>`, `</f>`, or open another right behind it?
-    pub(super) fn is_around(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+    /// Does `tag` close an element around the arguments: `</parameters>`, `</f>`?
+    pub(super) fn is_around(&self, text: &str, tag: &Tag, keys: Keys<'_>) -> bool {
         let word = tag.word.of(text);
-        let is_next =
-            || open.closer.is_some() && behind_space(text, open.behind_closer) == tag.at.start as usize;
-        self.style != Style::Words
-            && match tag.closing {
-                true => keys.is_name(word) || keys.holds_arguments(word),
-                false => is_next(),
-            }
+        self.style != Style::Words && tag.closing && (keys.is_name(word) || keys.holds_arguments(word))
     }
 
     /// Does `tag` begin an argument inside a value, whose closing tag will look like the value's own?
@@ -61,7 +55,7 @@ impl Walk {
     }
 
     /// Is what stands behind a closing tag what may stand behind an argument? `None` asks for more text.
-    pub(super) fn follows(&self, text: &str, from: usize, keys: &dyn Keys, end: bool) -> Option<bool> {
+    pub(super) fn follows(&self, text: &str, from: usize, keys: Keys<'_>, end: bool) -> Option<bool> {
         let at = behind_space(text, from);
         if at == text.len() || is_open_space(text, at) {
             return if end { Some(true) } else { None };
@@ -92,7 +86,7 @@ impl Walk {
 
     /// Does `tag` open the next argument, though the value before it is not closed? Only on a line of its own, and
     /// for a declared key that has no value yet.
-    pub(super) fn begins_next(&self, text: &str, open: &Open, tag: &Tag, keys: &dyn Keys) -> bool {
+    pub(super) fn begins_next(&self, text: &str, open: &Open, tag: &Tag, keys: Keys<'_>) -> bool {
         let Some(key) = tag.key.map(|key| key.of(text)) else { return false };
         let before = text.get(..tag.at.start as usize).unwrap_or("").trim_end_matches([' ', '\t']);
         self.style == Style::Words

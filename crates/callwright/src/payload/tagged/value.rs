@@ -22,8 +22,6 @@ pub(super) struct Open {
     pub(super) from: usize,
     /// The first closing tag of the call in it: there it ends if no closing tag of its own comes.
     pub(super) closer: Option<usize>,
-    /// The place behind the last one.
-    pub(super) behind_closer: usize,
     /// Another call began behind that.
     torn: bool,
     /// How many calls and groups began in it that have not ended.
@@ -100,7 +98,6 @@ impl Walk {
             typing,
             from,
             closer: None,
-            behind_closer: from,
             torn: false,
             n_open: Begun::default(),
             is_of_tokens,
@@ -114,7 +111,7 @@ impl Walk {
     }
 
     /// Looks for the end of a value; `self.at` is how far that was done.
-    pub(super) fn value(&mut self, text: &str, mut open: Open, keys: &dyn Keys, end: bool) -> Step {
+    pub(super) fn value(&mut self, text: &str, mut open: Open, keys: Keys<'_>, end: bool) -> Step {
         while let Some(at) = self.lexer.next(text, self.at) {
             let tag = match self.tag_in(text, at, &open, keys) {
                 Lexed::Tag(tag) => tag,
@@ -161,15 +158,12 @@ impl Walk {
                 }
                 return Step::On;
             } else if matches!(tag.role, Role::Call | Role::Group | Role::Token)
-                || self.is_around(text, &open, &tag, keys)
+                || self.is_around(text, &tag, keys)
             {
                 open.doubts(at);
                 match tag.closing {
                     true if open.n_open.close(tag.role) => {}
-                    true => {
-                        open.closer = open.closer.or(Some(at));
-                        open.behind_closer = tag.at.end as usize;
-                    }
+                    true => open.closer = open.closer.or(Some(at)),
                     false => {
                         open.n_open.open(tag.role);
                         open.torn |= open.closer.is_some();
@@ -232,7 +226,7 @@ impl Walk {
     }
 
     /// The tag at `at` in a value.
-    pub(super) fn tag_in(&self, text: &str, at: usize, open: &Open, keys: &dyn Keys) -> Lexed {
+    pub(super) fn tag_in(&self, text: &str, at: usize, open: &Open, keys: Keys<'_>) -> Lexed {
         let own =
             keys.odd_keys().iter().find(|key| *key == open.key.of(text)).map_or(&[][..], slice::from_ref);
         let odd = self.odd_at(text, at, true, own).or_else(|| self.odd_at(text, at, false, own));

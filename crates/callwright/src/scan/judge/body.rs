@@ -90,7 +90,7 @@ impl Body {
         match self {
             Body::Tags(walk) => {
                 let tool = opener.item.name().and_then(|name| names.resolve(name.of(text)));
-                match walk.advance(text, &tool, end) {
+                match walk.advance(text, Keys(tool), end) {
                     Walked::Open => None,
                     Walked::Ended(at, ending) => Some(End { at, ending }),
                 }
@@ -177,38 +177,6 @@ fn lines_end(text: &str, from: usize, looked: &mut usize, mark: &str) -> Option<
             return Some(at);
         }
         *looked = at + 1;
-    }
-}
-
-impl Keys for Option<&Tool> {
-    fn declares(&self, key: &str) -> bool {
-        self.is_some_and(|tool| tool.declares(key))
-    }
-
-    fn takes(&self, key: &str) -> bool {
-        self.is_some_and(|tool| tool.takes(key))
-    }
-
-    fn declares_others(&self, is_given: &dyn Fn(&str) -> bool) -> bool {
-        self.is_some_and(|tool| tool.parameters().any(|key| !is_given(key)))
-    }
-
-    fn takes_brackets(&self, key: &str) -> bool {
-        self.is_some_and(|tool| {
-            let guide = tool.schema().guide();
-            let kinds = value::place_of(guide, guide.root(), key).map(|place| guide.kinds(place));
-            kinds.is_some_and(|kinds| {
-                kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)) && !kinds.meets(Kinds::STRING)
-            })
-        })
-    }
-
-    fn odd_keys(&self) -> &[String] {
-        self.map_or(&[], Tool::odd_keys)
-    }
-
-    fn is_name(&self, name: &str) -> bool {
-        self.is_some_and(|tool| tool.is_named_by_tag(name))
     }
 }
 
@@ -306,7 +274,7 @@ impl Case<'_, '_> {
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
-        let mut doubtful = walk.is_doubtful(self.text, &Some(tool));
+        let mut doubtful = walk.is_doubtful(self.text, Keys(Some(tool)));
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let written = param.key.of(self.text);
