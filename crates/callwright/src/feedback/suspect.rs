@@ -79,18 +79,15 @@ impl<'a> Look<'a> {
                 let run = rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r', '}', ']']).len();
                 let closers = rest.get(..run).unwrap_or("").match_indices(CLOSERS);
                 let without = |(n, _)| without(RepairKind::DropCloser, self.at + n, 1);
-                Suspect {
-                    trouble: Trouble::ExtraClosers(closers.clone().map(|(_, c)| c).collect()),
-                    at: Span::new(self.at, self.at + rest.get(..run).unwrap_or("").trim_end().len()),
-                    repairs: closers.map(without).collect(),
-                }
+                let at = Span::new(self.at, self.at + rest.get(..run).unwrap_or("").trim_end().len());
+                let trouble = Trouble::ExtraClosers(closers.clone().map(|(_, c)| c).collect());
+                Suspect { trouble, at, repairs: closers.map(without).collect() }
             }
             // {"a": {"b": 1}}, "c": 2}: the object was closed too early.
-            (',', Token::Closer(closer)) if self.after_space(self.at + 1).starts_with('"') => Suspect {
-                trouble: Trouble::ExtraClosers(self.slice(closer, closer + 1).into()),
-                at: Span::new(closer, closer + 1),
-                repairs: vec![without(RepairKind::DropCloser, closer, 1)],
-            },
+            (',', Token::Closer(closer)) if self.after_space(self.at + 1).starts_with('"') => {
+                let trouble = Trouble::ExtraClosers(self.slice(closer, closer + 1).into());
+                extra(trouble, RepairKind::DropCloser, closer)
+            }
             ('{' | '[' | ',', _) => self.only(Trouble::SeveralValues, 1),
             _ => match comment_len(rest) {
                 Some(len) => self.comment(len),
@@ -185,11 +182,9 @@ impl<'a> Look<'a> {
                 let inner = open.get(n + 1..).unwrap_or(&[]);
                 self.missing_closers(inner.iter().rev().map(|b| b.closer()).collect(), self.at)
             }
-            None if self.after_space(self.at + 1).starts_with(innermost) => Suspect {
-                trouble: Trouble::ExtraClosers(closer.into()),
-                at: Span::new(self.at, self.at + 1),
-                repairs: vec![without(RepairKind::DropCloser, self.at, 1)],
-            },
+            None if self.after_space(self.at + 1).starts_with(innermost) => {
+                extra(Trouble::ExtraClosers(closer.into()), RepairKind::DropCloser, self.at)
+            }
             None => {
                 self.swap(Trouble::WrongCloser(innermost), RepairKind::SwapBracket, 1, innermost.to_string())
             }
@@ -213,9 +208,8 @@ impl<'a> Look<'a> {
         }
         // No quote ends it: it ends before the closing brackets of what is open, as far as they are there.
         let (end, missing) = self.before_last_closers(close + 1);
-        repairs.push(edit(RepairKind::AddQuote, end, 0, "\""));
-        repairs
-            .extend(missing.chars().map(|c| edit(RepairKind::AddCloser, end, 0, c.encode_utf8(&mut [0; 4]))));
+        repairs.push(add_quote(end));
+        repairs.extend(add_closers(&missing, end));
         Suspect { trouble: Trouble::BareQuote, at: Span::new(close, close + 1), repairs }
     }
 
@@ -226,11 +220,7 @@ impl<'a> Look<'a> {
             return None;
         }
         key_len(self.from(key))?;
-        Some(Suspect {
-            trouble: Trouble::UnclosedString(String::new()),
-            at: Span::new(open, open + 1),
-            repairs: vec![edit(RepairKind::AddQuote, open + 1 + body.len(), 0, "\"")],
-        })
+        Some(unclosed(open, body.len()))
     }
 
     /// May the quote at `at` end a string, seen from what comes behind it?
@@ -296,11 +286,7 @@ impl<'a> Look<'a> {
             ',' | '}' | ']' => self.only(Trouble::MissingValue, 0),
             _ => match self.slice(key.start + 1, key.end - 1).split_once(':') {
                 // {"radius: 10, "unit": "m"}: the key has swallowed its value.
-                Some((name, _)) if is_name(name.trim_end()) => Suspect {
-                    trouble: Trouble::UnclosedString(String::new()),
-                    at: Span::new(key.start, key.start + 1),
-                    repairs: vec![edit(RepairKind::AddQuote, key.start + 1 + name.trim_end().len(), 0, "\"")],
-                },
+                Some((name, _)) if is_name(name.trim_end()) => unclosed(key.start, name.trim_end().len()),
                 _ => Suspect {
                     trouble: Trouble::MissingColon,
                     at: Span::at(key.end),
@@ -320,11 +306,7 @@ impl<'a> Look<'a> {
         match next {
             ',' => self.extra_comma(self.at),
             ']' => self.swap(Trouble::WrongCloser('}'), RepairKind::SwapBracket, 1, "}".into()),
-            '{' => Suspect {
-                trouble: Trouble::ExtraOpener,
-                at: Span::new(self.at, self.at + 1),
-                repairs: vec![without(RepairKind::DropOpener, self.at, 1)],
-            },
+            '{' => extra(Trouble::ExtraOpener, RepairKind::DropOpener, self.at),
             _ => {
                 let len = rest.find(|c: char| !is_name_char(c)).unwrap_or(rest.len());
                 match rest.get(..len) {
@@ -341,11 +323,9 @@ impl<'a> Look<'a> {
     fn common(&self, next: char) -> Option<Suspect> {
         match (next, self.stop.before) {
             ('}' | ']', Token::Comma(comma)) => Some(self.extra_comma(comma)),
-            ('}' | ']', Token::Start) => Some(Suspect {
-                trouble: Trouble::ExtraClosers(next.into()),
-                at: Span::new(self.at, self.at + 1),
-                repairs: vec![without(RepairKind::DropCloser, self.at, 1)],
-            }),
+            ('}' | ']', Token::Start) => {
+                Some(extra(Trouble::ExtraClosers(next.into()), RepairKind::DropCloser, self.at))
+            }
             ('\\', _) => Some(self.only(Trouble::BadEscape, 1)),
             _ if self.from(self.at).starts_with("```") => None,
             _ => match comment_len(self.from(self.at)) {
@@ -384,10 +364,8 @@ impl<'a> Look<'a> {
         let mut repairs = Vec::new();
         // A key without a value is nothing to complete.
         if !is_key {
-            repairs.push(edit(RepairKind::AddQuote, end, 0, "\""));
-            repairs.extend(
-                missing.chars().map(|c| edit(RepairKind::AddCloser, end, 0, c.encode_utf8(&mut [0; 4]))),
-            );
+            repairs.push(add_quote(end));
+            repairs.extend(add_closers(&missing, end));
         }
         Suspect { trouble: Trouble::UnclosedString(missing), at: Span::new(self.at, self.at + 1), repairs }
     }
@@ -407,20 +385,12 @@ impl<'a> Look<'a> {
             && rest.trim_start_matches(|c| JSON_SPACE.contains(&c) || CLOSERS.contains(&c)).is_empty()
         {
             let body = self.slice(open + 1, line_end).trim_end_matches(JSON_SPACE);
-            return Suspect {
-                trouble: Trouble::UnclosedString(String::new()),
-                at: Span::new(open, open + 1),
-                repairs: vec![edit(RepairKind::AddQuote, open + 1 + body.len(), 0, "\"")],
-            };
+            return unclosed(open, body.len());
         }
         let end = self.next_quote(self.at).unwrap_or(self.text.len());
         let raw = self.slice(self.at, end).char_indices().filter(|&(_, c)| c < ' ');
         let escape = |(n, c)| edit(RepairKind::EscapeControl, self.at + n, 1, &control_escape(c));
-        Suspect {
-            trouble: Trouble::RawControl,
-            at: Span::new(self.at, self.at + 1),
-            repairs: raw.map(escape).collect(),
-        }
+        Suspect { repairs: raw.map(escape).collect(), ..self.only(Trouble::RawControl, 1) }
     }
 
     /// The backslash at `at` begins no escape; the others of its string are looked at as well.
@@ -455,8 +425,7 @@ impl<'a> Look<'a> {
     }
 
     fn missing_closers(&self, closers: String, at: usize) -> Suspect {
-        let add = |c: char| edit(RepairKind::AddCloser, at, 0, c.encode_utf8(&mut [0; 4]));
-        let repairs = closers.chars().map(add).collect();
+        let repairs = add_closers(&closers, at).collect();
         Suspect { trouble: Trouble::MissingClosers(closers), at: Span::at(at), repairs }
     }
 
@@ -466,31 +435,43 @@ impl<'a> Look<'a> {
     }
 
     fn extra_comma(&self, at: usize) -> Suspect {
-        let repairs = vec![without(RepairKind::DropComma, at, 1)];
-        Suspect { trouble: Trouble::ExtraComma, at: Span::new(at, at + 1), repairs }
+        extra(Trouble::ExtraComma, RepairKind::DropComma, at)
     }
 
     fn comment(&self, len: usize) -> Suspect {
-        let repairs = vec![without(RepairKind::DropComment, self.at, len)];
-        Suspect { trouble: Trouble::Comment, at: Span::new(self.at, self.at + len), repairs }
+        self.swap(Trouble::Comment, RepairKind::DropComment, len, String::new())
     }
 
     fn surroundings(&self, kind: RepairKind, len: usize) -> Suspect {
-        let repairs = vec![without(kind, self.at, len)];
-        Suspect { trouble: Trouble::Surroundings, at: Span::new(self.at, self.at + len), repairs }
+        self.swap(Trouble::Surroundings, kind, len, String::new())
     }
 
     fn swap(&self, trouble: Trouble, kind: RepairKind, len: usize, put: String) -> Suspect {
-        Suspect {
-            trouble,
-            at: Span::new(self.at, self.at + len),
-            repairs: vec![edit(kind, self.at, len, &put)],
-        }
+        Suspect { repairs: vec![edit(kind, self.at, len, &put)], ..self.only(trouble, len) }
     }
 
     fn only(&self, trouble: Trouble, len: usize) -> Suspect {
         Suspect { trouble, at: Span::new(self.at, self.at + len), repairs: Vec::new() }
     }
+}
+
+/// The character at `at` is one too many.
+fn extra(trouble: Trouble, kind: RepairKind, at: usize) -> Suspect {
+    Suspect { trouble, at: Span::new(at, at + 1), repairs: vec![without(kind, at, 1)] }
+}
+
+/// The string that opens at `open` is over behind so many bytes.
+fn unclosed(open: usize, len: usize) -> Suspect {
+    let repairs = vec![add_quote(open + 1 + len)];
+    Suspect { trouble: Trouble::UnclosedString(String::new()), at: Span::new(open, open + 1), repairs }
+}
+
+fn add_quote(at: usize) -> Repair {
+    edit(RepairKind::AddQuote, at, 0, "\"")
+}
+
+fn add_closers(closers: &str, at: usize) -> impl Iterator<Item = Repair> {
+    closers.chars().map(move |c| edit(RepairKind::AddCloser, at, 0, c.encode_utf8(&mut [0; 4])))
 }
 
 fn edit(kind: RepairKind, at: usize, len: usize, put: &str) -> Repair {
