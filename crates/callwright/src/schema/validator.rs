@@ -18,7 +18,7 @@ use super::expanded::expand;
 use super::guide::Rule;
 use super::keywords::{Draft, Holds, holds};
 use super::limits::MAX_EXPANDED;
-use super::message::{demand, missing_message, must, one_of, show, subject, types, unknown_message};
+use super::message::{demand, missing_message, must, show, subject, types, unknown_message};
 use super::number::{compare, is_whole};
 use super::references::{reached, to_elsewhere, with_pointers};
 use super::unchecked::{Unchecked, pointer_step};
@@ -479,31 +479,12 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
             let known = OF_NUMBERS.into_iter().find(|known| *known == keyword);
             (known.unwrap_or("schema"), must(message))
         }
-        ValidationErrorKind::Enum { options } => {
-            let options: Vec<String> =
-                options.as_array().into_iter().flatten().map(ToString::to_string).collect();
-            ("enum", must(&format!("be {}", one_of(options.iter().map(String::as_str)))))
-        }
-        ValidationErrorKind::Constant { expected_value } => {
-            ("const", must(&format!("be {}", show(&expected_value.to_string()))))
-        }
         ValidationErrorKind::Pattern { pattern } => {
             ("pattern", must(&format!("match the pattern {}", show(pattern))))
         }
         ValidationErrorKind::BacktrackLimitExceeded { .. }
         | ValidationErrorKind::RegexEngineFailure { .. } => {
             ("pattern", must("match a pattern that is too costly to try on it"))
-        }
-        ValidationErrorKind::Minimum { limit } => by_rule(&Rule::Minimum(limit.to_string().into())),
-        ValidationErrorKind::Maximum { limit } => by_rule(&Rule::Maximum(limit.to_string().into())),
-        ValidationErrorKind::ExclusiveMinimum { limit } => {
-            by_rule(&Rule::ExclusiveMinimum(limit.to_string().into()))
-        }
-        ValidationErrorKind::ExclusiveMaximum { limit } => {
-            by_rule(&Rule::ExclusiveMaximum(limit.to_string().into()))
-        }
-        ValidationErrorKind::MultipleOf { multiple_of } => {
-            by_rule(&Rule::MultipleOf(multiple_of.to_string().into()))
         }
         ValidationErrorKind::MinLength { limit } => by_rule(&Rule::MinLength(*limit)),
         ValidationErrorKind::MaxLength { limit } => by_rule(&Rule::MaxLength(*limit)),
@@ -529,11 +510,7 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
         ValidationErrorKind::PropertyNames { .. } => {
             ("propertyNames", format!("{subject} has a key that its schema forbids"))
         }
-        ValidationErrorKind::Format { .. }
-        | ValidationErrorKind::ContentEncoding { .. }
-        | ValidationErrorKind::ContentMediaType { .. }
-        | ValidationErrorKind::FromUtf8 { .. }
-        | ValidationErrorKind::Referencing(_) => ("schema", error.masked_with(&subject).to_string()),
+        _ => ("schema", error.masked_with(&subject).to_string()),
     };
     Violation { pointer, keyword, message }
 }
