@@ -19,6 +19,7 @@ use super::PROSE_KEY;
 use super::schema::{MAX_CALLS, call_parts};
 use crate::prompt::speech::Arguments;
 use crate::prompt::{PromptDialect, is_plain_name, spaced};
+use crate::schema::required;
 use crate::tools::{ToolChoice, ToolSet};
 
 /// The longest grammar, in bytes: servers compile it anew for each request.
@@ -268,13 +269,7 @@ impl Grammar<'_> {
 
     /// Members in the order of their declaration, those that are not required left out or not.
     fn object(&mut self, schema: &Map, depth: usize) -> String {
-        let required: Vec<&str> = schema
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required: Vec<&str> = required(schema).collect();
         let mut members: Vec<(String, bool)> = Vec::new();
         let declared = schema.get("properties").and_then(Value::as_object);
         for (key, member) in declared.into_iter().flatten() {

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error, StrDeserializer};
+
 use super::own::Markup;
 use super::{Anchor, Dialect, Grammar, NameAt, Trim};
 use crate::marks::{Form, Frame};
@@ -55,7 +59,8 @@ impl Record {
 }
 
 /// The built-in dialects that the scanner tells by more than an opener.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Known {
     AnthropicXml,
     Beam,
@@ -64,6 +69,7 @@ pub(crate) enum Known {
     DeepseekV3,
     DeepseekV31,
     DeepseekV4,
+    #[serde(rename = "functiongemma")]
     FunctionGemma,
     FunctionJson,
     FunctionaryV31,
@@ -81,6 +87,7 @@ pub(crate) enum Known {
     KimiK3,
     Llama3Json,
     LlamaBuiltin,
+    #[serde(rename = "minicpm5")]
     MinicpmV5,
     MinimaxM3,
     MistralJson,
@@ -89,6 +96,7 @@ pub(crate) enum Known {
     Muse,
     NameLine,
     Olmo3,
+    #[serde(rename = "phi4mini")]
     Phi4Mini,
     Pythonic,
     Qwen3Coder,
@@ -101,48 +109,9 @@ pub(crate) enum Known {
 }
 
 impl Known {
-    /// All of them, with their names.
-    pub(super) const ALL: [(Known, &str); 41] = [
-        (Known::AnthropicXml, "anthropic_xml"),
-        (Known::Beam, "beam"),
-        (Known::CallDotJson, "call_dot_json"),
-        (Known::CommandRPlus, "command_r_plus"),
-        (Known::DeepseekV3, "deepseek_v3"),
-        (Known::DeepseekV31, "deepseek_v31"),
-        (Known::DeepseekV4, "deepseek_v4"),
-        (Known::FunctionGemma, "functiongemma"),
-        (Known::FunctionJson, "function_json"),
-        (Known::FunctionaryV31, "functionary_v31"),
-        (Known::Gemma4, "gemma4"),
-        (Known::Gigachat35, "gigachat35"),
-        (Known::Glm45, "glm45"),
-        (Known::Glm47, "glm47"),
-        (Known::Harmony, "harmony"),
-        (Known::Hermes, "hermes"),
-        (Known::HyV3, "hy_v3"),
-        (Known::Inkling, "inkling"),
-        (Known::JsonBare, "json_bare"),
-        (Known::JsonFence, "json_fence"),
-        (Known::KimiK2, "kimi_k2"),
-        (Known::KimiK3, "kimi_k3"),
-        (Known::Llama3Json, "llama3_json"),
-        (Known::LlamaBuiltin, "llama_builtin"),
-        (Known::MinicpmV5, "minicpm5"),
-        (Known::MinimaxM3, "minimax_m3"),
-        (Known::MistralJson, "mistral_json"),
-        (Known::MistralV11, "mistral_v11"),
-        (Known::MorphXml, "morph_xml"),
-        (Known::Muse, "muse"),
-        (Known::NameLine, "name_line"),
-        (Known::Olmo3, "olmo3"),
-        (Known::Phi4Mini, "phi4mini"),
-        (Known::Pythonic, "pythonic"),
-        (Known::Qwen3Coder, "qwen3_coder"),
-        (Known::React, "react"),
-        (Known::Step3, "step3"),
-        (Known::ToolCode, "tool_code"),
-        (Known::ToolnameTag, "toolname_tag"),
-        (Known::XmlNames, "xml_names"),
-        (Known::YamlFence, "yaml_fence"),
-    ];
+    /// The one of this name.
+    pub(super) fn named(name: &str) -> Option<Known> {
+        let name: StrDeserializer<'_, Error> = name.into_deserializer();
+        Known::deserialize(name).ok()
+    }
 }

@@ -88,10 +88,7 @@ pub(crate) enum Begins {
 
 /// Does `text` begin with the marks of `form` in front of a declared tool, whole or broken? At its `end`, no more will come.
 pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Begins {
-    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
-    let longest = form.longest_opener() + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let text = text.char_indices().nth(longest).map_or(text, |(to, _)| text.get(..to).unwrap_or(text));
-    let folded = Folded::of(text, 0);
+    let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
     let marks = lexemes::find(&folded, form, &names, &[], |_| Vec::new());
     let is_call_at = |at: usize| marks.iter().any(|mark| mark.from == at && mark.kind.is_named_opener());
     let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
@@ -113,7 +110,7 @@ pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> 
 
 /// The same for the marks around a payload that is no marks.
 pub(crate) fn begins_frame(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Begins {
-    let (names, longest, text) = front_of(text, frame, tool_set);
+    let (names, longest, text) = front_of(text, frame.longest(), tool_set);
     match frame.fronts(&text, &names).first() {
         Some(front) if front.edits == 0 => Begins::No,
         Some(_) => Begins::Yes,
@@ -125,14 +122,14 @@ pub(crate) fn begins_frame(text: &str, frame: &Frame, tool_set: &ToolSet, end: b
 /// The marks in front of a payload with which `text` begins, each behind the byte where they end in it; those with the fewest
 /// wrong letters, as they should be with each tool's name.
 pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
-    let (names, _, text) = front_of(text, frame, tool_set);
+    let (names, _, text) = front_of(text, frame.longest(), tool_set);
     frame.fronts(&text, &names).into_iter().map(|front| (text.byte(front.end), front)).collect()
 }
 
-/// The names of the tools, the most letters that marks with one of them may have, and as many of `text`.
-fn front_of<'t>(text: &str, frame: &Frame, tool_set: &'t ToolSet) -> (Vec<&'t str>, usize, Folded) {
+/// The names of the tools, the most letters that marks of so many have with one of them, and as many of `text`.
+fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, usize, Folded) {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
-    let longest = frame.longest() + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let longest = letters + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let text = text.char_indices().nth(longest).map_or(text, |(to, _)| text.get(..to).unwrap_or(text));
     (names, longest, Folded::of(text, 0))
 }

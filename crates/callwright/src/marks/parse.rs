@@ -17,6 +17,7 @@ use super::prices;
 use crate::check;
 use crate::dialect::Trim;
 use crate::payload::value;
+use crate::schema::required;
 use crate::syntax::Typing;
 use crate::tools::Tool;
 
@@ -482,11 +483,7 @@ impl Parser<'_, '_> {
         let guide = self.tools[tool].schema().guide();
         let place = value::place_of(guide, guide.root(), self.keys[key])?;
         let tail = self.form.argument.tails.get(tail).map_or("", String::as_str);
-        let typing = match () {
-            () if tail.contains("\"false\"") => Typing::Json,
-            () if tail.contains("\"true\"") => Typing::Schema,
-            () => Typing::Schema,
-        };
+        let typing = if tail.contains("\"false\"") { Typing::Json } else { Typing::Schema };
         let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
         let json = value::json_of(&value::content(text, self.trim, indent), typing, guide, Some(place));
         let tree = strict(&json).ok()?;
@@ -694,6 +691,5 @@ impl Held {
 }
 
 fn is_required(tool: &Tool, key: &str) -> bool {
-    let required = tool.schema().value().get("required").and_then(crate::value::Value::as_array);
-    required.is_some_and(|required| required.iter().any(|own| own.as_str() == Some(key)))
+    tool.schema().value().as_object().is_some_and(|schema| required(schema).any(|own| own == key))
 }

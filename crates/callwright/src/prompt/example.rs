@@ -4,6 +4,7 @@ use crate::json;
 use crate::value::Value;
 use callwright_json::strict;
 
+use super::definition::members;
 use crate::schema::Violation;
 use crate::tools::Tool;
 
@@ -95,16 +96,17 @@ pub(super) fn forms(tools: &[&Tool]) -> Examples {
 
 /// The required members of `schema`, each with dots for its value.
 fn form(schema: &Value) -> Vec<(String, &'static str)> {
-    let members = schema.get("properties").and_then(Value::as_object);
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
     let dots = |member: &Value| match member.get("type").and_then(Value::as_str) {
         Some("array") => "[...]",
         Some("object") => "{...}",
         _ => "...",
     };
-    let required = members.into_iter().flatten().filter(|(name, _)| is_required(name));
-    required.map(|(name, member)| (name.clone(), dots(member))).collect()
+    required_members(schema).map(|(name, member)| (name.to_owned(), dots(member))).collect()
+}
+
+/// The declared members of `schema` that are required, each with its schema.
+fn required_members(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    members(schema).filter(|(.., is_required)| *is_required).map(|(name, member, _)| (name, member))
 }
 
 impl Example {
@@ -149,18 +151,8 @@ fn value(root: &Value, schema: &Value, depth: usize, free: &mut Vec<Value>) -> V
             json!(described.unwrap_or("text"))
         }
         Some(_) | None => {
-            let members = schema.get("properties").and_then(Value::as_object);
-            let required: Vec<&str> = schema
-                .get("required")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .collect();
-            let shown = members.into_iter().flatten().filter(|(name, _)| required.contains(&name.as_str()));
-            return Value::Object(
-                shown.map(|(name, member)| (name.clone(), value(root, member, depth + 1, free))).collect(),
-            );
+            let made = |(name, member)| (name, value(root, member, depth + 1, free));
+            return required_members(schema).map(made).collect();
         }
     };
     free.push(made.clone());

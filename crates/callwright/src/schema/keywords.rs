@@ -107,6 +107,11 @@ pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut
     })
 }
 
+/// The names that the keyword `required` of `schema` lists.
+pub(crate) fn required(schema: &Map) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
 /// The fragment of a reference into the same document: `#/$defs/a` → `/$defs/a`. `None` for other references.
 pub(crate) fn local_pointer(reference: &str) -> Option<String> {
     let pointer = reference.strip_prefix('#')?;

@@ -29,7 +29,7 @@ pub use coerce::Coerced;
 pub(crate) use compile::{Document, compile as compile_documents};
 pub(crate) use guide::Rooted;
 pub use guide::SchemaGuide;
-pub(crate) use keywords::{Draft, inside, inside_mut, local_pointer};
+pub(crate) use keywords::{Draft, inside, inside_mut, local_pointer, required};
 pub(crate) use limits::measure;
 pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NESTING, MAX_NODES};
 pub(crate) use normal::standard_type;

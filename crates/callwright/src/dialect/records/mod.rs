@@ -57,8 +57,8 @@ impl Dialect {
         self
     }
 
-    fn tags(self, trim: Trim) -> Dialect {
-        Dialect { arguments: Grammar::Tags, trim, ..self }
+    fn trim(self, trim: Trim) -> Dialect {
+        Dialect { trim, ..self }
     }
 
     fn elements(self) -> Dialect {

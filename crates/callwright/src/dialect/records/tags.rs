@@ -2,7 +2,7 @@
 
 use super::record;
 use crate::dialect::Anchor::Distinct;
-use crate::dialect::{Dialect, NameAt, Trim};
+use crate::dialect::{Dialect, Grammar, NameAt, Trim};
 use crate::prompt::speech::builtin::{general, trained};
 use crate::prompt::speech::{Arguments, Definition, PromptFormat};
 use crate::syntax::Text;
@@ -16,6 +16,11 @@ const DSML: &str = "## Tools\n\nYou have tools that can help to answer the user.
                     in your reply:\n{calls}\n\nStrings and scalars stand as they are, without quotes or escapes; lists \
                     and objects as JSON. The attribute `string` is \"true\" for strings and \"false\" for anything \
                     else.\n\nThese are the functions, described in JSONSchema:\n<functions>\n{tools}\n</functions>\n";
+
+/// A record of a dialect with arguments in tags.
+fn tagged(name: &'static str, name_at: NameAt) -> Dialect {
+    Dialect { arguments: Grammar::Tags, ..record(name, name_at, Distinct) }
+}
 
 fn tags(template: &'static str) -> Arguments {
     Arguments::Tags(Text::Borrowed(template))
@@ -38,9 +43,9 @@ pub(super) fn all() -> Vec<Dialect> {
         .result("observation", "<tool_response>\n{content}\n</tool_response>")
     };
     vec![
-        record("qwen3_coder", NameAt::Opener, Distinct)
+        tagged("qwen3_coder", NameAt::Opener)
             .call(&["<tool_call>"], &[])
-            .tags(Trim::LineBreak)
+            .trim(Trim::LineBreak)
             .by("Qwen3-Coder, Qwen 3.5 and later, Nemotron 3, MiMo, Step 3.5")
             .spoken(
                 trained(
@@ -54,10 +59,9 @@ pub(super) fn all() -> Vec<Dialect> {
                 .arguments(tags("<parameter={key}>\n{value}\n</parameter>\n"))
                 .result("user", "<tool_response>\n{content}\n</tool_response>"),
             ),
-        record("seed_oss", NameAt::Opener, Distinct)
+        tagged("seed_oss", NameAt::Opener)
             .kin("qwen3_coder")
             .section(&["<seed:tool_call>"], &[])
-            .tags(Trim::OwnLines)
             .by("Seed OSS")
             .spoken(
                 trained("{tools}\n\nCall a function in this form:\n{calls}\n")
@@ -66,9 +70,8 @@ pub(super) fn all() -> Vec<Dialect> {
                     .arguments(tags("<parameter={key}>{value}</parameter>\n"))
                     .result("tool", "{content}"),
             ),
-        record("anthropic_xml", NameAt::Opener, Distinct)
+        tagged("anthropic_xml", NameAt::Opener)
             .section(&["<function_calls>"], &[])
-            .tags(Trim::OwnLines)
             .by("prompts in the manner of Claude's, and the agents that copied them")
             .spoken(
                 trained(
@@ -82,10 +85,9 @@ pub(super) fn all() -> Vec<Dialect> {
                 .result("user", "<result>\n<tool_name>{name}</tool_name>\n<stdout>\n{content}\n</stdout>\n</result>")
                 .results("<function_results>\n", "\n", "\n</function_results>"),
             ),
-        record("minimax_m2", NameAt::Opener, Distinct)
+        tagged("minimax_m2", NameAt::Opener)
             .kin("anthropic_xml")
             .section(&["<minimax:tool_call>"], &[])
-            .tags(Trim::OwnLines)
             .by("MiniMax M2 and M2.1")
             .spoken(
                 trained(
@@ -97,10 +99,9 @@ pub(super) fn all() -> Vec<Dialect> {
                 .arguments(tags(PARAMETER_LINE))
                 .result("tool", "<response>{content}</response>"),
             ),
-        record("dots", NameAt::Opener, Distinct)
+        tagged("dots", NameAt::Opener)
             .kin("anthropic_xml")
             .section(&["<dots_function_call>"], &[])
-            .tags(Trim::OwnLines)
             .by("dots.llm")
             .spoken(
                 general()
@@ -112,9 +113,8 @@ pub(super) fn all() -> Vec<Dialect> {
                     )
                     .arguments(tags(PARAMETER_LINE)),
             ),
-        record("deepseek_v4", NameAt::Opener, Distinct)
+        tagged("deepseek_v4", NameAt::Opener)
             .section(&["<|dsml|tool_calls>"], &[])
-            .tags(Trim::OwnLines)
             .by("DeepSeek V4")
             .spoken(dsml(
                 "<｜DSML｜tool_calls>\n",
@@ -123,10 +123,9 @@ pub(super) fn all() -> Vec<Dialect> {
                 "\n</｜DSML｜tool_calls>",
                 "<tool_result>{content}</tool_result>",
             )),
-        record("deepseek_v32", NameAt::Opener, Distinct)
+        tagged("deepseek_v32", NameAt::Opener)
             .kin("deepseek_v4")
             .section(&["<|dsml|function_calls>"], &[])
-            .tags(Trim::OwnLines)
             .by("DeepSeek V3.2")
             .spoken(
                 dsml(
@@ -138,10 +137,9 @@ pub(super) fn all() -> Vec<Dialect> {
                 )
                 .results("<function_results>\n", "\n", "\n</function_results>"),
             ),
-        record("deepseek_v41", NameAt::Opener, Distinct)
+        tagged("deepseek_v41", NameAt::Opener)
             .kin("deepseek_v4")
             .section(&["<|dsml| calls>"], &[])
-            .tags(Trim::OwnLines)
             .by("DeepSeek V4.1")
             .spoken(
                 PromptFormat { trained: false, ..dsml(
@@ -152,9 +150,8 @@ pub(super) fn all() -> Vec<Dialect> {
                     "<tool_result>{content}</tool_result>",
                 ) },
             ),
-        record("gigachat35", NameAt::Opener, Distinct)
+        tagged("gigachat35", NameAt::Opener)
             .section(&["<|gcml|tool_calls>"], &[])
-            .tags(Trim::OwnLines)
             .by("GigaChat 3.5")
             .spoken(
                 trained("function descriptions:\n{tools}\n\nFunctions are called like this:\n{calls}\n")
@@ -168,9 +165,8 @@ pub(super) fn all() -> Vec<Dialect> {
                     .arguments(tags("<｜GCML｜parameter name=\"{key}\" string=\"{is_text}\">{value}</｜GCML｜parameter>\n"))
                     .result("function result", "<function_response name=\"{name}\">{content}</function_response>"),
             ),
-        record("muse", NameAt::Opener, Distinct)
+        tagged("muse", NameAt::Opener)
             .section(&["<atem:function_calls>"], &[])
-            .tags(Trim::OwnLines)
             .by("Muse Glimmer and Spark")
             .spoken(
                 trained(
@@ -186,10 +182,10 @@ pub(super) fn all() -> Vec<Dialect> {
                 .arguments(tags("<atem:parameter name=\"{key}\">{value}</atem:parameter>\n"))
                 .result("tool", "<tool_output name=\"{name}\">\n{content}\n</tool_output>"),
             ),
-        record("beam", NameAt::Header, Distinct)
+        tagged("beam", NameAt::Header)
             .kin("harmony")
             .call(&[], &["<|call|>", "<|end|>"])
-            .tags(Trim::LineBreak)
+            .trim(Trim::LineBreak)
             .by("Beam 1")
             .spoken(
                 general()
@@ -199,10 +195,9 @@ pub(super) fn all() -> Vec<Dialect> {
                     )
                     .arguments(tags("<rfl:parameter name=\"{key}\">\n{value}\n</rfl:parameter>")),
             ),
-        record("step3", NameAt::Opener, Distinct)
+        tagged("step3", NameAt::Opener)
             .section(&["<|tool_calls_begin|>"], &[])
             .call(&["<|tool_call_begin|>"], &[])
-            .tags(Trim::OwnLines)
             .by("Step 3")
             .spoken(
                 general()
@@ -215,8 +210,7 @@ pub(super) fn all() -> Vec<Dialect> {
                     )
                     .arguments(tags("<steptml:parameter name=\"{key}\">{value}</steptml:parameter>")),
             ),
-        record("minicpm5", NameAt::Opener, Distinct)
-            .tags(Trim::OwnLines)
+        tagged("minicpm5", NameAt::Opener)
             .by("MiniCPM 4 and 5")
             .spoken(
                 trained(
@@ -227,9 +221,8 @@ pub(super) fn all() -> Vec<Dialect> {
                 .arguments(tags("<param name=\"{key}\">{value}</param>"))
                 .result("user", "<tool_response>\n{content}\n</tool_response>"),
             ),
-        record("kimi_k3", NameAt::Opener, Distinct)
+        tagged("kimi_k3", NameAt::Opener)
             .section(&["<|open|>tools<|sep|>"], &[])
-            .tags(Trim::OwnLines)
             .by("Kimi K3")
             // The tools stand in a system message of the type `tool-declare`.
             .spoken(
@@ -245,32 +238,28 @@ pub(super) fn all() -> Vec<Dialect> {
                     .result("tool", "{content}")
                     .labelled(),
             ),
-        record("glm45", NameAt::Header, Distinct)
+        tagged("glm45", NameAt::Header)
             .call(&["<tool_call>"], &[])
-            .tags(Trim::OwnLines)
             .by("GLM 4.5 and 4.6, Ling 3, Laguna, Spark 2.5")
             .spoken(
                 glm().call("<tool_call>{name}\n{arguments}</tool_call>", "\n").arguments(tags(PAIR_LINE)),
             ),
-        record("glm47", NameAt::Header, Distinct)
+        tagged("glm47", NameAt::Header)
             .kin("glm45")
-            .tags(Trim::OwnLines)
             .by("GLM 4.7 and 5")
             .spoken(glm().call("<tool_call>{name}{arguments}</tool_call>", "").arguments(tags(PAIR))),
-        record("iquest_q1", NameAt::Header, Distinct)
+        tagged("iquest_q1", NameAt::Header)
             .call(&["<iquest_tool_call>"], &[])
-            .tags(Trim::OwnLines)
             .by("IQuest Q1")
             .spoken(
                 general()
                     .call("<iquest_tool_call>{name}{arguments}</iquest_tool_call>", "\n")
                     .arguments(tags(PAIR)),
             ),
-        record("hy_v3", NameAt::Header, Distinct)
+        tagged("hy_v3", NameAt::Header)
             .section(&["<tool_calls>"], &[])
             .call(&["<tool_call>"], &[])
             .aliases(&["hy_v4"])
-            .tags(Trim::OwnLines)
             .by("Hunyuan 3 and 4, whose tags may have a suffix")
             .spoken(
                 general()
@@ -282,10 +271,9 @@ pub(super) fn all() -> Vec<Dialect> {
                     )
                     .arguments(tags(PAIR_LINE)),
             ),
-        record("k2_horizon", NameAt::Header, Distinct)
+        tagged("k2_horizon", NameAt::Header)
             .section(&["<ifm|tool_calls>"], &[])
             .call(&["<ifm|tool_call>"], &[])
-            .tags(Trim::OwnLines)
             .by("K2 Horizon")
             .spoken(
                 general()
@@ -297,9 +285,8 @@ pub(super) fn all() -> Vec<Dialect> {
                     )
                     .arguments(tags("<ifm|arg_key>{key}</ifm|arg_key><ifm|arg_value>{value}</ifm|arg_value>")),
             ),
-        record("solar_open2", NameAt::Header, Distinct)
+        tagged("solar_open2", NameAt::Header)
             .call(&["<|tool_call:start|>"], &[])
-            .tags(Trim::OwnLines)
             .by("Solar Open 2")
             .spoken(
                 general()

@@ -15,6 +15,7 @@ use super::marks::{in_json, neutralise, one_line};
 use super::own_marks::OwnMarks;
 use super::speech::{Definition, Listing};
 use super::template::fill;
+use crate::schema::required;
 use crate::tools::Tool;
 
 /// How deep schemas are followed.
@@ -76,9 +77,8 @@ fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
 }
 
 /// The members of an object's schema: name, schema, and whether it is required.
-fn members(schema: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = move |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
+pub(super) fn members(schema: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
+    let is_required = |name: &str| schema.as_object().is_some_and(|own| required(own).any(|n| n == name));
     let members = schema.get("properties").and_then(Value::as_object);
     members.into_iter().flatten().map(move |(name, member)| (name.as_str(), member, is_required(name)))
 }
