@@ -499,3 +499,19 @@ fn a_secret_is_asked_with_and_not_kept() {
         assert!(!holds, "{} holds it", path.display());
     }
 }
+
+/// As long as nothing of a stream is out, its failure is the answer's status, and that is the one that is kept.
+#[test]
+fn what_failed_before_it_began_is_kept_with_its_status() {
+    let upstream =
+        replay("[[answer]]\ntext = 'x'\nrepeat = true\nfault = { cut = { after = 1, how = 'close' } }\n");
+    let (running, _) = before(&upstream);
+    let body = json!({"model": "gpt-x", "stream": true, "max_tokens": 9, "input": "Hi.", "messages": [{"role": "user", "content": "Hi."}]});
+    for (path, status) in [("messages", 502), ("responses", 502), ("chat/completions", 200)] {
+        let head = format!("POST /v1/{path}\nx-callwright-session: {}", path.replace('/', "-"));
+        assert_eq!(running.ask(&head, &body.to_string()).status, status, "{path}");
+        let session = format!("/api/session/{}", path.replace('/', "-"));
+        let session = awaited(&running, &session, |session| session["turns"][0].is_object());
+        assert_eq!(session["turns"][0]["status"], status, "{path}: {session:#}");
+    }
+}

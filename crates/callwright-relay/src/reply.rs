@@ -224,6 +224,11 @@ impl BodySender {
         written.is_held
     }
 
+    /// The status of the failure that is given instead of the answer.
+    pub(crate) fn refused(&self) -> Option<StatusCode> {
+        self.lock().failure.as_ref().map(|failure| failure.status)
+    }
+
     /// Ends the body as broken off, once what was written is out.
     pub(crate) fn breaks(&self) {
         self.lock().broken = Some(Broken);

@@ -115,22 +115,23 @@ pub(crate) fn is_error(root: Value<'_>) -> bool {
 
 /// Ends a stream as it has to be ended: properly, or with an error where it is not whole.
 pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: TurnEnd, voice: &mut dyn Voice) {
-    match ending.fault() {
+    let end = match ending.fault() {
         _ if ending.is_error => {
-            turn.log.end(TurnEnd::UpstreamError, 200);
             if ending.is_done {
                 voice.close();
             }
+            TurnEnd::UpstreamError
         }
         None => {
-            turn.log.end(end, 200);
             voice.close();
+            end
         }
         Some(why) => {
             turn.log.failed(None, &why);
-            turn.log.end(TurnEnd::Cut, 200);
             voice.fail("upstream_cut", &why);
+            TurnEnd::Cut
         }
-    }
+    };
+    turn.log.end(end, voice.status().as_u16());
     voice.flush();
 }

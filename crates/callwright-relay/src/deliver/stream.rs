@@ -243,14 +243,14 @@ impl FinishedStream {
                 };
                 voice.fail("call_refused", &why);
                 voice.flush();
-                return turn.log.end(TurnEnd::Refused, 200);
+                return turn.log.end(TurnEnd::Refused, voice.status().as_u16());
             }
             if turn.policy == Policy::Strict
                 && let Some(fault) = &resolution.fault
             {
                 voice.fail("invalid_content", fault);
                 voice.flush();
-                return turn.log.end(TurnEnd::Invalid, 200);
+                return turn.log.end(TurnEnd::Invalid, voice.status().as_u16());
             }
             done.push(resolution);
             let has_report = done.len() == n_choices && turn.ask.wants_report;

@@ -33,6 +33,12 @@ const CONTEXT: &str = "context_length_exceeded";
 const MOST: &str = "maximum context length is ";
 
 impl Failure {
+    /// The upstream's answer is no good.
+    pub(crate) fn of_answer(code: &str, message: &str) -> Failure {
+        let (message, code) = (message.to_owned(), code.to_owned());
+        Failure { status: StatusCode::BAD_GATEWAY, message, code, overflow: None }
+    }
+
     /// Of an error in OpenAI's form; of any other body, what it says in words.
     pub(crate) fn of(status: StatusCode, body: &[u8]) -> Failure {
         let text = String::from_utf8_lossy(body);

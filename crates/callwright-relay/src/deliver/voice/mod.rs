@@ -10,6 +10,7 @@ mod serial;
 
 use callwright::Acceptance;
 use callwright_json::Value;
+use http::StatusCode;
 
 use crate::record::Usage;
 use crate::sse;
@@ -102,6 +103,11 @@ pub(super) trait Voice: Send {
 
     /// Nothing more comes.
     fn close(&mut self);
+
+    /// The HTTP status that the client has got, or gets because what failed was all that there is.
+    fn status(&self) -> StatusCode {
+        StatusCode::OK
+    }
 
     /// A sign of life that adds nothing.
     fn beat(&mut self, choice: usize);

@@ -390,12 +390,11 @@ impl<B: Blocks> Voice for Serial<B> {
     }
 
     fn fail(&mut self, code: &str, message: &str) {
-        self.fails(&Failure {
-            status: StatusCode::BAD_GATEWAY,
-            message: message.to_owned(),
-            code: code.to_owned(),
-            overflow: None,
-        });
+        self.fails(&Failure::of_answer(code, message));
+    }
+
+    fn status(&self) -> StatusCode {
+        self.to.refused().unwrap_or(StatusCode::OK)
     }
 
     fn close(&mut self) {
