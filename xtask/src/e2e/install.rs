@@ -146,6 +146,14 @@ impl Installed {
         Ok(alone(command))
     }
 
+    /// The command that runs a text in Node with the packages of `e2e/node`.
+    pub(crate) fn node(&self, text: &str) -> Result<Command> {
+        let node = self.node.as_ref().context("the Node clients are not installed")?;
+        let mut command = Command::new("node");
+        command.args(["--input-type=module", "--eval", text]).current_dir(node);
+        Ok(alone(command))
+    }
+
     /// The command that runs a script of `e2e/page`.
     pub(crate) fn page_script(&self, script: &str) -> Result<Command> {
         let page = self.page.as_ref().context("what looks at the page is not installed")?;

@@ -71,7 +71,7 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<
         chosen.iter().flat_map(|(_, cells)| cells).map(|cell| cell.client.platform()).collect();
     let mut is_model = !runs.is_empty() || chosen.iter().any(|(scenario, _)| scenario.upstream.is_model());
     if is_readme {
-        platforms.insert(Platform::Python);
+        platforms.extend(readme::PLATFORMS);
     }
     if !choices.is_empty() || !compared.is_empty() || is_prompts {
         platforms.insert(Platform::Python);
@@ -94,10 +94,10 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<
     if is_prompts {
         bench.prompts(suite, root);
     }
-    if is_readme && bench.installed.has(Platform::Python) {
-        suite.tests("end to end: the README's client", || readme::check(root, &bench.installed));
+    if is_readme && readme::PLATFORMS.iter().all(|platform| bench.installed.has(*platform)) {
+        suite.tests("end to end: the clients of README and docs", || readme::check(root, &bench.installed));
     } else if is_readme {
-        suite.leave_out(readme::README, "the Python clients are not installed");
+        suite.leave_out(readme::README, "the clients of Python or Node are not installed");
     }
     if is_page && bench.installed.add_page(suite)? {
         if !crate::javascript::site(root).is_dir() {

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use super::install::Installed;
+use super::readme::printed;
 use super::server;
 use crate::root;
 use crate::step::{self, Tally};
@@ -209,14 +210,6 @@ impl Task {
         command.args(&self.arguments).current_dir(place.work());
         Ok(command)
     }
-}
-
-/// The first block in `language` of the page.
-fn printed(root: &Path, page: &str, language: &str) -> Result<String> {
-    let text = fs::read_to_string(root.join(page)).with_context(|| String::from(page))?;
-    let block = text.split_once(&format!("```{language}\n")).and_then(|(_, rest)| rest.split_once("\n```"));
-    let (block, _) = block.with_context(|| format!("{page} has no block in {language}"))?;
-    Ok(String::from(block))
 }
 
 /// How many of the recorded requests ask what the program was told: the gateway asks for other things as well.
