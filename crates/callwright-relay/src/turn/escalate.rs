@@ -86,14 +86,15 @@ impl Turn {
             let Some(answer) = answer else { break TurnEnd::Refused };
             let is_answered = answer.outcome.verdicts.is_empty();
             let is_empty = is_answered && answer.outcome.text.trim().is_empty();
+            let new = new_verdicts(&verdicts, &answer);
             match reason {
                 // Nothing came that could take the place of what was wrong.
-                _ if is_empty => {}
-                AttemptReason::Reask if !is_answered => replace_first(&mut verdicts, &answer),
+                _ if is_empty || !is_answered && new.is_empty() => {}
+                AttemptReason::Reask if !is_answered => replace_first(&mut verdicts, new),
                 // It thought better of it and says so, or has seen all its errors.
                 _ => {
                     verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
-                    verdicts.extend(answer.outcome.verdicts.iter().cloned());
+                    verdicts.extend(new);
                     more_text = said_instead(&answer, &first);
                 }
             }
@@ -199,8 +200,9 @@ impl Turn {
             return;
         };
         if refusals(&answer.outcome.verdicts).next().is_none() && !answer.is_empty() {
+            let new = new_verdicts(&resolution.verdicts, &answer);
             resolution.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
-            resolution.verdicts.extend(answer.outcome.verdicts.iter().cloned());
+            resolution.verdicts.extend(new);
             resolution.more_text = said_instead(&answer, &resolution.first);
             resolution.finish_reason = answer.finish_reason.clone();
             resolution.again.push(answer);
@@ -263,33 +265,37 @@ fn is_unsure(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Accepted(call) if call.unsure)
 }
 
-/// Puts the calls of an answer where the first unsure one stands. One that stays, and that it only says again, is there
-/// once.
+/// What a later answer says beyond what stands already: a model that is asked for one of its calls often makes all of them
+/// again, and each is made once.
+fn new_verdicts(verdicts: &[Verdict], answer: &Choice) -> Vec<Verdict> {
+    let told = |verdict: &Verdict| match verdict {
+        Verdict::Accepted(call) => Some((call.name.clone(), call.compact_arguments())),
+        Verdict::Refused(_) => None,
+    };
+    let mut stand: Vec<_> = verdicts.iter().filter_map(told).collect();
+    let is_new = |verdict: &&Verdict| {
+        let again = told(verdict).and_then(|call| stand.iter().position(|other| *other == call));
+        again.map(|at| stand.swap_remove(at)).is_none()
+    };
+    answer.outcome.verdicts.iter().filter(is_new).cloned().collect()
+}
+
+/// Puts the calls of an answer where the first unsure one stands.
 fn replace_unsure(verdicts: &mut Vec<Verdict>, answer: &Choice) {
     let at = verdicts.iter().position(is_unsure).unwrap_or(verdicts.len());
     verdicts.retain(|verdict| !is_unsure(verdict));
-    let is_there = |verdict: &Verdict| match verdict {
-        Verdict::Accepted(call) => verdicts.iter().any(|other| match other {
-            Verdict::Accepted(other) => {
-                (&other.name, other.compact_arguments()) == (&call.name, call.compact_arguments())
-            }
-            Verdict::Refused(_) => false,
-        }),
-        Verdict::Refused(_) => false,
-    };
-    let put: Vec<Verdict> =
-        answer.outcome.verdicts.iter().filter(|verdict| !is_there(verdict)).cloned().collect();
+    let put = new_verdicts(verdicts, answer);
     verdicts.splice(at..at, put);
 }
 
-/// Puts the calls of an answer where the first refused call stands, under its id.
-fn replace_first(verdicts: &mut Vec<Verdict>, answer: &Choice) {
+/// Puts these where the first refused call stands, under its id.
+fn replace_first(verdicts: &mut Vec<Verdict>, put: Vec<Verdict>) {
     let first = verdicts.iter().enumerate().find_map(|(at, verdict)| match verdict {
         Verdict::Refused(refusal) => Some((at, refusal.id.clone())),
         Verdict::Accepted(_) => None,
     });
     let Some((at, mut id)) = first else { return };
-    let put = answer.outcome.verdicts.iter().cloned().map(|verdict| match verdict {
+    let put = put.into_iter().map(|verdict| match verdict {
         Verdict::Accepted(call) => {
             Verdict::Accepted(Acceptance { id: id.take().or(call.id.clone()), ..call })
         }
