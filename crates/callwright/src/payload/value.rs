@@ -8,9 +8,9 @@ use callwright_json::{
 
 use super::elements;
 use crate::dialect::Trim;
-use crate::schema::Rooted;
 use crate::syntax::Typing;
 use crate::syntax::tag::MINIMAX;
+use crate::tools::Expected;
 
 /// What opens a section of text as it is.
 const CDATA: &str = "<![CDATA[";
@@ -191,7 +191,7 @@ pub(super) fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Optio
     if strict(text).is_ok() {
         return Some(text.to_owned());
     }
-    let at = Rooted::new(guide, place.unwrap_or_else(|| guide.root()));
+    let at = Expected::At(guide, place.unwrap_or_else(|| guide.root()));
     let parse = read_with(text, &at, &Options { cut: false });
     // What stands around the value is a part of the argument, too.
     parse.settled().filter(|reading| reading.is_whole(text)).map(|reading| reading.value().raw().to_owned())

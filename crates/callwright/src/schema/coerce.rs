@@ -18,9 +18,10 @@ use std::ops::ControlFlow;
 use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, Tree, Value, read, strict};
 
 use super::check::{Fault, Sort, has_type, walk};
-use super::guide::{Rooted, Rule, SchemaGuide};
+use super::guide::{Rule, SchemaGuide};
 use super::message::{Held, pointer_to, way};
 use super::{Coercion, Schema, number};
+use crate::tools::Expected;
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
 const MAX_ROUNDS: usize = 4;
@@ -177,7 +178,7 @@ fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Opt
     if !text.starts_with(['[', '{']) {
         return None;
     }
-    let parse = read(text, &Rooted::new(guide, place));
+    let parse = read(text, &Expected::At(guide, place));
     let is_lossless = |reading: &&Reading<'_>| reading.class() <= Class::Lossless && reading.is_whole(text);
     let reading = parse.settled().filter(is_lossless)?;
     is_wanted(reading.value()).then(|| reading.text.clone().into_owned())

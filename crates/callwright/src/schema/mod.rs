@@ -27,7 +27,6 @@ use crate::value::Value;
 
 pub use coerce::Coerced;
 pub(crate) use compile::{Document, compile as compile_documents};
-pub(crate) use guide::Rooted;
 pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, inside, inside_mut, local_pointer, required};
 pub(crate) use limits::measure;

@@ -33,21 +33,27 @@ pub(crate) enum Expected<'t> {
     Call(&'t Tool),
     /// The arguments of this one.
     Arguments(&'t Tool),
+    /// The value at this place of another guide.
+    At(&'t dyn Guide, Place),
 }
 
 impl<'t> Expected<'t> {
-    fn guide(&self) -> &'t SchemaGuide {
+    fn guide(&self) -> &'t dyn Guide {
         match self {
             Expected::AnyCall(tools) => tools.call_guide(),
             Expected::Call(tool) => tool.call_guide(),
             Expected::Arguments(tool) => tool.schema().guide(),
+            Expected::At(guide, _) => *guide,
         }
     }
 }
 
 impl Guide for Expected<'_> {
     fn root(&self) -> Place {
-        self.guide().root()
+        match self {
+            Expected::At(_, place) => *place,
+            _ => self.guide().root(),
+        }
     }
     fn kinds(&self, place: Place) -> Kinds {
         self.guide().kinds(place)
