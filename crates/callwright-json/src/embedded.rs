@@ -7,7 +7,7 @@ use crate::layers::decoded;
 use crate::read::{Options, unwrapped};
 use crate::scan::skip_space;
 use crate::search::mark;
-use crate::search::{BEHIND_PROSE, Cost, Found, SURPLUS_CLOSER, SchemaMode, Search, fuel_for};
+use crate::search::{BEHIND_PROSE, Cost, Found, Fuel, SURPLUS_CLOSER, SchemaMode, Search};
 use crate::spelling::{skip_blank, wide};
 use crate::strict::value_end;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start};
@@ -29,7 +29,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         let parses = inside.iter().map(|inner| unwrapped(inner, whole, guide, options));
         return Parse::first_of(parses.collect());
     }
-    let mut fuel = fuel_for(text.as_bytes());
+    let mut fuel = Fuel::of(text.as_bytes());
     let mut trouble = None;
     for &schema_mode in SchemaMode::closest_first(guide) {
         let mut embedded =
@@ -121,7 +121,7 @@ pub(crate) struct EmbeddedSearch<'t, 'g> {
     guide: &'g dyn Guide,
     options: &'g Options,
     schema_mode: SchemaMode,
-    fuel: i64,
+    fuel: Fuel,
     trouble: Option<(Problem, Span)>,
     found: Vec<Found>,
 }
@@ -140,7 +140,7 @@ impl EmbeddedSearch<'_, '_> {
         let mut at = begin;
         for _ in 0..MOST_STARTS {
             let Some(start) = next_opener(bytes, at) else { break };
-            if self.fuel < 0 {
+            if self.fuel.is_spent(bytes) {
                 break;
             }
             at = start + 1;

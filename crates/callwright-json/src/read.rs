@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 use crate::ambiguity::{MemberInString, lowest_price, member_in_string, prefers_keys_only};
 use crate::embedded;
 use crate::python;
-use crate::search::{Found, SchemaMode, Search, fuel_for};
+use crate::search::{Found, Fuel, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
     Diagnostic, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree,
@@ -98,7 +98,7 @@ fn search<'t>(
     options: &Options,
     strict_quotes: bool,
 ) -> Parse<'t> {
-    let mut fuel = fuel_for(text.as_bytes().get(from..).unwrap_or(&[]));
+    let mut fuel = Fuel::of(text.as_bytes().get(from..).unwrap_or(&[]));
     let mut trouble = None;
     for &schema_mode in SchemaMode::closest_first(guide) {
         let search = Search::new(text, guide, schema_mode, options.cut, fuel);

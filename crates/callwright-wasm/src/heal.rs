@@ -44,7 +44,8 @@ fn healed(
     finish_reason: Option<&str>,
 ) -> Result<Option<String>, String> {
     match callwright::heal(text, schema, finish_reason) {
-        Ok(healed) => Ok(Some(healed.text).filter(|healed| healed != text)),
+        Ok(healed) if healed.repairs.is_empty() && healed.coercions.is_empty() => Ok(None),
+        Ok(healed) => Ok(Some(healed.text)),
         Err(reason) => {
             let refusal = callwright::Refusal::of_text(text, reason);
             let (start, end) = utf16(text).pair(refusal.span);

@@ -9,6 +9,7 @@
 //! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties.
 
 mod cost;
+mod fuel;
 mod escapes;
 mod value;
 mod token;
@@ -30,6 +31,7 @@ use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start
 pub(crate) use cost::{BEHIND_PROSE, Cost, SURPLUS_CLOSER};
 use cost::{JUNK, price};
 use escapes::Escapes;
+pub(crate) use fuel::Fuel;
 pub(crate) use quote::{Quote, mark};
 
 /// How closely the guide is followed.
@@ -246,24 +248,13 @@ pub(crate) struct Search<'t, 'g> {
     last_at: usize,
     /// A place, and the first quote or opening bracket behind it, as that was looked for last.
     mark: Option<(usize, usize)>,
-    /// What may still be spent, in [units](fuel_for).
-    fuel: i64,
+    fuel: Fuel,
     /// What went wrong at the farthest place.
     pub(crate) trouble: Option<(Problem, Span)>,
 }
 
 /// At most this many readings that tie are kept.
 const MOST_READINGS: usize = 3;
-
-/// What a search may spend on `text`, in units of some nanoseconds: what it takes to look at one byte with care. Each way
-/// to read the text goes over the whole of it, so the ways share what there is. Where the text can be taken in two ways, at
-/// quotes, escapes, brackets and line breaks, there is more to look at.
-pub(crate) fn fuel_for(text: &[u8]) -> i64 {
-    let is_stop =
-        |b: &&u8| **b < b' ' || matches!(b, b'"' | b'\'' | b'\\' | b'(' | b')' | b'[' | b']' | b'{' | b'}');
-    let units = |n: usize| i64::try_from(n).unwrap_or(i64::MAX / 64);
-    12 * units(text.len()) + 32 * units(text.iter().filter(is_stop).count()) + (1 << 17)
-}
 
 /// What a step takes, in units of fuel.
 const STEP: i64 = 16;
@@ -283,7 +274,7 @@ impl<'t, 'g> Search<'t, 'g> {
         guide: &'g dyn Guide,
         schema_mode: SchemaMode,
         cut: bool,
-        fuel: i64,
+        fuel: Fuel,
     ) -> Self {
         let bytes = text.as_bytes();
         let (last_at, last) = last_of_value(bytes);
@@ -320,7 +311,7 @@ impl<'t, 'g> Search<'t, 'g> {
     }
 
     /// The fuel that is left.
-    pub(crate) fn fuel(&self) -> i64 {
+    pub(crate) fn fuel(&self) -> Fuel {
         self.fuel
     }
 
@@ -366,7 +357,7 @@ impl<'t, 'g> Search<'t, 'g> {
             if self.found.first().is_some_and(|best| best.cost < state.cost) {
                 break;
             }
-            if self.fuel < 0 {
+            if self.fuel.is_spent(self.bytes.get(self.start as usize..).unwrap_or(&[])) {
                 self.found.clear();
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
