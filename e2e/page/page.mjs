@@ -446,13 +446,29 @@ if (existsSync(task.site)) {
   const kinds = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.svg': 'image/svg+xml', '.wasm': 'application/wasm' };
   const files = createServer(async (request, response) => {
     const path = new URL(request.url, 'http://localhost').pathname.replace(/\/$/, '/index.html');
-    const body = await readFile(join(task.site, path)).catch(() => undefined);
+    const isPackage = path.startsWith('/package/');
+    const body = await readFile(isPackage ? join(task.package, path.slice(8)) : join(task.site, path)).catch(() => undefined);
     response.writeHead(body ? 200 : 404, { 'content-type': kinds[extname(path)] ?? 'text/plain' }).end(body);
   });
   await new Promise((resolve) => files.listen(0, '127.0.0.1', resolve));
   await look('site', async (same, holds) => {
     const markup = await tried(`http://127.0.0.1:${files.address().port}/`, same, holds, 'site');
     same('the same page', markup, served);
+  });
+  // The npm package, as a page has it that no bundler made: an import map stands for the conditions of package.json.
+  if (existsSync(task.package)) await look('package', async (same) => {
+    const own = await open();
+    await own.route('**/own.html', (route) => route.fulfill({
+      contentType: 'text/html',
+      body: '<script type="importmap">{"imports": {"callwright": "/package/index.js", "#callwright.wasm": "/package/load/web-callwright.js"}}</script>',
+    }));
+    await own.goto(`http://127.0.0.1:${files.address().port}/own.html`);
+    same('value', await own.evaluate(async () => {
+      const { loads, parse } = await import('callwright');
+      const { calls: [call] } = parse("Sure. <tool_call>{'name': 'ping'}</tool_call>", [{ name: 'ping' }]);
+      return [loads("{'city': 'Paris', days: 3,}"), call.name];
+    }), [{ city: 'Paris', days: 3 }, 'ping']);
+    await own.context().close();
   });
   files.close();
 }

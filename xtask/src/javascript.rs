@@ -52,9 +52,8 @@ impl JavaScript {
         Ok(JavaScript { root: root.to_path_buf(), compiler, bindgen })
     }
 
-    /// Where the package is put together, below a folder in which Node finds it.
     fn package(&self) -> PathBuf {
-        self.root.join("target/npm/node_modules/callwright")
+        package(&self.root)
     }
 
     /// Builds the package as users get it.
@@ -162,6 +161,24 @@ impl JavaScript {
         step::run(&mut node)
     }
 
+    /// Runs the tests of what the package offers in other places than Node.
+    pub(crate) fn elsewhere(&self) -> Result<bool> {
+        self.scripts()?;
+        let folder = self.root.join("target/npm");
+        // No package runs scripts when it is installed, so what Bun's would link is named here.
+        let system = if std::env::consts::OS == "macos" { "darwin" } else { std::env::consts::OS };
+        let processor = if std::env::consts::ARCH == "x86_64" { "x64" } else { std::env::consts::ARCH };
+        let bun = format!("@oven/bun-{system}-{processor}/bin/bun");
+        let deno =
+            ["test", "--no-check", "--allow-read", "--allow-env", "--allow-sys", "--node-modules-dir=manual"];
+        let mut is_right = true;
+        for (path, arguments) in [(bun.as_str(), &["test"][..]), (".bin/deno", &deno)] {
+            let mut run = program(&folder, &folder.join("node_modules").join(path));
+            is_right &= step::run(run.args(arguments).arg("test/api.test.mjs"))?.ok;
+        }
+        Ok(is_right)
+    }
+
     /// Holds what is published against those who check packages, and the types against their compiler.
     pub(crate) fn checks(&self) -> Result<bool> {
         self.scripts()?;
@@ -197,8 +214,8 @@ impl JavaScript {
         for entry in fs::read_dir(packages)? {
             let path = entry?.path();
             let link = modules.join(path.file_name().context("a package has a name")?);
-            if !link.exists() {
-                // One that leads nowhere is of another state of the project.
+            // One that leads elsewhere is of another state of the project.
+            if fs::read_link(&link).ok().as_ref() != Some(&path) {
                 let _ = fs::remove_file(&link);
                 symlink(&path, link)?;
             }
@@ -230,6 +247,11 @@ pub(crate) fn npm() -> Result<()> {
     pack.args(["pack", "--pack-destination"]).arg(root.join("target/npm"));
     ensure!(step::run(&mut pack)?.ok, "the package was not packed");
     Ok(())
+}
+
+/// Where the package is put together, below a folder in which Node finds it.
+pub(crate) fn package(root: &Path) -> PathBuf {
+    root.join("target/npm/node_modules/callwright")
 }
 
 /// Where the page to try it is put together.

@@ -123,6 +123,7 @@ fn in_javascript(suite: &mut Suite, root: &Path) {
     suite.check("npm package, its size", || javascript.sizes());
     suite.check("npm package, its types and its form", || javascript.checks());
     suite.tests("JavaScript", || javascript.tests());
+    suite.check("JavaScript in Bun and Deno", || javascript.elsewhere());
     suite.check("the page to try it, as files", || javascript.site());
 }
 

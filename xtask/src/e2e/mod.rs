@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::javascript::{package, site};
 use client::{Client, ClientName, Platform, Task};
 use install::Installed;
 pub(crate) use install::{bindgen, environment, node_packages, web_compiler};
@@ -100,8 +101,12 @@ pub(crate) fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<
         suite.leave_out(readme::README, "the clients of Python or Node are not installed");
     }
     if is_page && bench.installed.add_page(suite)? {
-        if !crate::javascript::site(root).is_dir() {
-            suite.leave_out("page/site", "it is not built: cargo xtask site");
+        for (name, folder, command) in
+            [("page/site", site(root), "site"), ("page/package", package(root), "npm")]
+        {
+            if !folder.is_dir() {
+                suite.leave_out(name, &format!("it is not built: cargo xtask {command}"));
+            }
         }
         suite.tests("end to end: the page", || page::look(root, &bench.installed));
     } else if is_page {

@@ -15,7 +15,7 @@ use toml::Table;
 use super::install::Installed;
 use super::process::Process;
 use super::server;
-use crate::javascript::site;
+use crate::javascript::{package, site};
 use crate::step::Tally;
 
 /// The name of this part of the suite.
@@ -96,6 +96,7 @@ pub(crate) fn look(root: &Path, installed: &Installed) -> Result<Tally> {
         "workspace": workspace,
         "hostile": serde_json::to_value(cases)?,
         "site": site(root),
+        "package": package(root),
     });
     let mut process = Process::start(&mut installed.page_script("page.mjs")?, &installed.log(PAGE))?;
     process.say(&task.to_string())?;
