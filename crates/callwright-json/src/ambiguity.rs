@@ -27,9 +27,10 @@ pub(crate) fn lowest_price(found: &[Found]) -> Price {
 }
 
 /// Decides between two ways to read one text where a string of the `typed` one holds a member: is `keys_only`, which
-/// lets values be of the wrong type, the cheaper way to read the same bytes?
-pub(crate) fn prefers_keys_only(typed: Price, keys_only: Price) -> bool {
-    matches!((typed, keys_only), (Some((dear, all)), Some((cheap, same))) if cheap < dear && all == same)
+/// lets values be of the wrong type, the cheaper way to read the same bytes, with nothing left out?
+pub(crate) fn prefers_keys_only(typed: Price, keys_only: &[Found]) -> bool {
+    let is_cheaper = matches!((typed, lowest_price(keys_only)), (Some((dear, all)), Some((cheap, same))) if cheap < dear && all == same);
+    is_cheaper && Found::junk_in(keys_only).is_none()
 }
 
 /// A key in a string that may be a member of the object around it.

@@ -49,9 +49,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
             let mut keys_only =
                 EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
             keys_only.collect();
-            if Found::junk_in(&keys_only.found).is_none()
-                && prefers_keys_only(typed, lowest_price(&keys_only.found))
-            {
+            if prefers_keys_only(typed, &keys_only.found) {
                 return choose(text, keys_only.found);
             }
         }

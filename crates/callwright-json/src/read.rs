@@ -111,9 +111,7 @@ fn search<'t>(
         if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
             let keys_only =
                 Search::new(text, guide, SchemaMode::KeysOnly, options.cut, fuel).run(from, start).0;
-            if Found::junk_in(&keys_only).is_none()
-                && prefers_keys_only(lowest_price(&found), lowest_price(&keys_only))
-            {
+            if prefers_keys_only(lowest_price(&found), &keys_only) {
                 return Parse::of_ties(keys_only.iter().filter_map(|f| Reading::of(text, f)).collect());
             }
         }

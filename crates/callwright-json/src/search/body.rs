@@ -226,14 +226,13 @@ impl Search<'_, '_> {
             return false;
         }
         let mut next = s.edits;
-        let last = core::iter::from_fn(|| {
+        let mut edited = core::iter::from_fn(|| {
             let edit = self.edits.get(next as usize).filter(|edit| s.open <= edit.at.start)?;
             self.fuel -= 1;
             next = edit.before;
             Some(edit.at.start as usize)
         });
-        let is_quote = |at: &usize| self.bytes.get(*at) == Some(&b'"');
-        let Some(last) = last.into_iter().find(is_quote) else { return false };
+        let Some(last) = edited.find(|at| self.bytes.get(*at) == Some(&b'"')) else { return false };
         let blank = |at: usize| self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
         let first = s.bare.end as usize;
         first < last && !blank(first - 1) && blank(first + 1) && blank(last - 1) && !blank(last + 1)
