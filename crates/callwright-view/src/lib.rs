@@ -5,6 +5,7 @@
 //! stand in reading order.
 
 pub mod visible;
+pub mod head;
 pub mod report;
 pub mod spans;
 pub mod answer;

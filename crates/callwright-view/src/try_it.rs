@@ -11,6 +11,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use crate::answer::answer;
 use crate::examples::{ALL, Example, TOOLS};
+use crate::head::head;
 use crate::report::{list, number, pretty, text};
 use crate::visible::visible;
 
@@ -305,15 +306,10 @@ pub fn file() -> Markup {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
                 // What the file itself brings and nothing else; WebAssembly asks for a word of its own.
                 meta http-equiv="content-security-policy"
                     content="default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self'; form-action 'none'; base-uri 'none'";
-                title { "Try it · Callwright" }
-                link rel="icon" href="icon.svg" type="image/svg+xml";
-                link rel="stylesheet" href="style.css";
+                (head("Try it", ""))
                 script type="module" src="try.js" {}
             }
             body.tried {

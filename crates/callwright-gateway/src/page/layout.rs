@@ -1,13 +1,12 @@
 //! What all pages have in common: head, navigation, and the headers that let nothing foreign in.
 
 use axum::response::{IntoResponse, Response};
+use callwright_view::head::head;
 use callwright_view::{ICON, STYLE};
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use maud::{DOCTYPE, Markup, html};
-
-use super::visible::visible;
 
 /// Only what this server itself serves, nothing inline, nobody around it. A script in a text would find no way to run
 /// even where it were not escaped.
@@ -37,12 +36,7 @@ pub(crate) fn page(kind: Kind, title: &str, class: &str, main: &Markup) -> Marku
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (visible(title)) " · Callwright" }
-                link rel="icon" href="/page/icon.svg" type="image/svg+xml";
-                link rel="stylesheet" href="/page/style.css";
+                (head(title, "/page/"))
                 script src="/page/script.js" defer {}
             }
             body class=(class) data-live=[kind.is_server().then_some("yes")] {
