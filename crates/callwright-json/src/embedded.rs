@@ -21,8 +21,8 @@ const LONGEST_NAME: usize = 64;
 /// What strict JSON allows around a value.
 const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
-/// Reads a text that is not strict JSON as a whole.
-pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
+/// Reads a text that is not strict JSON as a whole, but up to `stop`.
+pub(crate) fn read<'t>(text: &'t str, stop: usize, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     let inside = decoded(text);
     if !inside.is_empty() {
         let whole = Span::new(0, text.len());
@@ -33,7 +33,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
     let mut trouble = None;
     for &schema_mode in SchemaMode::closest_first(guide) {
         let mut embedded =
-            EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
+            EmbeddedSearch { text, stop, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
         embedded.collect();
         (fuel, trouble) = (embedded.fuel, embedded.trouble);
         let found = embedded.found;
@@ -47,7 +47,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
             let schema_mode = SchemaMode::KeysOnly;
             let mut keys_only =
-                EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
+                EmbeddedSearch { text, stop, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
             keys_only.collect();
             if prefers_keys_only(typed, &keys_only.found) {
                 return choose(text, keys_only.found);
@@ -88,16 +88,15 @@ fn is_key(bytes: &[u8]) -> bool {
     }
 }
 
-/// The strict value at `from` with nothing but surplus brackets of its own sort behind it: `{"a": 1}}`. A search would weigh
-/// keys that nobody declared against a string that goes on up to those brackets.
-pub(crate) fn with_surplus(text: &str, from: usize) -> Option<Found> {
+/// The strict value at `from..end` with nothing but surplus brackets of its own sort behind it: `{"a": 1}}`. A search would
+/// weigh keys that nobody declared against a string that goes on up to those brackets.
+pub(crate) fn with_surplus(text: &str, from: usize, end: usize) -> Option<Found> {
     let bytes = text.as_bytes();
     let close = match bytes.get(from)? {
         b'{' => b'}',
         b'[' => b']',
         _ => return None,
     };
-    let end = value_end(bytes, from).ok()?;
     let mut found =
         Found { cost: Cost::default(), span: Span::new(from, end), repairs: Vec::new(), has_junk: false };
     loop {
@@ -116,6 +115,8 @@ pub(crate) fn with_surplus(text: &str, from: usize) -> Option<Found> {
 /// The search for values in one text.
 pub(crate) struct EmbeddedSearch<'t, 'g> {
     text: &'t str,
+    /// As far as this the text is strict JSON.
+    stop: usize,
     guide: &'g dyn Guide,
     options: &'g Options,
     schema_mode: SchemaMode,
@@ -168,7 +169,8 @@ impl EmbeddedSearch<'_, '_> {
             return None;
         }
         if how == Start::Value
-            && let Some(strict) = with_surplus(self.text, start)
+            && let Some(end) = self.strict_end(start)
+            && let Some(strict) = with_surplus(self.text, start, end)
         {
             found = alloc::vec![strict];
         }
@@ -181,6 +183,16 @@ impl EmbeddedSearch<'_, '_> {
         let extra = if prose { BEHIND_PROSE } else { Cost::default() };
         self.found.extend(found.into_iter().map(|f| Found { cost: f.cost.plus(extra), ..f }));
         Some(end)
+    }
+
+    /// Where the strict value at `start` ends, if a bracket too many may stand behind it.
+    fn strict_end(&self, start: usize) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let is_close = |byte: Option<&u8>| matches!(byte, Some(b'}' | b']'));
+        // How far the first one goes is known: `{"a": 1,}` has no end.
+        let may_end = skip_space(bytes, 0) < start
+            || is_close(bytes.get(self.stop)) && is_close(bytes[..self.stop].trim_ascii_end().last());
+        may_end.then(|| value_end(bytes, start).ok()).flatten()
     }
 
     /// Keeps the trouble that came first; what came of later starts is rarely the reason.
@@ -207,10 +219,10 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
     };
     found.retain(|f| !spans.iter().any(|other| covers(other, f)));
     let mut readings: Vec<(u32, Reading<'t>)> = Vec::new();
-    for one in &found {
-        if let Some(reading) = Reading::of(text, &Found { span: with_blanks(text, one.span), ..one.clone() })
-        {
-            readings.push((one.span.start, reading));
+    for one in found {
+        let start = one.span.start;
+        if let Some(reading) = Reading::of(text, Found { span: with_blanks(text, one.span), ..one }) {
+            readings.push((start, reading));
         }
     }
     let Some((start, _)) = readings.first() else {
@@ -218,17 +230,16 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
     };
     let start = *start;
     // Readings of one place that tie, and values at other places.
-    let (here, elsewhere): (Vec<_>, Vec<_>) = readings.into_iter().partition(|(at, _)| *at == start);
+    let (here, mut elsewhere): (Vec<_>, Vec<_>) = readings.into_iter().partition(|(at, _)| *at == start);
     let mut parse = Parse::of_ties(here.into_iter().map(|(_, r)| r).collect());
     let mut repeats = Vec::new();
-    if let Some(first) = parse.settled().cloned() {
-        let other = elsewhere.iter().find(|(_, r)| !r.value().same_as(first.value()));
-        if let Some((at, other)) = other {
-            let at = Span::new(*at as usize, other.span.end as usize);
-            parse = Parse {
-                readings: alloc::vec![first, other.clone()],
-                diagnostics: alloc::vec![Diagnostic { problem: Problem::SeveralValues, at }],
-            };
+    if let Some(first) = parse.settled() {
+        let other = elsewhere.iter().position(|(_, r)| !r.value().same_as(first.value()));
+        if let Some(other) = other {
+            let (at, other) = elsewhere.swap_remove(other);
+            let at = Span::new(at as usize, other.span.end as usize);
+            parse.readings.push(other);
+            parse.diagnostics = alloc::vec![Diagnostic { problem: Problem::SeveralValues, at }];
         } else {
             repeats = elsewhere.iter().map(|(_, r)| r.span).collect();
         }

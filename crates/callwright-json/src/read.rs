@@ -45,7 +45,7 @@ pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Par
             Some(parse) => parse,
             None => Parse::of(Reading::strict(text, tree, Span::new(0, text.len()))),
         },
-        Err(_) => embedded::read(text, guide, options),
+        Err(stop) => embedded::read(text, stop, guide, options),
     }
 }
 
@@ -61,17 +61,16 @@ pub fn read_prefix<'t>(
 ) -> Parse<'t> {
     if start == Start::Value
         && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from)
-        && embedded::stands_alone(text.as_bytes(), end)
-        && let Some(value) = text.get(from..end)
-        && let Ok(tree) = if from == 0 { Ok(tree) } else { strict(value) }
     {
-        return Parse::of(Reading::strict(value, tree, Span::new(from, end)));
-    }
-    if start == Start::Value
-        && let Some(found) = embedded::with_surplus(text, from)
-        && let Some(reading) = Reading::of(text, &found)
-    {
-        return Parse::of(reading);
+        if embedded::stands_alone(text.as_bytes(), end)
+            && let Some(value) = text.get(from..end)
+        {
+            return Parse::of(Reading::strict(value, tree.behind(from), Span::new(from, end)));
+        }
+        let found = embedded::with_surplus(text, from, end);
+        if let Some(reading) = found.and_then(|found| Reading::of(text, found)) {
+            return Parse::of(reading);
+        }
     }
     let parse = search(text, from, start, guide, options, false);
     let takes_quotes =
@@ -105,14 +104,14 @@ fn search<'t>(
         let search = if strict_quotes { search.with_strict_quotes() } else { search };
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
-        let junk = Found::junk_in(&found);
-        let readings: Vec<Reading<'t>> = found.iter().filter_map(|f| Reading::of(text, f)).collect();
+        let (junk, typed) = (Found::junk_in(&found), lowest_price(&found));
+        let readings: Vec<Reading<'t>> = found.into_iter().filter_map(|f| Reading::of(text, f)).collect();
         let member = readings.iter().filter_map(|reading| member_in_string(reading, guide)).max();
         if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
             let keys_only =
                 Search::new(text, guide, SchemaMode::KeysOnly, options.cut, fuel).run(from, start).0;
-            if prefers_keys_only(lowest_price(&found), &keys_only) {
-                return Parse::of_ties(keys_only.iter().filter_map(|f| Reading::of(text, f)).collect());
+            if prefers_keys_only(typed, &keys_only) {
+                return Parse::of_ties(keys_only.into_iter().filter_map(|f| Reading::of(text, f)).collect());
             }
         }
         if let Some(junk) = junk {
@@ -149,7 +148,8 @@ fn only<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) ->
     }
     let mut elements = root.elements();
     let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
-    let parse = (is_object && elements.next().is_none()).then(|| embedded::read(text, guide, options))?;
+    let parse =
+        (is_object && elements.next().is_none()).then(|| embedded::read(text, text.len(), guide, options))?;
     (!parse.readings.is_empty()).then_some(parse)
 }
 

@@ -146,13 +146,14 @@ impl<'t> Reading<'t> {
     }
 
     /// The reading that a search found in `source`; `None` if its edits do not give strict JSON.
-    pub(crate) fn of(source: &'t str, found: &Found) -> Option<Reading<'t>> {
-        let text = match found.repairs.as_slice() {
-            [] => Cow::Borrowed(source.get(found.span.range())?),
-            repairs => Cow::Owned(repair::apply_within(source, found.span, repairs)),
+    pub(crate) fn of(source: &'t str, found: Found) -> Option<Reading<'t>> {
+        let Found { span, repairs, .. } = found;
+        let text = match repairs.as_slice() {
+            [] => Cow::Borrowed(source.get(span.range())?),
+            repairs => Cow::Owned(repair::apply_within(source, span, repairs)),
         };
         let tree = strict(&text).ok()?;
-        Some(Reading { text, tree, repairs: found.repairs.clone(), span: found.span })
+        Some(Reading { text, tree, repairs, span })
     }
 
     /// A key that stands twice in one object with different values, in bytes of the source.

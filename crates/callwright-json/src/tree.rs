@@ -61,6 +61,14 @@ impl Tree {
     pub fn root<'a>(&'a self, text: &'a str) -> Value<'a> {
         Value { nodes: &self.nodes, text, at: 0 }
     }
+
+    /// The tree of the same values in the text that begins at `from` of the one that this tree is of.
+    pub(crate) fn behind(mut self, from: usize) -> Tree {
+        for Node { span, .. } in &mut self.nodes {
+            *span = Span::new(span.start as usize - from, span.end as usize - from);
+        }
+        self
+    }
 }
 
 /// A view of one value in a [`Tree`].
@@ -232,17 +240,24 @@ pub(crate) fn unescape(body: &str) -> Cow<'_, str> {
     if stop == body.len() {
         return Cow::Borrowed(body);
     }
-    let mut out = String::with_capacity(body.len());
+    // Bytes are put together at a third of the price of characters: both sides of a backslash are whole ones.
+    let bytes = body.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
     let mut done = 0;
-    while let Some(escape) = body.as_bytes().get(stop..).filter(|escape| !escape.is_empty()) {
-        out.push_str(body.get(done..stop).unwrap_or(""));
+    while let Some(escape) = bytes.get(stop..).filter(|escape| !escape.is_empty()) {
+        out.extend_from_slice(&bytes[done..stop]);
         let (c, len) = escape_at(escape);
-        out.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        match c.unwrap_or(char::REPLACEMENT_CHARACTER) {
+            c if c.is_ascii() => out.push(c as u8),
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
         done = stop + len;
-        stop = find(body.as_bytes(), done, b'\\');
+        stop = find(bytes, done, b'\\');
     }
-    out.push_str(body.get(done..).unwrap_or(""));
-    Cow::Owned(out)
+    out.extend_from_slice(bytes.get(done..).unwrap_or(&[]));
+    Cow::Owned(
+        String::from_utf8(out).unwrap_or_else(|no| String::from_utf8_lossy(no.as_bytes()).into_owned()),
+    )
 }
 
 fn has_lone_surrogate(body: &str) -> bool {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::cost::{BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, Cost, HALF_OF_A_PAIR, INCHES, SWALLOW};
 use super::escapes::Escapes;
-use super::{JUNK_LEFT_OUT, NONE, Quote, Search, State, Step};
+use super::{BODY_STEP, JUNK_LEFT_OUT, NONE, Quote, RUN, Search, State, Step};
 use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Kinds, Problem, RepairKind, Span};
@@ -65,8 +65,16 @@ impl Search<'_, '_> {
     }
 
     /// Goes on in a string up to the next place that needs a decision, and takes it.
-    pub(super) fn body(&mut self, s: State) -> Option<State> {
-        let at = self.body_stop(&s);
+    pub(super) fn body(&mut self, mut s: State) -> Option<State> {
+        let mut at = self.body_stop(&s);
+        // A line break is no decision once one was escaped, and code has many.
+        while self.bytes.get(at).is_some_and(|byte| *byte < 0x20) && s.has_paid(RepairKind::EscapeControl) {
+            let run = at as u32 + 1 - s.at;
+            self.fuel -= BODY_STEP + i64::from(run.div_ceil(RUN));
+            s = self.escape_control(s, at);
+            s.at = at as u32 + 1;
+            at = self.body_stop(&s);
+        }
         let s = State { at: at as u32, ..s };
         let rest = self.bytes.get(at..)?;
         if rest.is_empty() {

@@ -507,12 +507,10 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// The edits of a complete state, in order of place.
     fn repairs(&self, state: &State) -> Vec<Repair> {
-        let mut repairs = Vec::new();
-        let mut at = state.edits;
-        while let Some(edit) = self.edits.get(at as usize) {
-            repairs.push(Repair { kind: edit.kind, at: edit.at, put: edit.put.clone() });
-            at = edit.before;
-        }
+        let edit = |at: u32| self.edits.get(at as usize);
+        let edits = || core::iter::successors(edit(state.edits), |one| edit(one.before));
+        let mut repairs = Vec::with_capacity(edits().count());
+        repairs.extend(edits().map(|one| Repair { kind: one.kind, at: one.at, put: one.put.clone() }));
         repairs.reverse();
         // An edit is noted when its need is seen, which may be later than the ones behind it.
         repairs.sort_by_key(|r| (r.at.start, r.at.end));

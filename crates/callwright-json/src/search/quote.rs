@@ -114,6 +114,10 @@ impl Quote {
 
 /// The length of the quote at the start of `bytes`, of whatever sort, whether it opens or closes.
 pub(crate) fn mark(bytes: &[u8]) -> Option<usize> {
+    // It is asked at each byte of what stands between two tokens, and most are letters.
+    if bytes.first().is_some_and(|first| first.is_ascii() && !b"\"'`&".contains(first)) {
+        return None;
+    }
     let closes = || {
         [Quote::Angle, Quote::AngleSingle, Quote::Corner, Quote::CornerDouble, Quote::HalfCorner].into_iter()
     };

@@ -34,6 +34,11 @@ impl Search<'_, '_> {
 
     /// The first place at or after `at` that is not blank, without taking note of what is passed.
     pub(super) fn peek_blank(&self, mut at: usize) -> usize {
+        at = skip_space(self.bytes, at);
+        // Behind a token there is mostly another one.
+        if self.bytes.get(at).is_some_and(|b| b.is_ascii_graphic() && !b"/-<#\\".contains(b)) {
+            return at;
+        }
         // Comments are few; a run of them longer than this is looked at only when it is really read.
         for _ in 0..4 {
             at = skip_blank(self.bytes, at);
