@@ -23,8 +23,9 @@ const fn controls(word: u64) -> u64 {
 #[inline]
 pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
     let mut at = from;
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let word = u64::from_le_bytes(*chunk);
+    let (words, _) = bytes.get(from..).unwrap_or(&[]).as_chunks();
+    for word in words {
+        let word = u64::from_le_bytes(*word);
         // 0x22 and all below 0x20 are what lies below 0x21 once bit 1 is turned over.
         let hits = match quote {
             b'"' => {
@@ -52,8 +53,9 @@ pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
 #[inline]
 pub(crate) fn find(bytes: &[u8], from: usize, byte: u8) -> usize {
     let mut at = from;
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let hits = equal(u64::from_le_bytes(*chunk), byte);
+    let (words, _) = bytes.get(from..).unwrap_or(&[]).as_chunks();
+    for word in words {
+        let hits = equal(u64::from_le_bytes(*word), byte);
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;
         }
