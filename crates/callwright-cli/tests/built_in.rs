@@ -309,3 +309,35 @@ fn a_task_without_a_file_is_done_and_a_tool_that_fails_is_not_repeated() {
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("2 requests"), "{said}");
 }
+
+/// What repair gains is told where nothing is set up, on one's own questions, and not where it may cost money.
+#[test]
+fn what_repair_gains_is_measured() {
+    let ran = binary::run(&["bench", "--json"], "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("30 questions go to") && ran.err.contains("60 requests"), "{}", ran.err);
+    let found = ran.json();
+    // Its calls have nothing but a mistake in their JSON.
+    assert_eq!(
+        found["all"],
+        json!({"asked": 30, "right_without": 0, "right_with": 30, "repaired": 30, "retried": 0})
+    );
+    assert_eq!(found["defects_without"], json!({"unreadable": 30}));
+    assert_eq!(found["tokens_with"], found["tokens_without"]);
+    assert!(0 < found["tokens_with"]["prompt"].as_u64().unwrap());
+
+    let host = json!({"type": "object", "properties": {"host": {"type": "string"}}, "required": ["host"]});
+    let tools = json!([tool("ping", "Sends a packet.", host.clone()), tool("trace", "Shows the way.", host)]);
+    let own =
+        format!("{}\nno question\n", json!({"ask": "ping example.org", "tools": tools, "tool": "ping"}));
+    let ran = binary::run(&["bench", "--questions", "-"], own);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("   ping\n") && ran.out.contains("100.0 %"), "{}", ran.out);
+    assert!(ran.err.starts_with("line 2: not JSON at byte 0\n"), "{}", ran.err);
+
+    let ran = binary::run(&["bench", "--questions", "-"], "");
+    assert_eq!(ran.code, 8, "{}", ran.out);
+    let ran = binary::run(&["bench", "--upstream", "http://192.0.2.1/v1", "--model", "m"], "");
+    assert_eq!(ran.code, 8, "{}", ran.out);
+    assert!(ran.err.contains("is not on this machine, and may cost money: --yes asks it"), "{}", ran.err);
+}

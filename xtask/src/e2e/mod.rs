@@ -209,7 +209,7 @@ impl Bench {
             return suite.leave_out(&name, "there is no model, or no Python client");
         }
         suite.tests(&format!("end to end: {name}"), || {
-            let questions = Questions::read(&root.join("e2e/questions.toml"))?;
+            let questions = Questions::read(&root.join("crates/callwright-cli/src/bench/questions.toml"))?;
             let upstream = self.model(ASKED)?;
             let gateway = server::gateway(&upstream, None, &self.installed)?;
             let base_url = format!("{}/v1", gateway.url);
@@ -248,7 +248,7 @@ impl Bench {
             return suite.leave_out(dialects::DIALECTS, "there is no model, or no Python client");
         }
         suite.tests(&format!("end to end: {}", dialects::DIALECTS), || {
-            let questions = Questions::read(&root.join("e2e/questions.toml"))?;
+            let questions = Questions::read(&root.join("crates/callwright-cli/src/bench/questions.toml"))?;
             let upstream = match server {
                 Some(url) => url.trim_end_matches('/').to_owned(),
                 None => self.model(ASKED)?,
@@ -263,7 +263,7 @@ impl Bench {
             return suite.leave_out(prompts::PROMPTS, "there is no model, or no Python client");
         }
         suite.tests(&format!("end to end: {}", prompts::PROMPTS), || {
-            let questions = Questions::read(&root.join("e2e/questions.toml"))?;
+            let questions = Questions::read(&root.join("crates/callwright-cli/src/bench/questions.toml"))?;
             let upstream = self.model(ASKED)?;
             prompts::compare(&questions, &upstream, ASKED.name(), &self.installed)
         });

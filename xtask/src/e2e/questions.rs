@@ -16,7 +16,7 @@ use crate::step::Tally;
 const FLOOR: usize = 90;
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The file `e2e/questions.toml`.
+/// The file `questions.toml` of `callwright bench`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Questions {

@@ -1,15 +1,53 @@
 //! Commands for whoever measures or tests: recorded answers, and an upstream without a model.
 
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU8, NonZeroU16, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::gateway::AskArgs;
+
 #[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Each question goes to the model twice: as a client without Callwright asks, and as `callwright serve` does for it. An
+answer is right if it calls the tool that was asked for, and each call fits its schema as it stands.
+A line of --questions: {\"ask\" or \"messages\", \"tools\"[, \"tool\": the one to be called]}"
+)]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
-    pub(crate) what: BenchWhat,
+    pub(crate) what: Option<BenchWhat>,
+    #[command(flatten)]
+    pub(crate) gain: GainArgs,
+}
+
+/// How a model is asked to see what repair gains on it.
+#[derive(Debug, Args)]
+pub(crate) struct GainArgs {
+    /// The model [default: the default model, or the only one that the upstream lists].
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Your own questions, one JSON object a line; `-` is standard input [default: those that come along].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) questions: Option<PathBuf>,
+    /// Ask only so many of the questions.
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<NonZeroU16>,
+    /// So many are asked at a time.
+    #[arg(long, value_name = "N", default_value = "4")]
+    pub(crate) parallel: NonZeroU8,
+    /// The most tokens of an answer.
+    #[arg(long, value_name = "N", default_value = "512")]
+    pub(crate) max_tokens: u32,
+    /// Ask an upstream that is not on this machine.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) asked: AskArgs,
 }
 
 #[derive(Debug, Subcommand)]

@@ -15,7 +15,7 @@ use clap_complete::Shell;
 
 pub(crate) use agent::{AgentArgs, ChatArgs, McpArgs, McpCallArgs, McpWhat, OutputForm, RunArgs, ToolsArgs};
 pub(crate) use configuration::{ConfigArgs, Flags, UpstreamArgs};
-pub(crate) use developer::{BenchArgs, BenchWhat, DefectsArgs, ReplayArgs};
+pub(crate) use developer::{BenchArgs, BenchWhat, DefectsArgs, GainArgs, ReplayArgs};
 pub(crate) use gateway::{CapsArgs, DoctorArgs, ModelsArgs, Purpose, ServeArgs, TrustArgs};
 pub(crate) use kept::{
     ExportArgs, ExportForm, KeptArgs, Last, SessionsArgs, ShowArgs, StatisticsArgs, ViewArgs,
@@ -130,7 +130,7 @@ pub(crate) enum Command {
     Chat(ChatArgs),
     /// Run an MCP server on standard input and output, or manage the configured ones.
     Mcp(McpArgs),
-    /// Measure on recorded answers.
+    /// See what repair gains on your model, or on recorded answers.
     Bench(BenchArgs),
     /// Run a scripted mock upstream, and record requests.
     Replay(ReplayArgs),

@@ -8,20 +8,14 @@ use callwright::{Acceptance, Compiled, Context, NativeCall, Outcome, Policy, Too
 use callwright_json::{Value, strict};
 use serde::Serialize;
 
-use crate::args::{BenchArgs, BenchWhat, DefectsArgs};
+use crate::args::DefectsArgs;
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::input::{self, Line};
 use crate::parse::{Native, given, native_calls, string};
 use crate::{door, view};
 
-pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
-    match &args.what {
-        BenchWhat::Defects(args) => defects(args),
-    }
-}
-
-fn defects(args: &DefectsArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &DefectsArgs) -> Result<(), Failure> {
     let tools = args.tools.as_deref().map(door::tools_of).transpose()?.unwrap_or_else(ToolSet::empty);
     let compiled = Compiled::new(door::tool_set);
     let mut models: BTreeMap<String, Counts> = BTreeMap::new();

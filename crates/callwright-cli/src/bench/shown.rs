@@ -1,0 +1,192 @@
+//! What came of all questions: sums, as a table and as JSON.
+
+use std::collections::BTreeMap;
+
+use callwright_relay::Usage;
+use serde::Serialize;
+
+/// What came of one question.
+pub(crate) struct Outcome {
+    /// The tool that it is about.
+    pub(crate) about: String,
+    /// Why the answer past Callwright is not right; none where it is.
+    pub(crate) why_without: Option<String>,
+    pub(crate) tokens_without: Usage,
+    pub(crate) with: With,
+}
+
+/// What came of it through Callwright.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct With {
+    pub(crate) is_right: bool,
+    pub(crate) why: Option<String>,
+    /// Was something in its calls repaired?
+    pub(crate) is_repaired: bool,
+    /// Was the model asked again?
+    pub(crate) is_retried: bool,
+    /// The tokens of all that was asked and answered.
+    pub(crate) tokens: Usage,
+}
+
+/// What repair gains.
+#[derive(Debug, Serialize)]
+pub(crate) struct Gain {
+    model: String,
+    all: Counts,
+    by_tool: BTreeMap<String, Counts>,
+    /// What was wrong, and how often.
+    defects_without: BTreeMap<String, usize>,
+    defects_with: BTreeMap<String, usize>,
+    tokens_without: Tokens,
+    tokens_with: Tokens,
+}
+
+/// Questions, by what came of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+struct Counts {
+    asked: usize,
+    right_without: usize,
+    right_with: usize,
+    /// Of those that are right with Callwright: had something repaired.
+    repaired: usize,
+    /// Of those that are right with Callwright: the model was asked again.
+    retried: usize,
+}
+
+impl Counts {
+    fn add(&mut self, outcome: &Outcome) {
+        let With { is_right, is_repaired, is_retried, .. } = outcome.with;
+        self.asked += 1;
+        self.right_without += usize::from(outcome.why_without.is_none());
+        self.right_with += usize::from(is_right);
+        self.repaired += usize::from(is_right && is_repaired);
+        self.retried += usize::from(is_right && is_retried);
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Tokens {
+    prompt: u64,
+    completion: u64,
+}
+
+impl Tokens {
+    fn add(&mut self, usage: Usage) {
+        self.prompt = self.prompt.saturating_add(usage.prompt);
+        self.completion = self.completion.saturating_add(usage.completion);
+    }
+}
+
+impl Gain {
+    pub(crate) fn of(model: String, outcomes: impl Iterator<Item = Outcome>) -> Gain {
+        let mut gain = Gain {
+            model,
+            all: Counts::default(),
+            by_tool: BTreeMap::new(),
+            defects_without: BTreeMap::new(),
+            defects_with: BTreeMap::new(),
+            tokens_without: Tokens::default(),
+            tokens_with: Tokens::default(),
+        };
+        for outcome in outcomes {
+            gain.all.add(&outcome);
+            gain.tokens_without.add(outcome.tokens_without);
+            gain.tokens_with.add(outcome.with.tokens);
+            gain.by_tool.entry(outcome.about.clone()).or_default().add(&outcome);
+            let defects = [
+                (outcome.why_without, &mut gain.defects_without),
+                (outcome.with.why, &mut gain.defects_with),
+            ];
+            for (why, defects) in defects {
+                why.into_iter().for_each(|why| *defects.entry(why).or_default() += 1);
+            }
+        }
+        gain
+    }
+
+    /// For people: tools on which Callwright makes a difference or calls stay wrong, then all of them, what is wrong, and what
+    /// it took.
+    pub(crate) fn table(&self) -> String {
+        let mut table =
+            format!("right calls of {}\n\n   asked    without       with   repaired   retried\n", self.model);
+        let row = |name: &str, counts: &Counts| {
+            let Counts { asked, right_without, right_with, repaired, retried } = counts;
+            format!("{asked:8} {right_without:10} {right_with:10} {repaired:10} {retried:9}   {name}\n")
+        };
+        let is_plain =
+            |counts: &Counts| counts.right_without == counts.asked && counts.right_with == counts.asked;
+        let (plain, odd): (Vec<_>, Vec<_>) = self.by_tool.iter().partition(|(_, counts)| is_plain(counts));
+        odd.iter().for_each(|(name, counts)| table.push_str(&row(name, counts)));
+        if !plain.is_empty() {
+            let mut sum = Counts::default();
+            for (_, counts) in &plain {
+                sum.asked += counts.asked;
+                sum.right_without += counts.right_without;
+                sum.right_with += counts.right_with;
+                sum.repaired += counts.repaired;
+                sum.retried += counts.retried;
+            }
+            table.push_str(&row(&format!("({} tools, right both ways)", plain.len()), &sum));
+        }
+        table.push_str(&row("all", &self.all));
+        let percent = |n: usize| format!("{:.1} %", 100.0 * n as f64 / self.all.asked.max(1) as f64);
+        let Counts { right_without, right_with, .. } = self.all;
+        table.push_str(&format!("         {:>10} {:>10}\n\n", percent(right_without), percent(right_with)));
+        for (what, defects) in [("without", &self.defects_without), ("with", &self.defects_with)] {
+            if !defects.is_empty() {
+                let told: Vec<String> = defects.iter().map(|(why, n)| format!("{why} {n}")).collect();
+                table.push_str(&format!("wrong {what}: {}\n", told.join(", ")));
+            }
+        }
+        let tokens = |tokens: Tokens| format!("{} + {}", tokens.prompt, tokens.completion);
+        table.push_str(&format!(
+            "tokens, prompts + answers: {} without, {} with\n",
+            tokens(self.tokens_without),
+            tokens(self.tokens_with)
+        ));
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_plain_is_one_line_and_what_is_not_has_its_own() {
+        let outcome = |about: &str, why_without: Option<&str>, with: With| Outcome {
+            about: about.into(),
+            why_without: why_without.map(String::from),
+            tokens_without: Usage { prompt: 10, completion: 2, ..Usage::default() },
+            with: With { tokens: Usage { prompt: 20, completion: 4, ..Usage::default() }, ..with },
+        };
+        let right = With { is_right: true, ..With::default() };
+        let outcomes = [
+            outcome("a", None, right.clone()),
+            outcome("b", None, right.clone()),
+            outcome("c", Some("no call"), With { is_repaired: true, ..right.clone() }),
+            outcome(
+                "c",
+                Some("invalid"),
+                With { why: Some("status 422".into()), is_retried: true, ..With::default() },
+            ),
+        ];
+        let gain = Gain::of("m".into(), outcomes.into_iter());
+        assert_eq!(
+            gain.table(),
+            "\
+right calls of m
+
+   asked    without       with   repaired   retried
+       2          0          1          1         0   c
+       2          2          2          0         0   (2 tools, right both ways)
+       4          2          3          1         0   all
+             50.0 %     75.0 %
+
+wrong without: invalid 1, no call 1
+wrong with: status 422 1
+tokens, prompts + answers: 40 + 8 without, 80 + 16 with
+"
+        );
+    }
+}
