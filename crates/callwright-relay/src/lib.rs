@@ -28,7 +28,6 @@ pub mod sse;
 mod redact;
 mod reply;
 mod report;
-mod what_if;
 pub mod survey;
 mod log;
 mod clock;
@@ -42,7 +41,6 @@ pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
 pub use surface::{ItemsWanted, Surface, error_body};
 pub use upstream::Kept;
-pub use what_if::{WhatIf, WhatIfError};
 pub use wire::WireError;
 
 /// What the pages of the project and of the engine print runs.

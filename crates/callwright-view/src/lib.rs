@@ -10,7 +10,10 @@ pub mod report;
 pub mod spans;
 pub mod answer;
 mod examples;
+mod what_if;
 pub mod try_it;
+
+pub use what_if::{WhatIf, WhatIfError};
 
 /// The styles of all pages.
 pub const STYLE: &str = include_str!("style.css");

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use callwright::value::Value;
-use callwright::{Context, Dialects, NativeCall, Policy, Report, ToolSet, parse};
+use callwright::{Dialects, Policy};
 use maud::{DOCTYPE, Markup, html};
 
 use crate::answer::answer;
@@ -14,9 +14,8 @@ use crate::examples::{ALL, Example, TOOLS};
 use crate::head::head;
 use crate::report::{list, number, pretty, text};
 use crate::visible::visible;
+use crate::what_if::WhatIf;
 
-/// The policies that can be chosen.
-pub const POLICIES: [Policy; 4] = [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict];
 /// The reasons for an end that can be chosen, as upstreams name them.
 pub const REASONS: [&str; 4] = ["stop", "length", "tool_calls", "content_filter"];
 
@@ -89,24 +88,18 @@ impl Asked {
         if let Some(chosen) = &self.finish_reason {
             said.finish_reason = Some(Cow::Borrowed(chosen));
         }
-        let tools = ToolSet::from_json(&definitions(&self.tools)?).map_err(|error| error.to_string())?;
-        let dialects = match &self.dialect {
-            Some(name) => Dialects::default().only(name).ok_or("there is no such dialect")?,
-            None => Dialects::default(),
-        };
-        let native = said.native.iter().map(|(name, arguments)| NativeCall { id: None, name, arguments });
-        let native: Vec<NativeCall<'_>> = native.collect();
-        let context = Context {
-            finish_reason: said.finish_reason.as_deref(),
-            native: self.native || !native.is_empty(),
+        let what_if = WhatIf {
+            request: &self.tools,
+            text: &said.text,
+            native: said.native.iter().map(|(name, arguments)| (name.as_str(), arguments.as_str())).collect(),
+            is_native: self.native || !said.native.is_empty(),
+            asked: None,
             policy: self.policy.as_deref().and_then(Policy::named).unwrap_or_default(),
-            dialects,
-            ..Context::default()
+            finish_reason: said.finish_reason.as_deref(),
+            dialect: self.dialect.as_deref(),
         };
-        let outcome = parse(&tools, &said.text, &native, &context);
-        let report = Report::of(&outcome, &said.text, &native);
-        // A report has no keys that are no texts, which is all that could fail.
-        let report = Value::of(&report).unwrap_or_default();
+        let outcome = what_if.outcome().map_err(|error| error.to_string())?;
+        let report = what_if.report_of(&outcome);
         let feedback = outcome.refusals().map(|refusal| refusal.feedback().message_to_model()).collect();
         Ok(Tried { choice: said.kept(), report, feedback, rest: outcome.text })
     }
@@ -164,14 +157,6 @@ impl<'a> Said<'a> {
             "finish_reason": self.finish_reason.as_deref().unwrap_or_default(),
         })
     }
-}
-
-/// The array of definitions in what was pasted as tools.
-fn definitions(pasted: &str) -> Result<Cow<'_, str>, String> {
-    let parsed: Value =
-        serde_json::from_str(pasted).map_err(|error| format!("the tools are not JSON: {error}"))?;
-    let declared = parsed.get("tools").or(parsed.get("functions"));
-    Ok(declared.map_or(Cow::Borrowed(pasted), |tools| Cow::Owned(tools.to_string())))
 }
 
 /// Browsers send `\r\n` for the ends of lines in a form.
@@ -239,7 +224,7 @@ fn fields(asked: &Asked) -> Markup {
             textarea name="tools" rows="10" spellcheck="false" placeholder=(TOOLS) { "\n" (asked.tools) }
         }
         div.what-if {
-            label { "Policy" (choice("policy", "auto", &POLICIES.map(Policy::name), asked.policy.as_deref())) }
+            label { "Policy" (choice("policy", "auto", &Policy::ALL.map(Policy::name), asked.policy.as_deref())) }
             label { "finish_reason" (choice("finish", "not said", &REASONS, asked.finish_reason.as_deref())) }
             label { "Dialect" (choice("dialect", "any", &dialects, asked.dialect.as_deref())) }
             label { "Tools are" (choice("mode", "in the prompt", &["native"], mode)) }

@@ -20,6 +20,9 @@ pub enum Policy {
 }
 
 impl Policy {
+    /// All of them.
+    pub const ALL: [Policy; 4] = [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict];
+
     /// Its name in configuration: `auto`, `heal`, `feedback`, `strict`.
     pub fn name(self) -> &'static str {
         match self {
@@ -32,7 +35,7 @@ impl Policy {
 
     /// The policy of this name.
     pub fn named(name: &str) -> Option<Policy> {
-        [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict].into_iter().find(|p| p.name() == name)
+        Policy::ALL.into_iter().find(|p| p.name() == name)
     }
 
     /// May `call` run under this policy? If not, it is to be refused as unreadable, with its payload as the

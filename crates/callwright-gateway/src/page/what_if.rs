@@ -2,10 +2,10 @@
 
 use callwright::Policy;
 use callwright::value::Value;
-use callwright_relay::WhatIf;
 use callwright_store::Filter;
+use callwright_view::WhatIf;
 use callwright_view::answer::answer;
-use callwright_view::try_it::{POLICIES, REASONS, choice};
+use callwright_view::try_it::{REASONS, choice};
 use maud::{Markup, html};
 
 use super::links;
@@ -26,7 +26,7 @@ pub(crate) struct Conditions {
 pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, conditions: &Conditions) -> Markup {
     let dialects = WhatIf::dialects();
     let dialects: Vec<&str> = dialects.iter().map(String::as_str).collect();
-    let policies = POLICIES.map(Policy::name);
+    let policies = Policy::ALL.map(Policy::name);
     html! {
         form.what-if method="get" action="/session#node" {
             input type="hidden" name="id" value=(id);

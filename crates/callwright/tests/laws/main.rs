@@ -43,8 +43,6 @@ const BROKEN: Floor = Floor(99.2, 99.2);
 // What names a call or its argument and is missing altogether cannot be put back.
 const MENDED: Floor = Floor(76.0, 76.0);
 
-const POLICIES: [Policy; 4] = [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict];
-
 /// A call that fits its schema passes natively, with any marks around it, under any policy, whatever its values look like:
 /// JSON to the byte.
 #[test]
@@ -54,7 +52,7 @@ fn what_is_valid_passes() {
             let made = bench.call(Strings::Any);
             let spelling = Spelling::ALL[number % Spelling::ALL.len()];
             let text = spelling.spell(&made.arguments);
-            let policy = *bench.random.pick(&POLICIES);
+            let policy = *bench.random.pick(&Policy::ALL);
             let context = Context { native: number % 2 == 0, policy, ..bench.context.clone() };
 
             let outcome = bench.read_native(&made.name, &text, &context);
@@ -88,7 +86,7 @@ fn what_is_valid_in_tags_passes() {
             let made = bench.call_of(tool, Strings::Any);
             let tagged = &bench.pools.tagged[number % bench.pools.tagged.len()];
             let Some(answer) = tagged.written(tool, &made.arguments) else { continue };
-            let policy = *bench.random.pick(&POLICIES);
+            let policy = *bench.random.pick(&Policy::ALL);
             let context = Context { native: number % 2 == 0, policy, ..bench.context.clone() };
             let outcome = bench.read_under(&answer, &context);
             bench.count(&format!("{}, {policy:?}", tagged.name), &answer, is_call(&outcome, &made));

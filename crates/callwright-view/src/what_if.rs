@@ -1,16 +1,16 @@
-//! Reads an answer that was kept once more, under other conditions, without asking the model: what if?
+//! Reads an answer that was kept, or pasted, under other conditions, without asking the model: what if?
 
 use std::fmt;
 
 use callwright::value::Value;
-use callwright::{Context, Dialects, NativeCall, Policy, Report, ToolSet, ToolSetError, parse};
+use callwright::{Context, Dialects, NativeCall, Outcome, Policy, Report, ToolSet, ToolSetError, parse};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// An answer, and how it is to be read this time.
 ///
 /// ```
-/// use callwright_relay::WhatIf;
+/// use callwright_view::WhatIf;
 ///
 /// let what_if = WhatIf {
 ///     request: r#"{"tools": [{"name": "run_code", "parameters": {"type": "object"}}]}"#,
@@ -21,7 +21,8 @@ use serde_json::value::RawValue;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct WhatIf<'a> {
-    /// The request that declared the tools, or the one that was made of it: a JSON object with `tools` or `functions`.
+    /// The request that declared the tools, or the one that was made of it: a JSON object with `tools` or `functions`. Or the
+    /// definitions themselves, a JSON array.
     pub request: &'a str,
     /// What the model wrote.
     pub text: &'a str,
@@ -39,10 +40,12 @@ pub struct WhatIf<'a> {
     pub dialect: Option<&'a str>,
 }
 
-/// Why an answer cannot be read again.
+/// Why an answer cannot be read.
 #[derive(Debug)]
 pub enum WhatIfError {
-    /// The request is no JSON object, or declares no tools.
+    /// The request is no JSON.
+    NotJson(serde_json::Error),
+    /// It declares no tools.
     NoTools,
     /// The tools cannot be used.
     Tools(ToolSetError),
@@ -59,20 +62,16 @@ struct Declared<'a> {
 }
 
 impl WhatIf<'_> {
-    /// What becomes of the answer, as a [`Report`].
+    /// What becomes of the answer.
     ///
     /// # Errors
     /// There are no tools that could be called, or no such dialect.
-    pub fn report(&self) -> Result<Value, WhatIfError> {
-        let declared: Declared<'_> = serde_json::from_str(self.request).map_err(|_| WhatIfError::NoTools)?;
-        let tools = declared.tools.or(declared.functions).ok_or(WhatIfError::NoTools)?;
-        let tool_set = ToolSet::from_json(tools.get()).map_err(WhatIfError::Tools)?;
+    pub fn outcome(&self) -> Result<Outcome, WhatIfError> {
+        let tool_set = ToolSet::from_json(self.definitions()?).map_err(WhatIfError::Tools)?;
         let dialects = match self.dialect {
             Some(name) => Dialects::default().only(name).ok_or(WhatIfError::UnknownDialect)?,
             None => Dialects::default(),
         };
-        let native = |&(name, arguments): &(_, _)| NativeCall { id: None, name, arguments };
-        let native: Vec<NativeCall<'_>> = self.native.iter().map(native).collect();
         let context = Context {
             finish_reason: self.finish_reason,
             native: self.is_native,
@@ -81,9 +80,35 @@ impl WhatIf<'_> {
             policy: self.policy,
             ..Context::default()
         };
-        let outcome = parse(&tool_set, self.text, &native, &context);
+        Ok(parse(&tool_set, self.text, &self.calls(), &context))
+    }
+
+    /// The same, as a [`Report`].
+    ///
+    /// # Errors
+    /// As [`WhatIf::outcome`].
+    pub fn report(&self) -> Result<Value, WhatIfError> {
+        Ok(self.report_of(&self.outcome()?))
+    }
+
+    /// The report of what became of it.
+    pub(crate) fn report_of(&self, outcome: &Outcome) -> Value {
         // A report has no keys that are no texts, which is all that could fail.
-        Ok(callwright::value::Value::of(&Report::of(&outcome, self.text, &native)).unwrap_or_default())
+        Value::of(&Report::of(outcome, self.text, &self.calls())).unwrap_or_default()
+    }
+
+    fn calls(&self) -> Vec<NativeCall<'_>> {
+        let native = self.native.iter();
+        native.map(|&(name, arguments)| NativeCall { id: None, name, arguments }).collect()
+    }
+
+    fn definitions(&self) -> Result<&str, WhatIfError> {
+        let text: &RawValue = serde_json::from_str(self.request).map_err(WhatIfError::NotJson)?;
+        if text.get().starts_with('[') {
+            return Ok(text.get());
+        }
+        let declared: Declared<'_> = serde_json::from_str(text.get()).map_err(|_| WhatIfError::NoTools)?;
+        Ok(declared.tools.or(declared.functions).ok_or(WhatIfError::NoTools)?.get())
     }
 
     /// The names of all dialects that can be asked for.
@@ -95,7 +120,8 @@ impl WhatIf<'_> {
 impl fmt::Display for WhatIfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WhatIfError::NoTools => f.write_str("the request that is kept declares no tools"),
+            WhatIfError::NotJson(error) => write!(f, "the tools are not JSON: {error}"),
+            WhatIfError::NoTools => f.write_str("the request declares no tools"),
             WhatIfError::Tools(error) => write!(f, "{error}"),
             WhatIfError::UnknownDialect => f.write_str("there is no such dialect"),
         }
@@ -139,10 +165,20 @@ mod tests {
     }
 
     #[test]
+    fn tools_may_stand_in_a_request_or_alone() {
+        let alone = r#"[{"name": "run_code", "parameters": {"type": "object"}}]"#;
+        let in_a_request = format!("{{\"tools\": {alone}}}");
+        for request in [alone, &in_a_request, &format!(" {alone}")] {
+            assert_eq!(n(&WhatIf { request, ..what_if() }.report().unwrap(), "calls"), 1, "{request}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_again_says_why() {
         for (what_if, part) in [
             (WhatIf { request: "{}", ..what_if() }, "declares no tools"),
-            (WhatIf { request: "", ..what_if() }, "declares no tools"),
+            (WhatIf { request: "1", ..what_if() }, "declares no tools"),
+            (WhatIf { request: "", ..what_if() }, "not JSON"),
             (WhatIf { request: r#"{"tools": 1}"#, ..what_if() }, "list"),
             (WhatIf { dialect: Some("klingon"), ..what_if() }, "no such dialect"),
         ] {
