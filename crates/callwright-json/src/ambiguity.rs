@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::scan::ByteSet;
-use crate::search::{Cost, Found};
+use crate::search::{Cost, Found, mark};
 use crate::{Guide, Kind, MAX_SLOTS, Member, Place, Reading, RepairKind, Span, Value, strict};
 
 const QUOTES: ByteSet<2> = ByteSet(*b"\"'");
@@ -68,6 +68,9 @@ pub(crate) fn member_in_string(reading: &Reading<'_>, guide: &dyn Guide) -> Opti
                 let holder = Holder::new(value, place, guide);
                 for (key, member) in value.members() {
                     let Some(name) = key.as_str() else { continue };
+                    if !holder.declares_some && is_torn_key(&name) {
+                        return Some(MemberInString::InPlace);
+                    }
                     if let Member::Declared(_, at) | Member::Open(at) = guide.member(place, &name) {
                         open.push((member, at, Some(Holder { key: Some(key), ..holder })));
                     }
@@ -142,7 +145,12 @@ impl<'a> Holder<'a> {
             _ => text.find('\''),
         }?;
         if !self.declares_some {
-            return None;
+            let before = text.trim_end().strip_suffix(',').map_or("", str::trim_end);
+            let is_torn = has_colon(text)
+                || before.ends_with(['"', '\''])
+                || holds_key(text)
+                || self.key.is_none() && holds_element(text);
+            return ((edits.escaped || edits.added) && is_torn).then_some(MemberInString::InPlace);
         }
         let brackets = Brackets::of(text);
         if !self.lacks_some && brackets != Brackets::Torn {
@@ -267,6 +275,57 @@ fn is_cut_at_a_sign(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
     });
     begins || ends || last.is_some()
 }
+
+/// Where nobody declares a key: does one of its quotes belong to another string, `command´`?
+fn is_torn_key(key: &str) -> bool {
+    let last = key.char_indices().next_back().map_or(0, |(at, _)| at);
+    [0, last].into_iter().any(|at| key.as_bytes().get(at..).is_some_and(|rest| mark(rest).is_some()))
+}
+
+/// Where nobody declares a key: does a word stand in `text` as a key stands in an object, at its beginning or behind a comma, a
+/// quote or a bracket, with a quote of its own and a colon behind it, outside all brackets of the text: `head -3","cwd"":"/tmp`?
+fn holds_key(text: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let is_place = |before: &str| {
+        let before = before.trim_end();
+        before.is_empty() || before.ends_with([',', '"', '\'', '{', '['])
+    };
+    let mut depth = 0_usize;
+    AROUND_KEYS.places(text.as_bytes()).any(|at| {
+        let (before, behind) = (&text[..at], &text[at + 1..]);
+        match text.as_bytes()[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' => {}
+            _ if 0 < depth => {}
+            // The quote closes the word before it, or opens the one behind it.
+            _ => {
+                let ahead = before.trim_end_matches(is_word);
+                let rest = behind.trim_start_matches(is_word);
+                return ahead.len() < before.len() && has_colon(behind) && is_place(ahead)
+                    || rest.len() < behind.len() && has_colon(rest) && is_place(before);
+            }
+        }
+        false
+    })
+}
+
+/// Does a quote in an element of a list stand beside a comma, as one that ends or begins an element: `rust",c++`?
+fn holds_element(text: &str) -> bool {
+    QUOTES.places(text.as_bytes()).any(|at| {
+        let (before, behind) = (text[..at].trim_end(), text[at + 1..].trim_start());
+        before.ends_with(',') || behind.starts_with(',')
+    })
+}
+
+/// Does a colon begin `text`, or stand behind a few signs that slipped in?
+pub(crate) fn has_colon(text: &str) -> bool {
+    let signs = text.find(|c: char| c.is_alphanumeric() || c == ':').unwrap_or(text.len());
+    signs <= MOST_SIGNS && text[signs..].starts_with(':')
+}
+
+/// More signs than this between a key and its colon did not slip in, in bytes.
+const MOST_SIGNS: usize = 4;
 
 /// What stands in a text like a key.
 struct KeyInText<'a> {

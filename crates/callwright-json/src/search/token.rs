@@ -6,6 +6,7 @@ use alloc::string::String;
 
 use super::cost::COMMA_IN_TEXT;
 use super::{Frame, Quote, Search, State, Step};
+use crate::ambiguity::has_colon;
 use crate::scan::{ByteSet, find, skip_space};
 use crate::spelling::{self, skip_blank};
 use crate::strict::number;
@@ -201,7 +202,9 @@ impl Search<'_, '_> {
     fn bare_text(&mut self, s: State, kinds: Kinds) -> Option<State> {
         let from = s.at as usize;
         let first = *self.bytes.get(from)?;
+        // `"on"--:true`: the colon is that of the key.
         if !kinds.has(Kinds::STRING)
+            || has_colon(self.text.get(from..).unwrap_or(""))
             || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80)
         {
             self.fail(Problem::Unreadable, Span::at(from));
@@ -225,6 +228,11 @@ impl Search<'_, '_> {
             match b {
                 b',' | b'}' | b']' | b'\n' | b')' | b';' if self.may_go_on(&s, at) => {
                     let end = from + self.bytes[from..at].trim_ascii_end().len();
+                    let is_element = self.frame(&s).is_some_and(|frame| !frame.is_object());
+                    if is_element && chosen.is_none() && self.bytes[from..end].contains(&b',') {
+                        // `[red, green]` is two as likely as one.
+                        break;
+                    }
                     let mut done = s;
                     done = self.edit(done, RepairKind::QuoteValue, Span::at(from), "\"");
                     done = self.escape_range(done, from, end)?;

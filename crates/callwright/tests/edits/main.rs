@@ -2,7 +2,8 @@
 //! beside it. All operations on all tokens at all depths, in three layouts. And one habit of writing strings, in all of them.
 //!
 //! There are two seeds. `WORK` is there to be worked on; `JUDGE` takes schemas, values and signs from the other half of the
-//! pool. Never tune on `JUDGE`. `EDITS=work` prints what is not read as it was meant.
+//! pool. Never tune on `JUDGE`. `EDITS=work` prints what is not read as it was meant; `EDITS_TO=FOLDER` writes the texts of
+//! `JUDGE` there, for other readers.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -10,10 +11,13 @@
 )]
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::Range;
+use std::path::Path;
+use std::rc::Rc;
 
 use callwright::value::Value;
-use callwright::{Schema, heal};
+use callwright::{Schema, heal, json};
 use callwright_json::strict;
 use serde::Deserialize;
 
@@ -55,7 +59,25 @@ struct Tool {
 
 #[test]
 fn one_edit_of_one_token() {
-    hold(FLOORS, edits);
+    hold("edits", FLOORS, edits);
+}
+
+/// The same where nobody gives a schema: a text with a key, a quote or a bracket of its own too few may then be another one.
+/// What is wrong of these texts lies in brackets alone: `{"a": {"b": 1, "c": 2}` says nothing of what `c` belongs to.
+const BARE_FLOORS: [(Seed, f64, f64); 2] = [(Seed::Work, 70.0, 2.0), (Seed::Judge, 70.0, 2.0)];
+
+#[test]
+fn one_edit_without_a_schema() {
+    let pools = pools();
+    for (seed, exact, wrong) in BARE_FLOORS {
+        let pool = if seed == Seed::Work { &pools.work } else { &pools.judge };
+        let mut tally = Tally::default();
+        for Sample { edited, meant, .. } in samples(pool, edits) {
+            tally.add(&edited.kind, Outcome::of(&edited, &meant, None));
+        }
+        println!("{seed:?} without a schema\n{tally}");
+        tally.hold(seed, exact, wrong);
+    }
 }
 
 /// What is to be read as it was meant of a hundred texts whose strings are all written in one habit, and how many may be read
@@ -64,40 +86,98 @@ const HABIT_FLOORS: [(Seed, f64, f64); 2] = [(Seed::Work, 94.0, 0.7), (Seed::Jud
 
 #[test]
 fn one_habit_of_all_strings() {
-    hold(HABIT_FLOORS, |text, _| habits(text));
+    hold("habits", HABIT_FLOORS, |text, _| habits(text));
+}
+
+/// The table of other libraries has a line that says what of these texts was read here as it was made.
+#[test]
+fn what_is_published_is_what_is_read() {
+    let Ok(page) = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/comparison.md"))
+    else {
+        // Whoever has this crate alone has no page.
+        return;
+    };
+    let pools = pools();
+    let mut tally = Tally::default();
+    for sample in
+        samples(&pools.judge, edits).into_iter().chain(samples(&pools.judge, |text, _| habits(text)))
+    {
+        tally.add(&sample.edited.kind, sample.outcome());
+    }
+    let Row([exact, refused, wrong]) = tally.all();
+    let line = format!("<!-- generated: {exact} right, {wrong} wrong, {refused} refused -->");
+    assert!(page.contains(&line), "`cargo xtask bench peers` writes the table anew: {line}");
+}
+
+fn pools() -> Pools {
+    toml::from_str(include_str!("pools.toml")).unwrap()
+}
+
+/// An edited text, and what it was made from.
+struct Sample<'p> {
+    edited: Edited,
+    meant: String,
+    tool: &'p Tool,
+    schema: Rc<Schema>,
+}
+
+impl Sample<'_> {
+    fn outcome(&self) -> Outcome {
+        Outcome::of(&self.edited, &self.meant, Some(&self.schema))
+    }
+}
+
+/// All that `edited` makes of a pool's values.
+fn samples(pool: &Pool, edited: impl Fn(&str, &Pool) -> Vec<Edited>) -> Vec<Sample<'_>> {
+    let mut samples = Vec::new();
+    for tool in &pool.tool {
+        let schema = Rc::new(Schema::compile(&tool.schema.parse::<Value>().unwrap()).unwrap());
+        for meant in tool.values.iter().flat_map(|value| Layout::ALL.map(|layout| layout.of(value))) {
+            let edited = edited(&meant, pool).into_iter();
+            samples.extend(edited.map(|edited| {
+                let (meant, schema) = (meant.clone(), Rc::clone(&schema));
+                Sample { edited, meant, tool, schema }
+            }));
+        }
+    }
+    samples
 }
 
 /// Heals what `edited` makes of the pools' values, and holds what comes of it to its floors. `EDITS=work` shows the texts that
 /// are not read as they were meant.
-fn hold(floors: [(Seed, f64, f64); 2], edited: impl Fn(&str, &Pool) -> Vec<Edited>) {
-    let pools: Pools = toml::from_str(include_str!("pools.toml")).unwrap();
+fn hold(name: &str, floors: [(Seed, f64, f64); 2], edited: impl Fn(&str, &Pool) -> Vec<Edited>) {
+    let pools = pools();
     let shown = std::env::var("EDITS").unwrap_or_default();
     for (seed, exact, wrong) in floors {
         let pool = if seed == Seed::Work { &pools.work } else { &pools.judge };
         let is_shown = shown.eq_ignore_ascii_case(&format!("{seed:?}"));
         let mut tally = Tally::default();
-        for tool in &pool.tool {
-            let schema = Schema::compile(&tool.schema.parse::<Value>().unwrap()).unwrap();
-            for text in tool.values.iter().flat_map(|value| Layout::ALL.map(|layout| layout.of(value))) {
-                for edited in edited(&text, pool) {
-                    let outcome = Outcome::of(&edited, &text, &schema);
-                    if is_shown && outcome != Outcome::Exact {
-                        let healed = heal(&edited.text, Some(&schema), None).map(|healed| healed.text);
-                        println!(
-                            "{outcome:?} {}\n  {}\n  {healed:?}",
-                            edited.kind,
-                            edited.text.escape_debug()
-                        );
-                    }
-                    tally.add(&edited.kind, outcome);
-                }
+        let samples = samples(pool, &edited);
+        if let (Seed::Judge, Ok(folder)) = (seed, std::env::var("EDITS_TO")) {
+            write_down(&samples, &Path::new(&folder).join(format!("{name}.jsonl")));
+        }
+        for sample in samples {
+            let outcome = sample.outcome();
+            let Sample { edited, schema, .. } = sample;
+            if is_shown && outcome != Outcome::Exact {
+                let healed = heal(&edited.text, Some(&schema), None).map(|healed| healed.text);
+                println!("{outcome:?} {}\n  {}\n  {healed:?}", edited.kind, edited.text.escape_debug());
             }
+            tally.add(&edited.kind, outcome);
         }
         println!("{seed:?}\n{tally}");
-        let all = tally.all();
-        assert!(exact <= all.share(Outcome::Exact), "{seed:?}: exact {:.2} %", all.share(Outcome::Exact));
-        assert!(all.share(Outcome::Wrong) <= wrong, "{seed:?}: wrong {:.2} %", all.share(Outcome::Wrong));
+        tally.hold(seed, exact, wrong);
     }
+}
+
+/// Lines `{"kind", "input", "schema", "expected"}`, the last two as JSON texts.
+fn write_down(samples: &[Sample<'_>], file: &Path) {
+    let line = |sample: &Sample<'_>| {
+        let Sample { edited, meant, tool, .. } = sample;
+        json!({"kind": edited.kind, "input": edited.text, "schema": tool.schema, "expected": meant})
+    };
+    let lines: String = samples.iter().map(|sample| format!("{}\n", line(sample))).collect();
+    fs::write(file, lines).unwrap();
 }
 
 /// `text` in each habit of writing strings that changes it.
@@ -288,8 +368,8 @@ enum Outcome {
 
 impl Outcome {
     /// What became of `edited`, which was `meant`.
-    fn of(edited: &Edited, meant: &str, schema: &Schema) -> Outcome {
-        match heal(&edited.text, Some(schema), None) {
+    fn of(edited: &Edited, meant: &str, schema: Option<&Schema>) -> Outcome {
+        match heal(&edited.text, schema, None) {
             Err(_) => Outcome::Refused,
             Ok(healed) => {
                 let (tree, own) = (strict(meant).unwrap(), strict(&healed.text).unwrap());
@@ -307,6 +387,13 @@ struct Tally(BTreeMap<String, [u32; 3]>);
 impl Tally {
     fn add(&mut self, kind: &str, outcome: Outcome) {
         self.0.entry(kind.to_owned()).or_default()[outcome as usize] += 1;
+    }
+
+    /// At least so many of a hundred are exact, at most so many wrong.
+    fn hold(&self, seed: Seed, exact: f64, wrong: f64) {
+        let all = self.all();
+        assert!(exact <= all.share(Outcome::Exact), "{seed:?}: exact {:.2} %", all.share(Outcome::Exact));
+        assert!(all.share(Outcome::Wrong) <= wrong, "{seed:?}: wrong {:.2} %", all.share(Outcome::Wrong));
     }
 
     fn all(&self) -> Row {
