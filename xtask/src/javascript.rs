@@ -249,6 +249,20 @@ pub(crate) fn npm() -> Result<()> {
     Ok(())
 }
 
+/// Builds the package, beside what its tests need; gives the folder in which Node finds both. One that is there already is
+/// taken where it `is_built`.
+///
+/// # Errors
+/// When something cannot be built.
+pub(crate) fn built(root: &Path, is_built: bool) -> Result<PathBuf> {
+    let javascript = JavaScript::open(root)?;
+    if !(is_built && javascript.package().exists()) {
+        ensure!(javascript.build()?, "the package was not built");
+    }
+    javascript.scripts()?;
+    Ok(root.join("target/npm"))
+}
+
 /// Where the package is put together, below a folder in which Node finds it.
 pub(crate) fn package(root: &Path) -> PathBuf {
     root.join("target/npm/node_modules/callwright")

@@ -1,4 +1,4 @@
-//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | documented | reference | e2e | score DIR | bench gateway | bench store`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
@@ -46,7 +46,10 @@ usage: cargo xtask tidy         the layer table, the house rules, and the words 
                                 --seconds S: how often, how long; --ours FILE: a gateway that is built already;
                                 --store off: keeping nothing, where by default all is kept
        cargo xtask bench store  what a store of a million nodes takes to answer, and a write costs a request;
-                                --gate as above; --nodes N: another number";
+                                --gate as above; --nodes N: another number
+       cargo xtask bench peers  other libraries that repair JSON, beside this one, right and wrong and how fast; writes
+                                the tables of docs/comparison.md (needs Python 3, npm; minutes);
+                                --built: what an earlier run has built of this one";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -74,6 +77,8 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         },
+        ["bench", "peers"] => bench::peers(false),
+        ["bench", "peers", "--built"] => bench::peers(true),
         ["bench", "store"] => bench::store(1_000_000, false),
         ["bench", "store", "--gate"] => bench::store(1_000_000, true),
         ["bench", "store", "--nodes", n] => match n.parse() {

@@ -108,6 +108,32 @@ pub(crate) fn wheel() -> Result<()> {
     Ok(())
 }
 
+/// Builds the wheel of this machine, optimised, and installs it alone into a folder, which it gives; one that is there
+/// already is taken where it `is_built`.
+///
+/// # Errors
+/// When it cannot be built.
+pub(crate) fn released(root: &Path, is_built: bool) -> Result<PathBuf> {
+    let (wheels, site) = (root.join("target/python-released"), root.join("target/python-released-site"));
+    if is_built && site.exists() {
+        return Ok(site);
+    }
+    let python = Python::open(root)?;
+    for old in [&wheels, &site] {
+        if old.exists() {
+            fs::remove_dir_all(old)?;
+        }
+    }
+    ensure!(python.maturin(&["build", "--release", "--quiet", "--out"], &wheels)?, "the wheel was not built");
+    let mut pip = program(root, &python.interpreter);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]);
+    ensure!(
+        step::run(pip.arg("--target").arg(&site).arg(only(&wheels, "whl")?))?.ok,
+        "the wheel was not installed"
+    );
+    Ok(site)
+}
+
 /// Puts the sources of all crates into the archive, and has cargo look there.
 fn vendor(root: &Path, archive: &Path, unpacked: &Path) -> Result<()> {
     if unpacked.exists() {

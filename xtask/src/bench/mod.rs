@@ -5,6 +5,7 @@
 //! and of all rounds the median stands.
 
 mod figure;
+mod peers;
 #[cfg(test)]
 mod published;
 mod running;
@@ -19,6 +20,7 @@ use anyhow::{Result, ensure};
 
 use crate::{root, step};
 use figure::{Figure, show};
+pub(crate) use peers::peers;
 use servers::Servers;
 pub(crate) use store::store;
 use workload::{CASES, Case};
