@@ -131,7 +131,12 @@ fn stop_reason(choice: &Choice) -> &str {
 fn counted(answer: &Answer, request: &Request<'_>) -> Value {
     let usage = usage(answer, request);
     match usage.get("prompt_tokens") {
-        Some(prompt) => json!({ "input_tokens": prompt, "output_tokens": usage["completion_tokens"] }),
+        Some(prompt) => json!({
+            "input_tokens": prompt,
+            "output_tokens": usage["completion_tokens"],
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+        }),
         None => usage,
     }
 }
