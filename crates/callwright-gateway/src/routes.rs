@@ -75,7 +75,8 @@ async fn post_only(State(api): State<Api>, request: Request) -> Response {
     routed(api.shared.refused_to(&Asker::of(&request), Problem::method_not_allowed("POST")))
 }
 
-async fn pass(State(api): State<Api>, request: Request) -> Response {
+/// What is none of ours.
+pub(crate) async fn pass(State(api): State<Api>, request: Request) -> Response {
     let asker = Asker::of(&request);
     match api.pass(request).await {
         Ok(response) => routed(response),

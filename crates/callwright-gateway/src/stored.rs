@@ -1,7 +1,7 @@
 //! Responses that are kept: `GET`, `DELETE`, their input items, and what is not there.
 
 use axum::Router;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::Response;
 use axum::routing::{any, get, post};
 use callwright_relay::{ItemsWanted, Reply};
@@ -9,7 +9,7 @@ use http::HeaderMap;
 use http::header::UPGRADE;
 
 use crate::problem::Problem;
-use crate::routes::{refused, routed};
+use crate::routes::{pass, refused, routed};
 use crate::service::Api;
 
 /// So many items come at once at most.
@@ -38,7 +38,11 @@ async fn response(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
+    request: Request,
 ) -> Response {
+    if api.relay.is_kept_elsewhere(&id, &headers) {
+        return pass(State(api), request).await;
+    }
     let wants_stream = pairs(query.as_deref()).any(|(key, value)| key == "stream" && value == "true");
     if wants_stream {
         return refused(&api, Problem::not_again_as_a_stream());
@@ -46,7 +50,15 @@ async fn response(
     admitted(&api, &headers, || api.relay.response(&id, &headers)).await
 }
 
-async fn forget(State(api): State<Api>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+async fn forget(
+    State(api): State<Api>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    if api.relay.is_kept_elsewhere(&id, &headers) {
+        return pass(State(api), request).await;
+    }
     admitted(&api, &headers, || api.relay.forget_response(&id, &headers)).await
 }
 
@@ -55,7 +67,11 @@ async fn items(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
+    request: Request,
 ) -> Response {
+    if api.relay.is_kept_elsewhere(&id, &headers) {
+        return pass(State(api), request).await;
+    }
     let mut wanted = ItemsWanted::default();
     for (key, value) in pairs(query.as_deref()) {
         match key.as_str() {
@@ -68,7 +84,15 @@ async fn items(
     admitted(&api, &headers, || api.relay.response_items(&id, &headers, &wanted)).await
 }
 
-async fn cancel(State(api): State<Api>) -> Response {
+async fn cancel(
+    State(api): State<Api>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    if api.relay.is_kept_elsewhere(&id, &headers) {
+        return pass(State(api), request).await;
+    }
     refused(&api, Problem::nothing_in_the_background())
 }
 

@@ -6,6 +6,8 @@ mod running;
 use callwright::json;
 use callwright::value::Value;
 use callwright_gateway::{ClientKey, GatewayConfig, ServerConfig};
+use callwright_relay::Surface;
+use callwright_relay::config::RelayConfig;
 
 use crate::running::{Running, relay_to, replay};
 
@@ -83,4 +85,66 @@ fn tokens_are_estimated_and_models_are_listed() {
     assert_eq!(models["has_more"], false);
     let chat = running.get("/v1/models").json();
     assert_eq!((chat["object"].as_str(), chat["data"][0]["id"].as_str()), (Some("list"), Some("qwen3")));
+}
+
+/// The configuration for an upstream that speaks messages itself.
+fn relay_of_messages(replay: &callwright_replay::Replay) -> RelayConfig {
+    let mut relay = relay_to(&replay.base_url());
+    relay.upstreams[0].kind = Some(Surface::Messages);
+    relay
+}
+
+#[test]
+fn a_server_of_messages_gets_its_key_and_its_edition_and_counts_tokens_itself() {
+    let replay = replay(
+        "[[answer]]\nwhen = { path = \"/v1/messages/count_tokens\" }\nbody = '{\"input_tokens\": 7}'\n[[answer]]\ntext = \"Hello.\"\nrepeat = true\n",
+    );
+    let running = Running::start(GatewayConfig::default(), relay_of_messages(&replay));
+    let counted = running.ask("POST /v1/messages/count_tokens?beta=true", &hello().to_string());
+    assert_eq!((counted.status, counted.body.as_str()), (200, "{\"input_tokens\": 7}"));
+    assert!(!counted.headers.contains_key("x-callwright-estimate"));
+    // It counts no more: then the length tells.
+    let counted = running.ask("POST /v1/messages/count_tokens", &hello().to_string());
+    assert_eq!((counted.status, counted.headers["x-callwright-estimate"].as_str()), (200, "1"));
+    let answer = running.ask("POST /v1/messages\nanthropic-beta: b", &hello().to_string());
+    assert_eq!((answer.status, answer.headers["x-callwright-upstream"].as_str()), (200, "replay"));
+    let asked = replay.requests().pop().unwrap();
+    assert_eq!(asked.body, hello().to_string().as_bytes());
+    assert_eq!((asked.header("x-api-key"), asked.header("authorization")), (Some("***"), None));
+    assert_eq!(
+        (asked.header("anthropic-version"), asked.header("anthropic-beta")),
+        (Some("2023-06-01"), Some("b"))
+    );
+}
+
+#[test]
+fn a_call_that_was_repaired_on_the_way_is_counted() {
+    let replay = replay(
+        "[[answer]]\ntool_calls = [{ name = \"f\", arguments = '{\"a\": 1,}' }]\nform = { pieces = 1 }\n",
+    );
+    let running = Running::start(GatewayConfig::default(), relay_of_messages(&replay));
+    let mut body = hello();
+    body["stream"] = true.into();
+    body["tools"] =
+        json!([{"name": "f", "input_schema": {"type": "object", "properties": {"a": {"type": "integer"}}}}]);
+    let answer = running.ask("POST /v1/messages", &body.to_string());
+    assert!(answer.body.contains(r#""partial_json":"{\"a\": 1}""#), "{}", answer.body);
+    let metrics = running.get("/metrics").body;
+    let is_it = |line: &str| {
+        ["callwright_requests_total", "outcome=\"healed\"", "surface=\"messages\""]
+            .iter()
+            .all(|part| line.contains(part))
+    };
+    assert!(metrics.lines().any(is_it), "{metrics}");
+}
+
+#[test]
+fn a_chat_client_is_told_that_its_server_speaks_another_api() {
+    let replay = replay(HELLO);
+    let running = Running::start(GatewayConfig::default(), relay_of_messages(&replay));
+    let answer = running.chat(&json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]}));
+    let message = answer.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(answer.status, 404, "{message}");
+    assert!(message.contains("speaks messages alone"), "{message}");
+    assert!(replay.requests().iter().all(|request| request.method == "GET"));
 }

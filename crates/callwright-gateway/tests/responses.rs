@@ -6,6 +6,7 @@ mod running;
 use callwright::json;
 use callwright::value::Value;
 use callwright_gateway::{ClientKey, GatewayConfig, ServerConfig};
+use callwright_relay::Surface;
 
 use crate::running::{Answer, Running, relay_to, replay};
 
@@ -96,4 +97,23 @@ fn a_response_belongs_to_its_key() {
     }
     assert_eq!(running.ask(&format!("DELETE {path}{other}"), "").status, 404);
     assert_eq!(running.ask(&format!("GET {path}{mine}"), "").status, 200);
+}
+
+#[test]
+fn what_a_server_of_responses_keeps_is_asked_for_there() {
+    let replay = replay(
+        "[[answer]]\nwhen = { path = \"/v1/responses/resp_9\" }\nrepeat = true\nbody = '{\"id\": \"resp_9\"}'\n[[answer]]\ntext = \"Hello.\"\n",
+    );
+    let mut relay = relay_to(&replay.base_url());
+    relay.upstreams[0].kind = Some(Surface::Responses);
+    let running = Running::start(GatewayConfig::default(), relay);
+    let made = made(&running, "", json!({ "previous_response_id": "resp_8" }));
+    assert_eq!(made["id"], "resp_replay_1");
+    assert_eq!(replay.requests()[0].json()["previous_response_id"], "resp_8");
+    for method in ["GET", "DELETE"] {
+        let answer = running.ask(&format!("{method} /v1/responses/resp_9"), "");
+        assert_eq!((answer.status, answer.body.as_str()), (200, "{\"id\": \"resp_9\"}"), "{method}");
+    }
+    let methods: Vec<String> = replay.requests().iter().map(|request| request.method.clone()).collect();
+    assert_eq!(methods, ["POST", "GET", "DELETE"]);
 }

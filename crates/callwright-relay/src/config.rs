@@ -9,6 +9,8 @@ pub use callwright::fits;
 use callwright::{CallsInReasoning, Dialects, Policy};
 use serde::{Deserialize, Serialize};
 
+use crate::surface::Surface;
+
 /// Everything that a [`Relay`](crate::Relay) needs to know.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -44,7 +46,7 @@ pub struct RelayConfig {
     pub dialects: Dialects,
 }
 
-/// One upstream: an OpenAI-compatible server.
+/// One upstream: a server that speaks OpenAI's chat completions or responses, or Anthropic's messages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpstreamConfig {
@@ -52,6 +54,9 @@ pub struct UpstreamConfig {
     pub name: String,
     /// The URL before `/chat/completions`: `http://127.0.0.1:8080/v1`.
     pub base_url: String,
+    /// The API that it speaks. Where it is not set, that is chat completions, and where it has none, that of the client.
+    #[serde(default)]
+    pub kind: Option<Surface>,
     /// The environment variable that holds the key. The key itself is never part of a configuration.
     #[serde(default)]
     pub key_env: Option<String>,
@@ -89,6 +94,7 @@ impl UpstreamConfig {
         UpstreamConfig {
             name: name.to_owned(),
             base_url: base_url.to_owned(),
+            kind: None,
             key_env: None,
             ca_file: None,
             insecure: false,

@@ -13,7 +13,7 @@ pub(crate) fn mended<'d>(messages: impl Iterator<Item = Value<'d>>, tool_set: &T
 
 /// The array of `values` with what `change` makes of them; `None` where it makes nothing of any. A long history in
 /// which nothing is broken, the common case, is only looked at.
-fn changed<'d>(
+pub(crate) fn changed<'d>(
     values: impl Iterator<Item = Value<'d>>,
     change: impl Fn(Value<'d>) -> Option<String>,
 ) -> Option<String> {
@@ -35,7 +35,8 @@ fn mended_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     Some(rewritten(message, &[("tool_calls", Change::Set(calls))]))
 }
 
-fn mended_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+/// A function, or whatever else has its name and arguments, with these as the JSON text of an object; `None` where they are.
+pub(crate) fn mended_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let arguments = function.get("arguments");
     let text = match arguments {
         Some(value) => value.as_str(),

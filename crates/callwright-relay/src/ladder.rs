@@ -95,6 +95,15 @@ impl Ladder {
     }
 }
 
+/// Is a call with an open end refused under this policy, for the model to make it again?
+pub(crate) fn doubts_open_ends(policy: Policy, bounds: &LadderConfig) -> bool {
+    match policy {
+        Policy::Auto => bounds.confirm_open_ends,
+        Policy::Feedback => true,
+        Policy::Heal | Policy::Strict => false,
+    }
+}
+
 /// What makes two errors the same: the tool and what is wrong, not where, nor the values.
 pub(crate) fn fingerprint(refusal: &Refusal) -> String {
     let name = refusal.name.as_deref().unwrap_or("");

@@ -24,6 +24,7 @@ mod proof;
 mod calls;
 mod notes;
 mod deliver;
+mod lane;
 pub mod sse;
 mod redact;
 mod reply;

@@ -40,10 +40,21 @@ impl Log {
 
     /// What the request asks for.
     pub(crate) fn request(&mut self, ask: &Ask, policy: Policy, has_tools: bool) {
-        self.record.request = ask.document.to_bytes();
-        self.record.model = ask.model.clone();
+        self.asks(ask.document.to_bytes(), &ask.model, policy, (ask.stream, has_tools));
+    }
+
+    /// The same of a request that is no chat: whether it wants a stream, and declares tools.
+    pub(crate) fn asks(
+        &mut self,
+        request: Bytes,
+        model: &str,
+        policy: Policy,
+        (stream, has_tools): (bool, bool),
+    ) {
+        self.record.request = request;
+        self.record.model = model.to_owned();
         self.record.policy = policy;
-        self.record.streamed = ask.stream;
+        self.record.streamed = stream;
         self.record.has_tools = has_tools;
     }
 

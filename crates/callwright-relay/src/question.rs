@@ -113,7 +113,7 @@ impl Question {
         if options.model != ask.model {
             changes.push(("model", Change::Set(quote(options.model))));
         }
-        self.drop_what_is_ours(ask, &mut changes);
+        drop_what_is_ours(ask.document.root(), &mut changes);
         if self.stream != ask.stream {
             changes.push(("stream", Change::Set(self.stream.to_string())));
             changes.push(("stream_options", Change::Remove));
@@ -162,20 +162,6 @@ impl Question {
         }
         if taken != own || self.max_tokens.is_some() {
             changes.push((taken.other().name(), Change::Remove));
-        }
-    }
-
-    /// What only this relay understands does not go upstream.
-    fn drop_what_is_ours(&self, ask: &Ask, changes: &mut Vec<(&str, Change)>) {
-        let root = ask.document.root();
-        if root.get("callwright").is_some() {
-            changes.push(("callwright", Change::Remove));
-        }
-        if has_healing_plugin(root) {
-            let plugins = root.get("plugins").into_iter().flat_map(Value::elements);
-            let others: Vec<&str> = plugins.filter(|p| !is_healing_plugin(*p)).map(Value::raw).collect();
-            let change = if others.is_empty() { Change::Remove } else { Change::Set(array(others)) };
-            changes.push(("plugins", change));
         }
     }
 
@@ -280,6 +266,19 @@ impl Question {
     }
 }
 
+/// What only this relay understands does not go upstream.
+pub(crate) fn drop_what_is_ours(root: Value<'_>, changes: &mut Vec<(&str, Change)>) {
+    if root.get("callwright").is_some() {
+        changes.push(("callwright", Change::Remove));
+    }
+    if has_healing_plugin(root) {
+        let plugins = root.get("plugins").into_iter().flat_map(Value::elements);
+        let others: Vec<&str> = plugins.filter(|p| !is_healing_plugin(*p)).map(Value::raw).collect();
+        let change = if others.is_empty() { Change::Remove } else { Change::Set(array(others)) };
+        changes.push(("plugins", change));
+    }
+}
+
 /// The client's request so that its answer shows only how many tokens its prompt has: with its tools or without, and an
 /// answer of so many tokens at most.
 pub(crate) fn counting_request(
@@ -296,7 +295,7 @@ pub(crate) fn counting_request(
         (bound.other().name(), Change::Remove),
         (bound.name(), Change::Set(most.to_string())),
     ];
-    Question::first(ask).drop_what_is_ours(ask, &mut changes);
+    drop_what_is_ours(ask.document.root(), &mut changes);
     if !with_tools {
         let of_tools = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];
         changes.extend(of_tools.map(|key| (key, Change::Remove)));

@@ -165,6 +165,8 @@ pub enum AttemptReason {
     NoUsage,
     /// The upstream takes another member for the bound of an answer's tokens: the same request with that one.
     OtherBound,
+    /// The upstream knows no chat completions: the client's own request, in the client's API.
+    OtherApi,
     /// A broken call was asked for again.
     Reask,
     /// A call may have been shown rather than made: the model was asked whether it means it.
@@ -188,7 +190,8 @@ impl AttemptReason {
             | AttemptReason::NoTools
             | AttemptReason::NoConstraint
             | AttemptReason::NoUsage
-            | AttemptReason::OtherBound => false,
+            | AttemptReason::OtherBound
+            | AttemptReason::OtherApi => false,
         }
     }
 
@@ -201,6 +204,7 @@ impl AttemptReason {
             AttemptReason::NoConstraint => "no-constraint",
             AttemptReason::NoUsage => "no-usage",
             AttemptReason::OtherBound => "other-bound",
+            AttemptReason::OtherApi => "other-api",
             AttemptReason::Reask => "reask",
             AttemptReason::Confirm => "confirm",
             AttemptReason::Feedback => "feedback",

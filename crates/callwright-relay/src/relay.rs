@@ -11,6 +11,7 @@ use crate::capability::{Capabilities, system_clock};
 use crate::config::{Mode, RelayConfig};
 use crate::deliver;
 use crate::ladder::Ladder;
+use crate::lane;
 use crate::log::{Log, tool_results};
 use crate::notes::Notes;
 use crate::proof::Proofs;
@@ -21,11 +22,11 @@ use crate::surface::responses::kept::KeptResponses;
 use crate::surface::{Door, Surface, Translated, error_body, estimated_tokens};
 use crate::tool_sets::ToolSets;
 use crate::turn::Turn;
-use crate::upstream::{ConfigError, Response, Secrets, Tail, Upstreams};
+use crate::upstream::{Candidate, ConfigError, Response, Secrets, Tail, Upstream, Upstreams};
 use crate::wire::{Ask, Change, Document, WireError, rewritten};
 
 /// Names the request in its answer.
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
 
 /// Says whether arguments go out while they are written: `1` or `0`.
 const STREAM_ARGUMENTS: &str = "x-callwright-stream-arguments";
@@ -43,7 +44,7 @@ fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
 }
 
 /// Names the tools whose calls are not held against all of their definition.
-const UNCHECKED: HeaderName = HeaderName::from_static("x-callwright-unchecked");
+pub(crate) const UNCHECKED: HeaderName = HeaderName::from_static("x-callwright-unchecked");
 
 /// Names the tools that the model was not told of: nobody here runs them.
 const DROPPED: HeaderName = HeaderName::from_static("x-callwright-dropped-tools");
@@ -65,12 +66,12 @@ pub struct Relay {
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) notes: Notes,
     pub(crate) proofs: Proofs,
-    tool_sets: ToolSets,
+    pub(crate) tool_sets: ToolSets,
     pub(crate) responses: Arc<KeptResponses>,
 }
 
 /// The names of the tools that cannot be checked whole, as a header has them; none where there are none.
-fn unchecked(tool_set: &ToolSet) -> Option<HeaderValue> {
+pub(crate) fn unchecked(tool_set: &ToolSet) -> Option<HeaderValue> {
     names(tool_set.unchecked().map(|(name, _)| name))
 }
 
@@ -154,7 +155,9 @@ impl Relay {
         let relay = Arc::clone(self);
         // Where all models are configured to have native calls, nothing has to be known.
         let all = relay.upstreams.configured("").and_then(|set| set.mode);
-        let to_meet = if all == Some(Mode::Native) { &[] } else { relay.upstreams.all() }.to_vec();
+        let speaks_chat = |upstream: &&Arc<Upstream>| upstream.kind() == Surface::Chat;
+        let to_meet = if all == Some(Mode::Native) { &[] } else { relay.upstreams.all() };
+        let to_meet: Vec<_> = to_meet.iter().filter(speaks_chat).cloned().collect();
         relay.capabilities.meets(!to_meet.is_empty());
         async move {
             let mut meetings = tokio::task::JoinSet::new();
@@ -169,6 +172,9 @@ impl Relay {
 
     /// Answers a request to a model, in the form of its API. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
+        if let Some(reply) = lane::answer(self, &request).await {
+            return reply;
+        }
         let (surface, id) = (request.surface, request.id.clone());
         let mut reply = self.answer(request).await;
         if reply.status.is_client_error() || reply.status.is_server_error() {
@@ -179,6 +185,9 @@ impl Relay {
 
     /// About how many tokens the prompt of a request has.
     pub async fn count_tokens(self: &Arc<Relay>, request: Request) -> Reply {
+        if let Some(reply) = lane::counted(self, &request).await {
+            return reply;
+        }
         let (surface, id) = (request.surface, request.id.clone());
         let translated = match self.document_of(request.body) {
             Ok(document) => Translated::of(surface, document, &request.headers, &self.responses),
@@ -201,6 +210,7 @@ impl Relay {
 
     async fn answer(self: &Arc<Relay>, request: Request) -> Reply {
         let surface = request.surface;
+        let own = (surface != Surface::Chat).then(|| request.clone());
         let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
         let (door, dropped, dropped_items);
         let mut turn = match self.checked(request).await {
@@ -227,7 +237,10 @@ impl Relay {
         question.more.extend(self.notes.for_request(&turn.ask));
         let mut reply = match turn.open(&question, AttemptReason::First).await {
             Ok(open_answer) => deliver::reply(turn, open_answer, door).await,
-            Err(failed) => failed.reply(&mut turn.log),
+            Err(failed) => match own.filter(|_| failed.is_unknown_path()) {
+                Some(own) => Box::pin(lane::instead(self, &own, turn.log, failed)).await,
+                None => failed.reply(&mut turn.log),
+            },
         };
         if let Some(unchecked) = unchecked {
             reply.headers.insert(UNCHECKED, unchecked);
@@ -256,7 +269,11 @@ impl Relay {
             crate::wire::string_of(document.root(), "model").map(|model| model.into_owned())
         });
         let route = self.upstreams.route(model.as_deref().unwrap_or(""));
-        let Some(candidate) = route.candidates.into_iter().next() else {
+        // What belongs to an API is for whoever speaks it.
+        let kind = [Surface::Messages, Surface::Responses].into_iter().find(|it| path.starts_with(it.path()));
+        let speaks = |candidate: &Candidate| kind.is_none_or(|kind| candidate.upstream.kind() == kind);
+        let at = route.candidates.iter().position(speaks).unwrap_or_default();
+        let Some(candidate) = route.candidates.into_iter().nth(at) else {
             let message = String::from("no upstream serves this request");
             return Reply::error(&WireError::bad_request(Some("model"), "model_not_found", message));
         };
@@ -315,7 +332,7 @@ impl Relay {
         })
     }
 
-    fn document_of(&self, body: Bytes) -> Result<Document, WireError> {
+    pub(crate) fn document_of(&self, body: Bytes) -> Result<Document, WireError> {
         let document = Document::parse(body);
         let document = document.map_err(|message| WireError::bad_request(None, "invalid_json", message))?;
         Ok(self.with_model(document))
@@ -354,7 +371,7 @@ pub(crate) struct CheckedRequest {
 
 impl Reply {
     /// An error as this API has it.
-    fn error_of(mut self, surface: Surface, request: &str) -> Reply {
+    pub(crate) fn error_of(mut self, surface: Surface, request: &str) -> Reply {
         let Some(body) = self.body.take_whole() else { return self };
         match error_body(surface, self.status, &body, request) {
             Some((status, text)) => {

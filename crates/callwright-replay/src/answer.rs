@@ -6,15 +6,18 @@ use bytes::Bytes;
 use callwright::json;
 use callwright::value::{Map, Value};
 
+use crate::api::Api;
 use crate::fault::Fault;
 use crate::form::{Form, Ids};
+use crate::messages;
 use crate::request::Request;
+use crate::responses;
 use crate::script::{Answer, Call, Choice};
 use crate::stream;
 use crate::tape::{self, Step};
 
 /// When each answer was made: the same in every run.
-const CREATED: u64 = 1_767_225_600;
+pub(crate) const CREATED: u64 = 1_767_225_600;
 
 /// An HTTP response that is ready to be written.
 #[derive(Debug)]
@@ -58,12 +61,23 @@ impl Response {
         let writes: Vec<Bytes> = match (&answer.raw_events, &answer.body, &answer.error) {
             (Some(events), ..) => events.iter().flat_map(|event| cut(form, event)).collect(),
             (None, Some(body), _) => cut(form, body),
-            (None, None, Some(given)) => cut(form, &json!({ "error": error(given) }).to_string()),
+            (None, None, Some(given)) => cut(form, &told(given, request.api()).to_string()),
             (None, None, None) if is_stream => {
-                let events = stream::events(answer, request, form);
+                let events = match request.api() {
+                    Some(Api::Messages) => messages::events(answer, request, form),
+                    Some(Api::Responses) => responses::events(answer, request, form),
+                    Some(Api::Chat) | None => stream::events(answer, request, form),
+                };
                 events.iter().flat_map(|event| cut(form, event)).collect()
             }
-            (None, None, None) => cut(form, &completion(answer, request, form).to_string()),
+            (None, None, None) => {
+                let whole = match request.api() {
+                    Some(Api::Messages) => messages::whole(answer, request, form),
+                    Some(Api::Responses) => responses::whole(answer, request, form),
+                    Some(Api::Chat) | None => completion(answer, request, form),
+                };
+                cut(form, &whole.to_string())
+            }
         };
         let content_type = if is_stream { "text/event-stream" } else { "application/json" };
         let mut headers: Vec<(String, String)> =
@@ -145,6 +159,14 @@ pub(crate) fn arguments(text: String, form: &Form) -> Value {
     }
 }
 
+/// Arguments where an object stands for them. What is no JSON is a text.
+pub(crate) fn input(text: &str) -> Value {
+    match text.is_empty() {
+        true => json!({}),
+        false => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+    }
+}
+
 /// The key of what the model thinks.
 pub(crate) fn reasoning_key(form: &Form) -> &str {
     form.reasoning_key.as_deref().unwrap_or("reasoning_content")
@@ -195,6 +217,18 @@ fn message(choice: &Choice, index: usize, request: &Request<'_>, form: &Form) ->
     }
     message.extend(choice.message.clone());
     message
+}
+
+/// An error in the form of this API.
+fn told(given: &Value, api: Option<Api>) -> Value {
+    let error = error(given);
+    match api {
+        Some(Api::Messages) => {
+            let error = json!({ "type": error["type"], "message": error["message"] });
+            json!({ "type": "error", "error": error })
+        }
+        Some(Api::Chat | Api::Responses) | None => json!({ "error": error }),
+    }
 }
 
 /// The whole of an error from the parts that are given.

@@ -1,5 +1,5 @@
-//! An OpenAI-compatible upstream that answers from a script, records what it is asked, and misbehaves on
-//! purpose.
+//! An upstream that answers from a script, records what it is asked, and misbehaves on
+//! purpose. It speaks OpenAI's chat completions and responses, and Anthropic's messages.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,6 +27,7 @@
 mod script;
 mod form;
 mod fault;
+mod api;
 mod request;
 mod declared;
 mod signature;
@@ -39,11 +40,14 @@ mod improvise;
 mod select;
 mod answer;
 mod stream;
+mod messages;
+mod responses;
 mod tape;
 mod record;
 mod line;
 mod server;
 
+pub use api::Api;
 pub use fault::{Cut, Fault, Garbage, Goodbye, Midway, MidwayForm};
 pub use form::{Finish, Form, Ids, Index, Pieces};
 pub use improvise::Improvise;

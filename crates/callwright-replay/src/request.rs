@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use callwright::value::Value;
 
+use crate::api::Api;
 use crate::conversation::Conversation;
 
 /// A request for a completion.
@@ -22,8 +23,9 @@ impl<'a> Request<'a> {
         Request { path, nth, bytes, json, conversation: OnceLock::new() }
     }
 
-    pub(crate) fn is_chat(&self) -> bool {
-        is_chat(self.path)
+    /// The API that it is one of.
+    pub(crate) fn api(&self) -> Option<Api> {
+        Api::of(self.path)
     }
 
     pub(crate) fn model(&self) -> &str {
@@ -53,11 +55,20 @@ impl<'a> Request<'a> {
     }
 
     pub(crate) fn last_message(&self) -> Option<&Value> {
-        self.json["messages"].as_array().and_then(|messages| messages.last())
+        let said = ["messages", "input"].into_iter().find_map(|key| self.json[key].as_array());
+        said.and_then(|messages| messages.last())
     }
-}
 
-/// Is it the path of chat completions, whatever stands before it?
-pub(crate) fn is_chat(path: &str) -> bool {
-    path.ends_with("/chat/completions")
+    /// Who said it. What a tool says is a block in the words of a user to some APIs, and an item without a role to others.
+    pub(crate) fn last_role(&self) -> Option<&str> {
+        let last = self.last_message()?;
+        let is_result = |block: &Value| {
+            block["type"].as_str().is_some_and(|kind| kind == "tool_result" || kind.ends_with("_output"))
+        };
+        let blocks = last["content"].as_array().into_iter().flatten();
+        match is_result(last) || blocks.into_iter().any(is_result) {
+            true => Some("tool"),
+            false => last["role"].as_str(),
+        }
+    }
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use callwright::value::{Map, Value};
 use serde::Deserialize;
 
+use crate::api::Api;
 use crate::fault::Fault;
 use crate::form::Form;
 use crate::improvise::Improvise;
@@ -19,6 +20,8 @@ pub struct Script {
     /// The answers. The first unused one whose condition holds is given.
     #[serde(rename = "answer", alias = "answers")]
     pub answers: Vec<Answer>,
+    /// The APIs that it speaks, all where nothing is said: `chat`, `messages`, `responses`. 404 for the others.
+    pub speaks: Option<Vec<Api>>,
     /// How answers are written, where they do not say it themselves.
     pub form: Form,
     /// What `GET /v1/models` lists: whole entries; one named `replay` where there is none.
@@ -174,7 +177,7 @@ pub struct When {
     pub stream: Option<bool>,
     /// Which request for a completion it is, counted from 1.
     pub nth: Option<usize>,
-    /// The path, where it is another one than that of chat completions.
+    /// The path, where it is none that a model is asked at.
     pub path: Option<String>,
 }
 

@@ -47,12 +47,11 @@ impl When {
     fn fits(&self, request: &Request<'_>) -> bool {
         let path = match &self.path {
             Some(path) => path == request.path,
-            None => request.is_chat(),
+            None => request.api().is_some(),
         };
         let last = request.last_message();
-        let last_role = last.and_then(|message| message["role"].as_str());
         path && self.model.as_deref().is_none_or(|model| model == request.model())
-            && self.last_role.as_deref().is_none_or(|role| Some(role) == last_role)
+            && self.last_role.as_deref().is_none_or(|role| Some(role) == request.last_role())
             && self.last_contains.as_deref().is_none_or(|text| last.is_some_and(|m| holds(m, text)))
             && self.task.iter().all(|text| says(&request.conversation().task, text))
             && self.contains.as_deref().is_none_or(|text| stands_in(request.bytes, text))

@@ -23,9 +23,10 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::answer::Response;
+use crate::api::Api;
 use crate::line::{Line, ResetSwitch};
 use crate::record::{Ending, Log, Note, Recorded, harmless};
-use crate::request::{Request, is_chat};
+use crate::request::Request;
 use crate::script::{Answer, Script};
 use crate::select::{Selected, select};
 use crate::tape::Tape;
@@ -217,10 +218,15 @@ impl Stage {
     /// The answer, and its number where it is one of the script's.
     fn response(&self, method: &str, path: &str, body: &[u8]) -> (Response, Option<usize>) {
         let script = &self.script;
+        let api =
+            Api::of(path).filter(|api| script.speaks.as_ref().is_none_or(|speaks| speaks.contains(api)));
+        if api.is_none() && Api::of(path).is_some() {
+            return (nothing(method, path), None);
+        }
         let selected = {
             let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
             let Used { answers, asked } = &mut *used;
-            *asked += usize::from(is_chat(path));
+            *asked += usize::from(api.is_some());
             let request = Request::new(path, *asked, body);
             match select(script, &request, answers) {
                 Selected::Answer(at, made_up) => {
@@ -235,10 +241,10 @@ impl Stage {
             }
         };
         let response = match selected {
-            Selected::Refused(message) if is_chat(path) => {
+            Selected::Refused(message) if api.is_some() => {
                 Response::error(script.refuses_status.unwrap_or(400), message)
             }
-            _ if is_chat(path) => Response::error(501, "the script has no answer left for this request"),
+            _ if api.is_some() => Response::error(501, "the script has no answer left for this request"),
             _ => self.about_itself(method, path, body),
         };
         (response, None)
@@ -247,7 +253,7 @@ impl Stage {
     /// What the server tells about itself.
     fn about_itself(&self, method: &str, path: &str, body: &[u8]) -> Response {
         let script = &self.script;
-        let nothing = || Response::error(404, &format!("nothing at {method} {path}"));
+        let nothing = || nothing(method, path);
         let told = |value: Option<&Value>| value.map_or_else(nothing, |value| Response::json(200, value));
         match (method, path) {
             ("GET", "/health") => Response::json(script.health.unwrap_or(200), &json!({ "status": "ok" })),
@@ -265,4 +271,8 @@ impl Stage {
             _ => nothing(),
         }
     }
+}
+
+fn nothing(method: &str, path: &str) -> Response {
+    Response::error(404, &format!("nothing at {method} {path}"))
 }

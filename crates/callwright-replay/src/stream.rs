@@ -141,7 +141,7 @@ fn calls(choice: &Choice, index: usize, request: &Request<'_>, form: &Form) -> V
     choice.tool_calls.iter().enumerate().map(of_call).collect()
 }
 
-fn argument_pieces(form: &Form) -> Pieces {
+pub(crate) fn argument_pieces(form: &Form) -> Pieces {
     form.argument_pieces.unwrap_or(form.pieces)
 }
 
@@ -171,11 +171,17 @@ fn error(midway: &Midway, chunk: impl Fn(Value, Option<Value>) -> String) -> Str
     }
 }
 
-fn written(data: &str, form: &Form) -> String {
+pub(crate) fn written(data: &str, form: &Form) -> String {
+    written_as(None, data, form)
+}
+
+/// The same for an event that has a name.
+pub(crate) fn written_as(name: Option<&str>, data: &str, form: &Form) -> String {
     let end = if form.crlf { "\r\n" } else { "\n" };
     let space = if form.tight { "" } else { " " };
     let comment = form.comment.as_ref().map_or(String::new(), |comment| format!(": {comment}{end}{end}"));
-    format!("{comment}data:{space}{data}{end}{end}")
+    let name = name.map_or(String::new(), |name| format!("event:{space}{name}{end}"));
+    format!("{comment}{name}data:{space}{data}{end}{end}")
 }
 
 #[cfg(test)]

@@ -183,3 +183,84 @@ fn the_readme_shows_a_script() {
     let script = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert_eq!(Script::from_toml(script).unwrap().answers.len(), 8);
 }
+
+/// The types of the events of a stream, those that follow each other once.
+fn types(stream: &str) -> Vec<&str> {
+    let mut types: Vec<&str> =
+        stream.lines().filter_map(|line| line.strip_prefix("event: ").map(str::trim)).collect();
+    types.dedup();
+    types
+}
+
+const SAYS_AND_CALLS: &str = r#"
+[[answer]]
+repeat = true
+form = { pieces = 3, argument_pieces = 4 }
+reasoning = "Let me see."
+text = "I look."
+tool_calls = [{ id = "c1", name = "f", arguments = '{"a": 1,}' }]
+"#;
+
+#[test]
+fn an_answer_is_said_in_the_api_of_the_request() {
+    let replay = started(SAYS_AND_CALLS);
+    let message = asked(&replay, "POST /v1/messages", r#"{"model": "m"}"#);
+    assert!(
+        message.contains(r#""content":[{"type":"thinking","thinking":"Let me see.","signature":"c2lnbmVk"},{"type":"text","text":"I look."},{"type":"tool_use","id":"c1","name":"f","input":"{\"a\": 1,}"}],"stop_reason":"tool_use""#),
+        "{message}"
+    );
+    let stream = asked(&replay, "POST /v1/messages?beta=true", r#"{"stream": true}"#);
+    let block = ["content_block_start", "content_block_delta", "content_block_stop"];
+    let expected: Vec<&str> = ["message_start", "ping"]
+        .into_iter()
+        .chain([block; 3].concat())
+        .chain(["message_delta", "message_stop"])
+        .collect();
+    assert_eq!(types(&stream), expected);
+    assert!(stream.contains(r#""delta":{"type":"input_json_delta","partial_json":"{\"a\""}"#), "{stream}");
+    let stream = asked(&replay, "POST /v1/responses", r#"{"stream": true}"#);
+    let kinds: Vec<&str> = types(&stream).iter().map(|kind| kind.trim_start_matches("response.")).collect();
+    assert_eq!(
+        kinds,
+        [
+            "created",
+            "in_progress",
+            "output_item.added",
+            "reasoning_text.delta",
+            "reasoning_text.done",
+            "output_item.done",
+            "output_item.added",
+            "content_part.added",
+            "output_text.delta",
+            "output_text.done",
+            "content_part.done",
+            "output_item.done",
+            "output_item.added",
+            "function_call_arguments.delta",
+            "function_call_arguments.done",
+            "output_item.done",
+            "completed",
+        ]
+    );
+    assert!(stream.ends_with("data: [DONE]\n\n\r\n0\r\n\r\n"), "{stream}");
+    let numbers = stream.matches("\"sequence_number\":").count();
+    assert!(stream.contains(&format!("\"sequence_number\":{}", numbers - 1)), "{stream}");
+    let response = asked(&replay, "POST /v1/responses", "{}");
+    assert!(
+        response.contains(r#""status":"completed""#) && response.contains(r#""arguments":"{\"a\": 1,}""#)
+    );
+}
+
+#[test]
+fn an_api_that_is_not_spoken_is_not_there() {
+    let replay = started(
+        "speaks = [\"messages\"]\n[[answer]]\nwhen = { last_role = \"tool\" }\ntext = \"x\"\nfinish_reason = \"length\"",
+    );
+    assert!(chat(&replay, "{}").starts_with("HTTP/1.1 404 "));
+    assert!(asked(&replay, "POST /v1/responses", "{}").starts_with("HTTP/1.1 404 "));
+    assert!(asked(&replay, "POST /v1/messages", "{}").starts_with("HTTP/1.1 501 "));
+    let result =
+        r#"{"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c"}]}]}"#;
+    let answer = asked(&replay, "POST /v1/messages", result);
+    assert!(answer.contains(r#""stop_reason":"max_tokens""#), "{answer}");
+}

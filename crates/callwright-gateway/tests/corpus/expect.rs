@@ -97,8 +97,10 @@ pub(crate) fn asked(case: &Case, requests: &[Recorded]) -> Vec<String> {
 
 /// Everything in which `requests` are not what is expected of them.
 pub(crate) fn asked_for(expected: &[Asked], requests: &[Recorded]) -> Vec<String> {
-    let requests: Vec<&Recorded> =
-        requests.iter().filter(|r| r.path.ends_with("/chat/completions")).collect();
+    let is_turn = |request: &&Recorded| {
+        ["/chat/completions", "/messages", "/responses"].iter().any(|path| request.path.ends_with(path))
+    };
+    let requests: Vec<&Recorded> = requests.iter().filter(is_turn).collect();
     if requests.len() != expected.len() {
         return vec![format!("the upstream was asked {} times", requests.len())];
     }

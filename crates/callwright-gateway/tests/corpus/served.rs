@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use callwright::json;
 use callwright::value::Value;
 use callwright_gateway::{Gateway, GatewayConfig, ServerConfig, Signals, Stop};
+use callwright_relay::Surface;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig, UpstreamConfig};
 
 use crate::case::ModelMode;
@@ -25,12 +26,18 @@ impl Served {
 
     /// Starts one in front of `upstream`, whose models are all configured like this.
     pub(crate) fn with(upstream: &str, mode: ModelMode) -> Served {
+        Served::of_kind(upstream, mode, None)
+    }
+
+    /// The same for an upstream of which it is said, or not, which API it speaks.
+    pub(crate) fn of_kind(upstream: &str, mode: ModelMode, kind: Option<Surface>) -> Served {
         let config = GatewayConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             server: ServerConfig { workers: 1, ..ServerConfig::default() },
             ..GatewayConfig::default()
         };
         let upstream: UpstreamConfig = from(json!({ "name": "replay", "base_url": upstream, "retries": 0 }));
+        let upstream = UpstreamConfig { kind, ..upstream };
         let model: ModelConfig = from(json!({ "pattern": "*" }));
         let model = ModelConfig { mode: configured(mode), ..model };
         let relay = RelayConfig { upstreams: vec![upstream], models: vec![model], ..RelayConfig::default() };

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use callwright::json;
 use callwright::value::{Map, Value};
+use callwright_relay::Surface;
 use callwright_replay::{Form, Pieces, Replay, Script};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +39,11 @@ pub(crate) struct SurfaceCase<S> {
     request: Map,
     #[serde(default)]
     mode: ModelMode,
+    /// The API that the upstream speaks itself, if it speaks another one than chat completions.
+    kind: Option<Surface>,
+    /// What the upstream's script says besides its answers.
+    #[serde(default)]
+    server: Map,
     answer: Vec<Value>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
@@ -45,6 +51,9 @@ pub(crate) struct SurfaceCase<S> {
     streamed: Option<bool>,
     pub(crate) sees: S,
     asked: Option<Vec<Asked>>,
+    /// Request and answer pass to the byte.
+    #[serde(default)]
+    same: bool,
 }
 
 impl<S: DeserializeOwned> SurfaceCase<S> {
@@ -72,10 +81,24 @@ impl<S> SurfaceCase<S> {
     /// What the client gets at `path` in this way, and what is wrong with what the upstream was asked.
     pub(crate) async fn played(&self, path: &str, all: Value, cut: Option<Cut>) -> (Got, Vec<String>) {
         let replay = Replay::start(self.script(cut)).unwrap();
-        let gateway = Served::with(&replay.base_url(), self.mode);
-        let got = ask_at(path, &gateway.base_url, &self.headers, &self.request(all, cut.is_some())).await;
+        let gateway = Served::of_kind(&replay.base_url(), self.mode, self.kind);
+        let request = self.request(all, cut.is_some());
+        let got = ask_at(path, &gateway.base_url, &self.headers, &request).await;
         let wrong = self.asked.as_ref().map(|asked| expect::asked_for(asked, &replay.requests()));
-        (got, wrong.unwrap_or_default())
+        let mut wrong = wrong.unwrap_or_default();
+        if self.same {
+            let alone = Replay::start(self.script(cut)).unwrap();
+            let direct = ask_at(path, &alone.base_url(), &self.headers, &request).await;
+            if (got.status, &got.body) != (direct.status, &direct.body) {
+                let (got, direct) =
+                    (String::from_utf8_lossy(&got.body), String::from_utf8_lossy(&direct.body));
+                wrong.push(format!("not what the upstream sent: {got}\nagainst {direct}"));
+            }
+            if replay.requests()[0].body != alone.requests()[0].body {
+                wrong.push(String::from("not what the client sent"));
+            }
+        }
+        (got, wrong)
     }
 
     fn request(&self, all: Value, stream: bool) -> Value {
@@ -91,8 +114,10 @@ impl<S> SurfaceCase<S> {
     }
 
     fn script(&self, cut: Option<Cut>) -> Script {
-        let script = json!({ "answer": self.answer });
-        let mut script = Script::from_value(script).unwrap_or_else(|error| panic!("{}: {error}", self.name));
+        let mut script = self.server.clone();
+        script.insert("answer".into(), self.answer.clone().into());
+        let mut script =
+            Script::from_value(script.into()).unwrap_or_else(|error| panic!("{}: {error}", self.name));
         if let Some((pieces, writes)) = cut {
             for answer in &mut script.answers {
                 answer.form = Some(Form { pieces, writes, ..answer.form.take().unwrap_or_default() });
@@ -100,6 +125,61 @@ impl<S> SurfaceCase<S> {
         }
         script
     }
+}
+
+/// Plays the cases of `corpus/gateway` whose upstream makes native calls and says nothing, to a client of chat completions and
+/// to one of another API, each before an upstream of its own kind. Returns where they do not get the same calls.
+pub(crate) async fn alike_as_chat(
+    (path, kind): (&str, Surface),
+    request: impl Fn(&Value) -> Value,
+    told: impl Fn(&Got, bool) -> Told,
+) -> Vec<String> {
+    let (mut wrong, mut n_played) = (Vec::new(), 0);
+    for case in files().iter().flat_map(|file| Case::read(file)) {
+        let plain = case.request(Way::Plain);
+        let is_said_by_all = |key: &str| matches!(key, "model" | "messages" | "tools");
+        let mut members = plain.as_object().into_iter().flat_map(|members| members.keys());
+        let script = case.script(Way::Plain);
+        let makes_calls = |answer: &callwright_replay::Answer| {
+            let said = &answer.choice;
+            !said.tool_calls.is_empty()
+                && said.text.is_none()
+                && said.finish_reason.is_none()
+                && said.message.is_empty()
+                && answer.error.is_none()
+                // Habits of servers of chats.
+                && answer.form.is_none()
+        };
+        if !matches!(script.answers.as_slice(), [answer] if makes_calls(answer))
+            || case.sees.error
+            || case.sees.calls.is_empty()
+            || !members.all(|key| is_said_by_all(key))
+        {
+            continue;
+        }
+        for way in case.ways() {
+            let chat = case.request(way);
+            let stream = chat["stream"] == true;
+            let mut other = request(&chat);
+            other["max_tokens"] = 100_000.into();
+            if stream {
+                other["stream"] = true.into();
+            }
+            let replay = Replay::start(case.script(way)).unwrap();
+            let gateway = Served::of_kind(&replay.base_url(), ModelMode::Native, Some(kind));
+            let got = ask_at(path, &gateway.base_url, &case.headers, &other).await;
+            n_played += 1;
+            let Told { calls, .. } = told(&got, stream);
+            let name = format!("{}/{} {way:?}", case.kind, case.name);
+            let expected: Vec<(String, Value)> =
+                case.sees.calls.iter().map(|call| (call.name.clone(), call.value())).collect();
+            if calls != expected {
+                wrong.push(format!("{name}: {calls:?} against {expected:?}"));
+            }
+        }
+    }
+    assert!(40 < n_played, "{n_played}");
+    wrong
 }
 
 /// What a client was told.

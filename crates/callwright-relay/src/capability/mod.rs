@@ -21,6 +21,7 @@ use tokio::sync::Mutex;
 use callwright::Dialects;
 
 use crate::config::{CapabilityConfig, Constrain, Mode};
+use crate::surface::Surface;
 use crate::upstream::{Candidate, Upstream};
 
 mod experience;
@@ -160,7 +161,7 @@ impl Capabilities {
     /// Forgets what is known of `candidate` and asks anew.
     pub async fn refresh(&self, candidate: &Candidate) -> Capability {
         self.known.forget(candidate.upstream.name(), &candidate.model);
-        if self.config.probe {
+        if self.config.probe && candidate.upstream.kind() == Surface::Chat {
             self.ask(candidate).await;
             self.look_at_template(candidate).await;
             if self.is_to_be_tried(candidate) {
@@ -325,7 +326,10 @@ impl Capabilities {
             Some(Mode::Prompt) => candidate.upstream.config().constrain.is_some(),
             None => false,
         };
+        // What can be found out is about chats.
+        let is_chat = candidate.upstream.kind() == Surface::Chat;
         is_configured
+            || !is_chat
             || !self.config.probe
             || self.known.was_asked(candidate.upstream.name(), &candidate.model, (self.now)())
     }

@@ -80,7 +80,7 @@ pub(crate) struct Ending {
     /// The choices said why they stopped.
     pub(crate) is_finished: bool,
     /// `[DONE]`
-    pub(super) is_done: bool,
+    pub(crate) is_done: bool,
     /// The upstream sent an error.
     pub(crate) is_error: bool,
     /// The stream broke off, for this reason.
@@ -91,6 +91,11 @@ impl Ending {
     /// The stream is no good from here on. The first reason counts.
     pub(crate) fn cut_by(&mut self, why: &str) {
         self.cut.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Why it broke off, if it did.
+    pub(crate) fn why_cut(&self) -> Option<&str> {
+        self.cut.as_deref()
     }
 
     /// Did it break off?

@@ -63,7 +63,10 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
     }
     keep("stop_sequences", "stop");
     members.push(("messages", conversation(root)?.messages()));
-    let (tools, dropped) = tools(root)?;
+    let (tools, dropped) = declared(root);
+    if tools.is_empty() && !dropped.is_empty() {
+        return Err(unsupported(&dropped));
+    }
     if !tools.is_empty() {
         members.push(("tools", array(tools)));
         members.extend(choice(root.get("tool_choice"), &dropped)?);
@@ -160,9 +163,7 @@ fn turn(content: Value<'_>) -> Turn {
 
 fn called(block: Value<'_>) -> Called {
     let input = block.get("input");
-    // What Claude Code keeps of an input that it could not parse.
-    let unparsed = input.and_then(|input| input.get("__unparsedToolInput"));
-    let raw = unparsed.and_then(|unparsed| string_of(unparsed, "raw").or_else(|| unparsed.as_str()));
+    let raw = input.and_then(unparsed);
     Called {
         id: decoded_id(&string_of(block, "id").unwrap_or_default()),
         name: string_of(block, "name").unwrap_or_default().into_owned(),
@@ -171,6 +172,12 @@ fn called(block: Value<'_>) -> Called {
             None => input.map_or("{}", Value::raw).to_owned(),
         },
     }
+}
+
+/// What Claude Code keeps of an input that it could not parse.
+pub(crate) fn unparsed(input: Value<'_>) -> Option<Cow<'_, str>> {
+    let unparsed = input.get("__unparsedToolInput")?;
+    string_of(unparsed, "raw").or_else(|| unparsed.as_str())
 }
 
 fn user(content: Value<'_>, conversation: &mut Conversation) -> Result<(), WireError> {
@@ -267,10 +274,7 @@ fn image(url: String) -> String {
 }
 
 /// The tools of functions, and the names of those that no chat server runs.
-///
-/// # Errors
-/// Nothing is left of the tools.
-fn tools(root: Value<'_>) -> Result<(Vec<String>, Vec<String>), WireError> {
+pub(crate) fn declared(root: Value<'_>) -> (Vec<String>, Vec<String>) {
     let (mut functions, mut dropped) = (Vec::new(), Vec::new());
     for tool in root.get("tools").into_iter().flat_map(Value::elements) {
         let kind = string_of(tool, "type");
@@ -291,10 +295,7 @@ fn tools(root: Value<'_>) -> Result<(Vec<String>, Vec<String>), WireError> {
     }
     let servers = root.get("mcp_servers").into_iter().flat_map(Value::elements);
     dropped.extend(servers.map(|server| string_of(server, "name").unwrap_or_default().into_owned()));
-    match functions.is_empty() && !dropped.is_empty() {
-        true => Err(unsupported(&dropped)),
-        false => Ok((functions, dropped)),
-    }
+    (functions, dropped)
 }
 
 fn unsupported(names: &[String]) -> WireError {

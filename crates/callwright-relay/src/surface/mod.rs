@@ -9,6 +9,7 @@ pub(crate) mod responses;
 use std::sync::Arc;
 
 use http::HeaderMap;
+use serde::Deserialize;
 
 use self::responses::kept::KeptResponses;
 
@@ -18,8 +19,9 @@ pub use failure::error_body;
 pub(crate) use failure::{Failure, messages_error};
 pub use responses::ItemsWanted;
 
-/// An API that a client speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// An API that a client or an upstream speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Surface {
     /// OpenAI's chat completions.
     #[default]
@@ -40,6 +42,15 @@ impl Surface {
             Surface::Chat => "chat",
             Surface::Messages => "messages",
             Surface::Responses => "responses",
+        }
+    }
+
+    /// Where a model is asked in it, below an upstream's base URL.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Surface::Chat => "/chat/completions",
+            Surface::Messages => "/messages",
+            Surface::Responses => "/responses",
         }
     }
 }

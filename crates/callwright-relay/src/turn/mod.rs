@@ -15,7 +15,7 @@ use callwright::{Policy, ToolChoice, ToolSet};
 use http::HeaderMap;
 
 use crate::config::Mode;
-use crate::ladder::Ladder;
+use crate::ladder::{Ladder, doubts_open_ends};
 use crate::log::Log;
 use crate::reading::{ReadOptions, Shown};
 use crate::record::Choice;
@@ -23,7 +23,7 @@ use crate::relay::Relay;
 use crate::wire::Ask;
 
 pub(crate) use no_answer::NoAnswer;
-pub(crate) use open::{AnswerSource, OpenAnswer};
+pub(crate) use open::{AnswerSource, OpenAnswer, error_line, unreachable};
 pub(crate) use resolution::{Resolution, Sent, refusals};
 pub(crate) use target::Target;
 
@@ -61,16 +61,11 @@ impl Turn {
         allowed: &'a ToolChoice,
         shown: &'a Shown,
     ) -> ReadOptions<'a> {
-        let bounds = &self.relay.config.ladder;
         ReadOptions {
             mode: target.mode,
             constrain: target.constrain,
             policy: self.policy,
-            doubt_open_ends: match self.policy {
-                Policy::Auto => bounds.confirm_open_ends,
-                Policy::Feedback => true,
-                Policy::Heal | Policy::Strict => false,
-            },
+            doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),
             live: false,
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
             dialects: target.dialects(),

@@ -17,14 +17,26 @@ pub(crate) enum NoAnswer {
 }
 
 impl NoAnswer {
+    /// Nobody was left to be asked.
+    pub(crate) fn nobody() -> NoAnswer {
+        let message = String::from("no upstream answered");
+        NoAnswer::Error(WireError::upstream(StatusCode::BAD_GATEWAY, "no_answer", message))
+    }
+
     /// Could another upstream of the model still answer?
-    pub(super) fn is_worth_another_upstream(&self) -> bool {
+    pub(crate) fn is_worth_another_upstream(&self) -> bool {
         match self {
             NoAnswer::Error(error) => error.status != StatusCode::NOT_FOUND,
             NoAnswer::Upstream(status, ..) => {
                 status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
             }
         }
+    }
+
+    /// Does the upstream not know the path that it was asked at?
+    pub(crate) fn is_unknown_path(&self) -> bool {
+        let (NoAnswer::Error(WireError { status, .. }) | NoAnswer::Upstream(status, ..)) = self;
+        matches!(*status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
     }
 
     /// What the client gets.

@@ -11,6 +11,7 @@ use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::recover_from_error;
+use crate::surface::Surface;
 use crate::upstream::{Response, Upstream};
 use crate::wire::{Document, WireError};
 
@@ -47,8 +48,15 @@ impl Turn {
     ) -> Result<OpenAnswer, NoAnswer> {
         let model = self.ask.model.clone();
         let route = self.relay.upstreams.route(&model);
-        if route.candidates.is_empty() {
-            let message = format!("no upstream serves the model {model}");
+        let other = route.candidates.first().map(|candidate| candidate.upstream.kind());
+        let candidates = route.of_kind(Surface::Chat);
+        if candidates.is_empty() {
+            let message = match other {
+                None => format!("no upstream serves the model {model}"),
+                Some(kind) => {
+                    format!("the upstream of the model {model} speaks {} alone: ask it so", kind.name())
+                }
+            };
             let error = WireError {
                 status: StatusCode::NOT_FOUND,
                 message,
@@ -59,7 +67,7 @@ impl Turn {
             return Err(NoAnswer::Error(error));
         }
         let (mut failed, mut reason) = (None, reason);
-        for candidate in route.candidates {
+        for candidate in candidates {
             let target = self.target(candidate).await;
             match self.open_at(target, question, reason).await {
                 Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
@@ -68,13 +76,7 @@ impl Turn {
             tracing::warn!(model, "[relay] upstream failed, asking the next one");
             reason = AttemptReason::Failover;
         }
-        Err(failed.unwrap_or_else(|| {
-            NoAnswer::Error(WireError::upstream(
-                StatusCode::BAD_GATEWAY,
-                "no_answer",
-                String::from("no upstream answered"),
-            ))
-        }))
+        Err(failed.unwrap_or_else(NoAnswer::nobody))
     }
 
     /// Asks this one; where it takes no tools or no constraint, once more without.
@@ -205,7 +207,8 @@ impl Turn {
     }
 }
 
-fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
+/// No answer came, or one that cannot be used.
+pub(crate) fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
     use crate::upstream::Failure;
     let status = match error.failure {
         Failure::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
@@ -235,7 +238,7 @@ fn hint(status: StatusCode, upstream: &Upstream) -> &'static str {
 }
 
 /// The first line of an error's body, for the log.
-fn error_line(body: &[u8]) -> String {
+pub(crate) fn error_line(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(2048)]);
     text.lines().next().unwrap_or("").chars().take(300).collect()
 }

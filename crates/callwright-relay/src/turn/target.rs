@@ -24,6 +24,13 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// This candidate, which has its tools natively.
+    pub(crate) fn native(candidate: Candidate) -> Target {
+        let dialect = PromptDialect::json();
+        let constrain = Constrain::None;
+        Target { mode: Mode::Native, dialect, constrain, template: None, bound: None, candidate }
+    }
+
     /// The dialects that its answers are read in: the one that is configured, else with that of the model's template.
     pub(super) fn dialects(&self) -> &Dialects {
         let is_pinned = self.candidate.config.as_deref().is_some_and(|set| set.only_dialect.is_some());
@@ -100,8 +107,7 @@ impl Turn {
 
     fn native_target(&self, candidate: Candidate) -> Target {
         let bound = self.relay.capabilities.bound(&candidate);
-        let dialect = PromptDialect::json();
-        Target { mode: Mode::Native, dialect, constrain: Constrain::None, template: None, bound, candidate }
+        Target { bound, ..Target::native(candidate) }
     }
 
     fn target_in(

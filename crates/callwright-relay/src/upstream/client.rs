@@ -7,14 +7,14 @@ use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::uri::{Authority, PathAndQuery, Scheme, Uri};
+use http::uri::{Scheme, Uri};
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -26,10 +26,12 @@ use super::deadline::Deadline;
 use super::error::{ConfigError, Failure, UpstreamError, Which};
 use super::headers;
 use super::load::{Load, OpenRequest};
+use super::origin::Origin;
 use super::pools::Pools;
 use super::response::Response;
 use super::secrets::Secrets;
 use crate::config::{Timeouts, UpstreamConfig};
+use crate::surface::Surface;
 
 /// An upstream as configured, with its connections.
 pub struct Upstream {
@@ -43,6 +45,8 @@ pub struct Upstream {
     pools: Pools,
     /// It has refused `stream_options`.
     refuses_stream_options: AtomicBool,
+    /// The API that it turned out to speak instead of chat completions.
+    found_to_speak: OnceLock<Surface>,
 }
 
 /// What an answer that is under way still needs of its upstream.
@@ -51,16 +55,6 @@ pub(super) struct Link {
     name: Arc<str>,
     load: Arc<Load>,
     epoch: Instant,
-}
-
-/// Where requests go, taken apart.
-struct Origin {
-    scheme: Scheme,
-    authority: Authority,
-    /// Without a slash at its end: `/v1`.
-    path: String,
-    /// With its question mark, or empty: `?api-version=2026-01-01`.
-    query: String,
 }
 
 /// The longest wait before a request is sent again. An upstream that asks for more gets its answer passed on.
@@ -102,7 +96,24 @@ impl Upstream {
             secrets,
             pools,
             refuses_stream_options: AtomicBool::new(false),
+            found_to_speak: OnceLock::new(),
         })
+    }
+
+    /// The API that it speaks, as far as anybody knows.
+    pub(crate) fn kind(&self) -> Surface {
+        self.config.kind.or_else(|| self.found_to_speak.get().copied()).unwrap_or_default()
+    }
+
+    /// Nobody has said which API it speaks, and nothing has shown it.
+    pub(crate) fn may_speak_another(&self) -> bool {
+        self.config.kind.is_none() && self.found_to_speak.get().is_none()
+    }
+
+    /// It speaks this API and no chat completions, as long as this process lives.
+    pub(crate) fn learn_kind(&self, kind: Surface) {
+        tracing::info!(upstream = self.name(), kind = kind.name(), "[relay] the upstream speaks another API");
+        self.found_to_speak.get_or_init(|| kind);
     }
 
     /// Its name in the configuration.
@@ -213,7 +224,15 @@ impl Upstream {
         let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
         let mut headers = self.headers.clone();
         headers::forward(client_headers, &mut headers);
+        self.date(&mut headers);
         Ok((uri, headers))
+    }
+
+    /// Anthropic's API takes no request that does not say which edition of the API it means.
+    fn date(&self, headers: &mut HeaderMap) {
+        if self.kind() == Surface::Messages && !headers.contains_key(headers::ANTHROPIC_VERSION) {
+            headers.insert(headers::ANTHROPIC_VERSION, HeaderValue::from_static("2023-06-01"));
+        }
     }
 
     /// Asks for `path` below the base URL: `/models`. Never asks twice.
@@ -222,7 +241,9 @@ impl Upstream {
     /// As [`Upstream::post`].
     pub async fn get(&self, path: &str) -> Result<Response, UpstreamError> {
         let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
-        self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), 0).await
+        let mut headers = self.headers.clone();
+        self.date(&mut headers);
+        self.ask(Method::GET, uri, headers, Bytes::new(), 0).await
     }
 
     /// The same, below another path of the same server than its base URL's.
@@ -313,60 +334,6 @@ impl Link {
     }
 }
 
-impl Origin {
-    fn new(config: &UpstreamConfig) -> Result<Origin, ConfigError> {
-        let error = |why| ConfigError::Url { upstream: config.name.clone(), why };
-        let uri: Uri = config.base_url.trim().parse().map_err(|_| error("is no URL"))?;
-        let parts = uri.into_parts();
-        let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else {
-            return Err(error("must begin with http:// or https:// and a host"));
-        };
-        if scheme != Scheme::HTTP && scheme != Scheme::HTTPS {
-            return Err(error("must begin with http:// or https://"));
-        }
-        if authority.as_str().contains('@') {
-            return Err(error("must not hold a user name or password: name the key's variable in key_env"));
-        }
-        let path_and_query = parts.path_and_query.as_ref();
-        let path = path_and_query.map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
-        if leaves(&path) {
-            return Err(error("must not hold `..`"));
-        }
-        let query =
-            path_and_query.and_then(PathAndQuery::query).map_or(String::new(), |query| format!("?{query}"));
-        Ok(Origin { scheme, authority, path, query })
-    }
-
-    fn below(&self, path: &str) -> Option<Uri> {
-        self.uri(&[&self.path, path])
-    }
-
-    fn beside(&self, path: &str) -> Option<Uri> {
-        self.uri(&[self.path.strip_suffix("/v1").unwrap_or(&self.path), path])
-    }
-
-    fn uri(&self, path: &[&str; 2]) -> Option<Uri> {
-        let [base, path] = path;
-        if !path.starts_with('/') || leaves(path) {
-            return None;
-        }
-        let separator = if path.contains('?') && !self.query.is_empty() { "&" } else { "?" };
-        let query = self.query.strip_prefix('?').map_or([""; 2], |query| [separator, query]);
-        let whole = [*base, path, query[0], query[1]].concat();
-        let mut parts = http::uri::Parts::default();
-        parts.scheme = Some(self.scheme.clone());
-        parts.authority = Some(self.authority.clone());
-        parts.path_and_query = Some(PathAndQuery::from_maybe_shared(Bytes::from(whole)).ok()?);
-        Uri::from_parts(parts).ok()
-    }
-}
-
-/// Does a path lead up and out, plainly or encoded: `/../admin`, `/%2e%2e/admin`?
-fn leaves(path: &str) -> bool {
-    let path = path.split('?').next().unwrap_or_default();
-    path.contains("..") || path.to_ascii_lowercase().contains("%2e")
-}
-
 fn own_headers(
     config: &UpstreamConfig,
     env: &dyn Fn(&str) -> Option<String>,
@@ -382,10 +349,17 @@ fn own_headers(
             upstream: upstream(),
             variable: variable.clone(),
         })?;
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim()))
+        // Anthropic takes an API key in a header of its own; what is sent as `Bearer` is another kind of key there.
+        let (name, text) = match config.kind {
+            Some(Surface::Messages) => (headers::X_API_KEY, key.trim().to_owned()),
+            Some(Surface::Chat | Surface::Responses) | None => {
+                (header::AUTHORIZATION, format!("Bearer {}", key.trim()))
+            }
+        };
+        let mut value = HeaderValue::from_str(&text)
             .map_err(|_| ConfigError::Key { upstream: upstream(), variable: variable.clone() })?;
         value.set_sensitive(true);
-        headers.insert(header::AUTHORIZATION, value);
+        headers.insert(name, value);
     }
     for (name, text) in &config.headers {
         let error = |why| ConfigError::Header { upstream: config.name.clone(), header: name.clone(), why };

@@ -4,6 +4,9 @@
 
 use http::header::{self, HeaderMap, HeaderName};
 
+pub(super) const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
+pub(super) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
 /// What of a client's request goes to the upstream. The upstream's own configuration comes before it.
 const FORWARDED: &[&str] = &[
     "anthropic-beta",

@@ -15,6 +15,7 @@ mod error;
 mod secrets;
 mod route;
 mod client;
+mod origin;
 mod response;
 mod headers;
 mod inflate;

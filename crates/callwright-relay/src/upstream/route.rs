@@ -7,6 +7,7 @@ use callwright::{CallsInReasoning, Dialects};
 
 use super::client::Upstream;
 use crate::config::{ModelConfig, Routing};
+use crate::surface::Surface;
 
 /// The upstreams to ask for a model, in this order.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,13 @@ pub struct Candidate {
     pub config: Option<Arc<ModelConfig>>,
     /// The dialects that its answers are read in.
     pub dialects: Dialects,
+}
+
+impl Route {
+    /// The candidates that are asked in this API.
+    pub(crate) fn of_kind(self, kind: Surface) -> Vec<Candidate> {
+        self.candidates.into_iter().filter(|candidate| candidate.upstream.kind() == kind).collect()
+    }
 }
 
 impl Candidate {

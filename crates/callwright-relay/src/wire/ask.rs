@@ -74,16 +74,6 @@ impl Ask {
             }
         }
         let own = root.get("callwright");
-        let policy = match own.and_then(|own| own.get("policy")) {
-            None => None,
-            Some(name) => match name.as_str().and_then(|name| Policy::named(&name)) {
-                Some(policy) => Some(policy),
-                None => {
-                    let message = "callwright.policy must be one of auto, heal, feedback, strict";
-                    return Err(bad(Some("callwright"), "invalid_policy", message));
-                }
-            },
-        };
         let options = root.get("stream_options");
         let is_true = |value: Option<Value<'_>>| value.and_then(Value::as_bool) == Some(true);
         let has = |key: &str| root.get(key).is_some_and(|list| list.elements().next().is_some());
@@ -106,7 +96,7 @@ impl Ask {
             max_tokens,
             is_legacy,
             json_content,
-            policy: policy.or_else(|| has_healing_plugin(root).then_some(Policy::Auto)),
+            policy: policy_of(root)?,
             wants_report: is_true(own.and_then(|own| own.get("report"))),
             document,
             taken_ids: Vec::new(),
@@ -184,6 +174,20 @@ fn choice(value: Option<Value<'_>>, has_tools: bool) -> Result<ToolChoice, NotAC
     let read = serde_json::from_str(value.raw()).ok().and_then(|value| ToolChoice::from_value(&value));
     let message = "tool_choice must be none, auto, required, or name a function";
     read.ok_or_else(|| bad(Some("tool_choice"), "invalid_tool_choice", message))
+}
+
+/// The policy that a request names for itself, in whatever API.
+pub(crate) fn policy_of(root: Value<'_>) -> Result<Option<Policy>, WireError> {
+    let Some(name) = root.get("callwright").and_then(|own| own.get("policy")) else {
+        return Ok(has_healing_plugin(root).then_some(Policy::Auto));
+    };
+    match name.as_str().and_then(|name| Policy::named(&name)) {
+        Some(policy) => Ok(Some(policy)),
+        None => {
+            let message = "callwright.policy must be one of auto, heal, feedback, strict";
+            Err(WireError::bad_request(Some("callwright"), "invalid_policy", message.to_owned()))
+        }
+    }
 }
 
 /// `"plugins": [{"id": "response-healing"}]`

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use callwright_json::{Kind, Tree, Value, quote, strict};
+use callwright_json::{Kind, Span, Tree, Value, quote, strict};
 
 use super::joined::joined;
 
@@ -110,6 +110,20 @@ pub(crate) fn rewritten(object: Value<'_>, changes: &[(&str, Change)]) -> String
         }
     }
     out.push('}');
+    out
+}
+
+/// A text with other texts in these places, which stand in its order and do not overlap.
+pub(crate) fn spliced(text: &str, edits: &[(Span, String)]) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut at = 0;
+    for (span, put) in edits {
+        let span = span.range();
+        out.push_str(text.get(at..span.start).unwrap_or_default());
+        out.push_str(put);
+        at = span.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
     out
 }
 

@@ -13,9 +13,9 @@ mod joined;
 mod surrogates;
 
 pub(crate) use answer::{AnswerChoice, PromptTokens, choices, prompt_tokens, reasoning, usage};
-pub(crate) use ask::{Ask, ContentForm, has_healing_plugin, is_healing_plugin};
+pub(crate) use ask::{Ask, ContentForm, has_healing_plugin, is_healing_plugin, policy_of};
 pub(crate) use chunk::{CallPiece, Delta, Template, deltas, is_no_id};
-pub(crate) use document::{Change, Document, array, count_of, object, rewritten, string_of};
+pub(crate) use document::{Change, Document, array, count_of, object, rewritten, spliced, string_of};
 pub use error::WireError;
 pub(crate) use foreign::{Foreign, is_foreign, is_of_function};
 pub(crate) use surrogates::Surrogates;

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use callwright::json;
 use callwright::value::Value;
+use callwright_relay::Surface;
 use serde::Deserialize;
 
 use crate::case::tools;
 use crate::client::Got;
-use crate::surfaces::{CUTS, Cut, SurfaceCase, Told, compared_with_chat};
+use crate::surfaces::{CUTS, Cut, SurfaceCase, Told, alike_as_chat, compared_with_chat};
 
 /// What the client must see.
 #[derive(Clone, Default, Deserialize)]
@@ -156,7 +157,8 @@ pub(crate) fn told(got: &Got, stream: bool) -> Told {
 #[tokio::test]
 async fn clients_of_messages_see_what_they_must() {
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for case in SurfaceCase::<Sees>::read("messages.toml") {
+    let alike = SurfaceCase::<Sees>::read("messages-alike.toml");
+    for case in SurfaceCase::<Sees>::read("messages.toml").into_iter().chain(alike) {
         for cut in case.ways() {
             for what in case.wrong(cut).await {
                 wrong.entry(case.name.clone()).or_default().push(format!("{cut:?}: {what}"));
@@ -170,5 +172,12 @@ async fn clients_of_messages_see_what_they_must() {
 #[tokio::test]
 async fn clients_of_messages_see_what_others_do() {
     let wrong = compared_with_chat("messages", asked, told).await;
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The native calls of the chat cases come to the same before an upstream of messages.
+#[tokio::test]
+async fn an_upstream_of_messages_comes_to_the_same_calls() {
+    let wrong = alike_as_chat(("messages", Surface::Messages), asked, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

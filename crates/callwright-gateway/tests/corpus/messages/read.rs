@@ -113,7 +113,8 @@ impl Reader {
             ("content_block_stop", State::Within) => {
                 self.hold(data["index"] == index.saturating_sub(1), "another block stops");
                 let block = &mut self.message["content"][index.saturating_sub(1)];
-                if block["type"] == "tool_use" {
+                // Without a delta, the input is that of the beginning.
+                if block["type"] == "tool_use" && !self.input.is_empty() {
                     block["input"] = serde_json::from_str(&self.input).unwrap_or_default();
                 }
                 self.state = State::Between;

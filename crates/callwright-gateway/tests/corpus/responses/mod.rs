@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 
 use callwright::json;
 use callwright::value::Value;
+use callwright_relay::Surface;
 use callwright_replay::{Replay, Script};
 use serde::Deserialize;
 
 use crate::case::{ModelMode, tools};
 use crate::client::{Got, ask_at};
 use crate::served::Served;
-use crate::surfaces::{CUTS, Cut, SurfaceCase, Told, compared_with_chat};
+use crate::surfaces::{CUTS, Cut, SurfaceCase, Told, alike_as_chat, compared_with_chat};
 
 /// What the client must see.
 #[derive(Clone, Default, Deserialize)]
@@ -148,7 +149,8 @@ pub(crate) fn told(got: &Got, stream: bool) -> Told {
 #[tokio::test]
 async fn clients_of_responses_see_what_they_must() {
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for case in SurfaceCase::<Sees>::read("responses.toml") {
+    let alike = SurfaceCase::<Sees>::read("responses-alike.toml");
+    for case in SurfaceCase::<Sees>::read("responses.toml").into_iter().chain(alike) {
         for cut in case.ways() {
             for what in case.wrong(cut).await {
                 wrong.entry(case.name.clone()).or_default().push(format!("{cut:?}: {what}"));
@@ -205,4 +207,11 @@ async fn a_response_is_gone_on_from() {
     let mut third = request();
     third["previous_response_id"] = unkept["id"].clone();
     assert_eq!(ask(&mine, third).await.0, 404);
+}
+
+/// The native calls of the chat cases come to the same before an upstream of responses.
+#[tokio::test]
+async fn an_upstream_of_responses_comes_to_the_same_calls() {
+    let wrong = alike_as_chat(("responses", Surface::Responses), asked, told).await;
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -29,6 +29,11 @@ pub(crate) fn coded_thought(thought: &str) -> Option<String> {
     is_short.then(|| format!("{CODED}{:016x}.{}", sum(thought.as_bytes()), URL_SAFE_NO_PAD.encode(thought)))
 }
 
+/// Is this what only a server of ours can read?
+pub(crate) fn is_our_code(coded: &str) -> bool {
+    coded.starts_with(CODED)
+}
+
 fn decoded_thought(coded: &str) -> Option<String> {
     let (is, thought) = coded.strip_prefix(CODED)?.split_once('.')?;
     let thought = URL_SAFE_NO_PAD.decode(thought).ok()?;

@@ -17,9 +17,9 @@ use self::kept::{KeptResponse, KeptResponses, Owner};
 use super::{Door, Translated};
 use crate::wire::{Change, Document, WireError, array, object, rewritten, string_of};
 
-pub(crate) use items::coded_thought;
+pub(crate) use items::{coded_thought, is_our_code};
 pub use stored::ItemsWanted;
-pub(crate) use tools::{Form, Table};
+pub(crate) use tools::{Declared, Form, Table};
 
 /// What an answer has to know of a request for a response.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ pub(crate) fn translated(
     }
     let all = Document::of(array(earlier.iter().chain(&input)))
         .map_err(|why| WireError::bad_request(Some("input"), "invalid_input", why))?;
-    let declared = tools::Declared::of(root, all.root())?;
+    let declared = Declared::of(root, all.root()).for_chat()?;
     let instructions = has("instructions").and_then(Value::as_str);
     let conversation = items::conversation(instructions.as_deref(), all.root(), &declared.table)?;
 

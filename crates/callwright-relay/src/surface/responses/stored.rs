@@ -7,6 +7,8 @@ use super::kept::Owner;
 use super::not_found;
 use crate::relay::Relay;
 use crate::reply::Reply;
+use crate::surface::Surface;
+use crate::upstream::Upstream;
 use crate::wire::{array, object, string_of};
 
 /// Which of a response's input items a client wants.
@@ -27,6 +29,12 @@ impl Default for ItemsWanted {
 }
 
 impl Relay {
+    /// Is this a response that is not kept here, but may be where another server keeps its own?
+    pub fn is_kept_elsewhere(&self, id: &str, headers: &HeaderMap) -> bool {
+        let keeps = |upstream: &std::sync::Arc<Upstream>| upstream.kind() == Surface::Responses;
+        self.upstreams.all().iter().any(keeps) && self.responses.get(id, &Owner::of(headers)).is_none()
+    }
+
     /// A response that was kept for whoever sends these headers.
     pub fn response(&self, id: &str, headers: &HeaderMap) -> Reply {
         match self.responses.get(id, &Owner::of(headers)) {

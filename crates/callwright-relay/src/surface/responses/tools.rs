@@ -44,8 +44,13 @@ impl Table {
 
     /// The name by which the model knows a tool, declared or not.
     pub(super) fn flat(&self, namespace: Option<&str>, name: &str) -> String {
+        self.declared(namespace, name).map_or_else(|| flat(namespace, name), str::to_owned)
+    }
+
+    /// The same of a tool that is declared.
+    pub(crate) fn declared(&self, namespace: Option<&str>, name: &str) -> Option<&str> {
         let is_it = |entry: &&Entry| entry.namespace.as_deref() == namespace && entry.name == name;
-        self.0.iter().find(is_it).map_or_else(|| flat(namespace, name), |entry| entry.flat.clone())
+        self.0.iter().find(is_it).map(|entry| entry.flat.as_str())
     }
 
     /// Adds a tool under a name of its own. None where it is there already.
@@ -81,53 +86,64 @@ fn flat(namespace: Option<&str>, name: &str) -> String {
 
 /// What a request declares.
 #[derive(Debug, Default)]
-pub(super) struct Declared {
-    pub(super) table: Table,
+pub(crate) struct Declared {
+    pub(crate) table: Table,
     /// The definitions for a chat.
-    pub(super) functions: Vec<String>,
+    pub(crate) functions: Vec<String>,
     /// The names of tools that no chat server runs.
     pub(super) dropped: Vec<String>,
     /// `tool_choice` for a chat.
     pub(super) choice: Option<String>,
     /// The only tools that may be called, and whether one must be.
-    pub(super) allowed: Option<(Vec<String>, bool)>,
+    pub(crate) allowed: Option<(Vec<String>, bool)>,
     /// Tools whose arguments may be the bare text of their input.
     pub(super) bare_inputs: Vec<String>,
+    /// What of it a chat server could not be asked.
+    fault: Option<WireError>,
 }
 
 impl Declared {
     /// What a request declares, in `tools` and among its items.
-    ///
-    /// # Errors
-    /// A tool that may not be left out, or too many.
-    pub(super) fn of(root: Value<'_>, items: Value<'_>) -> Result<Declared, WireError> {
+    pub(crate) fn of(root: Value<'_>, items: Value<'_>) -> Declared {
         let mut declared = Declared::default();
         for tool in listed(root) {
-            declared.add(None, tool)?;
+            declared.add(None, tool);
         }
         // Clients that know a model well tell of its tools, or of those that it has found, in the conversation.
         for item in items.elements() {
             let kind = string_of(item, "type");
             if matches!(kind.as_deref(), Some("additional_tools" | "tool_search_output")) {
                 for tool in listed(item) {
-                    declared.add(None, tool)?;
+                    declared.add(None, tool);
                 }
             }
         }
         if MOST_TOOLS < declared.functions.len() {
-            return Err(bad(Some("tools"), "too_many_tools", "there are too many tools"));
+            declared.fails(bad(Some("tools"), "too_many_tools", "there are too many tools"));
         }
-        declared.choose(root.get("tool_choice"))?;
-        Ok(declared)
+        declared.choose(root.get("tool_choice"));
+        declared
     }
 
-    fn add(&mut self, namespace: Option<&str>, tool: Value<'_>) -> Result<(), WireError> {
+    /// The same, for a chat server.
+    ///
+    /// # Errors
+    /// A tool that may not be left out, or too many.
+    pub(super) fn for_chat(self) -> Result<Declared, WireError> {
+        self.fault.clone().map_or(Ok(self), Err)
+    }
+
+    fn fails(&mut self, fault: WireError) {
+        self.fault.get_or_insert(fault);
+    }
+
+    fn add(&mut self, namespace: Option<&str>, tool: Value<'_>) {
         let kind = string_of(tool, "type").unwrap_or_default();
         let name = string_of(tool, "name").unwrap_or_default();
         let described = || tool.get("description").map(|it| ("description", it.raw().to_owned()));
         match &*kind {
             "function" => {
-                let Some(flat) = self.table.add(namespace, &name, Form::Function) else { return Ok(()) };
+                let Some(flat) = self.table.add(namespace, &name, Form::Function) else { return };
                 let same = ["parameters", "strict"].into_iter();
                 let same = same.filter_map(|key| {
                     let value = tool.get(key).filter(|value| value.kind() != Kind::Null)?;
@@ -136,7 +152,7 @@ impl Declared {
                 self.function([("name", quote(&flat))].into_iter().chain(described()).chain(same));
             }
             "custom" => {
-                let Some(flat) = self.table.add(namespace, &name, Form::Custom) else { return Ok(()) };
+                let Some(flat) = self.table.add(namespace, &name, Form::Custom) else { return };
                 let description = custom_description(tool);
                 let parameters = r#"{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}"#;
                 self.function([
@@ -148,33 +164,32 @@ impl Declared {
             }
             "namespace" => {
                 for member in tool.get("tools").into_iter().flat_map(Value::elements) {
-                    self.add(Some(&name), member)?;
+                    self.add(Some(&name), member);
                 }
             }
             "tool_search" if tool.get("parameters").is_some_and(|it| it.kind() == Kind::Object) => {
-                let Some(flat) = self.table.add(None, "tool_search", Form::Search) else { return Ok(()) };
+                let Some(flat) = self.table.add(None, "tool_search", Form::Search) else { return };
                 let parameters = tool.get("parameters").map(|it| ("parameters", it.raw().to_owned()));
                 self.function([("name", quote(&flat))].into_iter().chain(described()).chain(parameters));
             }
             // To leave it out in silence would hide that nobody asks that server.
             "mcp" => {
                 let message = "no MCP server is asked from here: connect to it where the client runs";
-                return Err(bad(Some("tools"), "unsupported_tool", message));
+                self.fails(bad(Some("tools"), "unsupported_tool", message));
             }
             _ => self.dropped.push(if name.is_empty() { kind } else { name }.into_owned()),
         }
-        Ok(())
     }
 
     fn function<'k>(&mut self, members: impl IntoIterator<Item = (&'k str, String)>) {
         self.functions.push(object([("type", quote("function")), ("function", object(members))]));
     }
 
-    fn choose(&mut self, choice: Option<Value<'_>>) -> Result<(), WireError> {
-        let Some(choice) = choice.filter(|choice| choice.kind() != Kind::Null) else { return Ok(()) };
+    fn choose(&mut self, choice: Option<Value<'_>>) {
+        let Some(choice) = choice.filter(|choice| choice.kind() != Kind::Null) else { return };
         if choice.as_str().is_some() {
             self.choice = Some(choice.raw().to_owned());
-            return Ok(());
+            return;
         }
         let flat_of = |chosen: Value<'_>| {
             let namespace = string_of(chosen, "namespace");
@@ -195,10 +210,9 @@ impl Declared {
             }
             kind => {
                 let message = format!("no upstream here runs the tool {}", kind.unwrap_or_default());
-                return Err(bad(Some("tool_choice"), "unsupported_tool", &message));
+                self.fails(bad(Some("tool_choice"), "unsupported_tool", &message));
             }
         }
-        Ok(())
     }
 }
 

@@ -1,0 +1,227 @@
+//! The lane of clients and upstreams that speak the same API, messages or responses: what nobody has to mend passes to the
+//! byte, in both directions.
+//!
+//! In goes the client's request; it goes on as it is, but for what is ours, the model's other name, and old calls that are
+//! broken. Of the answer only calls are read. One that is right passes; one that has one reading gets its arguments put in their
+//! place; one that is refused is asked for again, and at last told of in words. Nothing else of an answer is changed: thoughts,
+//! signatures and whatever nobody here knows stay as they came.
+
+mod call;
+mod question;
+mod settle;
+mod stream;
+mod whole;
+mod wire;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright::Policy;
+use http::{HeaderMap, HeaderValue};
+
+use self::call::Tools;
+use crate::ladder::Ladder;
+use crate::log::Log;
+use crate::record::{AttemptReason, Nobody, TurnEnd};
+use crate::relay::{Relay, Request, UNCHECKED, unchecked};
+use crate::reply::Reply;
+use crate::surface::{Surface, Translated};
+use crate::turn::{NoAnswer, Target, error_line, unreachable};
+use crate::upstream::{Candidate, Response, Upstream};
+use crate::wire::{Document, WireError, count_of, policy_of, string_of};
+
+/// A request on its way to an upstream that speaks the client's API.
+pub(crate) struct Lane {
+    relay: Arc<Relay>,
+    surface: Surface,
+    /// The request as the client sent it.
+    document: Document,
+    stream: bool,
+    /// The most tokens that the answer may have.
+    most_tokens: Option<u64>,
+    tools: Tools,
+    policy: Policy,
+    ladder: Ladder,
+    headers: HeaderMap,
+    log: Log,
+}
+
+/// An upstream that is answering.
+struct Open {
+    answer: Response,
+    target: Target,
+}
+
+/// The answer to a request whose upstream speaks the client's API; none where it does not.
+pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
+    let kind = request.surface;
+    let (document, candidates) = candidates(relay, request)?;
+    let log = Log::new(request.id.clone(), &request.headers, Arc::clone(&relay.observer));
+    let mut lane = match Lane::new(relay, request, document, log).await {
+        Ok(lane) => lane,
+        Err((error, mut log)) => {
+            log.came_by(kind, None);
+            log.fault(&error.message);
+            log.end(TurnEnd::Rejected, error.status.as_u16());
+            return Some(Reply::error(&error).error_of(kind, &request.id));
+        }
+    };
+    Some(match lane.open(candidates, AttemptReason::First).await {
+        Ok(open) => lane.reply(open).await,
+        Err(failed @ NoAnswer::Upstream(..)) => failed.reply(&mut lane.log),
+        Err(failed) => failed.reply(&mut lane.log).error_of(kind, &request.id),
+    })
+}
+
+/// The upstreams of a request's model, where the first one speaks the client's API, and the request.
+fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, Vec<Candidate>)> {
+    let kind = request.surface;
+    let speaks = |upstream: &Upstream| upstream.kind() == kind;
+    if kind == Surface::Chat || !relay.upstreams().all().iter().any(|upstream| speaks(upstream)) {
+        return None;
+    }
+    let document = relay.document_of(request.body.clone()).ok()?;
+    let route = relay.upstreams().route(&string_of(document.root(), "model").unwrap_or_default());
+    let is_first = route.candidates.first().is_some_and(|candidate| speaks(&candidate.upstream));
+    is_first.then(|| (document, route.of_kind(kind)))
+}
+
+/// How many tokens the prompt of a request has, where its upstream speaks the client's API and counts them.
+pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
+    let (document, candidates) = candidates(relay, request)?;
+    let candidate = candidates.into_iter().next()?;
+    let log = Log::new(request.id.clone(), &request.headers, Arc::new(Nobody));
+    let lane = Lane::new(relay, request, document, log).await.ok()?;
+    let path = match request.surface {
+        Surface::Responses => "/responses/input_tokens",
+        Surface::Messages | Surface::Chat => "/messages/count_tokens",
+    };
+    let body = question::body(&lane, &candidate.model, &[], lane.stream);
+    let answer = candidate.upstream.post(path, body, &lane.headers).await.ok()?;
+    let body = answer.body.whole(relay.config.limits.answer).await.ok()?;
+    let counted = answer.status.is_success().then(|| candidate.upstream.without_secrets(body))?;
+    Some(Reply::json(answer.status, counted))
+}
+
+/// The answer to a request that an upstream knows no chat completions for, where it speaks the client's API instead, which
+/// nobody has said. Where it does not, it has `failed`.
+pub(crate) async fn instead(relay: &Arc<Relay>, request: &Request, log: Log, failed: NoAnswer) -> Reply {
+    let Ok(document) = relay.document_of(request.body.clone()) else {
+        let mut log = log;
+        return failed.reply(&mut log);
+    };
+    let model = string_of(document.root(), "model").unwrap_or_default().into_owned();
+    let candidates = relay.upstreams().route(&model).candidates.into_iter();
+    let candidates: Vec<Candidate> = candidates.filter(|it| it.upstream.may_speak_another()).collect();
+    let mut lane = match Lane::new(relay, request, document, log).await {
+        Ok(lane) => lane,
+        Err((_, mut log)) => return failed.reply(&mut log),
+    };
+    match lane.open(candidates, AttemptReason::OtherApi).await {
+        Ok(open) => {
+            open.target.candidate.upstream.learn_kind(request.surface);
+            lane.reply(open).await
+        }
+        Err(_) => failed.reply(&mut lane.log),
+    }
+}
+
+impl Lane {
+    async fn new(
+        relay: &Arc<Relay>,
+        request: &Request,
+        document: Document,
+        mut log: Log,
+    ) -> Result<Lane, (WireError, Log)> {
+        let root = document.root();
+        let checked = async {
+            let tools = Tools::of(relay, request.surface, root).await?;
+            Ok((tools, policy_of(root)?))
+        };
+        let (tools, own) = match checked.await {
+            Ok(checked) => checked,
+            Err(error) => return Err((error, log)),
+        };
+        let model = string_of(root, "model").unwrap_or_default().into_owned();
+        let set = relay.upstreams().configured(&model).and_then(|set| set.policy);
+        let policy = request.policy.or(own).or(set).unwrap_or(relay.config.policy);
+        let stream = root.get("stream").and_then(callwright_json::Value::as_bool) == Some(true);
+        let most_tokens = count_of(root, "max_output_tokens").or_else(|| count_of(root, "max_tokens"));
+        // Records are told in chats, as far as there is one that says the same.
+        let chat = Translated::of(request.surface, document.clone(), &request.headers, &relay.responses).ok();
+        let (told, session) = match chat {
+            Some(chat) => (chat.document.to_bytes(), chat.session),
+            None => (document.to_bytes(), None),
+        };
+        log.came_by(request.surface, session);
+        log.asks(told, &model, policy, (stream, !tools.is_empty()));
+        let ladder = Ladder::new(policy, &relay.config.ladder);
+        Ok(Lane {
+            relay: Arc::clone(relay),
+            surface: request.surface,
+            stream,
+            most_tokens,
+            tools,
+            policy,
+            ladder,
+            headers: request.headers.clone(),
+            log,
+            document,
+        })
+    }
+
+    /// Asks these one after the other, until one answers.
+    async fn open(&mut self, candidates: Vec<Candidate>, reason: AttemptReason) -> Result<Open, NoAnswer> {
+        let (mut failed, mut reason) = (None, reason);
+        for candidate in candidates {
+            let body = question::body(self, &candidate.model, &[], self.stream);
+            match self.ask(Target::native(candidate), body, reason).await {
+                Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
+                done => return done,
+            }
+            reason = AttemptReason::Failover;
+        }
+        Err(failed.unwrap_or_else(NoAnswer::nobody))
+    }
+
+    async fn ask(&mut self, target: Target, body: Bytes, reason: AttemptReason) -> Result<Open, NoAnswer> {
+        self.log.asked(reason, &target, body.clone());
+        let upstream = Arc::clone(&target.candidate.upstream);
+        let answer = upstream.post(self.surface.path(), body, &self.headers).await;
+        let mut answer = answer.map_err(|error| {
+            self.log.failed(None, &error.to_string());
+            NoAnswer::Error(unreachable(&error))
+        })?;
+        self.log.answered(&mut answer, self.relay.config.keep_answers);
+        if answer.status.is_success() {
+            return Ok(Open { answer, target });
+        }
+        let (status, headers) = (answer.status, answer.headers);
+        let body = answer.body.whole(self.relay.config.limits.answer).await.map_err(|error| {
+            self.log.failed(Some(status.as_u16()), &error.to_string());
+            NoAnswer::Error(unreachable(&error))
+        })?;
+        let body = upstream.without_secrets(body);
+        self.log.failed(Some(status.as_u16()), &error_line(&body));
+        Err(NoAnswer::Upstream(status, headers, body))
+    }
+
+    async fn reply(self, open: Open) -> Reply {
+        let unchecked = unchecked(&self.tools.tool_set);
+        let kind = open.answer.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let is_stream = kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"));
+        let mut reply = match is_stream {
+            true => stream::reply(self, open),
+            false => whole::reply(self, open).await,
+        };
+        if let Some(unchecked) = unchecked {
+            reply.headers.insert(UNCHECKED, unchecked);
+        }
+        reply
+    }
+}
+
+/// The request's id, for its answer.
+fn request_id(log: &Log) -> Option<HeaderValue> {
+    HeaderValue::from_str(log.id()).ok()
+}

@@ -1,0 +1,114 @@
+//! What an upstream is asked that speaks the client's API: the client's own bytes, but for what is ours and what is broken in
+//! old turns.
+
+use bytes::Bytes;
+use callwright::ToolSet;
+use callwright_json::{Kind, Span, Value, quote};
+
+use super::Lane;
+use crate::history::{changed, mended_function};
+use crate::question::drop_what_is_ours;
+use crate::surface::Surface;
+use crate::surface::messages::{OUR_SIGNATURE, unparsed};
+use crate::surface::responses::is_our_code;
+use crate::wire::{Change, Document, array, object, rewritten, spliced, string_of};
+
+/// The request for `model`, with `more` behind its conversation.
+pub(super) fn body(lane: &Lane, model: &str, more: &[String], stream: bool) -> Bytes {
+    let root = lane.document.root();
+    let key = conversation_of(lane.surface);
+    let tool_set = &lane.tools.tool_set;
+    let old = root.get(key);
+    let mended = old.filter(|old| old.kind() == Kind::Array).and_then(|old| match lane.surface {
+        Surface::Responses => responses_history(old, tool_set),
+        Surface::Messages | Surface::Chat => messages_history(old, tool_set),
+    });
+    let longer = (!more.is_empty()).then(|| longer(old, mended.as_deref(), more));
+    let edits: Vec<(Span, String)> =
+        old.zip(longer.or(mended)).map(|(old, text)| (old.span(), text)).into_iter().collect();
+    let mut changes: Vec<(&str, Change)> = Vec::new();
+    if string_of(root, "model").is_none_or(|named| named != model) {
+        changes.push(("model", Change::Set(quote(model))));
+    }
+    if stream != lane.stream {
+        changes.extend(["stream", "stream_options"].map(|key| (key, Change::Remove)));
+    }
+    drop_what_is_ours(root, &mut changes);
+    let text = match edits.is_empty() {
+        true => None,
+        false => Document::of(spliced(lane.document.text(), &edits)).ok(),
+    };
+    let document = text.as_ref().unwrap_or(&lane.document);
+    match changes.is_empty() {
+        true => document.to_bytes(),
+        false => Bytes::from(rewritten(document.root(), &changes)),
+    }
+}
+
+/// The member that holds the conversation.
+fn conversation_of(surface: Surface) -> &'static str {
+    match surface {
+        Surface::Responses => "input",
+        Surface::Messages | Surface::Chat => "messages",
+    }
+}
+
+/// The conversation with more behind it; a text of its own is what a user says.
+fn longer(old: Option<Value<'_>>, mended: Option<&str>, more: &[String]) -> String {
+    let old = match (old, mended) {
+        (_, Some(mended)) => mended.to_owned(),
+        (Some(old), None) if old.kind() == Kind::Array => old.raw().to_owned(),
+        (old, None) => {
+            let said = old.map_or_else(|| quote(""), |old| old.raw().to_owned());
+            array([object([("role", quote("user")), ("content", said)])])
+        }
+    };
+    let head = old.trim_end().strip_suffix(']').unwrap_or_default().trim_end();
+    let comma = if head.ends_with('[') { "" } else { "," };
+    format!("{head}{comma}{}]", more.join(","))
+}
+
+/// The messages without the thoughts that this relay signed, which no other server would take, and with inputs that Claude Code
+/// could not parse made readable; none where there is neither.
+fn messages_history(messages: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+    changed(messages.elements(), |message| {
+        let content = message.get("content").filter(|content| content.kind() == Kind::Array)?;
+        let is_ours = |block: &Value<'_>| {
+            string_of(*block, "signature").is_some_and(|signature| signature.starts_with(OUR_SIGNATURE))
+        };
+        let kept: Vec<Value<'_>> = content.elements().filter(|block| !is_ours(block)).collect();
+        let mended = changed(kept.iter().copied(), |block| mended_block(block, tool_set));
+        let is_shorter = kept.len() < content.elements().count();
+        // A turn of nothing is one that no server takes.
+        let shorter = is_shorter.then(|| match kept.is_empty() {
+            true => array([object([("type", quote("text")), ("text", quote("…"))])]),
+            false => array(kept.iter().map(|block| block.raw())),
+        });
+        let content = mended.or(shorter)?;
+        Some(rewritten(message, &[("content", Change::Set(content))]))
+    })
+}
+
+fn mended_block(block: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+    let raw = unparsed(block.get("input")?)?;
+    let name = string_of(block, "name").unwrap_or_default();
+    let function = Document::of(object([("name", quote(&name)), ("arguments", quote(&raw))])).ok()?;
+    let mended = mended_function(function.root(), tool_set).and_then(|text| Document::of(text).ok());
+    let read = mended.as_ref().unwrap_or(&function);
+    let input = string_of(read.root(), "arguments")?.into_owned();
+    Some(rewritten(block, &[("input", Change::Set(input))]))
+}
+
+/// The items without the thoughts that only a server of ours can read, and with the arguments of old calls as the texts of
+/// objects; none where nothing has to be changed.
+fn responses_history(items: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+    let is_ours =
+        |item: &Value<'_>| string_of(*item, "encrypted_content").is_some_and(|coded| is_our_code(&coded));
+    let kept: Vec<Value<'_>> = items.elements().filter(|item| !is_ours(item)).collect();
+    let mended = changed(kept.iter().copied(), |item| {
+        let is_call = string_of(item, "type").is_some_and(|kind| kind == "function_call");
+        is_call.then(|| mended_function(item, tool_set))?
+    });
+    let is_shorter = kept.len() < items.elements().count();
+    mended.or_else(|| is_shorter.then(|| array(kept.iter().map(|item| item.raw()))))
+}

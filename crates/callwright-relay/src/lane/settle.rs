@@ -1,0 +1,175 @@
+//! What becomes of the calls of an answer: they pass, are mended, are asked for again, or are told of in words.
+
+use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict, json};
+
+use super::call::{Call, CallHead, Put};
+use super::wire::{self, Settled, Told};
+use super::{Lane, question};
+use crate::followup;
+use crate::ladder::Step;
+use crate::record::{AttemptReason, Choice, TurnEnd, Usage};
+use crate::turn::{Resolution, Target, refusals};
+use crate::wire::Document;
+
+/// How the calls of an answer ended.
+pub(super) struct End {
+    pub(super) end: TurnEnd,
+    /// What further answers took.
+    pub(super) more: Usage,
+}
+
+impl Lane {
+    /// A call of this head, if its tool is one whose calls are read.
+    pub(super) fn begun(&self, at: u64, head: CallHead) -> Option<Call> {
+        let call = Call::new(at, head);
+        self.tools.reads(&call.flat(&self.tools)).then_some(call)
+    }
+
+    /// Decides about the calls of an answer that has ended, and says in each what stands in its place.
+    pub(super) async fn settle(&mut self, calls: &mut [Call], told: &Told, target: &Target) -> End {
+        let reason = told.reason.as_deref();
+        for call in calls.iter_mut().filter(|call| !call.is_right(&self.tools)) {
+            call.verdict = Some(self.verdict(call, target, told));
+        }
+        self.log.read(told.usage, std::iter::once(&choice(calls, told)));
+        let mut more = Usage::default();
+        let mut spent = told.usage.completion;
+        let mut asked = false;
+        let end = loop {
+            let verdicts: Vec<Verdict> = calls.iter().filter_map(|call| call.verdict.clone()).collect();
+            let refused: Vec<&Refusal> = refusals(&verdicts).collect();
+            let Some(first) = refused.first() else {
+                break self.delivered(&verdicts, asked);
+            };
+            let step = match reason {
+                // Another one under the same bound would be cut as well.
+                Some("length") => Step::Refuse(TurnEnd::Refused),
+                _ => self.ladder.next(&refused, spent, self.log.elapsed()),
+            };
+            let reason = match step {
+                Step::Deliver => break self.delivered(&verdicts, asked),
+                Step::Refuse(end) => break end,
+                Step::Reask => AttemptReason::Reask,
+                Step::Feedback => AttemptReason::Feedback,
+            };
+            asked = true;
+            let Some((made, usage)) = self.ask_again(first, target, reason).await else {
+                break TurnEnd::Refused;
+            };
+            (more, spent) = ([more, usage].into_iter().sum(), usage.completion);
+            if !replaced(calls, made) {
+                break TurnEnd::Refused;
+            }
+        };
+        for call in calls.iter_mut() {
+            call.put = match &call.verdict {
+                Some(Verdict::Accepted(_)) if call.is_right(&self.tools) => None,
+                Some(Verdict::Accepted(accepted)) => Some(self.put(accepted)),
+                Some(Verdict::Refused(refusal)) => {
+                    Some(Put::Words(followup::sentence(std::iter::once(refusal))))
+                }
+                None => None,
+            };
+        }
+        End { end, more }
+    }
+
+    fn delivered(&self, verdicts: &[Verdict], asked: bool) -> TurnEnd {
+        let is_mended = |verdict: &Verdict| match verdict {
+            Verdict::Accepted(call) => !Policy::Strict.admits(call),
+            Verdict::Refused(_) => false,
+        };
+        match asked {
+            true => TurnEnd::Corrected,
+            false if verdicts.iter().any(is_mended) => TurnEnd::Healed,
+            false => TurnEnd::Passed,
+        }
+    }
+
+    /// Tells the model in its own API what was wrong, and reads the calls of what it answers.
+    async fn ask_again(
+        &mut self,
+        refusal: &Refusal,
+        target: &Target,
+        reason: AttemptReason,
+    ) -> Option<(Vec<Verdict>, Usage)> {
+        tracing::info!(model = target.candidate.model, why = reason.name(), "[relay] asking again");
+        // In words: an old call has to be well formed, and this one is not.
+        let said = match refusal.block.trim().is_empty() {
+            true => refusal.name.as_deref().unwrap_or("…"),
+            false => &refusal.block,
+        };
+        let more = [
+            json!({"role": "assistant", "content": said}).to_string(),
+            json!({"role": "user", "content": refusal.feedback().user_message()}).to_string(),
+        ];
+        let body = question::body(self, &target.candidate.model, &more, false);
+        let open = self.ask(target.clone(), body, reason).await.ok()?;
+        let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
+        let document = Document::parse(target.candidate.upstream.without_secrets(body)).ok()?;
+        let mut told = Told::default();
+        let heads = wire::of(self.surface).calls(document.root(), &mut told);
+        let mut calls: Vec<Call> = heads.into_iter().filter_map(|(at, head)| self.begun(at, head)).collect();
+        for call in &mut calls {
+            call.verdict = Some(self.verdict(call, target, &told));
+        }
+        self.log.read(told.usage, std::iter::once(&choice(&calls, &told)));
+        Some((calls.into_iter().filter_map(|call| call.verdict).collect(), told.usage))
+    }
+}
+
+/// Puts what was made again in the place of refused calls, one for one. A model that is asked for one of its calls often makes
+/// all of them again: what stands already is not made twice. False where nothing new came.
+fn replaced(calls: &mut [Call], made: Vec<Verdict>) -> bool {
+    let told = |call: &Acceptance| (call.name.clone(), call.compact_arguments());
+    let standing: Vec<_> = calls
+        .iter()
+        .filter_map(|call| match &call.verdict {
+            Some(Verdict::Accepted(accepted)) => Some(told(accepted)),
+            _ => None,
+        })
+        .collect();
+    let is_new = |verdict: &Verdict| match verdict {
+        Verdict::Accepted(accepted) => !standing.contains(&told(accepted)),
+        Verdict::Refused(_) => true,
+    };
+    let mut made = made.into_iter().filter(is_new).peekable();
+    let any = made.peek().is_some();
+    for call in calls.iter_mut() {
+        if let Some(Verdict::Refused(_)) = call.verdict
+            && let Some(verdict) = made.next()
+        {
+            call.verdict = Some(verdict);
+        }
+    }
+    any
+}
+
+/// An answer for the record.
+pub(super) fn choice(calls: &[Call], told: &Told) -> Choice {
+    let outcome = Outcome {
+        text: told.text.clone(),
+        reasoning: told.thought.clone(),
+        verdicts: calls.iter().filter_map(|call| call.verdict.clone()).collect(),
+        ..Outcome::default()
+    };
+    Choice {
+        raw: told.text.clone(),
+        native: calls.iter().map(|call| (call.head.name.clone(), call.text().to_owned())).collect(),
+        reasoning: told.thought.clone(),
+        finish_reason: told.reason.clone(),
+        outcome,
+        ..Choice::default()
+    }
+}
+
+/// What an answer came to, for the headers that tell of it.
+pub(super) fn resolution(calls: &[Call], told: &Told, end: TurnEnd) -> Resolution {
+    Resolution { end, ..Resolution::unasked(choice(calls, told)) }
+}
+
+/// Does the client get any call? Those that nobody reads are among them.
+pub(super) fn settled<'c>(calls: &'c [Call], n_unread: usize, more: Usage) -> Settled<'c> {
+    let is_made = |call: &Call| !matches!(call.put, Some(Put::Words(_)));
+    Settled { calls, has_calls: 0 < n_unread || calls.iter().any(is_made), more }
+}

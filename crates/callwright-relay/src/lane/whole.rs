@@ -1,0 +1,53 @@
+//! Whole answers: as they came, but for calls that are mended or refused.
+
+use bytes::Bytes;
+use http::StatusCode;
+
+use super::call::Call;
+use super::settle::{End, resolution, settled};
+use super::wire::{self, Told};
+use super::{Lane, Open, request_id};
+use crate::record::TurnEnd;
+use crate::relay::REQUEST_ID;
+use crate::reply::{Reply, ReplyBody};
+use crate::report;
+use crate::wire::{Document, WireError, spliced};
+
+/// The answer to a request, from an upstream that answers in one piece.
+pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
+    let Open { answer, target } = open;
+    let mut headers = answer.headers;
+    let body = answer.body.whole(lane.relay.config.limits.answer).await.map_err(|error| error.to_string());
+    let read = body.and_then(|body| {
+        let body = target.candidate.upstream.without_secrets(body);
+        Document::parse(body).map_err(|why| format!("the upstream's answer cannot be read: {why}"))
+    });
+    let document = match read {
+        Ok(document) => document,
+        Err(why) => {
+            lane.log.failed(None, &why);
+            lane.log.end(TurnEnd::UpstreamError, StatusCode::BAD_GATEWAY.as_u16());
+            let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
+            return Reply::error(&error).error_of(lane.surface, lane.log.id());
+        }
+    };
+    let wire = wire::of(lane.surface);
+    let mut told = Told::default();
+    let heads = wire.calls(document.root(), &mut told);
+    let n_calls = heads.len();
+    let begun = heads.into_iter().filter_map(|(at, head)| lane.begun(at, head));
+    let mut calls: Vec<Call> = begun.map(|call| Call { is_whole: true, ..call }).collect();
+    let n_unread = n_calls - calls.len();
+    let End { end, more } = lane.settle(&mut calls, &told, &target).await;
+    let mut edits = wire.edits(document.root(), &settled(&calls, n_unread, more));
+    edits.sort_by_key(|(span, _)| *span);
+    let body = match edits.is_empty() {
+        true => document.to_bytes(),
+        false => Bytes::from(spliced(document.text(), &edits)),
+    };
+    lane.log.end(end, 200);
+    report::head(lane.log.record(), &mut headers);
+    report::outcome(lane.log.record(), end, &[resolution(&calls, &told, end)], &mut headers);
+    headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
+    Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) }
+}

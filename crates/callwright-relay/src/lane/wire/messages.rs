@@ -1,0 +1,207 @@
+//! Anthropic's messages: blocks that begin, grow and stop.
+
+use callwright_json::{Span, Value, quote};
+
+use super::{CallHead, Put, Seen, Settled, Told, Wire, edited, written};
+use crate::record::Usage;
+use crate::sse::Event;
+use crate::surface::{Failure, messages_error};
+use crate::wire::{count_of, object, string_of};
+
+pub(super) struct Messages;
+
+impl Wire for Messages {
+    fn see(&mut self, event: Value<'_>, told: &mut Told) -> Seen {
+        let at = count_of(event, "index").unwrap_or_default();
+        match string_of(event, "type").as_deref() {
+            Some("ping") => return Seen::Beat,
+            Some("error") => return Seen::Fails,
+            Some("message_start") => {
+                if let Some(message) = event.get("message") {
+                    count(message, &mut told.usage);
+                }
+            }
+            Some("content_block_start") => {
+                if let Some(block) = event.get("content_block").filter(|block| is_call(*block)) {
+                    return Seen::CallBegins(at, head(block));
+                }
+            }
+            Some("content_block_delta") => {
+                let Some(delta) = event.get("delta") else { return Seen::Beside };
+                if let Some(piece) = string_of(delta, "partial_json") {
+                    return Seen::CallPiece(at, piece.into_owned());
+                }
+                told.text.push_str(&string_of(delta, "text").unwrap_or_default());
+                told.thought.push_str(&string_of(delta, "thinking").unwrap_or_default());
+            }
+            Some("content_block_stop") => return Seen::CallEnds(at, None),
+            Some("message_delta") => {
+                count(event, &mut told.usage);
+                told.reason = event.get("delta").and_then(reason).or(told.reason.take());
+            }
+            Some("message_stop") => {
+                told.is_over = true;
+                return Seen::Ends(Vec::new());
+            }
+            _ => {}
+        }
+        Seen::Beside
+    }
+
+    fn goes_on_with(&mut self, _event: Value<'_>) {}
+
+    fn write(
+        &mut self,
+        event: &Event,
+        (data, root): (&str, Value<'_>),
+        settled: &Settled<'_>,
+        out: &mut String,
+    ) {
+        let at = count_of(root, "index").unwrap_or_default();
+        let put = root.get("index").and_then(|_| settled.put_at(at));
+        let edits = match (string_of(root, "type").as_deref(), put) {
+            (Some("content_block_start"), Some(put)) => {
+                root.get("content_block").map(|block| started(block, put)).unwrap_or_default()
+            }
+            (Some("content_block_delta"), Some(_)) => return,
+            (Some("content_block_stop"), Some(put)) => {
+                let (kind, key, text) = match put {
+                    Put::Call { arguments, .. } => ("input_json_delta", "partial_json", arguments),
+                    Put::Words(words) => ("text_delta", "text", words),
+                };
+                let delta = object([("type", quote(kind)), (key, quote(text))]);
+                let name = "content_block_delta";
+                let members = [("type", quote(name)), ("index", at.to_string()), ("delta", delta)];
+                written(name, &object(members), out);
+                Vec::new()
+            }
+            (Some("message_delta"), _) => {
+                let delta = root.get("delta").map(|delta| ended(delta, settled)).unwrap_or_default();
+                delta.into_iter().chain(counted(root, settled)).collect()
+            }
+            _ => Vec::new(),
+        };
+        edited(event, data, edits, out);
+    }
+
+    fn fail(&mut self, failure: &Failure, out: &mut String) {
+        let error = messages_error(failure.messages_type(), &failure.messages_text());
+        written("error", &object([("type", quote("error")), ("error", error)]), out);
+    }
+
+    fn beat(&self) -> &'static str {
+        "event: ping\ndata: {\"type\":\"ping\"}\n\n"
+    }
+
+    fn calls(&self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)> {
+        count(answer, &mut told.usage);
+        told.reason = reason(answer);
+        let mut calls = Vec::new();
+        for (at, block) in (0..).zip(content(answer)) {
+            told.text.push_str(&string_of(block, "text").unwrap_or_default());
+            told.thought.push_str(&string_of(block, "thinking").unwrap_or_default());
+            if is_call(block) {
+                calls.push((at, head(block)));
+            }
+        }
+        calls
+    }
+
+    fn edits(&self, answer: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
+        let blocks = (0..).zip(content(answer));
+        let puts = blocks.filter_map(|(at, block)| Some((block, settled.put_at(at)?)));
+        let edits = puts.flat_map(|(block, put)| match put {
+            Put::Call { name, arguments, .. } => renamed(block, name)
+                .into_iter()
+                .chain(block.get("input").map(|input| (input.span(), arguments.clone())))
+                .collect::<Vec<_>>(),
+            Put::Words(words) => {
+                vec![(block.span(), object([("type", quote("text")), ("text", quote(words))]))]
+            }
+        });
+        edits.chain(ended(answer, settled)).chain(counted(answer, settled)).collect()
+    }
+}
+
+fn content(message: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    message.get("content").into_iter().flat_map(Value::elements)
+}
+
+fn is_call(block: Value<'_>) -> bool {
+    string_of(block, "type").is_some_and(|kind| kind == "tool_use")
+}
+
+fn head(block: Value<'_>) -> CallHead {
+    let input = block.get("input");
+    CallHead {
+        id: string_of(block, "id").unwrap_or_default().into_owned(),
+        namespace: None,
+        name: string_of(block, "name").unwrap_or_default().into_owned(),
+        // A server that could not parse an input gives its text.
+        is_misspelt: input.is_some_and(|input| input.as_str().is_some()),
+        arguments: match input.and_then(Value::as_str) {
+            Some(text) => text.into_owned(),
+            None => input.map_or("{}", Value::raw).to_owned(),
+        },
+    }
+}
+
+fn started(block: Value<'_>, put: &Put) -> Vec<(Span, String)> {
+    match put {
+        Put::Call { name, .. } => {
+            let input = block.get("input").filter(|input| input.raw() != "{}");
+            let emptied = input.map(|input| (input.span(), String::from("{}")));
+            renamed(block, name).into_iter().chain(emptied).collect()
+        }
+        Put::Words(_) => vec![(block.span(), object([("type", quote("text")), ("text", quote(""))]))],
+    }
+}
+
+fn renamed(block: Value<'_>, name: &str) -> Option<(Span, String)> {
+    let own = block.get("name").filter(|own| own.as_str().is_none_or(|own| own != name))?;
+    Some((own.span(), quote(name)))
+}
+
+/// Without calls, a message does not stop for one.
+fn ended(holder: Value<'_>, settled: &Settled<'_>) -> Option<(Span, String)> {
+    let reason = holder.get("stop_reason")?;
+    let stops_for_calls = reason.as_str().is_some_and(|reason| reason == "tool_use");
+    (stops_for_calls && !settled.has_calls).then(|| (reason.span(), quote("end_turn")))
+}
+
+/// The tokens of all answers that it took.
+fn counted(holder: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
+    let Some(usage) = holder.get("usage").filter(|_| settled.more != Usage::default()) else {
+        return Vec::new();
+    };
+    let both = [("input_tokens", settled.more.prompt), ("output_tokens", settled.more.completion)];
+    let more =
+        |(key, more): (&str, u64)| Some((usage.get(key)?.span(), (count_of(usage, key)? + more).to_string()));
+    both.into_iter().filter_map(more).collect()
+}
+
+/// The reason as a chat has it.
+fn reason(holder: Value<'_>) -> Option<String> {
+    let reason = string_of(holder, "stop_reason")?;
+    let known = match &*reason {
+        "end_turn" | "stop_sequence" | "pause_turn" => "stop",
+        "tool_use" => "tool_calls",
+        "max_tokens" | "model_context_window_exceeded" => "length",
+        "refusal" => "content_filter",
+        other => other,
+    };
+    Some(known.to_owned())
+}
+
+/// Each count is of all that came before.
+fn count(holder: Value<'_>, usage: &mut Usage) {
+    let Some(own) = holder.get("usage") else { return };
+    let n = |key| count_of(own, key).unwrap_or(0);
+    let cached = n("cache_read_input_tokens");
+    let prompt = n("input_tokens") + cached + n("cache_creation_input_tokens");
+    if 0 < prompt {
+        (usage.prompt, usage.cached) = (prompt, cached);
+    }
+    usage.completion = n("output_tokens").max(usage.completion);
+    usage.total = usage.prompt + usage.completion;
+}

@@ -1,0 +1,110 @@
+//! The answers of each API: what in them is a call, and how they say what stands in its place.
+
+mod messages;
+mod responses;
+
+use callwright_json::{Span, Value};
+
+use super::call::{Call, CallHead, Put};
+use crate::record::Usage;
+use crate::sse::Event;
+use crate::surface::{Failure, Surface};
+use crate::wire::spliced;
+
+/// What an answer says besides its calls, as far as it has come.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) text: String,
+    pub(super) thought: String,
+    /// Why it ended, as a chat has it.
+    pub(super) reason: Option<String>,
+    pub(super) usage: Usage,
+    /// It ended as it should.
+    pub(super) is_over: bool,
+}
+
+/// What an event says, as far as calls depend on it.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// Nothing.
+    Beside,
+    /// That the server lives: it waits for nothing.
+    Beat,
+    CallBegins(u64, CallHead),
+    CallPiece(u64, String),
+    /// The call is whole; with its head where the event says it again, and then its arguments are those.
+    CallEnds(u64, Option<CallHead>),
+    /// The answer has ended, and these are all its calls, where that is said again.
+    Ends(Vec<(u64, CallHead)>),
+    /// The upstream's own error.
+    Fails,
+}
+
+/// What stands in an answer once its calls are settled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settled<'a> {
+    pub(super) calls: &'a [Call],
+    /// Does the client get any call?
+    pub(super) has_calls: bool,
+    /// What further answers took.
+    pub(super) more: Usage,
+}
+
+impl<'a> Settled<'a> {
+    fn put_at(&self, at: u64) -> Option<&'a Put> {
+        self.calls.iter().find(|call| call.at == at)?.put.as_ref()
+    }
+
+    fn put_of(&self, id: &str) -> Option<&'a Put> {
+        self.calls.iter().find(|call| call.head.id == id)?.put.as_ref()
+    }
+}
+
+/// Reads the answers of one API, and writes what has to be changed in them.
+pub(super) trait Wire: Send {
+    /// What an event of a stream says.
+    fn see(&mut self, event: Value<'_>, told: &mut Told) -> Seen;
+
+    /// This event is the next that is written.
+    fn goes_on_with(&mut self, event: Value<'_>);
+
+    /// Writes the event as it stands once the calls are settled.
+    fn write(&mut self, event: &Event, data: (&str, Value<'_>), settled: &Settled<'_>, out: &mut String);
+
+    /// Ends a stream that cannot go on.
+    fn fail(&mut self, failure: &Failure, out: &mut String);
+
+    /// What keeps a client waiting.
+    fn beat(&self) -> &'static str;
+
+    /// The calls of a whole answer.
+    fn calls(&self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)>;
+
+    /// What of a whole answer is changed once its calls are settled.
+    fn edits(&self, answer: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)>;
+}
+
+/// The wire of this API.
+pub(super) fn of(surface: Surface) -> Box<dyn Wire> {
+    match surface {
+        Surface::Responses => Box::new(responses::Responses::default()),
+        Surface::Messages | Surface::Chat => Box::new(messages::Messages),
+    }
+}
+
+/// Writes an event with these edits in its data; as it came where there are none.
+fn edited(event: &Event, data: &str, mut edits: Vec<(Span, String)>, out: &mut String) {
+    match edits.is_empty() {
+        true => out.push_str(&String::from_utf8_lossy(&event.raw)),
+        false => {
+            edits.sort_by_key(|(span, _)| *span);
+            written(&String::from_utf8_lossy(&event.name), &spliced(data, &edits), out);
+        }
+    }
+}
+
+fn written(name: &str, data: &str, out: &mut String) {
+    for part in ["event: ", name, "\ndata: ", data, "\n\n"] {
+        out.push_str(part);
+    }
+}

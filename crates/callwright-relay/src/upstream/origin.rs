@@ -1,0 +1,75 @@
+//! Where an upstream is: its base URL, and the addresses below and beside it.
+
+use bytes::Bytes;
+use http::uri::{Authority, PathAndQuery, Scheme, Uri};
+
+use super::error::ConfigError;
+use crate::config::UpstreamConfig;
+
+/// Where requests go, taken apart.
+pub(super) struct Origin {
+    pub(super) scheme: Scheme,
+    pub(super) authority: Authority,
+    /// Without a slash at its end: `/v1`.
+    pub(super) path: String,
+    /// With its question mark, or empty: `?api-version=2026-01-01`.
+    query: String,
+}
+
+impl Origin {
+    /// Reads the base URL of `config`.
+    pub(super) fn new(config: &UpstreamConfig) -> Result<Origin, ConfigError> {
+        let error = |why| ConfigError::Url { upstream: config.name.clone(), why };
+        let uri: Uri = config.base_url.trim().parse().map_err(|_| error("is no URL"))?;
+        let parts = uri.into_parts();
+        let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else {
+            return Err(error("must begin with http:// or https:// and a host"));
+        };
+        if scheme != Scheme::HTTP && scheme != Scheme::HTTPS {
+            return Err(error("must begin with http:// or https://"));
+        }
+        if authority.as_str().contains('@') {
+            return Err(error("must not hold a user name or password: name the key's variable in key_env"));
+        }
+        let path_and_query = parts.path_and_query.as_ref();
+        let path = path_and_query.map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
+        if leaves(&path) {
+            return Err(error("must not hold `..`"));
+        }
+        let query =
+            path_and_query.and_then(PathAndQuery::query).map_or(String::new(), |query| format!("?{query}"));
+        Ok(Origin { scheme, authority, path, query })
+    }
+
+    /// A path below the base URL.
+    pub(super) fn below(&self, path: &str) -> Option<Uri> {
+        self.uri(&[&self.path, path])
+    }
+
+    /// A path beside the one that is like OpenAI's.
+    pub(super) fn beside(&self, path: &str) -> Option<Uri> {
+        self.uri(&[self.path.strip_suffix("/v1").unwrap_or(&self.path), path])
+    }
+
+    /// A path below another one than the base URL's.
+    pub(super) fn uri(&self, path: &[&str; 2]) -> Option<Uri> {
+        let [base, path] = path;
+        if !path.starts_with('/') || leaves(path) {
+            return None;
+        }
+        let separator = if path.contains('?') && !self.query.is_empty() { "&" } else { "?" };
+        let query = self.query.strip_prefix('?').map_or([""; 2], |query| [separator, query]);
+        let whole = [*base, path, query[0], query[1]].concat();
+        let mut parts = http::uri::Parts::default();
+        parts.scheme = Some(self.scheme.clone());
+        parts.authority = Some(self.authority.clone());
+        parts.path_and_query = Some(PathAndQuery::from_maybe_shared(Bytes::from(whole)).ok()?);
+        Uri::from_parts(parts).ok()
+    }
+}
+
+/// Does a path lead up and out, plainly or encoded: `/../admin`, `/%2e%2e/admin`?
+fn leaves(path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    path.contains("..") || path.to_ascii_lowercase().contains("%2e")
+}
