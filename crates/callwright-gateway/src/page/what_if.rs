@@ -3,12 +3,11 @@
 use callwright::Policy;
 use callwright::value::Value;
 use callwright_relay::WhatIf;
-use callwright_store::Filter;
 use callwright_view::answer::answer;
 use callwright_view::try_it::{POLICIES, REASONS, choice};
 use maud::{Markup, html};
 
-use super::links;
+use super::links::Listing;
 use super::node::Opened;
 use super::report::{list, text};
 use super::spans::is_unsure;
@@ -23,7 +22,7 @@ pub(crate) struct Conditions {
 }
 
 /// The form, and what would have become of each choice.
-pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, conditions: &Conditions) -> Markup {
+pub(crate) fn what_if(id: &str, opened: &Opened, listing: &Listing, conditions: &Conditions) -> Markup {
     let dialects = WhatIf::dialects();
     let dialects: Vec<&str> = dialects.iter().map(String::as_str).collect();
     let policies = POLICIES.map(Policy::name);
@@ -32,7 +31,7 @@ pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, conditions: &C
             input type="hidden" name="id" value=(id);
             input type="hidden" name="node" value=(opened.node.number);
             input type="hidden" name="tab" value="what-if";
-            @for (name, value) in links::pairs(filter) { input type="hidden" name=(name) value=(value); }
+            @for (name, value) in listing.pairs() { input type="hidden" name=(name) value=(value); }
             label { "Policy" (choice("as_policy", "auto", &policies, conditions.policy.as_deref())) }
             label { "finish_reason" (choice("as_finish", "as it was", &REASONS, conditions.finish_reason.as_deref())) }
             label { "Dialect" (choice("as_dialect", "any", &dialects, conditions.dialect.as_deref())) }
