@@ -67,7 +67,7 @@ async function open(options = {}) {
 }
 
 const at = (id, more = '') => `${task.url}/session?id=${encodeURIComponent(id)}${more}`;
-const shot = (page, name) => page.screenshot({ path: `${task.screenshots}/${name}.png`, fullPage: false });
+const shot = (page, name) => page.screenshot({ path: `${task.screenshots}/${name}.png`, fullPage: true });
 const isWide = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 async function look(name, work) {

@@ -61,7 +61,7 @@ fn a_repair_is_seen_in_its_place_and_a_text_is_never_markup() {
     assert!(node.contains("I &lt;b&gt;run&lt;/b&gt; it. "), "{node}");
     assert!(node.contains("<del title=\"a closing bracket too many: drop-closer, R2, bytes "), "{node}");
     let strict = running.get("/session?id=..&node=2&tab=what-if&as_policy=strict").body;
-    assert!(strict.contains("refused: unreadable") && strict.contains("another outcome"), "{strict}");
+    assert!(strict.contains("refused: cannot be read") && strict.contains("another outcome"), "{strict}");
     // S4-46: the button, and the file that it gives.
     assert!(node.contains("href=\"/session/dump?id=..\" download=\"\">Download dump</a>"), "{node}");
     let dumped = running.get("/session/dump?id=..");

@@ -12,6 +12,7 @@ use super::node::Opened;
 use super::report::{list, text};
 use super::spans::is_unsure;
 use super::visible::visible;
+use super::words;
 
 /// What is to be otherwise; what is not set is as it was.
 #[derive(Clone, Debug, Default)]
@@ -74,13 +75,14 @@ fn again(opened: &Opened, kept: &Value, conditions: &Conditions) -> Markup {
     }
 }
 
-/// `run_code (R1), refused: truncated, shown: fence`
+/// `run_code (spelling mended), refused: cut off, shown: fence`
 fn gist(report: &Value) -> String {
     let accepted = list(report, "calls").map(|call| {
         let unsure = if is_unsure(call) { ", unsure" } else { "" };
-        format!("{} ({}{unsure})", text(call, "name"), text(call, "class"))
+        format!("{} ({}{unsure})", text(call, "name"), words::class(text(call, "class")))
     });
-    let refused = list(report, "refusals").map(|refusal| format!("refused: {}", text(refusal, "code")));
+    let refused =
+        list(report, "refusals").map(|refusal| format!("refused: {}", words::kind(text(refusal, "code"))));
     let shown = list(report, "shown").map(|shown| format!("shown: {}", text(shown, "by")));
     let all: Vec<String> = accepted.chain(refused).chain(shown).collect();
     if all.is_empty() { String::from("no call") } else { all.join(", ") }
