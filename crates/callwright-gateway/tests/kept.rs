@@ -300,7 +300,7 @@ fn an_answer_is_kept_as_it_came_where_that_is_wanted() {
     let nodes = running.get("/api/session/thinking-streamed").json()["nodes"].clone();
     assert_eq!(nodes[2]["payload"], json!({"text": "Hm, hm.", "from": "upstream"}));
     let page = running.get("/session?id=thinking-streamed&node=2&tab=upstream").body;
-    assert!(page.contains("Upstream response") && page.contains("data: {"), "{page}");
+    assert!(page.contains("The answer as it came") && page.contains("data: {"), "{page}");
     // A long one is cut.
     ask("endless", false);
     let node = answer_of("endless");

@@ -271,6 +271,7 @@ mod tests {
     use super::*;
     use crate::config::StoreConfig;
     use crate::list::YOUNGEST;
+    use crate::order::{Column, Order, walk};
     use crate::store::Store;
 
     /// How SQLite goes about a statement: a line for each step.
@@ -296,6 +297,15 @@ mod tests {
 
         let list = plan(&mut connection, YOUNGEST, &[], &[i64::MAX, i64::MAX, 50]);
         assert!(list.contains("USING INDEX sessions_updated (updated<?)"), "{list}");
+        for column in Column::ALL {
+            let index = if column == Column::Slowest { "sessions_slowest" } else { column.name() };
+            for (is_descending, goes_on) in [(true, true), (false, true), (true, false), (false, false)] {
+                let sql = walk(Order { column, is_descending }, goes_on);
+                let list = plan(&mut connection, &sql, &[], &[]);
+                assert!(list.contains("USING INDEX sessions_") && list.contains(index), "{column:?}: {list}");
+                assert!(!list.contains("TEMP B-TREE"), "{column:?}: {list}");
+            }
+        }
         let given = |text: &str| Some(text.to_owned());
         let turns = "SEARCH x USING COVERING INDEX turns_profile (profile=? AND id>? AND id<?)";
         let faults = "SEARCH x USING COVERING INDEX faults_kind (kind=? AND profile=? AND turn>? AND turn<?)";

@@ -346,6 +346,7 @@ impl<'r> Open<'r> {
             sum(|turn| turn.prompt_tokens + turn.completion_tokens),
             Value::Int(n_faults as i64),
             sum(|turn| turn.feedback_turns),
+            Value::Int(turns().map(|turn| turn.total_us).max().unwrap_or_default()),
             Value::Int(0),
             Value::Int(0),
         ]
@@ -448,8 +449,8 @@ fn call_row(call: &Call, placed: Placed<'_>) -> Vec<Value> {
 const SESSIONS: Target = Target {
     table: "sessions",
     columns: "id, fingerprint, origin, title, created, updated, outcome, model, mode, dialect, turns, nodes, repairs, \
-              refusals, tokens, faults, feedback_turns, repeated, bytes",
-    values: &["?"; 19],
+              refusals, tokens, faults, feedback_turns, slowest_us, repeated, bytes",
+    values: &["?"; 20],
     then: "ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, \
            title = CASE WHEN sessions.title = '' THEN excluded.title ELSE sessions.title END, \
            outcome = CASE WHEN excluded.turns = 0 THEN sessions.outcome ELSE excluded.outcome END, \
@@ -459,7 +460,9 @@ const SESSIONS: Target = Target {
            turns = sessions.turns + excluded.turns, nodes = sessions.nodes + excluded.nodes, \
            repairs = sessions.repairs + excluded.repairs, refusals = sessions.refusals + excluded.refusals, \
            tokens = sessions.tokens + excluded.tokens, faults = sessions.faults + excluded.faults, \
-           feedback_turns = sessions.feedback_turns + excluded.feedback_turns \
+           feedback_turns = sessions.feedback_turns + excluded.feedback_turns, \
+           slowest_us = CASE WHEN sessions.slowest_us < excluded.slowest_us THEN excluded.slowest_us \
+           ELSE sessions.slowest_us END \
            RETURNING id, key, turns, nodes",
 };
 

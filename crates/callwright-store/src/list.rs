@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use sqlx::{AnyPool, AssertSqlSafe};
 
+use crate::database::Kind;
 use crate::hits::{Hits, Width, listed};
 use crate::read::{SUMMARY, summary_of};
 use crate::ready::NAME;
@@ -42,17 +43,17 @@ pub struct Page {
 }
 
 /// The most sessions of a page.
-const MOST: usize = 200;
+pub(crate) const MOST: usize = 200;
 /// After so many steps a page ends, full or not.
 const STEPS: usize = 48;
 
 impl Filter {
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Filter::default()
     }
 
     /// Without what is empty, as forms send it.
-    fn given(self) -> Filter {
+    pub(crate) fn given(self) -> Filter {
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         // As they are kept.
         let name = |text: Option<String>| {
@@ -103,8 +104,8 @@ impl Store {
 
 /// The statement for a page of all sessions.
 pub(crate) const YOUNGEST: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, \
-    s.dialect, s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns \
-    FROM sessions s WHERE (s.updated, s.key) < ($1, $2) ORDER BY s.updated DESC, s.key DESC LIMIT $3";
+    s.dialect, s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns, \
+    s.slowest_us FROM sessions s WHERE (s.updated, s.key) < ($1, $2) ORDER BY s.updated DESC, s.key DESC LIMIT $3";
 
 async fn youngest(pool: &AnyPool, after: Option<&str>, most: usize) -> Result<Page, StoreError> {
     let place = |after: &str| {
@@ -149,6 +150,30 @@ async fn fitting(pool: &AnyPool, hits: &Hits, after: Option<i64>, most: usize) -
         }
     }
     Ok(Page { sessions: summaries(pool, &keys).await?, next: Some(format!("n{below}")) })
+}
+
+/// The keys of the youngest sessions that fit, at most `most`; and are those all?
+pub(crate) async fn fitting_keys(
+    pool: &AnyPool,
+    kind: Kind,
+    filter: &Filter,
+    most: usize,
+) -> Result<(Vec<i64>, bool), StoreError> {
+    let Some(hits) = Hits::of(kind, filter) else { return Ok((Vec::new(), true)) };
+    let Some(range) = hits.range(pool).await? else { return Ok((Vec::new(), true)) };
+    let (mut below, mut width) = (range.end, Width::default());
+    let (mut keys, mut seen) = (Vec::new(), HashSet::new());
+    for _ in 0..STEPS {
+        if below <= range.start || most < keys.len() {
+            break;
+        }
+        let found = hits.below(pool, below, width).await?;
+        (below, width) = (found.below, width.after(&found));
+        keys.extend(found.hits.iter().map(|hit| hit.session).filter(|session| seen.insert(*session)));
+    }
+    let is_all = below <= range.start && keys.len() <= most;
+    keys.truncate(most);
+    Ok((keys, is_all))
 }
 
 /// Of these sessions, in this order, those that are still there.

@@ -14,11 +14,12 @@ use crate::turn::Turn;
 
 /// The columns of a [`Summary`].
 pub(crate) const SUMMARY: &str = "s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, s.dialect, \
-                                  s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns";
+                                  s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns, \
+                                  s.slowest_us";
 
 const BY_ID: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, s.dialect, \
-                     s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns \
-                     FROM sessions s WHERE s.id = $1";
+                     s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns, \
+                     s.slowest_us FROM sessions s WHERE s.id = $1";
 
 const TURNS: &str = "SELECT id, number, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
                      attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
@@ -159,6 +160,7 @@ pub(crate) fn summary_of(row: &AnyRow) -> Result<(Summary, i64), sqlx::Error> {
         tokens: row.try_get(13)?,
         faults: row.try_get(14)?,
         repeated: row.try_get(15)?,
+        slowest_us: row.try_get(18)?,
     };
     Ok((summary, row.try_get(16)?))
 }

@@ -62,6 +62,9 @@ pub struct Summary {
     pub faults: i64,
     /// How many of them had been wrong in the same way before.
     pub repeated: i64,
+    /// The time of its slowest request, in microseconds.
+    #[serde(default)]
+    pub slowest_us: i64,
 }
 
 impl Summary {

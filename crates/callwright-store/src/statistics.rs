@@ -11,6 +11,7 @@ use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::clock::now;
 use crate::fixes::{self, FixRate};
+use crate::latency::{self, Latency};
 use crate::store::{Store, StoreError};
 use crate::sums::{DAY, HOUR};
 use crate::turn::Became;
@@ -93,6 +94,8 @@ pub struct Statistics {
     pub spent: Spent,
     /// How often errors were repeated.
     pub repeated: Vec<RepeatRate>,
+    /// How long the last requests of each model took.
+    pub latency: Vec<Latency>,
     /// How soon models put right what they were told of.
     pub fixed: Vec<FixRate>,
 }
@@ -151,7 +154,9 @@ async fn counted(pool: &AnyPool, range: Range) -> Result<Statistics, StoreError>
     }
     let mut fixed = fixes::counted(pool, since, until).await?;
     fixed.truncate(GROUPS);
-    Ok(Statistics { fixed, ..adding.done() })
+    let mut latency = latency::measured(pool, since, until).await?;
+    latency.truncate(GROUPS);
+    Ok(Statistics { latency, fixed, ..adding.done() })
 }
 
 /// The length of a step, for a time of this length: one that people know, or else whole days.
@@ -296,6 +301,7 @@ impl Adding {
             errors,
             spent,
             repeated: repeated.into_iter().map(rate).collect(),
+            latency: Vec::new(),
             fixed: Vec::new(),
         }
     }

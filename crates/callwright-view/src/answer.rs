@@ -3,9 +3,10 @@
 use callwright::value::Value;
 use maud::{Markup, html};
 
-use crate::report::{list, number, span, text};
+use crate::report::{list, number, text};
 use crate::spans::{Marks, is_unsure, marked};
-use crate::visible::visible;
+use crate::visible::{in_line, visible};
+use crate::words;
 
 /// An answer with what `report` says of it. `choice` has its text as `raw`, its native calls as `native`, a list of `name`
 /// and `arguments`, and perhaps a `finish_reason`.
@@ -42,7 +43,8 @@ pub fn accepted(call: &Value) -> Markup {
     html! {
         p {
             span.badge.right { "call " (number(call, "number")) } " " code { (visible(text(call, "name"))) }
-            span.fact { (visible(text(call, "dialect"))) " · " (visible(text(call, "class"))) }
+            span.fact title="The dialect that it is written in" { (visible(text(call, "dialect"))) }
+            span.fact title=(visible(text(call, "class"))) { (visible(words::class(text(call, "class")))) }
             @if call.get("open_end").and_then(Value::as_bool) == Some(true) { span.fact { "its end is open" } }
             @if is_unsure(call) { span.fact { "unsure: it may be shown rather than made" } }
         }
@@ -65,11 +67,12 @@ fn edits(call: &Value) -> Markup {
     html! {
         ul.edits {
             @for repair in list(call, "repairs") {
-                li {
-                    code { (visible(text(repair, "kind"))) }
-                    @if let Some(at) = span(repair.get("at")) { span.fact { "bytes " (at.start) ".." (at.end) } }
-                    @if !text(repair, "before").is_empty() { " " del { (visible(text(repair, "before"))) } }
-                    @if !text(repair, "put").is_empty() { " " ins { (visible(text(repair, "put"))) } }
+                li title=(visible(&words::because(repair))) {
+                    span.change {
+                        @if !text(repair, "before").is_empty() { del { (in_line(text(repair, "before"))) } }
+                        @if !text(repair, "put").is_empty() { ins { (in_line(text(repair, "put"))) } }
+                    }
+                    (visible(words::kind(text(repair, "kind"))))
                 }
             }
             @for coercion in list(call, "coercions") { li { (coerced(coercion)) } }
@@ -83,8 +86,8 @@ fn edits(call: &Value) -> Markup {
 /// A value of another type that was taken for one of the declared type. `coercion` is a member of `coercions` of a call.
 pub fn coerced(coercion: &Value) -> Markup {
     html! {
-        code { (visible(text(coercion, "pointer"))) } " "
-        del { (visible(text(coercion, "from"))) } " " ins { (visible(text(coercion, "to"))) }
+        span.change { del { (in_line(text(coercion, "from"))) } ins { (in_line(text(coercion, "to"))) } }
+        "the type that the schema asks for, at " code { (visible(text(coercion, "pointer"))) }
     }
 }
 
@@ -94,7 +97,7 @@ pub fn refused(refusal: &Value) -> Markup {
     let is_ambiguous = list(refusal, "readings").next().is_some();
     html! {
         p {
-            span.badge.refused { (visible(text(refusal, "code"))) }
+            (reason(text(refusal, "code")))
             @if !text(refusal, "name").is_empty() { " " code { (visible(text(refusal, "name"))) } }
             " " (visible(text(refusal, "message")))
             @if let Some(place) = place {
@@ -113,20 +116,24 @@ pub fn refused(refusal: &Value) -> Markup {
     }
 }
 
+/// The reason of a refusal as a badge, its stable name as a tooltip.
+pub fn reason(code: &str) -> Markup {
+    html! { span.badge.refused title=(visible(code)) { (visible(words::kind(code))) } }
+}
+
 /// What of the schema a refused call does not hold to, as a table.
 pub fn violated(refusal: &Value) -> Markup {
     html! {
         @if list(refusal, "violations").next().is_some() {
             div.scroll {
                 table {
-                    thead { tr { th { "Path" } th { "Keyword" } th { "What is wrong" } } }
+                    thead { tr { th { "Where" } th { "What is wrong" } } }
                     tbody {
                         @for violation in list(refusal, "violations") {
                             @let pointer = text(violation, "pointer");
                             tr {
                                 td { code { (visible(if pointer.is_empty() { "(all)" } else { pointer })) } }
-                                td { code { (visible(text(violation, "keyword"))) } }
-                                td { (visible(text(violation, "message"))) }
+                                td title=(visible(text(violation, "keyword"))) { (visible(text(violation, "message"))) }
                             }
                         }
                     }

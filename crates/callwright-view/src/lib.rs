@@ -7,6 +7,7 @@
 pub mod visible;
 pub mod head;
 pub mod report;
+pub mod words;
 pub mod spans;
 pub mod answer;
 mod examples;

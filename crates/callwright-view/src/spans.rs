@@ -10,7 +10,8 @@ use callwright::value::Value;
 use maud::{Markup, html};
 
 use crate::report::{list, number, span, text};
-use crate::visible::visible;
+use crate::visible::{visible, with_breaks};
+use crate::words;
 
 /// A call that was found in the text.
 #[derive(Clone, Debug)]
@@ -147,7 +148,7 @@ fn found(call: &Value, became: Became) -> Option<Found> {
 }
 
 fn edit(repair: &Value) -> Option<Edit> {
-    let why = format!("{} ({})", text(repair, "kind"), text(repair, "class"));
+    let why = words::because(repair);
     Some(Edit { at: span(repair.get("at"))?, put: text(repair, "put").to_owned(), why })
 }
 
@@ -171,8 +172,8 @@ pub fn marked(raw: &str, marks: &Marks) -> Markup {
             @let piece = html! {
                 @match shown {
                     Shown::Kept(text) => (visible(text)),
-                    Shown::Struck(text, edit) => del title=(visible(&edit.why)) { (visible(text)) },
-                    Shown::Put(edit) => ins title=(visible(&edit.why)) { (visible(&edit.put)) },
+                    Shown::Struck(text, edit) => del title=(visible(&edit.why)) { (with_breaks(text)) },
+                    Shown::Put(edit) => ins title=(visible(&edit.why)) { (with_breaks(&edit.put)) },
                     Shown::Caret(why) => span.caret title=(visible(why)) {},
                 }
             };
@@ -204,18 +205,25 @@ fn pieces<'m>(raw: &'m str, marks: &'m Marks) -> Vec<Piece<'m>> {
     cuts.dedup();
     let (mut next_edit, mut next_caret) = (edits.iter().peekable(), carets.iter().peekable());
     let mut struck: Option<(usize, &Edit)> = None;
+    // What is put in the place of something stands behind it, as in all diffs.
+    let mut waiting: Vec<(usize, Piece<'m>)> = Vec::new();
     let mut pieces = Vec::new();
     for (n, &start) in cuts.iter().enumerate() {
         let end = cuts.get(n + 1).copied().unwrap_or(start);
         let call = found.iter().find(|(at, _)| at.start <= start && end <= at.end && start < at.end);
         let call = call.map(|(_, found)| *found);
+        while let Some(at) = waiting.iter().position(|(end, _)| *end <= start) {
+            pieces.push(waiting.remove(at).1);
+        }
         let mut push = |shown| pieces.push(Piece { shown, found: call });
         while let Some((at, edit)) = next_edit.next_if(|(at, _)| at.start <= start) {
             if at.start < at.end && struck.is_none_or(|(until, _)| until < at.end) {
                 struck = Some((at.end, *edit));
             }
-            if !edit.put.is_empty() {
-                push(Shown::Put(edit));
+            match edit.put.as_str() {
+                "" => {}
+                _ if at.is_empty() => push(Shown::Put(edit)),
+                _ => waiting.push((at.end, Piece { shown: Shown::Put(edit), found: call })),
             }
         }
         while let Some((_, why)) = next_caret.next_if(|(at, _)| *at <= start) {
@@ -266,13 +274,42 @@ mod tests {
         let shown = [
             "Well: ".to_owned(),
             call("{&quot;a&quot;: 1"),
-            call("<del title=\"drop-comma (R1)\">,</del>"),
+            call("<del title=\"a comma too many: drop-comma, R1, bytes 13..14\">,</del>"),
             call("}"),
-            call("<del title=\"drop-closer (R1)\">}</del>"),
+            call("<del title=\"a closing bracket too many: drop-closer, R1, bytes 15..16\">}</del>"),
             " end".to_owned(),
         ];
         assert_eq!(marked(raw, &marks).into_string(), shown.concat());
         assert_eq!(mended(raw, &marks, 6..16), r#"{"a": 1}"#);
+    }
+
+    #[test]
+    fn what_is_put_in_stands_behind_what_it_replaces() {
+        let raw = "{'a\n': 1";
+        let report = json!({"calls": [{"number": 1, "dialect": "json_bare", "span": [0, 9], "repairs": [
+            {"kind": "swap-quote", "class": "R1", "at": [1, 2], "before": "'", "put": "\""},
+            {"kind": "escape-control", "class": "R1", "at": [3, 4], "before": "\n", "put": "\\n"},
+            {"kind": "add-closer", "class": "R2", "at": [9, 9], "before": "", "put": "}"},
+        ]}]});
+        let shown = marked(raw, &Marks::of(&report, raw)).into_string();
+        let order = [
+            "<del",
+            ">'</del>",
+            "<ins",
+            ">&quot;</ins>",
+            "a",
+            "<span class=\"nl\">\n</span></del>",
+            "<ins",
+            ">\\n</ins>",
+            "': 1",
+            "<ins",
+            ">}</ins>",
+        ];
+        let mut rest = shown.as_str();
+        for part in order {
+            let at = rest.find(part).unwrap_or_else(|| panic!("no {part} in {rest}"));
+            rest = &rest[at + part.len()..];
+        }
     }
 
     #[test]

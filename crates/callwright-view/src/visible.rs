@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use maud::{Markup, html};
+
 /// The text with `␛` for ESC and `⟨U+202E⟩` for what turns the direction. Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
@@ -24,6 +26,21 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// The text in one line, with `↵` and `⇥` for line breaks and tabs.
+pub fn in_line(text: &str) -> String {
+    visible(text).replace('\n', "↵").replace('\t', "⇥")
+}
+
+/// The text with a sign at each line break, which stays: what was struck or put in may be nothing else.
+pub fn with_breaks(text: &str) -> Markup {
+    html! {
+        @for line in text.split_inclusive('\n') {
+            (visible(line.strip_suffix('\n').unwrap_or(line)))
+            @if line.ends_with('\n') { span.nl { "\n" } }
+        }
+    }
 }
 
 fn is_hidden(c: char) -> bool {

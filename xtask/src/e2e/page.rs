@@ -76,6 +76,12 @@ pub(crate) fn look(root: &Path, installed: &Installed) -> Result<Tally> {
     if kept.exists() {
         fs::remove_dir_all(&kept)?;
     }
+    // What somebody wants to look at stands beside what is built.
+    let screenshots = root.join("target/page");
+    if screenshots.exists() {
+        fs::remove_dir_all(&screenshots)?;
+    }
+    fs::create_dir_all(&screenshots)?;
     let workspace = kept.join("w");
     fs::create_dir_all(&workspace)?;
     let replay = server::replay(&script, installed)?;
@@ -90,7 +96,8 @@ pub(crate) fn look(root: &Path, installed: &Installed) -> Result<Tally> {
         "url": gateway.url,
         "browser": BROWSER,
         "callwright": env::current_exe()?.with_file_name("callwright"),
-        "screenshots": kept,
+        "screenshots": screenshots,
+        "kept": kept,
         "upstream": replay.url,
         "store": kept.join("callwright.db"),
         "workspace": workspace,
@@ -112,7 +119,7 @@ pub(crate) fn look(root: &Path, installed: &Installed) -> Result<Tally> {
         tally.part(&format!("{PAGE}/{name}"), seconds, &differences);
     }
     ensure!(0 < tally.passed + tally.failed, "nothing was looked at");
-    println!("    screenshots: {}", kept.display());
+    println!("    screenshots: {}", screenshots.display());
     Ok(tally)
 }
 

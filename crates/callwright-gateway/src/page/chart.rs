@@ -1,15 +1,17 @@
 //! Stacked bars as SVG. Colours are classes, not values: the page's styles make them light or dark, which a chart
 //! crate, whose colours stand in the drawing, cannot.
 
-use callwright_store::Counts;
+use callwright_store::{Counts, rfc3339};
 use maud::{Markup, html};
+
+use super::sessions::{count, grouped};
 
 /// What became of calls, in the order in which bars are stacked: class, word, count.
 pub(crate) fn parts(counts: &Counts) -> [(&'static str, &'static str, i64); 4] {
     [
-        ("right", "right at first", counts.right),
+        ("right", "valid as written", counts.right),
         ("healed", "healed", counts.healed),
-        ("corrected", "right after feedback", counts.corrected),
+        ("corrected", "corrected after asking again", counts.corrected),
         ("refused", "refused", counts.refused),
     ]
 }
@@ -26,11 +28,32 @@ pub(crate) fn bar(counts: &Counts, most: i64) -> Markup {
     }
 }
 
+/// One lying bar in one colour, as long as `n` is of `most`.
+pub(crate) fn share(n: i64, most: i64) -> Markup {
+    let width = 100.0 * n.max(0) as f64 / most.max(1) as f64;
+    html! {
+        svg.bar viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" {
+            rect.plain x="0" y="0" width=(round(width)) height="8" {}
+        }
+    }
+}
+
+/// What the colours stand for.
+pub(crate) fn legend() -> Markup {
+    html! {
+        ul.colours aria-label="Colours" {
+            @for (class, word, _) in parts(&Counts::default()) {
+                li { svg.swatch.(class) viewBox="0 0 8 8" aria-hidden="true" { rect.(class) width="8" height="8" {} } (word) }
+            }
+        }
+    }
+}
+
+/// The drawing stretches with the page; words stand beside it, in letters of one size on every screen.
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 160.0;
-/// The room for words below and beside the columns.
-const BELOW: f64 = 18.0;
-const LEFT: f64 = 40.0;
+const HEIGHT: f64 = 100.0;
+/// A time that has just begun is not one column as wide as the page.
+const FEWEST: i64 = 24;
 
 /// Columns over time; each of `columns` begins at its `name`, milliseconds since 1970, and is `step` wide.
 pub(crate) fn columns(columns: &[Counts], step: i64) -> Markup {
@@ -39,35 +62,47 @@ pub(crate) fn columns(columns: &[Counts], step: i64) -> Markup {
         return html! { p.empty { "Nothing happened in this time." } };
     };
     let step = step.max(1);
-    let n_steps = (last - first) / step + 1;
+    let n_steps = ((last - first) / step + 1).max(FEWEST);
+    // What happened last stands at the right end.
+    let first = last - (n_steps - 1) * step;
     let most = columns.iter().map(Counts::total).max().unwrap_or_default().max(1);
-    let wide = ((WIDTH - LEFT) / n_steps as f64).min(60.0);
-    let tall = HEIGHT - BELOW - 8.0;
-    let y = |n: i64| 8.0 + tall * (1.0 - n as f64 / most as f64);
+    let wide = WIDTH / n_steps as f64;
+    let y = |n: i64| HEIGHT * (1.0 - n as f64 / most as f64);
     html! {
-        svg.columns viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label="Calls over time" {
-            @for n in [0, most] {
-                line.axis x1=(LEFT) x2=(WIDTH) y1=(round(y(n))) y2=(round(y(n))) {}
-                text x=(LEFT - 6.0) y=(round(y(n) + 4.0)) text-anchor="end" { (n) }
-            }
-            @for counts in columns {
-                @let x = LEFT + ((at(counts) - first) / step) as f64 * wide;
-                g {
-                    title {
-                        (stamp(at(counts)))
-                        @for (_, word, n) in parts(counts) { @if 0 < n { ", " (n) " " (word) } }
-                    }
-                    @for (class, from, size) in stacked(counts) {
-                        rect.(class) x=(round(x + 1.0)) width=(round((wide - 2.0).max(1.0)))
-                            y=(round(y(from + size))) height=(round(y(from) - y(from + size))) {}
+        figure.chart {
+            (legend())
+            div.plot {
+                div.y { span { (grouped(most)) " calls" } @if 1 < most { span { (grouped(most / 2)) } } span { "0" } }
+                svg.columns viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img"
+                    aria-label={ "Calls over time, from " (stamp(first)) " to " (stamp(last + step)) } {
+                    @for n in [0, most / 2, most] { line.axis x1="0" x2=(WIDTH) y1=(round(y(n))) y2=(round(y(n))) {} }
+                    @for counts in columns {
+                        @let x = ((at(counts) - first) / step) as f64 * wide;
+                        g {
+                            title {
+                                (stamp(at(counts)))
+                                @for (_, word, n) in parts(counts) { @if 0 < n { ", " (n) " " (word) } }
+                            }
+                            @for (class, from, size) in stacked(counts) {
+                                rect.(class) x=(round(x + 0.1 * wide)) width=(round(0.8 * wide))
+                                    y=(round(y(from + size))) height=(round(y(from) - y(from + size))) {}
+                            }
+                        }
                     }
                 }
+                div.x { @for at in [first, first + (n_steps / 2) * step, last + step] { time datetime=(rfc3339(at)) { (stamp(at)) } } }
             }
-            text x=(LEFT) y=(HEIGHT - 4.0) { (stamp(first)) }
-            @if 4 < n_steps {
-                text x=(round(LEFT + wide * n_steps as f64)) y=(HEIGHT - 4.0) text-anchor="end" { (stamp(last)) }
-            }
+            figcaption { "Calls by when their request ended, in steps of " (length(step)) "; times are UTC." }
         }
+    }
+}
+
+/// `300000` ms → `5 minutes`
+fn length(ms: i64) -> String {
+    match ms {
+        ms if ms % 86_400_000 == 0 => count(ms / 86_400_000, "day"),
+        ms if ms % 3_600_000 == 0 => count(ms / 3_600_000, "hour"),
+        ms => count(ms / 60_000, "minute"),
     }
 }
 
@@ -87,7 +122,7 @@ fn round(n: f64) -> String {
 
 /// `2026-11-22 08:34`
 fn stamp(at: i64) -> String {
-    callwright_store::rfc3339(at).chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
+    rfc3339(at).chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -106,8 +141,13 @@ mod tests {
         );
         let at = |at: i64| Counts { name: at.to_string(), ..counts.clone() };
         let drawn = columns(&[at(0), at(60_000)], 60_000).into_string();
-        assert_eq!(drawn.matches("<rect").count(), 6);
-        assert!(drawn.contains("1970-01-01 00:01, 2 right at first, 1 healed, 1 refused"), "{drawn}");
+        assert_eq!(drawn.matches("<g>").count(), 2);
+        assert!(drawn.contains("1970-01-01 00:01, 2 valid as written, 1 healed, 1 refused"), "{drawn}");
+        assert!(
+            drawn.contains("in steps of 1 minute;") && drawn.contains("<span>4 calls</span><span>2</span>"),
+            "{drawn}"
+        );
+        assert_eq!(length(3 * 86_400_000), "3 days");
         assert!(columns(&[], 1).into_string().contains("Nothing happened"));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn diff(payload: &Value) -> Markup {
                 @let (source, marks, at) = source(choice, report, call);
                 h3 { "Call " (number(call, "number")) ": " code { (visible(text(call, "name"))) } }
                 @if marks.edits.is_empty() {
-                    p.empty { "Nothing was mended: it went out as it was written." }
+                    p.empty { "Nothing was changed: it went out as it was written." }
                 } @else {
                     p.label { "As written" }
                     pre.raw { (marked(source.get(at.clone()).unwrap_or_default(), &marks.moved(&at))) }

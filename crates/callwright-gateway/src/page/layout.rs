@@ -1,6 +1,7 @@
 //! What all pages have in common: head, navigation, and the headers that let nothing foreign in.
 
 use axum::response::{IntoResponse, Response};
+use callwright_store::{now, rfc3339};
 use callwright_view::head::head;
 use callwright_view::{ICON, STYLE};
 use http::header::{
@@ -30,8 +31,9 @@ impl Kind {
     }
 }
 
-/// A whole page. `class` says which part a narrow screen shows.
+/// A whole page. `class` says which one it is: `listed`, `opened`, `counted`, `tried`, `problem`.
 pub(crate) fn page(kind: Kind, title: &str, class: &str, main: &Markup) -> Markup {
+    let here = |name: &str| (name == class).then_some("page");
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -40,15 +42,19 @@ pub(crate) fn page(kind: Kind, title: &str, class: &str, main: &Markup) -> Marku
                 script src="/page/script.js" defer {}
             }
             body class=(class) data-live=[kind.is_server().then_some("yes")] {
+                a.skip href="#main" { "Skip to the content" }
                 header.top {
                     a.brand href="/" { "Callwright" }
                     nav aria-label="Pages" {
-                        a href="/" { @if kind.is_server() { "Sessions" } @else { "Dump" } }
-                        @if kind.is_server() { a href="/statistics" { "Statistics" } a href="/try" { "Try it" } }
+                        a href="/" aria-current=[here("listed")] { @if kind.is_server() { "Sessions" } @else { "Dump" } }
+                        @if kind.is_server() {
+                            a href="/statistics" aria-current=[here("counted")] { "Statistics" }
+                            a href="/try" aria-current=[here("tried")] { "Try it" }
+                        }
                     }
                     span.live role="status" {}
                 }
-                (main)
+                div #main tabindex="-1" { (main) }
             }
         }
     }
@@ -70,7 +76,8 @@ pub(crate) fn asset(name: &str) -> Option<Response> {
     Some((common(kind, "no-cache"), text).into_response())
 }
 
-fn common(kind: &'static str, cache: &'static str) -> [(HeaderName, &'static str); 7] {
+/// The headers of whatever this server shows.
+pub(crate) fn common(kind: &'static str, cache: &'static str) -> [(HeaderName, &'static str); 7] {
     [
         (CONTENT_TYPE, kind),
         (CACHE_CONTROL, cache),
@@ -83,11 +90,33 @@ fn common(kind: &'static str, cache: &'static str) -> [(HeaderName, &'static str
     ]
 }
 
-/// `1795336496123` → `2026-11-22 08:34:56`
+/// `1795336496123` → `2026-11-22 08:34:56 UTC`
 pub(crate) fn time(at: i64) -> Markup {
-    let full = callwright_store::rfc3339(at);
-    let short: String = full.chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect();
-    html! { time datetime=(full) { (short) } }
+    html! { time datetime=(rfc3339(at)) { (moment(at)) } }
+}
+
+/// How long ago a moment was, and when it was as a tooltip. The script counts on.
+pub(crate) fn ago(at: i64) -> Markup {
+    html! { time.ago datetime=(rfc3339(at)) title=(moment(at)) { (since(now().saturating_sub(at))) } }
+}
+
+fn moment(at: i64) -> String {
+    let short: String = rfc3339(at).chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect();
+    format!("{short} UTC")
+}
+
+/// `300000` ms → `5 min ago`
+fn since(ms: i64) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        ..10 => String::from("just now"),
+        10..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        86_400..2_592_000 => format!("{} d ago", seconds / 86_400),
+        2_592_000..31_536_000 => format!("{} months ago", seconds / 2_592_000),
+        _ => format!("{} years ago", seconds / 31_536_000),
+    }
 }
 
 /// `2300` µs → `2.3 ms`
@@ -96,5 +125,27 @@ pub(crate) fn duration(us: u64) -> String {
         us if us < 1_000 => format!("{us} µs"),
         us if us < 1_000_000 => format!("{:.1} ms", us as f64 / 1e3),
         us => format!("{:.1} s", us as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_as_people_tell_them() {
+        for (ms, text) in [
+            (-5, "just now"),
+            (59_999, "59 s ago"),
+            (60_000, "1 min ago"),
+            (7_200_000, "2 h ago"),
+            (3 * 86_400_000, "3 d ago"),
+            (70 * 86_400_000, "2 months ago"),
+            (800 * 86_400_000, "2 years ago"),
+        ] {
+            assert_eq!(since(ms), text);
+        }
+        let shown = ago(1_795_336_496_123).into_string();
+        assert!(shown.contains("title=\"2026-11-22 08:34:56 UTC\""), "{shown}");
     }
 }

@@ -1,6 +1,93 @@
 //! Addresses of pages: everything that a page shows stands in its query, so that each view can be kept and sent on.
 
-use callwright_store::Filter;
+use callwright_store::{Column, Filter, Order};
+
+use super::Query;
+
+/// Which sessions are listed, in which order, and from where on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) filter: Filter,
+    pub(crate) order: Order,
+    /// Where a page of the list begins; none at the first one.
+    pub(crate) after: Option<String>,
+}
+
+/// What can be typed before a name in the field that is searched by, and what it chooses by.
+pub(crate) const QUALIFIERS: [&str; 4] = ["model", "mode", "dialect", "error"];
+
+impl Listing {
+    /// What an address asks for. Words like `model:qwen` in the text choose as the parameter of that name does.
+    pub(crate) fn of(query: &Query) -> Listing {
+        let mut filter = query.filter();
+        let mut words = Vec::new();
+        for word in filter.text.as_deref().unwrap_or_default().split_whitespace() {
+            match word.split_once(':').filter(|(_, value)| !value.is_empty()) {
+                Some(("model", value)) => filter.model = Some(value.to_owned()),
+                Some(("mode", value)) => filter.mode = Some(value.to_owned()),
+                Some(("dialect", value)) => filter.dialect = Some(value.to_owned()),
+                Some(("error", value)) => filter.error = Some(value.to_owned()),
+                _ => words.push(word),
+            }
+        }
+        filter.text = (!words.is_empty()).then(|| words.join(" "));
+        let column = query.get("sort").and_then(|name| Column::named(&name)).unwrap_or_default();
+        let is_descending = match query.get("way").as_deref() {
+            Some("up") => false,
+            Some("down") => true,
+            _ => begins_descending(column),
+        };
+        Listing { filter, order: Order { column, is_descending }, after: query.get("after") }
+    }
+
+    /// As parameters.
+    pub(crate) fn pairs(&self) -> Vec<(&'static str, &str)> {
+        let Filter { outcome, model, mode, dialect, error, text } = &self.filter;
+        let members = [
+            ("outcome", outcome),
+            ("model", model),
+            ("mode", mode),
+            ("dialect", dialect),
+            ("error", error),
+            ("text", text),
+            ("after", &self.after),
+        ];
+        let mut pairs: Vec<(&str, &str)> =
+            members.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect();
+        let Order { column, is_descending } = self.order;
+        if column != Column::default() {
+            pairs.push(("sort", column.name()));
+        }
+        if is_descending != begins_descending(column) {
+            pairs.push(("way", if is_descending { "down" } else { "up" }));
+        }
+        pairs
+    }
+
+    /// The address of the list.
+    pub(crate) fn href(&self) -> String {
+        href("/sessions", &self.pairs())
+    }
+
+    /// The list of what another filter chooses, from its beginning.
+    pub(crate) fn choosing(&self, filter: Filter) -> Listing {
+        Listing { filter, order: self.order, after: None }
+    }
+
+    /// The list in the order of a column: in the other direction where it is that already.
+    pub(crate) fn by(&self, column: Column) -> Listing {
+        let is_descending = match self.order {
+            order if order.column == column => !order.is_descending,
+            _ => begins_descending(column),
+        };
+        Listing { filter: self.filter.clone(), order: Order { column, is_descending }, after: None }
+    }
+}
+
+/// Names begin with A, sizes with the greatest.
+fn begins_descending(column: Column) -> bool {
+    !column.is_text()
+}
 
 /// `("/session", [("id", "a b")])` → `/session?id=a+b`; what is empty is left out.
 pub(crate) fn href(path: &str, pairs: &[(&str, &str)]) -> String {
@@ -12,24 +99,11 @@ pub(crate) fn href(path: &str, pairs: &[(&str, &str)]) -> String {
     }
 }
 
-/// The filter of a list, as parameters.
-pub(crate) fn pairs(filter: &Filter) -> Vec<(&'static str, &str)> {
-    let members = [
-        ("outcome", &filter.outcome),
-        ("model", &filter.model),
-        ("mode", &filter.mode),
-        ("dialect", &filter.dialect),
-        ("error", &filter.error),
-        ("text", &filter.text),
-    ];
-    members.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect()
-}
-
 /// A session, or a node of it, beside the list that it was chosen from.
-pub(crate) fn session(filter: &Filter, id: &str, more: &[(&str, &str)]) -> String {
+pub(crate) fn session(listing: &Listing, id: &str, more: &[(&str, &str)]) -> String {
     let mut query = vec![("id", id)];
     query.extend(more);
-    query.extend(pairs(filter));
+    query.extend(listing.pairs());
     href("/session", &query)
 }
 
@@ -40,8 +114,30 @@ mod tests {
     #[test]
     fn nothing_in_a_name_leads_elsewhere() {
         let filter = Filter { outcome: Some("healed".into()), ..Filter::default() };
-        let link = session(&filter, "../x?\"&<y>#", &[("node", "3"), ("tab", "")]);
+        let listing = Listing { filter, ..Listing::default() };
+        let link = session(&listing, "../x?\"&<y>#", &[("node", "3"), ("tab", "")]);
         assert_eq!(link, "/session?id=..%2Fx%3F%22%26%3Cy%3E%23&node=3&outcome=healed");
         assert_eq!(href("/", &[("after", "")]), "/");
+    }
+
+    #[test]
+    fn what_an_address_asks_for_is_asked_for_again() {
+        for (query, address) in [
+            ("", "/sessions"),
+            ("sort=updated&way=down&text=+", "/sessions"),
+            ("sort=nothing&way=sideways", "/sessions"),
+            ("way=up", "/sessions?way=up"),
+            ("sort=tokens", "/sessions?sort=tokens"),
+            ("sort=model&way=down", "/sessions?sort=model&way=down"),
+            (
+                "text=say+model:a%2Fb+error:drop-comma+mode:&outcome=healed",
+                "/sessions?outcome=healed&model=a%2Fb&error=drop-comma&text=say+mode%3A",
+            ),
+        ] {
+            assert_eq!(Listing::of(&Query::of(Some(query))).href(), address, "{query}");
+        }
+        let listing = Listing { after: Some("x".into()), ..Listing::default() };
+        assert_eq!(listing.by(Column::Updated).href(), "/sessions?way=up");
+        assert_eq!(listing.by(Column::Model).by(Column::Model).href(), "/sessions?sort=model&way=down");
     }
 }

@@ -10,6 +10,7 @@ mod sessions;
 mod timeline;
 mod act;
 mod node;
+mod messages;
 mod diff;
 mod copies;
 mod what_if;
@@ -20,20 +21,21 @@ mod viewer;
 
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use callwright_store::{Filter, Page, Range, Session, now};
+use axum::response::{IntoResponse, IntoResponseParts, Response};
+use axum::routing::get;
+use callwright_store::{Page, Range, Session, Store, now};
 use callwright_view::try_it::{self, Asked, Place};
-use callwright_view::{report, spans, visible};
+use callwright_view::{report, spans, visible, words};
 use http::HeaderMap;
-use http::header::{CONTENT_DISPOSITION, HeaderValue};
+use http::header::CONTENT_DISPOSITION;
 use maud::{Markup, html};
 
-use crate::api::{Query, dumped};
+use crate::api::Query;
 use crate::problem::Problem;
 use crate::routes::refused;
 use crate::service::Api;
 use layout::{Kind, answer, page};
+use links::Listing;
 use node::{Opened, Tab};
 use what_if::Conditions;
 
@@ -49,7 +51,7 @@ pub(crate) fn routes() -> Router<Api> {
         .route("/", get(list))
         .route("/sessions", get(list))
         .route("/session", get(session))
-        .route("/session/dump", post(dump))
+        .route("/session/dump", get(dump))
         .route("/session/share", get(share))
         .route("/statistics", get(statistics))
         .route("/try", get(try_it))
@@ -62,40 +64,26 @@ async fn asset(State(api): State<Api>, Path(name): Path<String>) -> Response {
 
 async fn list(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let listed = async {
-        let query = Query::of(query.as_deref());
-        let filter = query.filter();
+        let listing = Listing::of(&Query::of(query.as_deref()));
         let store = &api.kept(&headers)?.store;
-        let found = store.sessions(filter.clone(), query.get("after").as_deref(), SESSIONS).await?;
-        Ok(answer(page(
-            Kind::Server,
-            "Sessions",
-            "listed",
-            &columns(
-                &found,
-                &filter,
-                None,
-                &html! {
-                    section.hint {
-                        h1 { "Sessions" }
-                        p { "Choose one: each of its turns is here, with what the model wrote and what was done to it." }
-                    }
-                },
-            ),
-        )))
+        let (page_of, totals) = (found(store, &listing).await?, store.totals(listing.filter.clone()).await?);
+        let main = sessions::table(&page_of, &totals, &listing);
+        Ok(answer(page(Kind::Server, "Sessions", "listed", &main)))
     };
     answered(&api, listed.await)
 }
 
-async fn session(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    answered(&api, session_page(&api, &headers, &Query::of(query.as_deref()), None).await)
+/// What is listed.
+async fn found(store: &Store, listing: &Listing) -> Result<Page, Problem> {
+    let Listing { filter, order, after } = listing;
+    Ok(store.sorted(filter.clone(), *order, after.as_deref(), SESSIONS).await?)
 }
 
-async fn session_page(
-    api: &Api,
-    headers: &HeaderMap,
-    query: &Query,
-    notice: Option<&str>,
-) -> Result<Response, Problem> {
+async fn session(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    answered(&api, session_page(&api, &headers, &Query::of(query.as_deref())).await)
+}
+
+async fn session_page(api: &Api, headers: &HeaderMap, query: &Query) -> Result<Response, Problem> {
     let store = &api.kept(headers)?.store;
     let id = query.get("id").unwrap_or_default();
     // A node is seen among its neighbours.
@@ -113,35 +101,21 @@ async fn session_page(
         }
         None => None,
     };
-    let filter = query.filter();
-    let others = store.sessions(filter.clone(), None, SESSIONS).await?;
-    let view = view(Kind::Server, &shown, opened.as_ref(), query, notice);
-    Ok(answer(page(
-        Kind::Server,
-        &shown.summary.title,
-        "opened",
-        &columns(&others, &filter, Some(&id), &view),
-    )))
-}
-
-/// The list, and what stands beside it.
-fn columns(found: &Page, filter: &Filter, opened: Option<&str>, rest: &Markup) -> Markup {
-    html! { main.columns { (sessions::list(found, filter, opened, true)) (rest) } }
+    let listing = Listing::of(query);
+    let others = found(store, &listing).await?;
+    let main = html! {
+        main.columns {
+            (sessions::list(&others, &listing, &id))
+            (view(Kind::Server, &shown, opened.as_ref(), query))
+        }
+    };
+    Ok(answer(page(Kind::Server, &shown.summary.title, "opened", &main)))
 }
 
 /// The timeline of a session, and the node that is open.
-fn view(
-    kind: Kind,
-    session: &Session,
-    opened: Option<&Opened>,
-    query: &Query,
-    notice: Option<&str>,
-) -> Markup {
-    let filter = query.filter();
+fn view(kind: Kind, session: &Session, opened: Option<&Opened>, query: &Query) -> Markup {
+    let listing = Listing::of(query);
     let id = &session.summary.id;
-    let more = opened.map(|opened| opened.node.number.to_string()).unwrap_or_default();
-    let from = query.get("from").unwrap_or_default();
-    let at = [("id", id.as_str()), ("node", more.as_str()), ("from", from.as_str())];
     let conditions = Conditions {
         policy: query.get("as_policy"),
         finish_reason: query.get("as_finish"),
@@ -150,33 +124,37 @@ fn view(
     let actions = html! {
         div.actions {
             @if kind.is_server() {
-                form method="post" action=(links::href("/session/dump", &at)) { button type="submit" { "Dump" } }
+                a.button href=(links::href("/session/dump", &[("id", id)])) download="" { "Download dump" }
             }
             a.button href=(links::href("/session/share", &[("id", id)])) download="" { "Share as HTML" }
         }
-        @if let Some(notice) = notice { p.notice role="status" { (visible::visible(notice)) } }
     };
     html! {
-        (timeline::middle(session, &filter, opened.map(|opened| opened.node.number), &actions))
+        (timeline::middle(session, &listing, opened.map(|opened| opened.node.number), &actions))
         section.node-view aria-label="Node" {
             @match opened {
                 Some(opened) => {
-                    (node::node(session, opened, &filter, Tab::named(query.get("tab").as_deref()), &conditions))
+                    (node::node(session, opened, &listing, Tab::named(query.get("tab").as_deref()), &conditions))
                 },
-                None => p.empty { "Choose a node of the timeline." },
+                None => {
+                    div.empty-page {
+                        h2 { "Choose a step" }
+                        p { "What the model wrote, what was done to it, and what went out is shown here." }
+                        p.keys { kbd { "j" } " and " kbd { "k" } " go through the steps, " kbd { "Enter" } " opens one." }
+                    }
+                },
             }
         }
     }
 }
 
 async fn dump(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    let written = async {
-        let query = Query::of(query.as_deref());
-        let (path, n_entries) = dumped(&api, &headers, &query.get("id").unwrap_or_default()).await?;
-        let notice = format!("Dumped: {n_entries} entries in {}", path.display());
-        session_page(&api, &headers, &query, Some(&notice)).await
+    let dumped = async {
+        let id = Query::of(query.as_deref()).get("id").unwrap_or_default();
+        let dump = api.kept(&headers)?.store.dump(&id).await?.ok_or_else(Problem::unknown_session)?;
+        Ok(kept(layout::common("application/json", "no-store"), "session.json", dump.to_json() + "\n"))
     };
-    answered(&api, written.await)
+    answered(&api, dumped.await)
 }
 
 async fn share(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
@@ -190,10 +168,12 @@ async fn share(State(api): State<Api>, RawQuery(query): RawQuery, headers: Heade
 
 /// A session as a file to be kept.
 fn attached(session: &Session) -> Response {
-    let name = HeaderValue::from_static("attachment; filename=\"session.html\"");
-    let mut response = answer(maud::PreEscaped(share::file(session)));
-    response.headers_mut().insert(CONTENT_DISPOSITION, name);
-    response
+    kept(layout::common("text/html; charset=utf-8", "no-store"), "session.html", share::file(session))
+}
+
+/// A text that a browser puts into a file. Its name is never taken from a session.
+fn kept(headers: impl IntoResponseParts, name: &'static str, text: String) -> Response {
+    (headers, [(CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))], text).into_response()
 }
 
 async fn statistics(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {

@@ -1,15 +1,16 @@
 //! One node: for a model's turn the text with what was done to it, and everything around it, tab by tab.
 
 use callwright::value::Value;
-use callwright_store::{Filter, Node, NodeKind, Session};
-use callwright_view::answer::{accepted, answer, coerced, refused, violated};
+use callwright_store::{Node, NodeKind, Session};
+use callwright_view::answer::{accepted, answer, coerced, reason, refused, violated};
 use maud::{Markup, html};
 
 use super::act::act;
 use super::copies;
 use super::diff;
 use super::layout::{duration, time};
-use super::links;
+use super::links::{self, Listing};
+use super::messages;
 use super::report::{declares_tools, definition, list, number, pretty, pretty_text, span, text};
 use super::spans::{Marks, is_native, marked};
 use super::timeline::badge;
@@ -64,13 +65,13 @@ pub(crate) enum Tab {
 
 const TABS: [(Tab, &str, &str); 8] = [
     (Tab::Raw, "raw", "As written"),
-    (Tab::Diff, "diff", "Raw → healed"),
+    (Tab::Diff, "diff", "Changes"),
     (Tab::Arguments, "arguments", "Arguments"),
+    (Tab::Upstream, "upstream", "Messages"),
     (Tab::Feedback, "feedback", "Feedback"),
-    (Tab::Upstream, "upstream", "Upstream"),
     (Tab::WhatIf, "what-if", "What if"),
     (Tab::Curl, "curl", "curl"),
-    (Tab::Case, "case", "Corpus case"),
+    (Tab::Case, "case", "Test case"),
 ];
 
 impl Tab {
@@ -84,7 +85,7 @@ impl Tab {
 pub(crate) fn node(
     session: &Session,
     opened: &Opened,
-    filter: &Filter,
+    listing: &Listing,
     tab: Tab,
     conditions: &Conditions,
 ) -> Markup {
@@ -95,7 +96,7 @@ pub(crate) fn node(
         @if node.kind == NodeKind::ModelTurn {
             nav.tabs aria-label="Views of this node" {
                 @for (other, name, title) in TABS {
-                    a href={ (links::session(filter, &session.summary.id, &[("node", &at), ("tab", name)])) "#node" }
+                    a href={ (links::session(listing, &session.summary.id, &[("node", &at), ("tab", name)])) "#node" }
                         aria-current=[(other == tab).then_some("page")] { (title) }
                 }
             }
@@ -105,7 +106,7 @@ pub(crate) fn node(
                 Tab::Arguments => (arguments(&node.payload, opened.request())),
                 Tab::Feedback => (feedback(session, node)),
                 Tab::Upstream => (upstream(opened)),
-                Tab::WhatIf => (what_if::what_if(&session.summary.id, opened, filter, conditions)),
+                Tab::WhatIf => (what_if::what_if(&session.summary.id, opened, listing, conditions)),
                 Tab::Curl => (copies::curl(opened.body.as_deref())),
                 Tab::Case => (copies::cases(opened)),
             }
@@ -122,10 +123,10 @@ pub(crate) fn whole(session: &Session, opened: &Opened) -> Markup {
         (heading(node))
         @if node.kind == NodeKind::ModelTurn {
             (raw(&node.payload))
-            details { summary { "Raw → healed" } (diff::diff(&node.payload)) }
+            details { summary { "Changes" } (diff::diff(&node.payload)) }
             details { summary { "Arguments" } (arguments(&node.payload, opened.request())) }
             details { summary { "Feedback" } (feedback(session, node)) }
-            details { summary { "Upstream" } (upstream(opened)) }
+            details { summary { "Messages" } (upstream(opened)) }
         } @else {
             (other(node))
         }
@@ -137,7 +138,7 @@ fn heading(node: &Node) -> Markup {
         h2 #node tabindex="-1" {
             (badge(&node.kind))
             @if let Some(name) = &node.name { " " code { (visible(name)) } }
-            span.fact { "node " (node.number) } span.fact { (time(node.at)) }
+            span.fact { "step " (node.number) } span.fact { (time(node.at)) }
         }
     }
 }
@@ -169,7 +170,7 @@ fn arguments(payload: &Value, request: &str) -> Markup {
             (definition_of(schema(text(call, "name")), is_declared))
         }
         @for refusal in reports().flat_map(|report| list(report, "refusals")) {
-            h3 { span.badge.refused { (visible(text(refusal, "code"))) } " " code { (visible(text(refusal, "name"))) } }
+            h3 { (reason(text(refusal, "code"))) " " code { (visible(text(refusal, "name"))) } }
             pre { (visible(text(refusal, "block"))) }
             (violated(refusal))
             (definition_of(schema(text(refusal, "name")), is_declared))
@@ -241,20 +242,26 @@ fn upstream(opened: &Opened) -> Markup {
             dd { (number(usage, "prompt_tokens")) " + " (number(usage, "completion_tokens")) }
         }
         @if !text(payload, "error").is_empty() { p.problem { (shown("error")) } }
-        h3 { "Upstream request" }
         @match &opened.body {
-            Some(body) => pre data-copy="" { (visible(&pretty_text(body))) },
-            None => p.empty { "It was not kept." },
+            Some(body) => {
+                h3 { "What was sent" }
+                (messages::request(body))
+                details { summary { "The request as it was sent" } pre data-copy="" { (visible(&pretty_text(body))) } }
+            },
+            None => p.empty { "The request was not kept." },
         }
-        h3 { "Upstream response" }
+        h3 { "What came back" }
+        @for choice in list(payload, "choices") { (messages::choice(choice)) }
         @match &opened.node.answer {
-            Some(answer) => {
+            Some(answer) => details {
                 @let came = number(payload, "answer_bytes");
+                summary { "The answer as it came" }
                 @if (answer.len() as u64) < came { p.label { "The first " (answer.len()) " of " (came) " bytes:" } }
                 pre data-copy="" { (visible(&pretty_text(answer))) }
             },
-            None => {
-                p.label { "As it was read; " code { "store.answers" } " keeps it as it came:" }
+            None => details {
+                summary { "The answer as it was read" }
+                p.label { code { "store.answers" } " keeps it as it came:" }
                 @for choice in list(payload, "choices") {
                     pre data-copy="" { (visible(&pretty(&without_report(choice)))) }
                 }
@@ -278,7 +285,7 @@ fn other(node: &Node) -> Markup {
         @match node.kind {
             NodeKind::ToolCall | NodeKind::Healed => {
                 (accepted(payload))
-                p.label { "The arguments as they were handed on:" }
+                p.label { "The arguments that were sent to the client:" }
                 pre data-copy="" { (visible(&payload.get("arguments").map(pretty).unwrap_or_default())) }
                 @if is_confirmed(node) { (told(node)) }
             },
@@ -293,7 +300,7 @@ fn other(node: &Node) -> Markup {
             },
             _ => @if let Some(act) = act(node) { (act) } @else {
                 @if !text(payload, "text").is_empty() { pre { (visible(text(payload, "text"))) } }
-                @if let Some(calls) = payload.get("tool_calls") { pre { (visible(&pretty(calls))) } }
+                (messages::calls(payload))
                 @if text(payload, "text").is_empty() && payload.get("tool_calls").is_none() {
                     pre { (visible(&pretty(payload))) }
                 }

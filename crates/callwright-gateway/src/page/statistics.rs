@@ -1,11 +1,14 @@
 //! What became of calls, drawn: over time, by model, dialect, mode and tool; what was wrong, and what repairs cost.
 
-use callwright_store::{Counts, FixRate, Statistics};
+use callwright_store::{Counts, FixRate, Latency, Statistics};
 use maud::{Markup, html};
 
 use super::chart;
+use super::layout::duration;
 use super::links;
+use super::sessions::grouped;
 use super::visible::visible;
+use super::words;
 
 /// A time that can be looked at: its name in the address, its word, its length in milliseconds.
 const TIMES: [(&str, &str, i64); 4] = [
@@ -38,21 +41,82 @@ pub(crate) fn statistics(counted: &Statistics, time: Option<&str>) -> Markup {
                         aria-current=[(time.unwrap_or_default() == name).then_some("page")] { (word) }
                 }
             }
+            (explained("Each call that a model made, once, by what became of it."))
             dl.tiles {
                 @for (class, word, n) in chart::parts(&counted.calls) {
-                    div.(class) { dt { (word) } dd { (n) " " small { (share(n, counted.calls.total())) } } }
+                    div.(class) { dt { (word) } dd { (grouped(n)) " " small { (share(n, counted.calls.total())) } } }
                 }
             }
             section { h2 { "Over time" } (chart::columns(&counted.over_time, counted.step)) }
             div.groups {
                 @for (title, group) in groups { section { h2 { (title) } (table(group)) } }
             }
+            section.latency {
+                h2 { "How long requests take" }
+                (explained("From the arrival of a request to the first and to the last byte of its answer. Half of the requests took \
+                    at most the time under p50, 19 of 20 at most that under p95."))
+                (latency(&counted.latency))
+            }
             div.groups {
-                section { h2 { "What was wrong" } (errors(&counted.errors)) }
-                section { h2 { "What repairs cost" } (spent(counted)) }
-                section { h2 { "Errors made again" } (repeated(counted)) }
-                section { h2 { "Errors put right" } (fixed(counted)) }
-                section { h2 { "How requests ended" } (outcomes(counted)) }
+                section {
+                    h2 { "What was wrong" }
+                    (explained("How often each thing was wrong with a call as the model wrote it, mended or not. Choose one to see where."))
+                    (errors(&counted.errors))
+                }
+                section {
+                    h2 { "What repairs cost" }
+                    (explained("Further questions are those that the gateway asked by itself to put a call right; the client asked once."))
+                    (spent(counted))
+                }
+                section {
+                    h2 { "Errors made again" }
+                    (explained("Of all errors, the share that repeats one that the same session had seen before: how little a model learns."))
+                    (repeated(counted))
+                }
+                section {
+                    h2 { "Errors put right" }
+                    (explained("Of the errors that a model was told of, how many it had put right after so many questions."))
+                    (fixed(counted))
+                }
+                section {
+                    h2 { "How requests ended" }
+                    (explained("Each request once, by what became of all its calls together. Choose an outcome to see its sessions."))
+                    (outcomes(counted))
+                }
+            }
+        }
+    }
+}
+
+/// What a statistic tells, in a sentence.
+fn explained(sentence: &str) -> Markup {
+    html! { p.explained { (sentence) } }
+}
+
+fn latency(models: &[Latency]) -> Markup {
+    let times = |of: &Latency| [of.first_byte_p50_us, of.first_byte_p95_us, of.p50_us, of.p95_us];
+    html! {
+        @if models.is_empty() { p.empty { "No requests." } } @else {
+            div.scroll {
+                table.counts.latency {
+                    thead {
+                        tr { th {} th { "" } th colspan="2" scope="colgroup" { "First byte" } th colspan="2" scope="colgroup" { "Last byte" } th {} }
+                        tr { th scope="col" { "Model" } @for word in ["Requests", "p50", "p95", "p50", "p95", "Tokens"] { th scope="col" { (word) } } }
+                    }
+                    tbody {
+                        @for of in models {
+                            tr {
+                                th scope="row" { (visible(named(&of.model))) }
+                                td { (grouped(of.requests)) }
+                                @for us in times(of) { td { (duration(us.unsigned_abs())) } }
+                                td { (grouped(of.tokens)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if Latency::MEASURED <= models.iter().map(|of| of.requests).sum() {
+                p.hint { "Measured at the last " (grouped(Latency::MEASURED)) " requests of this time." }
             }
         }
     }
@@ -72,7 +136,7 @@ fn table(group: &[Counts]) -> Markup {
         @if group.is_empty() { p.empty { "No calls." } } @else {
             div.scroll {
                 table.counts {
-                    thead { tr { th { "" } th { "Calls" } th { "Right" } th { "Healed" } th { "Fed back" } th { "Refused" } } }
+                    thead { tr { th { "" } th { "Calls" } th { "Valid" } th { "Healed" } th { "Corrected" } th { "Refused" } } }
                     tbody {
                         @for counts in group {
                             tr {
@@ -92,11 +156,11 @@ fn errors(errors: &[(String, i64)]) -> Markup {
     html! {
         @if errors.is_empty() { p.empty { "Nothing." } } @else {
             table.counts {
-                thead { tr { th { "Kind" } th { "Times" } } }
+                thead { tr { th { "Error" } th { "Times" } } }
                 tbody {
                     @for (kind, n) in errors {
                         tr {
-                            th scope="row" { a href=(links::href("/sessions", &[("error", kind)])) { (visible(kind)) } }
+                            th scope="row" { a href=(links::href("/sessions", &[("error", kind)])) title=(visible(kind)) { (visible(words::kind(kind))) } }
                             td { (n) }
                         }
                     }

@@ -1,14 +1,16 @@
 //! The nodes of a session, turn by turn, each with the sign, the colour and the word of its kind.
 
-use callwright_store::{Filter, Node, NodeKind, Session, Turn};
+use callwright::value::Value;
+use callwright_store::{Node, NodeKind, Session, Turn};
 use maud::{Markup, html};
 
 use super::NODES;
 use super::act;
-use super::layout::{duration, time};
-use super::links;
-use super::report::text;
-use super::sessions::{count, outcome};
+use super::chart;
+use super::layout::{ago, duration};
+use super::links::{self, Listing};
+use super::report::{list, text};
+use super::sessions::{count, grouped, outcome, title};
 use super::visible::visible;
 
 /// Of a node so many characters are told.
@@ -26,7 +28,7 @@ pub(crate) fn kind(kind: &NodeKind) -> (&'static str, &'static str, &'static str
         NodeKind::Healed => ("✚", "healed", "healed"),
         NodeKind::ValidationError => ("⚠", "corrected", "validation error"),
         NodeKind::Refused => ("✕", "refused", "refused"),
-        NodeKind::Breaker => ("⏻", "refused", "breaker"),
+        NodeKind::Breaker => ("■", "refused", "gave up"),
         NodeKind::ToolResult => ("↩", "said", "tool result"),
         NodeKind::Intent => ("◇", "model", "intent"),
         NodeKind::Effect => ("◈", "right", "effect"),
@@ -45,46 +47,51 @@ pub(crate) fn badge(of: &NodeKind) -> Markup {
 }
 
 /// The middle of a page of a session: what it is, what can be done with it, its nodes.
-pub(crate) fn middle(session: &Session, filter: &Filter, node: Option<i64>, actions: &Markup) -> Markup {
+pub(crate) fn middle(session: &Session, listing: &Listing, node: Option<i64>, actions: &Markup) -> Markup {
     let summary = &session.summary;
     html! {
         section.timeline aria-label="Timeline" {
             div #facts {
-                h1 { (visible(if summary.title.trim().is_empty() { &summary.id } else { &summary.title })) }
+                h1 { (visible(&title(summary))) }
                 p.facts {
                     (outcome(&summary.outcome))
                     @if summary.origin == "agent" { span.fact { "agent" } }
-                    span.fact { (visible(&summary.model)) }
-                    @if !summary.mode.is_empty() { span.fact { (visible(&summary.mode)) } }
-                    @if !summary.dialect.is_empty() { span.fact { (visible(&summary.dialect)) } }
-                    span.fact { (count(summary.turns, "turn")) }
+                    (fact("model", &summary.model)) (fact("mode", &summary.mode)) (fact("dialect", &summary.dialect))
+                    span.fact { (count(summary.turns, "request")) }
                     span.fact { (count(summary.repairs, "repair")) }
-                    @if 0 < summary.feedback_turns { span.fact { (summary.feedback_turns) " for feedback" } }
-                    span.fact { (summary.tokens) " tokens" }
+                    @if 0 < summary.feedback_turns { span.fact { (summary.feedback_turns) " with feedback" } }
+                    span.fact { (grouped(summary.tokens)) " tokens" }
+                    span.fact { (ago(summary.updated)) }
                 }
-                p.id { code { (visible(&summary.id)) } }
+                p.id { code data-copy="Copy id" { (visible(&summary.id)) } }
             }
             (actions)
-            div #timeline { (timeline(session, filter, node)) }
+            div #timeline { (timeline(session, listing, node)) }
         }
     }
 }
 
+/// `mode prompt`; nothing where there is no value.
+fn fact(name: &str, value: &str) -> Markup {
+    html! { @if !value.is_empty() { span.fact { @if !name.is_empty() { span.name { (name) } " " } (visible(value)) } } }
+}
+
 /// All nodes as links to themselves.
-fn timeline(session: &Session, filter: &Filter, opened: Option<i64>) -> Markup {
+fn timeline(session: &Session, listing: &Listing, opened: Option<i64>) -> Markup {
     let id = &session.summary.id;
     let first = session.nodes.first().map_or(1, |first| first.number);
+    let slowest = session.turns.iter().map(|turn| turn.total_us).max().unwrap_or_default();
     html! {
         @if 1 < first {
             @let from = (first - 1 - NODES).max(0).to_string();
-            a.more href=(links::session(filter, id, &[("from", &from)])) { "Earlier nodes" }
+            a.more href=(links::session(listing, id, &[("from", &from)])) { "Earlier nodes" }
         }
         ol #nodes.nodes {
             @for (n, node) in session.nodes.iter().enumerate() {
                 @let before = n.checked_sub(1).and_then(|n| session.nodes.get(n));
-                @if let Some(turn) = begins(session, before, node) { li.turn { (heading(turn)) } }
+                @if let Some(turn) = begins(session, before, node) { li.turn { (heading(turn, slowest)) } }
                 li {
-                    a.node href={ (links::session(filter, id, &[("node", &node.number.to_string())])) "#node" }
+                    a.node href={ (links::session(listing, id, &[("node", &node.number.to_string())])) "#node" }
                         aria-current=[(opened == Some(node.number)).then_some("true")] {
                         (badge(&node.kind))
                         @if let Some(name) = &node.name { " " code { (visible(name)) } }
@@ -94,7 +101,7 @@ fn timeline(session: &Session, filter: &Filter, opened: Option<i64>) -> Markup {
             }
         }
         @if let Some(last) = session.nodes.last().filter(|last| last.number < session.summary.nodes) {
-            a.more href=(links::session(filter, id, &[("from", &last.number.to_string())])) { "Later nodes" }
+            a.more href=(links::session(listing, id, &[("from", &last.number.to_string())])) { "Later nodes" }
         }
     }
 }
@@ -106,12 +113,15 @@ fn begins<'s>(session: &'s Session, before: Option<&Node>, node: &Node) -> Optio
     session.turns.iter().find(|other| !is_same && other.id == turn)
 }
 
-fn heading(turn: &Turn) -> Markup {
+fn heading(turn: &Turn, slowest: i64) -> Markup {
     html! {
-        span.number { "Turn " (turn.number) } (outcome(&turn.outcome))
-        span.fact { (visible(&turn.model)) }
-        span.fact { (duration(turn.total_us.unsigned_abs())) }
-        span.fact { (time(turn.at)) }
+        span.number { "Request " (turn.number) } (outcome(&turn.outcome))
+        (fact("", &turn.model))
+        span.fact title="From its arrival to the last byte; the bar is as long as this is of the slowest request here" {
+            (duration(turn.total_us.unsigned_abs()))
+        }
+        span.fact { (ago(turn.at)) }
+        (chart::share(turn.total_us, slowest))
     }
 }
 
@@ -122,10 +132,10 @@ fn told(node: &Node) -> String {
         NodeKind::ModelTurn => {
             let choice = payload.get("choices").and_then(|choices| choices.get(0));
             let raw = choice.map(|choice| text(choice, "raw")).unwrap_or_default();
-            match raw.trim() {
-                "" => text(payload, "error").to_owned(),
-                raw => raw.to_owned(),
-            }
+            let mut said: Vec<String> = vec![raw.trim().to_owned(), text(payload, "error").to_owned()];
+            said.extend(choice.into_iter().flat_map(|choice| list(choice, "native")).map(native));
+            said.retain(|said| !said.is_empty());
+            said.join(" ")
         }
         NodeKind::ValidationError | NodeKind::Refused => text(payload, "message").to_owned(),
         NodeKind::ToolCall | NodeKind::Healed => {
@@ -139,4 +149,9 @@ fn told(node: &Node) -> String {
         line.push('…');
     }
     line
+}
+
+/// `get_weather({"city": "Paris"})`
+fn native(call: &Value) -> String {
+    format!("{}({})", text(call, "name"), text(call, "arguments"))
 }

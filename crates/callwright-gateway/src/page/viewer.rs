@@ -11,7 +11,7 @@ use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use callwright_store::{Dump, Filter, Page, Session};
+use callwright_store::{Dump, Session};
 use http::{HeaderMap, Request, StatusCode};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -23,7 +23,7 @@ use tower_service::Service as _;
 
 use super::layout::{Kind, answer, asset, page};
 use super::node::Opened;
-use super::{Query, attached, sessions, view};
+use super::{Query, attached, view};
 use crate::admission::Admission;
 
 /// A server that shows one dump, bound to its address and not yet running.
@@ -126,14 +126,8 @@ async fn opened(
     let query = Query::of(query.as_deref());
     let opened = query.number("node").map(|number| Opened::of(&session, number));
     let Some(opened) = opened.map_or(Some(None), |opened| opened.map(Some)) else { return gone() };
-    let listed = Page { sessions: vec![session.summary.clone()], next: None };
-    let main = html! {
-        main.columns {
-            (sessions::list(&listed, &Filter::default(), Some(&session.summary.id), false))
-            (view(Kind::Dump, &session, opened.as_ref(), &query, None))
-        }
-    };
-    answer(page(Kind::Dump, &session.summary.title, "opened", &main))
+    let main = html! { main.columns { (view(Kind::Dump, &session, opened.as_ref(), &query)) } };
+    answer(page(Kind::Dump, &session.summary.title, "opened dumped", &main))
 }
 
 async fn shared(State(session): State<Arc<Session>>, headers: HeaderMap) -> Response {

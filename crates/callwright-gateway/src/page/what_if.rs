@@ -2,17 +2,17 @@
 
 use callwright::Policy;
 use callwright::value::Value;
-use callwright_store::Filter;
 use callwright_view::WhatIf;
 use callwright_view::answer::answer;
 use callwright_view::try_it::{REASONS, choice};
 use maud::{Markup, html};
 
-use super::links;
+use super::links::Listing;
 use super::node::Opened;
 use super::report::{list, text};
 use super::spans::is_unsure;
 use super::visible::visible;
+use super::words;
 
 /// What is to be otherwise; what is not set is as it was.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Conditions {
 }
 
 /// The form, and what would have become of each choice.
-pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, conditions: &Conditions) -> Markup {
+pub(crate) fn what_if(id: &str, opened: &Opened, listing: &Listing, conditions: &Conditions) -> Markup {
     let dialects = WhatIf::dialects();
     let dialects: Vec<&str> = dialects.iter().map(String::as_str).collect();
     let policies = Policy::ALL.map(Policy::name);
@@ -32,7 +32,7 @@ pub(crate) fn what_if(id: &str, opened: &Opened, filter: &Filter, conditions: &C
             input type="hidden" name="id" value=(id);
             input type="hidden" name="node" value=(opened.node.number);
             input type="hidden" name="tab" value="what-if";
-            @for (name, value) in links::pairs(filter) { input type="hidden" name=(name) value=(value); }
+            @for (name, value) in listing.pairs() { input type="hidden" name=(name) value=(value); }
             label { "Policy" (choice("as_policy", "auto", &policies, conditions.policy.as_deref())) }
             label { "finish_reason" (choice("as_finish", "as it was", &REASONS, conditions.finish_reason.as_deref())) }
             label { "Dialect" (choice("as_dialect", "any", &dialects, conditions.dialect.as_deref())) }
@@ -75,13 +75,14 @@ fn again(opened: &Opened, kept: &Value, conditions: &Conditions) -> Markup {
     }
 }
 
-/// `run_code (R1), refused: truncated, shown: fence`
+/// `run_code (spelling mended), refused: cut off, shown: fence`
 fn gist(report: &Value) -> String {
     let accepted = list(report, "calls").map(|call| {
         let unsure = if is_unsure(call) { ", unsure" } else { "" };
-        format!("{} ({}{unsure})", text(call, "name"), text(call, "class"))
+        format!("{} ({}{unsure})", text(call, "name"), words::class(text(call, "class")))
     });
-    let refused = list(report, "refusals").map(|refusal| format!("refused: {}", text(refusal, "code")));
+    let refused =
+        list(report, "refusals").map(|refusal| format!("refused: {}", words::kind(text(refusal, "code"))));
     let shown = list(report, "shown").map(|shown| format!("shown: {}", text(shown, "by")));
     let all: Vec<String> = accepted.chain(refused).chain(shown).collect();
     if all.is_empty() { String::from("no call") } else { all.join(", ") }

@@ -1,0 +1,108 @@
+//! What the sessions of a list come to: sums, and how many of them had a turn that ended in which way.
+//!
+//! A bounded number is counted, the youngest; the result says whether those are all.
+
+use sqlx::{AnyPool, AssertSqlSafe, Row};
+
+use crate::database::Kind;
+use crate::hits::listed;
+use crate::list::{Filter, fitting_keys};
+use crate::store::{Store, StoreError};
+
+/// What sessions come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// How many there are.
+    pub sessions: i64,
+    /// Their turns.
+    pub turns: i64,
+    /// The edits that mended their calls.
+    pub repairs: i64,
+    /// Their calls that were refused for good.
+    pub refusals: i64,
+    /// The tokens of all questions and answers.
+    pub tokens: i64,
+    /// Is that all of them, not only the youngest?
+    pub is_all: bool,
+    /// How turns ended, and in how many sessions one did so. Whatever outcome is asked for, all are told: those are the
+    /// others to choose from.
+    pub outcomes: Vec<(String, i64)>,
+    /// Are the sessions behind [`Totals::outcomes`] all that there are?
+    pub outcomes_are_all: bool,
+}
+
+/// So many sessions are looked at.
+pub(crate) const COUNTED: usize = 4096;
+
+impl Store {
+    /// Adds up the sessions that fit `filter`.
+    ///
+    /// # Errors
+    /// The database refuses.
+    pub async fn totals(&self, filter: Filter) -> Result<Totals, StoreError> {
+        let filter = filter.given();
+        let kind = self.database().kind;
+        self.read(move |pool| async move {
+            let any_outcome = Filter { outcome: None, ..filter.clone() };
+            let mut among = Among::of(&pool, kind, &filter).await?;
+            let mut totals = among.sums(&pool).await?;
+            if filter != any_outcome {
+                among = Among::of(&pool, kind, &any_outcome).await?;
+            }
+            totals.outcomes = among.outcomes(&pool).await?;
+            totals.outcomes_are_all = among.is_all;
+            Ok(totals)
+        })
+        .await
+    }
+}
+
+/// The sessions that are counted.
+struct Among {
+    /// Their keys, as what stands behind `IN`.
+    keys: String,
+    is_all: bool,
+}
+
+impl Among {
+    async fn of(pool: &AnyPool, kind: Kind, filter: &Filter) -> Result<Among, StoreError> {
+        if filter.is_empty() {
+            let sql = format!("SELECT COUNT(*) FROM (SELECT key FROM sessions LIMIT {}) s", COUNTED + 1);
+            let n: i64 = sqlx::query(AssertSqlSafe(sql)).fetch_one(pool).await?.try_get(0)?;
+            let keys = format!("(SELECT key FROM sessions ORDER BY updated DESC, key DESC LIMIT {COUNTED})");
+            return Ok(Among { keys, is_all: n <= COUNTED as i64 });
+        }
+        let (keys, is_all) = fitting_keys(pool, kind, filter, COUNTED).await?;
+        // A list of none is no SQL; no session has the key 0.
+        Ok(Among { keys: format!("(0{}{})", if keys.is_empty() { "" } else { ", " }, listed(&keys)), is_all })
+    }
+
+    async fn sums(&self, pool: &AnyPool) -> Result<Totals, StoreError> {
+        let sum = |column: &str| format!("CAST(COALESCE(SUM({column}), 0) AS BIGINT)");
+        let [turns, repairs, refusals, tokens] = ["turns", "repairs", "refusals", "tokens"].map(sum);
+        let sql = format!(
+            "SELECT COUNT(*), {turns}, {repairs}, {refusals}, {tokens} FROM sessions WHERE key IN {}",
+            self.keys
+        );
+        let row = sqlx::query(AssertSqlSafe(sql)).persistent(false).fetch_one(pool).await?;
+        Ok(Totals {
+            sessions: row.try_get(0)?,
+            turns: row.try_get(1)?,
+            repairs: row.try_get(2)?,
+            refusals: row.try_get(3)?,
+            tokens: row.try_get(4)?,
+            is_all: self.is_all,
+            ..Totals::default()
+        })
+    }
+
+    async fn outcomes(&self, pool: &AnyPool) -> Result<Vec<(String, i64)>, StoreError> {
+        let sql = format!(
+            "SELECT outcome, COUNT(DISTINCT session) FROM turns WHERE session IN {} GROUP BY outcome ORDER BY 2 DESC, 1",
+            self.keys
+        );
+        let rows = sqlx::query(AssertSqlSafe(sql)).persistent(false).fetch_all(pool).await?;
+        let counted = rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
+        Ok(counted.collect::<Result<_, sqlx::Error>>()?)
+    }
+}
