@@ -86,6 +86,7 @@ fn facts(record: &TurnRecord, tally: &Tally) -> Turn {
         mode: last.filter(|_| record.has_tools).map_or("", |attempt| attempt.mode.name()).into(),
         dialect: tally.calls.first().map_or_else(String::new, |call| call.dialect.clone()),
         policy: record.policy.name().into(),
+        surface: record.surface.name().into(),
         streamed: record.streamed,
         status: i64::from(record.status),
         attempts: record.attempts.len() as i64,

@@ -145,6 +145,26 @@ fn a_repair_is_kept_with_its_places() {
 }
 
 #[test]
+fn a_turn_tells_in_which_api_it_was_asked_for() {
+    let upstream = replay(&upstream());
+    let (running, _) = before(&upstream);
+    let said = json!({"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Hi."}]});
+    for (api, body) in [
+        ("chat/completions", says("Hi.")),
+        ("messages", said),
+        ("responses", json!({"model": "m", "input": "Hi."})),
+    ] {
+        let name = api.split('/').next().unwrap();
+        let head = format!("POST /v1/{api}\nx-callwright-session: in {name}");
+        let answer = running.ask(&head, &body.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let path = format!("/api/session/in%20{name}");
+        let session = awaited(&running, &path, |session| session["turns"][0].is_object());
+        assert_eq!(session["turns"][0]["surface"], name);
+    }
+}
+
+#[test]
 fn an_error_that_went_back_is_a_node_of_its_own() {
     let upstream = replay(&upstream());
     let (running, _) = before(&upstream);
@@ -223,7 +243,7 @@ fn an_unsure_call_is_kept_and_counted_with_what_it_came_to() {
     );
     // Read again with what its prompt had asked for, it is the same.
     let page = running.get("/session?id=meant&node=2&tab=what-if").body;
-    assert!(page.contains("run_code (R0, unsure)") && page.contains("The same."), "{page}");
+    assert!(page.contains("run_code (exact, unsure)") && page.contains("The same."), "{page}");
 
     let session = asked("quiet", "strict");
     assert_eq!(session["nodes"].as_array().unwrap().len(), 2);

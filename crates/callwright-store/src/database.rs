@@ -183,6 +183,7 @@ impl Database {
             ("slices", slices.to_owned()),
             ("fixes", of_kind(include_str!("schema/fixes.sql"))),
             ("sorted", include_str!("schema/sorted.sql").to_owned()),
+            ("surface", include_str!("schema/surface.sql").to_owned()),
         ];
         let migration = |(version, (name, sql)): (i64, (&'static str, String))| {
             let sql = AssertSqlSafe(sql).into_sql_str();

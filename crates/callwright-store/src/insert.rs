@@ -429,6 +429,7 @@ fn turn_row(session: i64, number: i64, profile: i64, turn: &Turn) -> Vec<Value> 
         turn.feedback_turns,
     ];
     row.extend(numbers.map(Value::Int));
+    row.push(Value::Text(turn.surface.clone()));
     row
 }
 
@@ -479,8 +480,8 @@ const TURNS: Target = Target {
     table: "turns",
     columns: "session, number, profile, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
               attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
-              repair_tokens, repairs, feedback_turns",
-    values: &["?"; 23],
+              repair_tokens, repairs, feedback_turns, surface",
+    values: &["?"; 24],
     then: "RETURNING id, session, number",
 };
 

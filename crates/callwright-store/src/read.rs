@@ -23,12 +23,12 @@ const BY_ID: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.out
 
 const TURNS: &str = "SELECT id, number, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
                      attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
-                     repair_tokens, repairs, feedback_turns FROM turns WHERE session = $1 ORDER BY number";
+                     repair_tokens, repairs, feedback_turns, surface FROM turns WHERE session = $1 ORDER BY number";
 
 /// Those of a page of nodes, from the turn of the first one to that of the last one.
 const TURNS_OF_PAGE: &str = "SELECT id, number, request, at, outcome, model, upstream, mode, dialect, policy, streamed, \
                              status, attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, \
-                             repair_turns, repair_tokens, repairs, feedback_turns FROM turns WHERE session = $1 \
+                             repair_turns, repair_tokens, repairs, feedback_turns, surface FROM turns WHERE session = $1 \
                              AND number >= (SELECT number FROM turns WHERE id = $2) \
                              AND number <= (SELECT number FROM turns WHERE id = $3) ORDER BY number";
 
@@ -190,6 +190,7 @@ fn turn_of(row: &AnyRow) -> Result<Turn, sqlx::Error> {
         repair_tokens: row.try_get(19)?,
         repairs: row.try_get(20)?,
         feedback_turns: row.try_get(21)?,
+        surface: row.try_get(22)?,
     })
 }
 

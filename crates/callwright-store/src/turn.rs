@@ -82,6 +82,8 @@ pub struct Turn {
     pub outcome: String,
     /// The model that was asked for.
     pub model: String,
+    /// The API in which it was asked for: `chat`, `messages`, `responses`; empty where nobody knows.
+    pub surface: String,
     /// The upstream that answered.
     pub upstream: String,
     /// How the tools reached it: `native`, `prompt`; empty where there were none.

@@ -39,7 +39,10 @@ impl Pen {
                 && let Some(turn) = node.turn.and_then(|id| turns.get(&id))
             {
                 out.push('\n');
-                let title = format!("turn {}: {}, {}, {}", turn.number, turn.outcome, turn.model, turn.mode);
+                let facts = [&turn.outcome, &turn.model, &turn.mode, &turn.surface];
+                let facts: Vec<&str> =
+                    facts.into_iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
+                let title = format!("turn {}: {}", turn.number, facts.join(", "));
                 self.heading(&mut out, &title);
             }
             turn = node.turn;
