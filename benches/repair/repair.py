@@ -5,6 +5,7 @@ given each schema as a class of its own language.
 """
 
 import json
+import os
 import sys
 import time
 import timeit
@@ -13,6 +14,8 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+os.environ["BAML_LOG"] = "off"  # It has pages to say of each text that it does not read.
 
 import baml_py
 import callwright
