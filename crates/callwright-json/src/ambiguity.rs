@@ -320,8 +320,9 @@ fn holds_element(text: &str) -> bool {
 
 /// Does a colon begin `text`, or stand behind a few signs that slipped in?
 pub(crate) fn has_colon(text: &str) -> bool {
-    let signs = text.find(|c: char| c.is_alphanumeric() || c == ':').unwrap_or(text.len());
-    signs <= MOST_SIGNS && text[signs..].starts_with(':')
+    // What goes on for longer is not looked at: it is asked at each value, and at each quote.
+    let mut near = text.char_indices().take_while(|(at, _)| *at <= MOST_SIGNS);
+    near.find(|(_, c)| c.is_alphanumeric() || *c == ':').is_some_and(|(_, c)| c == ':')
 }
 
 /// More signs than this between a key and its colon did not slip in, in bytes.
