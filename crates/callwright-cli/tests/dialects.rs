@@ -41,7 +41,6 @@ fn all_dialects_are_listed_with_an_example_each() {
     }
 }
 
-/// One that is shown whole is what a file takes, its name apart.
 /// The pages that say how many there are say the same as the list.
 #[test]
 fn the_documents_count_them() {
@@ -54,6 +53,7 @@ fn the_documents_count_them() {
     }
 }
 
+/// One that is shown whole is what a file takes, its name apart.
 #[test]
 fn a_dialect_that_is_shown_can_be_put_in_a_file() {
     for name in ["internlm2", "plamo3", "gemma4"] {
