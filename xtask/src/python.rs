@@ -29,17 +29,21 @@ impl Python {
 
     /// Builds the wheel as users get it, unoptimised, and installs it.
     pub(crate) fn install(&self) -> Result<bool> {
-        let wheels = self.root.join("target/python-wheels");
+        self.installed(&["build", "--quiet", "--out"], &self.root.join("target/python-wheels"), &self.site)
+    }
+
+    /// Has maturin write a wheel into `wheels`, and installs it, alone, into `site`.
+    fn installed(&self, build: &[&str], wheels: &Path, site: &Path) -> Result<bool> {
         // Of several, pip would not know which is meant.
-        for old in [&wheels, &self.site] {
+        for old in [wheels, site] {
             if old.exists() {
                 fs::remove_dir_all(old)?;
             }
         }
-        if !self.maturin(&["build", "--quiet", "--out"], &wheels)? {
+        if !self.maturin(build, wheels)? {
             return Ok(false);
         }
-        let wheel = only(&wheels, "whl")?;
+        let wheel = only(wheels, "whl")?;
         let mut pip = program(&self.root, &self.interpreter);
         pip.args([
             "-m",
@@ -50,7 +54,7 @@ impl Python {
             "--no-index",
             "--no-deps",
         ]);
-        Ok(step::run(pip.arg("--target").arg(&self.site).arg(wheel))?.ok)
+        Ok(step::run(pip.arg("--target").arg(site).arg(wheel))?.ok)
     }
 
     /// Holds the sources against strict typing, and the stubs against the module.
@@ -118,19 +122,8 @@ pub(crate) fn released(root: &Path, is_built: bool) -> Result<PathBuf> {
     if is_built && site.exists() {
         return Ok(site);
     }
-    let python = Python::open(root)?;
-    for old in [&wheels, &site] {
-        if old.exists() {
-            fs::remove_dir_all(old)?;
-        }
-    }
-    ensure!(python.maturin(&["build", "--release", "--quiet", "--out"], &wheels)?, "the wheel was not built");
-    let mut pip = program(root, &python.interpreter);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]);
-    ensure!(
-        step::run(pip.arg("--target").arg(&site).arg(only(&wheels, "whl")?))?.ok,
-        "the wheel was not installed"
-    );
+    let build = ["build", "--release", "--quiet", "--out"];
+    ensure!(Python::open(root)?.installed(&build, &wheels, &site)?, "the wheel was not built or installed");
     Ok(site)
 }
 

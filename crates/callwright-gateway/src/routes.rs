@@ -24,7 +24,7 @@ pub(crate) fn routes(api: Api) -> Router {
         .route("/metrics", get(metrics))
         .merge(api::routes())
         .merge(page::routes())
-        .merge(stored::routes())
+        .merge(stored::routes(api.clone()))
         .route("/v1/chat/completions", any(post_only))
         .route("/v1/messages", any(post_only))
         .route("/v1/messages/count_tokens", any(post_only))

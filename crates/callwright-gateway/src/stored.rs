@@ -2,6 +2,7 @@
 
 use axum::Router;
 use axum::extract::{Path, RawQuery, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{any, get, post};
 use callwright_relay::{ItemsWanted, Reply};
@@ -16,12 +17,26 @@ use crate::service::Api;
 const MOST: usize = 100;
 
 /// The routes of responses, but for the one that makes them.
-pub(crate) fn routes() -> Router<Api> {
+pub(crate) fn routes(api: Api) -> Router<Api> {
+    let elsewhere = from_fn_with_state(api, here_or_elsewhere);
     Router::new()
         .route("/v1/responses", any(no_socket))
-        .route("/v1/responses/{id}", get(response).delete(forget))
-        .route("/v1/responses/{id}/input_items", get(items))
-        .route("/v1/responses/{id}/cancel", post(cancel))
+        .route("/v1/responses/{id}", get(response).delete(forget).route_layer(elsewhere.clone()))
+        .route("/v1/responses/{id}/input_items", get(items).route_layer(elsewhere.clone()))
+        .route("/v1/responses/{id}/cancel", post(cancel).route_layer(elsewhere))
+}
+
+/// Passes on what is asked of a response that the upstream keeps.
+async fn here_or_elsewhere(
+    State(api): State<Api>,
+    Path(id): Path<String>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match api.relay.is_kept_elsewhere(&id, request.headers()) {
+        true => pass(State(api), request).await,
+        false => next.run(request).await,
+    }
 }
 
 /// A client that wants a socket goes on without one where it is told so at once.
@@ -38,11 +53,7 @@ async fn response(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    request: Request,
 ) -> Response {
-    if api.relay.is_kept_elsewhere(&id, &headers) {
-        return pass(State(api), request).await;
-    }
     let wants_stream = pairs(query.as_deref()).any(|(key, value)| key == "stream" && value == "true");
     if wants_stream {
         return refused(&api, Problem::not_again_as_a_stream());
@@ -50,15 +61,7 @@ async fn response(
     admitted(&api, &headers, || api.relay.response(&id, &headers)).await
 }
 
-async fn forget(
-    State(api): State<Api>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    request: Request,
-) -> Response {
-    if api.relay.is_kept_elsewhere(&id, &headers) {
-        return pass(State(api), request).await;
-    }
+async fn forget(State(api): State<Api>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     admitted(&api, &headers, || api.relay.forget_response(&id, &headers)).await
 }
 
@@ -67,11 +70,7 @@ async fn items(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    request: Request,
 ) -> Response {
-    if api.relay.is_kept_elsewhere(&id, &headers) {
-        return pass(State(api), request).await;
-    }
     let mut wanted = ItemsWanted::default();
     for (key, value) in pairs(query.as_deref()) {
         match key.as_str() {
@@ -84,15 +83,7 @@ async fn items(
     admitted(&api, &headers, || api.relay.response_items(&id, &headers, &wanted)).await
 }
 
-async fn cancel(
-    State(api): State<Api>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    request: Request,
-) -> Response {
-    if api.relay.is_kept_elsewhere(&id, &headers) {
-        return pass(State(api), request).await;
-    }
+async fn cancel(State(api): State<Api>) -> Response {
     refused(&api, Problem::nothing_in_the_background())
 }
 

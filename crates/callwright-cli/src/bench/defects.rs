@@ -8,10 +8,10 @@ use callwright::{Acceptance, Compiled, Context, NativeCall, Outcome, Policy, Too
 use callwright_json::{Value, strict};
 use serde::Serialize;
 
+use super::each_line;
 use crate::args::DefectsArgs;
 use crate::failure::Failure;
 use crate::harmless::harmless;
-use crate::input::{self, Line};
 use crate::parse::{Native, given, native_calls, string};
 use crate::{door, view};
 
@@ -19,25 +19,8 @@ pub(crate) fn run(args: &DefectsArgs) -> Result<(), Failure> {
     let tools = args.tools.as_deref().map(door::tools_of).transpose()?.unwrap_or_else(ToolSet::empty);
     let compiled = Compiled::new(door::tool_set);
     let mut models: BTreeMap<String, Counts> = BTreeMap::new();
-    let (mut from, mut line, mut number, mut unusable) = (input::lines(&args.file)?, Vec::new(), 0, 0);
-    loop {
-        let read = input::read_line(&mut *from, &mut line, args.max_line.get());
-        let read = read.map_err(|error| Failure::Read(args.file.clone(), error))?;
-        number += 1;
-        let done = match read {
-            Line::End => break,
-            Line::Read if line.trim_ascii().is_empty() => continue,
-            Line::TooLong => Err(String::from("it is too long")),
-            Line::Read => match std::str::from_utf8(&line) {
-                Ok(text) => count(text, &tools, &compiled, &mut models),
-                Err(_) => Err(String::from("it is not UTF-8")),
-            },
-        };
-        if let Err(why) = done {
-            unusable += 1;
-            writeln!(io::stderr(), "line {number}: {}", harmless(&why))?;
-        }
-    }
+    let unusable =
+        each_line(&args.file, args.max_line.get(), |line| count(line, &tools, &compiled, &mut models))?;
     let mut out = io::stdout().lock();
     match args.json {
         true => writeln!(out, "{}", view::json(&Defects::of(&models)))?,

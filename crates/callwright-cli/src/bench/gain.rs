@@ -19,7 +19,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 
 use super::question::{Question, questions};
-use super::shown::{Gain, Outcome, With};
+use super::shown::{Gain, Noted, Outcome};
 use crate::args::GainArgs;
 use crate::config::{Config, Env};
 use crate::discover;
@@ -110,8 +110,8 @@ async fn measured(
     bar.finish_and_clear();
     let mut noted = notes.0.lock().unwrap_or_else(PoisonError::into_inner);
     let outcomes = outcomes.into_iter().flatten().enumerate().map(|(n, outcome)| {
-        let with = noted.remove(&n.to_string()).unwrap_or_default();
-        Outcome { with: With { is_right: outcome.with.is_right, why: outcome.with.why, ..with }, ..outcome }
+        let noted = noted.remove(&n.to_string()).unwrap_or_default();
+        Outcome { noted, ..outcome }
     });
     Ok(Gain::of(model, outcomes))
 }
@@ -125,17 +125,16 @@ fn is_on_this_machine(url: &str) -> bool {
 
 /// What came of the requests that went through the relay, by their ids.
 #[derive(Default)]
-struct Notes(Mutex<HashMap<String, With>>);
+struct Notes(Mutex<HashMap<String, Noted>>);
 
 impl Observer for Notes {
     fn ended(&self, turn: TurnRecord) {
-        let with = With {
+        let noted = Noted {
             is_repaired: 0 < turn.n_mended(),
             is_retried: turn.corrections().next().is_some(),
             tokens: turn.usage(),
-            ..With::default()
         };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(turn.id, with);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(turn.id, noted);
     }
 }
 
@@ -160,12 +159,12 @@ impl Asker {
             surface: Surface::Chat,
         };
         let (status, text) = whole(self.relay.chat(request).await).await;
-        let why = defect(status, &text, question).err();
         Outcome {
             about: question.about().to_owned(),
             why_without,
             tokens_without,
-            with: With { is_right: why.is_none(), why, ..With::default() },
+            why_with: defect(status, &text, question).err(),
+            noted: Noted::default(),
         }
     }
 

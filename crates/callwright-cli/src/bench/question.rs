@@ -1,6 +1,5 @@
 //! The questions that a model is asked, each with the tools that there are for it.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,10 +7,9 @@ use callwright::ToolSet;
 use callwright_json::{Kind, Value, quote, strict};
 use serde::Deserialize;
 
+use super::each_line;
 use crate::door;
 use crate::failure::Failure;
-use crate::harmless::harmless;
-use crate::input::{self, Line};
 use crate::parse::given;
 
 /// The longest line of a file of questions, in bytes.
@@ -87,24 +85,12 @@ pub(crate) fn questions(file: Option<&Path>, most: Option<usize>) -> Result<Vec<
 }
 
 fn of_file(file: &Path) -> Result<Vec<Question>, Failure> {
-    let (mut from, mut line, mut number, mut questions) = (input::lines(file)?, Vec::new(), 0, Vec::new());
-    loop {
-        let read = input::read_line(&mut *from, &mut line, LONGEST);
-        number += 1;
-        let question = match read.map_err(|error| Failure::Read(file.to_owned(), error))? {
-            Line::End => return Ok(questions),
-            Line::Read if line.trim_ascii().is_empty() => continue,
-            Line::TooLong => Err(String::from("it is too long")),
-            Line::Read => match std::str::from_utf8(&line) {
-                Ok(text) => Question::of_line(text),
-                Err(_) => Err(String::from("it is not UTF-8")),
-            },
-        };
-        match question {
-            Ok(question) => questions.push(question),
-            Err(why) => writeln!(io::stderr(), "line {number}: {}", harmless(&why))?,
-        }
-    }
+    let mut questions = Vec::new();
+    each_line(file, LONGEST, |line| {
+        questions.push(Question::of_line(line)?);
+        Ok(())
+    })?;
+    Ok(questions)
 }
 
 /// The questions that come along: single-tool tasks from many walks of life.

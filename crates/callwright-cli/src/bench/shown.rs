@@ -12,14 +12,14 @@ pub(crate) struct Outcome {
     /// Why the answer past Callwright is not right; none where it is.
     pub(crate) why_without: Option<String>,
     pub(crate) tokens_without: Usage,
-    pub(crate) with: With,
+    /// The same of the answer through it.
+    pub(crate) why_with: Option<String>,
+    pub(crate) noted: Noted,
 }
 
-/// What came of it through Callwright.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct With {
-    pub(crate) is_right: bool,
-    pub(crate) why: Option<String>,
+/// What it took to get an answer through Callwright.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Noted {
     /// Was something in its calls repaired?
     pub(crate) is_repaired: bool,
     /// Was the model asked again?
@@ -54,8 +54,19 @@ struct Counts {
 }
 
 impl Counts {
+    fn plus(self, other: &Counts) -> Counts {
+        Counts {
+            asked: self.asked + other.asked,
+            right_without: self.right_without + other.right_without,
+            right_with: self.right_with + other.right_with,
+            repaired: self.repaired + other.repaired,
+            retried: self.retried + other.retried,
+        }
+    }
+
     fn add(&mut self, outcome: &Outcome) {
-        let With { is_right, is_repaired, is_retried, .. } = outcome.with;
+        let Noted { is_repaired, is_retried, .. } = outcome.noted;
+        let is_right = outcome.why_with.is_none();
         self.asked += 1;
         self.right_without += usize::from(outcome.why_without.is_none());
         self.right_with += usize::from(is_right);
@@ -91,11 +102,11 @@ impl Gain {
         for outcome in outcomes {
             gain.all.add(&outcome);
             gain.tokens_without.add(outcome.tokens_without);
-            gain.tokens_with.add(outcome.with.tokens);
+            gain.tokens_with.add(outcome.noted.tokens);
             gain.by_tool.entry(outcome.about.clone()).or_default().add(&outcome);
             let defects = [
                 (outcome.why_without, &mut gain.defects_without),
-                (outcome.with.why, &mut gain.defects_with),
+                (outcome.why_with, &mut gain.defects_with),
             ];
             for (why, defects) in defects {
                 why.into_iter().for_each(|why| *defects.entry(why).or_default() += 1);
@@ -118,14 +129,7 @@ impl Gain {
         let (plain, odd): (Vec<_>, Vec<_>) = self.by_tool.iter().partition(|(_, counts)| is_plain(counts));
         odd.iter().for_each(|(name, counts)| table.push_str(&row(name, counts)));
         if !plain.is_empty() {
-            let mut sum = Counts::default();
-            for (_, counts) in &plain {
-                sum.asked += counts.asked;
-                sum.right_without += counts.right_without;
-                sum.right_with += counts.right_with;
-                sum.repaired += counts.repaired;
-                sum.retried += counts.retried;
-            }
+            let sum = plain.iter().fold(Counts::default(), |sum, (_, counts)| sum.plus(counts));
             table.push_str(&row(&format!("({} tools, right both ways)", plain.len()), &sum));
         }
         table.push_str(&row("all", &self.all));
@@ -154,22 +158,19 @@ mod tests {
 
     #[test]
     fn what_is_plain_is_one_line_and_what_is_not_has_its_own() {
-        let outcome = |about: &str, why_without: Option<&str>, with: With| Outcome {
-            about: about.into(),
-            why_without: why_without.map(String::from),
-            tokens_without: Usage { prompt: 10, completion: 2, ..Usage::default() },
-            with: With { tokens: Usage { prompt: 20, completion: 4, ..Usage::default() }, ..with },
-        };
-        let right = With { is_right: true, ..With::default() };
+        let outcome =
+            |about: &str, why_without: Option<&str>, why_with: Option<&str>, noted: Noted| Outcome {
+                about: about.into(),
+                why_without: why_without.map(String::from),
+                tokens_without: Usage { prompt: 10, completion: 2, ..Usage::default() },
+                why_with: why_with.map(String::from),
+                noted: Noted { tokens: Usage { prompt: 20, completion: 4, ..Usage::default() }, ..noted },
+            };
         let outcomes = [
-            outcome("a", None, right.clone()),
-            outcome("b", None, right.clone()),
-            outcome("c", Some("no call"), With { is_repaired: true, ..right.clone() }),
-            outcome(
-                "c",
-                Some("invalid"),
-                With { why: Some("status 422".into()), is_retried: true, ..With::default() },
-            ),
+            outcome("a", None, None, Noted::default()),
+            outcome("b", None, None, Noted::default()),
+            outcome("c", Some("no call"), None, Noted { is_repaired: true, ..Noted::default() }),
+            outcome("c", Some("invalid"), Some("status 422"), Noted { is_retried: true, ..Noted::default() }),
         ];
         let gain = Gain::of("m".into(), outcomes.into_iter());
         assert_eq!(
