@@ -26,7 +26,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "callwright-store",
-        never: &["callwright-relay", "callwright-gateway", "callwright-agent", "axum"],
+        never: &["callwright", "callwright-relay", "callwright-gateway", "callwright-agent", "axum"],
     },
     Layer {
         name: "callwright-view",
@@ -40,8 +40,11 @@ const LAYERS: &[Layer] = &[
         ],
     },
     Layer { name: "callwright-gateway", never: &["callwright-agent", "callwright-replay"] },
-    // Of the engine it knows how values are held, and nothing else.
-    Layer { name: "callwright-replay", never: &["callwright-relay", "callwright-gateway", "axum"] },
+    Layer { name: "callwright-value", never: &["callwright", "tokio"] },
+    Layer {
+        name: "callwright-replay",
+        never: &["callwright", "callwright-relay", "callwright-gateway", "axum"],
+    },
     Layer { name: "callwright-agent", never: &["callwright-gateway", "axum"] },
     Layer {
         name: "callwright-python",

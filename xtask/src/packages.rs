@@ -9,8 +9,9 @@ use anyhow::{Context, Result};
 use crate::step::{self, cargo};
 
 /// What is published; each needs some of those before it.
-const PUBLISHED: [&str; 11] = [
+const PUBLISHED: [&str; 12] = [
     "callwright-json",
+    "callwright-value",
     "callwright",
     "callwright-macros",
     "callwright-template",
@@ -24,10 +25,10 @@ const PUBLISHED: [&str; 11] = [
 ];
 
 /// What is built from its package as well; each needs those before it.
-const BUILT: [&str; 2] = ["callwright-json", "callwright"];
+const BUILT: [&str; 3] = ["callwright-json", "callwright-value", "callwright"];
 
-/// Packs what is published, unpacks the engine outside of the workspace, and checks it there: against the packed JSON
-/// reader, which no registry has yet.
+/// Packs what is published, unpacks the engine outside of the workspace, and checks it there: against the packed crates
+/// that it needs, which no registry has yet.
 ///
 /// `cargo package` verifies too, but what it has unpacked once it does not unpack again for the same version.
 ///
@@ -60,11 +61,13 @@ fn builds(root: &Path, packed: &Path, unpacked: &Path) -> Result<bool> {
             return Ok(false);
         }
     }
-    let [reader, engine] = BUILT.map(|name| unpacked.join(name));
+    let [reader, value, engine] = BUILT.map(|name| unpacked.join(name));
     let mut check = cargo(root);
     check.args(["check", "--manifest-path"]).arg(engine.join("Cargo.toml"));
     check.arg("--target-dir").arg(root.join("target"));
-    check.arg("--config").arg(format!("patch.crates-io.callwright-json.path={reader:?}"));
+    for (name, folder) in [("callwright-json", reader), ("callwright-value", value)] {
+        check.arg("--config").arg(format!("patch.crates-io.{name}.path={folder:?}"));
+    }
     Ok(step::run(&mut check)?.ok)
 }
 

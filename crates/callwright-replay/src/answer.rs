@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 
 use crate::api::Api;
 use crate::fault::Fault;

@@ -3,7 +3,7 @@
 //! Calls and results are known by their place where they are text: an assistant's message that names a declared
 //! tool is a call, and what the user says next is what became of it.
 
-use callwright::value::Value;
+use callwright_value::Value;
 
 use crate::declared::{self, Tool};
 
@@ -122,7 +122,7 @@ fn last_paragraph(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use callwright::json;
+    use callwright_value::json;
 
     fn after(messages: &Value) -> (String, usize, Vec<String>) {
         let tool = json!({ "name": "f", "parameters": { "type": "object" } });

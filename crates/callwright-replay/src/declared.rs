@@ -1,8 +1,8 @@
 //! The tools that a request declares: in `tools`, or in the words of its prompt, where it goes to a model that is
 //! said to have no native calls.
 
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 
 use crate::{markup, signature};
 

@@ -1,7 +1,7 @@
 //! A value that a JSON schema admits, out of the words of a task as far as they fit, else a plain one.
 
-use callwright::json;
-use callwright::value::{Map, Number, Value};
+use callwright_value::json;
+use callwright_value::{Map, Number, Value};
 
 use crate::pattern;
 use crate::task::Task;

@@ -4,8 +4,8 @@
 //! It ends: behind a result there is a sentence, and an error is answered by another call only where that
 //! call is a different one.
 
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 use serde::Deserialize;
 
 use crate::conversation::{Conversation, FEEDBACK, SENTENCES};

@@ -13,8 +13,8 @@
 //! declaration:get_weather{parameters:{properties:{city:{type:<|"|>STRING<|"|>}},required:[<|"|>city<|"|>]}}
 //! ```
 
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 
 use crate::declared::Tool;
 

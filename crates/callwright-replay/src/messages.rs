@@ -1,7 +1,7 @@
 //! An answer as Anthropic's messages have it: whole, or as its events.
 
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 
 use crate::answer::{call_id, finish_reason, input, usage};
 use crate::fault::Midway;

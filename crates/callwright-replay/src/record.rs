@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 use tokio::sync::watch;
 
 /// Headers whose values are keys.

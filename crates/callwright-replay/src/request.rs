@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use callwright::value::Value;
+use callwright_value::Value;
 
 use crate::api::Api;
 use crate::conversation::Conversation;

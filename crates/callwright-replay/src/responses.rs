@@ -1,7 +1,7 @@
 //! An answer as OpenAI's responses have it: whole, or as its events.
 
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 
 use crate::answer::{CREATED, call_id, finish_reason, usage};
 use crate::fault::Midway;

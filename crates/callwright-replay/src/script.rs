@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use callwright::value::{Map, Value};
+use callwright_value::{Map, Value};
 use serde::Deserialize;
 
 use crate::api::Api;

@@ -1,6 +1,6 @@
 //! Which answer a request gets.
 
-use callwright::value::Value;
+use callwright_value::Value;
 
 use crate::request::Request;
 use crate::script::{Choice, Script, When};

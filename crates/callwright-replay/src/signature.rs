@@ -11,8 +11,8 @@
 //! }) => any;
 //! ```
 
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 
 use crate::declared::Tool;
 

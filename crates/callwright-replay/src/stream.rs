@@ -1,7 +1,7 @@
 //! An answer as a stream of server-sent events, with the habits that its form names.
 
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 
 use crate::answer::{arguments, call_id, envelope, finish_reason, reasoning_key, usage};
 use crate::fault::{Midway, MidwayForm};

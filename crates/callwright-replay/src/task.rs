@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use callwright::value::Number;
+use callwright_value::Number;
 
 use crate::declared::Tool;
 
@@ -211,7 +211,7 @@ fn behind(text: &str, tool: &Tool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use callwright::json;
+    use callwright_value::json;
 
     fn tool(name: &str, about: &str) -> Tool {
         Tool { name: name.into(), about: about.into(), parameters: json!({}) }

@@ -10,11 +10,11 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use callwright::json;
 use callwright_store::{
     Became, Before, Call, Fault, Filter, Location, NewNode, NewTurn, NodeKind, Range, Record, Retention,
     SessionRef, Store, StoreConfig, StoreError, Turn,
 };
+use callwright_value::json;
 
 /// As many words as people use for most of what they say.
 const WORDS: u64 = 5000;

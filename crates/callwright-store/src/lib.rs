@@ -13,7 +13,7 @@
 //! let store = Store::open(config)?;
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! // What is acknowledged is on the disk.
-//! let said = NewNode::new(NodeKind::User, callwright::json!({"text": "Print hello."}));
+//! let said = NewNode::new(NodeKind::User, callwright_value::json!({"text": "Print hello."}));
 //! let written = store.append("job-1", vec![said]).await?;
 //! assert_eq!(written.numbers, [1]);
 //! let replayed = store.session("job-1").await?.unwrap();

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use callwright::value::Value;
+use callwright_value::Value;
 use regex::Regex;
 
 use crate::config::Masking;
@@ -355,9 +355,9 @@ mod tests {
     #[test]
     fn values_are_masked_throughout() {
         let mask = mask(&["hunter22"], &[]);
-        let mut value = callwright::json!({"a": ["hunter22", 1], "hunter22": {"b": "x hunter22"}});
+        let mut value = callwright_value::json!({"a": ["hunter22", 1], "hunter22": {"b": "x hunter22"}});
         mask.value(&mut value);
-        assert_eq!(value, callwright::json!({"a": ["********", 1], "********": {"b": "x ********"}}));
+        assert_eq!(value, callwright_value::json!({"a": ["********", 1], "********": {"b": "x ********"}}));
     }
 
     #[test]

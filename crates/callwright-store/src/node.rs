@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use callwright::value::Value;
+use callwright_value::Value;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::body::Body;

@@ -69,7 +69,7 @@ pub(crate) async fn step(database: &Database, connection: &mut AnyConnection) ->
 
 /// Does this question tell a model of its errors?
 fn is_feedback(payload: &str) -> bool {
-    let payload: callwright::value::Value = serde_json::from_str(payload).unwrap_or_default();
+    let payload: callwright_value::Value = serde_json::from_str(payload).unwrap_or_default();
     payload.get("why").is_some_and(|why| why == "feedback")
 }
 

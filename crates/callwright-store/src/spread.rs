@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use callwright::value::Value;
+use callwright_value::Value;
 
 /// Deeper than this no event has texts.
 const DEPTH: usize = 12;

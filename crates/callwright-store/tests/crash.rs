@@ -7,9 +7,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use callwright::json;
-use callwright::value::Value;
 use callwright_store::{NewNode, NodeKind, Store, StoreConfig};
+use callwright_value::Value;
+use callwright_value::json;
 use places::{folder, run};
 
 /// Names the store that a child writes to, and the session.

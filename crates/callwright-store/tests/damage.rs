@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use callwright::json;
 use callwright_store::{Became, NewNode, NewTurn, NodeKind, Record, Retention, Store, StoreConfig};
+use callwright_value::json;
 use places::{database, folder, run, turn};
 use sqlx::{Executor, Row};
 

@@ -4,11 +4,11 @@
 
 mod places;
 
-use callwright::json;
 use callwright_store::{
     Became, Call, Fault, Filter, Location, NewNode, NewTurn, NodeKind, Range, Retention, Store, StoreConfig,
     now,
 };
+use callwright_value::json;
 use places::{configs, database, run, turn};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -7,11 +7,11 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use callwright::json;
 use callwright_store::{
     Answer, Became, Call, Fault, Filter, Masking, NewNode, NodeKind, Retention, Secrets, Store, StoreConfig,
     now,
 };
+use callwright_value::json;
 use places::{configs, each, folder, run, turn};
 
 #[test]

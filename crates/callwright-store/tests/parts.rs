@@ -2,10 +2,10 @@
 
 mod places;
 
-use callwright::json;
 use callwright_store::{
     Became, Filter, Masking, NewNode, NewTurn, NodeKind, Retention, Secrets, Store, StoreConfig, now,
 };
+use callwright_value::json;
 use places::{database, each, folder, run, turn};
 use sqlx::Row;
 

@@ -11,8 +11,8 @@ mod places;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use callwright::json;
 use callwright_store::{Became, NewNode, NodeKind, Retention, Store, StoreConfig};
+use callwright_value::json;
 use places::{folder, run, turn};
 
 /// What a disk writes as a whole.

@@ -2,11 +2,11 @@
 
 mod places;
 
-use callwright::json;
 use callwright_store::{
     Answer, Became, Dump, Filter, Location, NewNode, NewTurn, NodeKind, Record, Retention, SessionRef, Store,
     StoreConfig, StoreError, Turn, now,
 };
+use callwright_value::json;
 use places::{database, each, folder, run, turn};
 use sqlx::{Connection, Executor, Row};
 
@@ -443,7 +443,7 @@ fn a_dump_is_read_again_elsewhere() {
         assert_ne!(dump.write(&dir).unwrap(), path);
         let text = std::fs::read_to_string(&path).unwrap();
         // S4-45
-        let value: callwright::value::Value = serde_json::from_str(&text).unwrap();
+        let value: callwright_value::Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&value["session_id"], &value["entry_count"]), (&json!("../a b"), &json!(3)));
         assert_eq!(value["entries"].as_array().unwrap().len(), 3);
         assert!(value["dumped_at"].as_str().unwrap().starts_with("20"));

@@ -5,7 +5,6 @@
 //! The way in is [`parse`], [`Scanner`] or [`heal`]; the way out an [`Outcome`] of [`Verdict`]s, each of them a call that is
 //! right or a refusal with its [`Reason`]. Spans are bytes of the text. The modules stand in reading order.
 
-pub mod value;
 mod tools;
 mod schema;
 mod syntax;
@@ -30,6 +29,8 @@ pub mod lint;
 pub mod prompt;
 pub mod constrain;
 
+pub use callwright_value as value;
+pub use callwright_value::json;
 pub use candidates::{Candidate, candidates};
 pub use compiled::{Compiled, Entry};
 pub use dialect::{

@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use callwright::json;
 use callwright_store::{
     Became, Before, Call, Fault, Location, NewNode, NewTurn, NodeKind, SessionRef, Store, StoreConfig, Turn,
 };
+use callwright_value::json;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 /// A new folder.

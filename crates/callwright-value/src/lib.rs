@@ -26,7 +26,7 @@ pub use number::Number;
 /// One JSON value, owned.
 ///
 /// ```
-/// use callwright::value::Value;
+/// use callwright_value::Value;
 ///
 /// let text = r#"{"b":0.10,"a":123456789012345678901234567890}"#;
 /// let value: Value = text.parse()?;

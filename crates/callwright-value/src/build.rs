@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::{Map, Number, Value};
 
-/// Makes a [`Value`](crate::value::Value) from JSON with expressions in it, as `serde_json::json!` does; members stay in
+/// Makes a [`Value`](crate::Value) from JSON with expressions in it, as `serde_json::json!` does; members stay in
 /// this order.
 ///
 /// ```
-/// use callwright::json;
+/// use callwright_value::json;
 ///
 /// let name = "get_weather";
 /// let tool = json!({"name": name, "parameters": {"type": "object", "required": ["city"]}});
@@ -72,18 +72,18 @@ macro_rules! json_internal {
     (@object $object:ident ($($key:tt)*) ($tt:tt $($rest:tt)*) $copy:tt) => {
         $crate::json_internal!(@object $object ($($key)* $tt) ($($rest)*) ($($rest)*));
     };
-    (null) => { $crate::value::Value::Null };
-    ([]) => { $crate::value::Value::Array(vec![]) };
-    ([ $($tt:tt)+ ]) => { $crate::value::Value::Array($crate::json_internal!(@array [] $($tt)+)) };
-    ({}) => { $crate::value::Value::Object($crate::value::Map::new()) };
+    (null) => { $crate::Value::Null };
+    ([]) => { $crate::Value::Array(vec![]) };
+    ([ $($tt:tt)+ ]) => { $crate::Value::Array($crate::json_internal!(@array [] $($tt)+)) };
+    ({}) => { $crate::Value::Object($crate::Map::new()) };
     ({ $($tt:tt)+ }) => {
-        $crate::value::Value::Object({
-            let mut object = $crate::value::Map::new();
+        $crate::Value::Object({
+            let mut object = $crate::Map::new();
             $crate::json_internal!(@object object () ($($tt)+) ($($tt)+));
             object
         })
     };
-    ($other:expr) => { $crate::value::ToValue::to_value(&$other) };
+    ($other:expr) => { $crate::ToValue::to_value(&$other) };
 }
 
 /// What can stand as an expression in [`json!`](crate::json). Other types go in by [`Value::of`].

@@ -1,8 +1,8 @@
 //! JSON values that keep the spelling of their numbers and the order of their members.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use callwright::json;
-use callwright::value::{Number, Value};
+use callwright_value::json;
+use callwright_value::{Number, Value};
 
 /// Whole numbers beyond 64 bits, what no double can hold, and what doubles spell otherwise.
 const ODD: &str = r#"{"z":123456789012345678901234567890,"a":[1e400,0.10,-0,1E5,1.0,-1.5e-400,18446744073709551615],"m":{"y":1,"b":2}}"#;
