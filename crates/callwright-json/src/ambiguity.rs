@@ -10,10 +10,11 @@ use alloc::vec::Vec;
 
 use crate::scan::ByteSet;
 use crate::search::{Cost, Found, mark};
-use crate::{Guide, Kind, MAX_SLOTS, Member, Place, Reading, RepairKind, Span, Value, strict};
+use crate::{Guide, Kind, MAX_SLOTS, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
 
 const QUOTES: ByteSet<2> = ByteSet(*b"\"'");
 const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
+const QUOTES_AND_BRACKETS: ByteSet<8> = ByteSet(*b"\"'{[()]}");
 /// What keys stand in or behind, and the brackets that they are counted by.
 const AROUND_KEYS: ByteSet<7> = ByteSet(*b"\"',{[]}");
 
@@ -42,13 +43,26 @@ pub(crate) enum MemberInString {
     InPlace,
 }
 
+/// What a string of `readings`, of `source`, holds, if that may be a member or what stands behind the string.
+pub(crate) fn held_in_string(
+    readings: &[Reading<'_>],
+    guide: &dyn Guide,
+    source: &str,
+) -> Option<MemberInString> {
+    // Several readings tie, which is said with all of them.
+    if !readings.is_empty() && readings.iter().all(|reading| passes_own_quote(reading, source)) {
+        return Some(MemberInString::InPlace);
+    }
+    readings.iter().filter_map(|reading| member_in_string(reading, guide)).max()
+}
+
 /// Does a string of `reading` seem to hold a member of its object, outside all brackets?
 pub(crate) fn holds_member(reading: &Reading<'_>, guide: &dyn Guide) -> bool {
     member_in_string(reading, guide) == Some(MemberInString::InPlace)
 }
 
 /// Does a string of `reading` hold a key that the guide declares for the object which it stands in?
-pub(crate) fn member_in_string(reading: &Reading<'_>, guide: &dyn Guide) -> Option<MemberInString> {
+fn member_in_string(reading: &Reading<'_>, guide: &dyn Guide) -> Option<MemberInString> {
     let has = |kind: RepairKind| reading.repairs.iter().any(|repair| repair.kind == kind);
     let edits = Edits {
         escaped: has(RepairKind::EscapeQuote),
@@ -95,6 +109,60 @@ pub(crate) fn member_in_string(reading: &Reading<'_>, guide: &dyn Guide) -> Opti
     found
 }
 
+/// Does a string of `reading`, of `source`, go on beyond a quote that may be its own, or was none there?
+fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
+    use RepairKind::{AddComma, AddQuote, EscapeQuote, QuoteValue, SwapQuote};
+    let of_quotes =
+        |repair: &&Repair| matches!(repair.kind, AddComma | AddQuote | EscapeQuote | QuoteValue | SwapQuote);
+    let repairs: Vec<&Repair> = reading.repairs.iter().filter(of_quotes).collect();
+    !repairs.is_empty()
+        && reading.strings().any(|string| {
+            let from = repairs.partition_point(|repair| repair.at.start < string.start);
+            let within = repairs[from..].iter().take_while(|repair| repair.at.end <= string.end);
+            let count = |kind| within.clone().filter(|repair| repair.kind == kind).count();
+            let written = string.of(source);
+            if count(QuoteValue) != 0 {
+                // `["fast" slow]`, `[fast, slow]`
+                let is_behind = |comma: &&Repair| {
+                    let gap = source.get(comma.at.end as usize..string.start as usize);
+                    comma.kind == AddComma && gap.is_some_and(|gap| gap.trim().is_empty())
+                };
+                return repairs[..from].last().is_some_and(is_behind)
+                    || repairs[from..].first().is_some_and(is_behind)
+                    || written.contains(',') && is_element(string, source);
+            }
+            match (count(AddQuote), count(EscapeQuote)) {
+                // `"fast" (required)`, `L"fast"`: with the quote that stands in it, those that are written are pairs.
+                (1, escaped) => escaped % 2 == 1,
+                // `""fast"`: half of a doubled quote.
+                (0, 1) => written.starts_with("\"\"") || written.ends_with("\"\""),
+                (0, _) => closes_within(written),
+                _ => written.contains(',') && is_element(string, source),
+            }
+        })
+}
+
+/// Does the string stand behind what begins a list or parts its elements?
+fn is_element(string: Span, source: &str) -> bool {
+    source.get(..string.start as usize).is_some_and(|before| before.trim_end().ends_with(['[', ',']))
+}
+
+/// Does what closes `string` stand in it where nothing in it was opened: `“a”, “b”`?
+fn closes_within(string: &str) -> bool {
+    let mut inside = string.chars();
+    let (Some(open), Some(close)) = (inside.next(), inside.next_back()) else { return false };
+    if open.is_ascii() || open == close {
+        return false;
+    }
+    let mut depth = 0_usize;
+    inside.any(|c| {
+        depth += usize::from(c == open);
+        let is_first = c == close && depth == 0;
+        depth -= usize::from(c == close && depth != 0);
+        is_first
+    })
+}
+
 /// Which edits of quotes a reading has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Edits {
@@ -130,7 +198,7 @@ impl<'a> Holder<'a> {
         if (edits.escaped || edits.added) && own.is_some_and(|own| begins_anew(text, &own, is_missing)) {
             return Some(MemberInString::InPlace);
         }
-        if edits.escaped && ends_in_members(text) {
+        if edits.escaped && (ends_in_members(text) || self.key.is_none() && holds_element(text)) {
             return Some(MemberInString::InPlace);
         }
         // Between other quotes a quote is nothing odd.
@@ -146,10 +214,8 @@ impl<'a> Holder<'a> {
         }?;
         if !self.declares_some {
             let before = text.trim_end().strip_suffix(',').map_or("", str::trim_end);
-            let is_torn = has_colon(text)
-                || before.ends_with(['"', '\''])
-                || holds_key(text)
-                || self.key.is_none() && holds_element(text);
+            let is_torn =
+                has_colon(text) || before.ends_with(['"', '\'']) || holds_key(text) || closes_first(text);
             return ((edits.escaped || edits.added) && is_torn).then_some(MemberInString::InPlace);
         }
         let brackets = Brackets::of(text);
@@ -310,12 +376,32 @@ fn holds_key(text: &str) -> bool {
     })
 }
 
-/// Does a quote in an element of a list stand beside a comma, as one that ends or begins an element: `rust",c++`?
+/// Does a quote in an element of a list, outside all brackets of its text, stand beside what parts elements, as one that ends
+/// or begins an element: `rust",c++`, `rust": "go`? How many elements a list has, no schema tells.
 fn holds_element(text: &str) -> bool {
-    QUOTES.places(text.as_bytes()).any(|at| {
-        let (before, behind) = (text[..at].trim_end(), text[at + 1..].trim_start());
-        before.ends_with(',') || behind.starts_with(',')
+    let mut depth = 0_usize;
+    QUOTES_AND_BRACKETS.places(text.as_bytes()).any(|at| {
+        match text.as_bytes()[at] {
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
+            _ if 0 < depth => {}
+            _ => {
+                let (before, behind) = (text[..at].trim_end(), text[at + 1..].trim_start());
+                return before.ends_with([',', ':']) || behind.starts_with([',', ':']);
+            }
+        }
+        false
     })
+}
+
+/// Does the first of its quotes close what stands before it, and the next one open what a comma parts from that:
+/// `Paris", "unit", "c`? A quotation begins with the quote that opens it.
+fn closes_first(text: &str) -> bool {
+    let Some((before, behind)) = text.split_once('"') else { return false };
+    let is_closed =
+        before.ends_with(|c: char| !c.is_whitespace() && !matches!(c, '(' | '[' | '{' | '=' | ':' | ','));
+    let next = behind.trim_start().strip_prefix(',').map(str::trim_start);
+    is_closed && next.is_some_and(|next| next.starts_with('"'))
 }
 
 /// Does a colon begin `text`, or stand behind a few signs that slipped in?

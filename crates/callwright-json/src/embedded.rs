@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::ambiguity::{MemberInString, lowest_price, member_in_string, prefers_keys_only};
+use crate::ambiguity::{MemberInString, held_in_string, lowest_price, prefers_keys_only};
 use crate::layers::decoded;
 use crate::read::{Options, unwrapped};
 use crate::scan::skip_space;
@@ -43,7 +43,7 @@ pub(crate) fn read<'t>(text: &'t str, stop: usize, guide: &dyn Guide, options: &
         let junk = Found::junk_in(&found);
         let typed = lowest_price(&found);
         let parse = choose(text, found);
-        let member = parse.readings.iter().filter_map(|reading| member_in_string(reading, guide)).max();
+        let member = held_in_string(&parse.readings, guide, text);
         if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
             let schema_mode = SchemaMode::KeysOnly;
             let mut keys_only =
@@ -131,7 +131,9 @@ impl EmbeddedSearch<'_, '_> {
         let bytes = self.text.as_bytes();
         let begin = after_reasoning(self.text);
         let members = after_wrapping(bytes, begin);
-        if let Some(key) = first_key(bytes, members) {
+        // What a comma parts from the first key is a member as well.
+        let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
+        if let Some(key) = first_key(bytes, members).filter(is_first) {
             self.attempt(key, Start::Members, begin);
         }
         // Where the text that was neither read nor skipped as another value begins.
@@ -362,7 +364,8 @@ fn is_fence_line(lead: &[u8]) -> bool {
 /// The next bracket, in any spelling, that opens a value. Behind a parenthesis the first key must stand.
 fn next_opener(bytes: &[u8], from: usize) -> Option<usize> {
     (from..bytes.len()).find(|at| match bytes[*at] {
-        b'{' | b'[' => true,
+        b'{' => true,
+        b'[' => !bytes[..*at].ends_with(b"<![CDATA"),
         b'(' => begins_member(bytes, *at + 1),
         0xe3 | 0xef => match wide(&bytes[*at..]) {
             Some((b'{' | b'[', _)) => true,
@@ -393,11 +396,16 @@ fn is_colon(bytes: &[u8], at: usize) -> bool {
     rest.first() == Some(&b':') || matches!(wide(rest), Some((b':', _)))
 }
 
-/// May a value stand in a piece of text that begins in front of it and ends behind it: does it hold a key and its colon?
+/// May a value stand in a piece of text that begins in front of it and ends behind it: does it hold a key and its colon, or
+/// is it still open behind its first key, `{"a", `?
 fn looks_like_json(bytes: &[u8]) -> bool {
+    let is_open = |at: usize| {
+        let inside = bytes[at..].trim_ascii_start();
+        mark(inside).is_some() && !inside.contains(&b'}')
+    };
     (0..bytes.len()).any(|at| match bytes[at] {
         b'"' | b'\'' => is_colon(bytes, at + 1),
-        b'{' => begins_member(bytes, at + 1),
+        b'{' => begins_member(bytes, at + 1) || is_open(at + 1),
         0xef => matches!(wide(&bytes[at..]), Some((b'{', len)) if begins_member(bytes, at + len)),
         _ => false,
     })

@@ -2,7 +2,7 @@
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
-use crate::ambiguity::{MemberInString, lowest_price, member_in_string, prefers_keys_only};
+use crate::ambiguity::{MemberInString, held_in_string, lowest_price, prefers_keys_only};
 use crate::embedded;
 use crate::python;
 use crate::search::{Found, Fuel, SchemaMode, Search};
@@ -106,7 +106,7 @@ fn search<'t>(
         fuel = search.fuel();
         let (junk, typed) = (Found::junk_in(&found), lowest_price(&found));
         let readings: Vec<Reading<'t>> = found.into_iter().filter_map(|f| Reading::of(text, f)).collect();
-        let member = readings.iter().filter_map(|reading| member_in_string(reading, guide)).max();
+        let member = held_in_string(&readings, guide, text);
         if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
             let keys_only =
                 Search::new(text, guide, SchemaMode::KeysOnly, options.cut, fuel).run(from, start).0;

@@ -116,18 +116,22 @@ impl<'t> Reading<'t> {
     /// assert_eq!(spans.iter().map(|span| span.of(text)).collect::<Vec<_>>(), [r#""say "hi" now""#]);
     /// ```
     pub fn mended_strings(&self, source: &str) -> Vec<Span> {
+        self.strings().filter(|span| !is_quoted(span.of(source))).collect()
+    }
+
+    /// Where the strings, keys included, stand in the source, in order.
+    pub(crate) fn strings(&self) -> impl Iterator<Item = Span> {
         // What a place in the text has to be moved by to be the one in the source.
         let mut shift = i64::from(self.span.start);
         let mut repairs = self.repairs.iter().peekable();
-        let mut in_source = |at: u32| {
+        let mut in_source = move |at: u32| {
             while let Some(repair) = repairs.next_if(|r| i64::from(r.at.start) < i64::from(at) + shift) {
                 shift += repair.at.len() as i64 - repair.put.len() as i64;
             }
             usize::try_from(i64::from(at) + shift).unwrap_or(0)
         };
         let strings = self.tree.nodes.iter().filter(|node| node.kind == Kind::String);
-        let spans = strings.map(|node| Span::new(in_source(node.span.start), in_source(node.span.end)));
-        spans.filter(|span| !is_quoted(span.of(source))).collect()
+        strings.map(move |node| Span::new(in_source(node.span.start), in_source(node.span.end)))
     }
 
     /// Does nothing but blanks, or a fence, stand around the value in `source`, the text that was read?
@@ -188,8 +192,8 @@ pub enum Problem {
     SeveralValues,
     /// One key stands twice with different values.
     DuplicateKey,
-    /// What stands in a string may as well be a member of the object around it: `"a", "b":: 1`. The span is a quote
-    /// in that string.
+    /// What stands in a string may as well stand behind it, as a member of the object around it or otherwise: `"a", "b":: 1`,
+    /// `"a" (note)`. The span is a quote in that string.
     SwallowedMember,
     /// It is nested too deeply, too long, or has too many readings to look at.
     Limit,

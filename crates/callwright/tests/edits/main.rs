@@ -47,6 +47,9 @@ struct Pool {
     quotes: Vec<String>,
     colons: Vec<String>,
     commas: Vec<String>,
+    /// Words in front of a text, and behind it.
+    before: Vec<String>,
+    behind: Vec<String>,
     tool: Vec<Tool>,
 }
 
@@ -87,6 +90,25 @@ const HABIT_FLOORS: [(Seed, f64, f64); 2] = [(Seed::Work, 94.0, 0.7), (Seed::Jud
 #[test]
 fn one_habit_of_all_strings() {
     hold("habits", HABIT_FLOORS, |text, _| habits(text));
+}
+
+/// How many texts with a word beside the quotes of a value may be read otherwise than they were meant. What the word is there
+/// for nobody knows: most are refused.
+const WORD_FLOORS: [(Seed, f64, f64); 2] = [(Seed::Work, 0.0, 1.0), (Seed::Judge, 0.0, 1.0)];
+
+#[test]
+fn one_word_beside_a_text() {
+    hold("words", WORD_FLOORS, words);
+    let pools = pools();
+    for (seed, _, wrong) in WORD_FLOORS {
+        let pool = if seed == Seed::Work { &pools.work } else { &pools.judge };
+        let mut tally = Tally::default();
+        for Sample { edited, meant, .. } in samples(pool, words) {
+            tally.add(&edited.kind, Outcome::of(&edited, &meant, None));
+        }
+        println!("{seed:?} without a schema\n{tally}");
+        tally.hold(seed, 0.0, wrong);
+    }
 }
 
 /// The table of other libraries has a line that says what of these texts was read here as it was made.
@@ -354,6 +376,26 @@ fn edits(text: &str, pool: &Pool) -> Vec<Edited> {
             && !text[..at.start].ends_with(char::is_alphanumeric)
         {
             add("noise before", at.start..at.start, &noise);
+        }
+    }
+    edited
+}
+
+/// `text` with a word in front of one of its values in quotes, or behind it.
+fn words(text: &str, pool: &Pool) -> Vec<Edited> {
+    let mut edited = Vec::new();
+    let quotes: Vec<Range<usize>> = tokens(text)
+        .into_iter()
+        .filter(|token| token.sort == Sort::TextQuote)
+        .map(|token| token.at)
+        .collect();
+    for pair in quotes.chunks(2) {
+        let places = [("before", pair[0].start, &pool.before), ("behind", pair[1].end, &pool.behind)];
+        for (kind, at, words) in places {
+            edited.extend(words.iter().map(|word| {
+                let (head, tail) = text.split_at(at);
+                Edited { kind: format!("word {kind}"), text: format!("{head}{word}{tail}") }
+            }));
         }
     }
     edited
