@@ -198,7 +198,9 @@ impl<'a> Holder<'a> {
         if (edits.escaped || edits.added) && own.is_some_and(|own| begins_anew(text, &own, is_missing)) {
             return Some(MemberInString::InPlace);
         }
-        if edits.escaped && (ends_in_members(text) || self.key.is_none() && holds_element(text)) {
+        let is_torn =
+            || ends_in_members(text) || closes_first(text) || self.key.is_none() && holds_element(text);
+        if edits.escaped && is_torn() || edits.swapped && holds_pair(text) {
             return Some(MemberInString::InPlace);
         }
         // Between other quotes a quote is nothing odd.
@@ -214,8 +216,7 @@ impl<'a> Holder<'a> {
         }?;
         if !self.declares_some {
             let before = text.trim_end().strip_suffix(',').map_or("", str::trim_end);
-            let is_torn =
-                has_colon(text) || before.ends_with(['"', '\'']) || holds_key(text) || closes_first(text);
+            let is_torn = has_colon(text) || before.ends_with(['"', '\'']) || holds_key(text);
             return ((edits.escaped || edits.added) && is_torn).then_some(MemberInString::InPlace);
         }
         let brackets = Brackets::of(text);
@@ -394,14 +395,33 @@ fn holds_element(text: &str) -> bool {
     })
 }
 
-/// Does the first of its quotes close what stands before it, and the next one open what a comma parts from that:
-/// `Paris", "unit", "c`? A quotation begins with the quote that opens it.
+/// What parts members and elements, in any spelling of it.
+const PARTING: [char; 3] = [',', ';', ':'];
+
+/// Does the first of its quotes close what stands before it, and the next one open what is parted from that: `Paris", "unit", "c`?
+/// A quotation begins with the quote that opens it.
 fn closes_first(text: &str) -> bool {
     let Some((before, behind)) = text.split_once('"') else { return false };
-    let is_closed =
-        before.ends_with(|c: char| !c.is_whitespace() && !matches!(c, '(' | '[' | '{' | '=' | ':' | ','));
-    let next = behind.trim_start().strip_prefix(',').map(str::trim_start);
-    is_closed && next.is_some_and(|next| next.starts_with('"'))
+    let opens = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',');
+    let next = behind.trim_start().strip_prefix(PARTING).map(str::trim_start);
+    !before.is_empty() && !before.ends_with(opens) && next.is_some_and(|next| next.starts_with('"'))
+}
+
+/// Does an apostrophe close something in it, and one open what is parted from that, outside all brackets: `it's fine', 'so`?
+fn holds_pair(text: &str) -> bool {
+    let mut depth = 0_usize;
+    QUOTES_AND_BRACKETS.places(text.as_bytes()).any(|at| {
+        match text.as_bytes()[at] {
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
+            b'\'' if depth == 0 && !text[..at].ends_with(char::is_whitespace) => {
+                let next = text[at + 1..].trim_start().strip_prefix(PARTING).map(str::trim_start);
+                return next.is_some_and(|next| next.starts_with('\''));
+            }
+            _ => {}
+        }
+        false
+    })
 }
 
 /// Does a colon begin `text`, or stand behind a few signs that slipped in?

@@ -177,6 +177,10 @@ impl EmbeddedSearch<'_, '_> {
             found = alloc::vec![strict];
         }
         let end = found.iter().map(|f| f.span.end as usize).max()?;
+        if let Some(at) = member_behind(self.text, end) {
+            self.note(Some((Problem::Unreadable, Span::at(at))));
+            return None;
+        }
         let lead = self.text.as_bytes()[lead..start].trim_ascii();
         let prose = !(skip_blank(lead, 0) == lead.len()
             || lead.ends_with(b">")
@@ -409,6 +413,15 @@ fn looks_like_json(bytes: &[u8]) -> bool {
         0xef => matches!(wide(&bytes[at..]), Some((b'{', len)) if begins_member(bytes, at + len)),
         _ => false,
     })
+}
+
+/// Where a member begins behind the value that ends at `end`, with the bracket of its object behind it: `{"a": 1}, "b": 2}`.
+fn member_behind(text: &str, end: usize) -> Option<usize> {
+    let behind = text.get(end..)?;
+    let member = behind.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
+    let is_closed = || behind.trim_end().ends_with(['}', ']']);
+    let at = text.len() - member.len();
+    (mark(member.as_bytes()).is_some() && begins_member(text.as_bytes(), at) && is_closed()).then_some(at)
 }
 
 /// Where an object without its opening bracket may begin: a quote or word in front of all brackets.
