@@ -54,7 +54,8 @@ pub struct UpstreamConfig {
     pub name: String,
     /// The URL before `/chat/completions`: `http://127.0.0.1:8080/v1`.
     pub base_url: String,
-    /// The API that it speaks. Where it is not set, that is chat completions, and where it has none, that of the client.
+    /// The API that it speaks, whatever its clients do. Where it is not set, that is chat completions, and where it has none,
+    /// that of the client.
     #[serde(default)]
     pub kind: Option<Surface>,
     /// The environment variable that holds the key. The key itself is never part of a configuration.

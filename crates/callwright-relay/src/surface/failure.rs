@@ -27,10 +27,11 @@ pub(crate) struct Overflow {
 
 /// What servers call it: OpenAI and whoever follows it, llama.cpp.
 const OVERFLOWS: [&str; 2] = [CONTEXT, "exceed_context_size_error"];
-const CONTEXT: &str = "context_length_exceeded";
+pub(crate) const CONTEXT: &str = "context_length_exceeded";
 
-/// How those say it that have no name for it: vLLM, SGLang.
+/// How those say it that have no name for it: vLLM, SGLang; and Anthropic.
 const MOST: &str = "maximum context length is ";
+const TOO_LONG: &str = "prompt is too long: ";
 
 impl Failure {
     /// The upstream's answer is no good.
@@ -59,7 +60,8 @@ impl Failure {
         let code = string_of(error, "code").unwrap_or_default().into_owned();
         let kind = string_of(error, "type").unwrap_or_default();
         let named = OVERFLOWS.iter().any(|name| *name == code || *name == kind);
-        let overflow = (named || message.contains(MOST)).then(|| Overflow::of(error, &message));
+        let is_said = [MOST, TOO_LONG].iter().any(|words| message.contains(words));
+        let overflow = (named || is_said).then(|| Overflow::of(error, &message));
         Failure { status, message, code, overflow }
     }
 
@@ -108,6 +110,11 @@ impl Failure {
 
 impl Overflow {
     fn of(error: Value<'_>, message: &str) -> Overflow {
+        // "prompt is too long: 130 tokens > 100 maximum"
+        if let Some((_, rest)) = message.split_once(TOO_LONG) {
+            let mut both = numbers(rest);
+            return Overflow { prompt: both.next(), answer: None, most: both.next() };
+        }
         // "This model's maximum context length is 100 tokens. However, you requested 130 tokens (110 in the messages, 20 in the
         // completion)", or "… your request has 110 input tokens".
         let (most, rest) = match message.split_once(MOST) {
@@ -205,6 +212,7 @@ mod tests {
     fn a_prompt_that_is_too_long_is_told_in_numbers() {
         let long = error(400, "invalid_request_error", "prompt is too long: 130 tokens > 100 maximum");
         for body in [
+            r#"{"error": {"message": "prompt is too long: 130 tokens > 100 maximum", "type": "invalid_request_error"}}"#,
             r#"{"error": {"message": "x", "type": "exceed_context_size_error", "n_prompt_tokens": 130, "n_ctx": 100}}"#,
             r#"{"error": {"message": "This model's maximum context length is 100 tokens. However, your request has 130 input tokens."}}"#,
             r#"{"error": {"message": "This model's maximum context length is 100 tokens. However, your messages resulted in 130 tokens.", "code": "context_length_exceeded"}}"#,
