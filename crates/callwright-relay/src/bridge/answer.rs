@@ -224,7 +224,7 @@ impl Answer {
     fn whole(&mut self, body: &str) -> Option<String> {
         let tree = strict(body).ok()?;
         let root = tree.root(body);
-        if is_failed(root) {
+        if wire::is_failed(root) {
             return Some(error_of(root));
         }
         self.head = Some(Head::of(root));
@@ -342,12 +342,6 @@ impl Head {
         let text = |key| string_of(answer, key).unwrap_or_default().into_owned();
         Head { id: text("id"), model: text("model"), created: unix_seconds() }
     }
-}
-
-/// Is this whole answer an error, whatever its status?
-fn is_failed(root: Value<'_>) -> bool {
-    let is_error = root.get("error").is_some_and(|error| error.raw() != "null");
-    is_error || string_of(root, "status").is_some_and(|status| status == "failed")
 }
 
 /// The error of an event, or of a whole answer, as a chat server tells it.

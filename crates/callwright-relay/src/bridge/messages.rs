@@ -10,7 +10,7 @@ use crate::wire::{WireError, array, object, string_of};
 
 /// So many tokens an answer may have where the client sets no bound: this API has no request without one. Each model of it may
 /// say so much.
-const MOST_TOKENS: &str = "8192";
+pub(super) const MOST_TOKENS: u64 = 8192;
 
 /// The request for messages that this chat request comes to.
 ///
@@ -29,7 +29,7 @@ pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
     for same in ["model", "temperature", "top_p", "top_k", "stream"] {
         keep(same, same);
     }
-    members.push(("max_tokens", most_tokens(root).unwrap_or(MOST_TOKENS).to_owned()));
+    members.push(("max_tokens", most_tokens(root).map_or_else(|| MOST_TOKENS.to_string(), str::to_owned)));
     members.extend(stops(root).map(|stops| ("stop_sequences", stops)));
     let (system, mut entries) = conversation(root).settled();
     // A conversation of nothing is one that this API does not take.

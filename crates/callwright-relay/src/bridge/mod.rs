@@ -68,6 +68,14 @@ fn read(answer: Response, kind: Surface, limits: &Limits) -> Response {
     answer
 }
 
+/// The most tokens that an answer may have where nobody says it, in an API that has no request without such a bound.
+pub(crate) fn most_tokens(kind: Surface) -> Option<u64> {
+    match kind {
+        Surface::Messages => Some(messages::MOST_TOKENS),
+        Surface::Chat | Surface::Responses => None,
+    }
+}
+
 /// What the API of the upstream has no place for.
 fn unsupported(param: &'static str, api: &str) -> WireError {
     let message = format!("the upstream of this model is asked in the API of {api}, which has no `{param}`");

@@ -12,6 +12,7 @@ use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::recover_from_error;
+use crate::surface::most_tokens;
 use crate::upstream::{Response, Upstream};
 use crate::wire::{Document, WireError};
 
@@ -136,6 +137,15 @@ impl Turn {
                 let taken = member.other();
                 self.relay.capabilities.learn_bound(&target.candidate, taken, words).await;
                 (target.bound, is_renamed) = (Some(taken), true);
+                reason = AttemptReason::OtherBound;
+                continue;
+            }
+            let wanted = question.most_tokens(&self.ask).or_else(|| bridge::most_tokens(upstream.kind()));
+            if target.most_tokens.is_none()
+                && let Some(most) = wanted.and_then(|wanted| most_tokens(status, &body, wanted))
+            {
+                tracing::info!(model = target.candidate.model, most, "[relay] fallback: a lower bound");
+                target.most_tokens = Some(most);
                 reason = AttemptReason::OtherBound;
                 continue;
             }

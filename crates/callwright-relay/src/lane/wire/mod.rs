@@ -10,7 +10,7 @@ use super::call::{Call, Put};
 use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::{Failure, Surface};
-use crate::wire::spliced;
+use crate::wire::{spliced, string_of};
 
 /// What an answer says besides its calls, as far as it has come.
 #[derive(Debug, Default)]
@@ -93,6 +93,12 @@ pub(crate) fn of(surface: Surface) -> Box<dyn Wire> {
         Surface::Responses => Box::new(responses::Responses::default()),
         Surface::Messages | Surface::Chat => Box::new(messages::Messages),
     }
+}
+
+/// Is this whole answer an error, whatever its status?
+pub(crate) fn is_failed(answer: Value<'_>) -> bool {
+    let is_error = answer.get("error").is_some_and(|error| error.raw() != "null");
+    is_error || string_of(answer, "status").is_some_and(|status| status == "failed")
 }
 
 /// Writes an event with these edits in its data; as it came where there are none.
