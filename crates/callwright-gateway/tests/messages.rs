@@ -139,12 +139,14 @@ fn a_call_that_was_repaired_on_the_way_is_counted() {
 }
 
 #[test]
-fn a_chat_client_is_told_that_its_server_speaks_another_api() {
+fn a_chat_client_before_a_server_of_messages_is_asked_for_with_its_key_and_its_edition() {
     let replay = replay(HELLO);
     let running = Running::start(GatewayConfig::default(), relay_of_messages(&replay));
     let answer = running.chat(&json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]}));
-    let message = answer.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
-    assert_eq!(answer.status, 404, "{message}");
-    assert!(message.contains("speaks messages alone"), "{message}");
-    assert!(replay.requests().iter().all(|request| request.method == "GET"));
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(answer.json()["choices"][0]["message"]["content"].as_str(), Some("Hello."));
+    let asked = replay.requests().pop().unwrap();
+    assert_eq!(asked.path, "/v1/messages");
+    assert_eq!((asked.header("x-api-key"), asked.header("authorization")), (Some("***"), None));
+    assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
 }

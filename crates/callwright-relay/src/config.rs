@@ -54,7 +54,8 @@ pub struct UpstreamConfig {
     pub name: String,
     /// The URL before `/chat/completions`: `http://127.0.0.1:8080/v1`.
     pub base_url: String,
-    /// The API that it speaks. Where it is not set, that is chat completions, and where it has none, that of the client.
+    /// The API that it speaks, whatever its clients do. Where it is not set, that is chat completions, and where it has none,
+    /// that of the client.
     #[serde(default)]
     pub kind: Option<Surface>,
     /// The environment variable that holds the key. The key itself is never part of a configuration.
@@ -201,6 +202,13 @@ pub struct ModelConfig {
     /// from the user in prompt mode.
     #[serde(default)]
     pub result_role: bool,
+    /// The most tokens that an answer may have; clients that ask for more get so many.
+    #[serde(default)]
+    pub max_tokens_cap: Option<u64>,
+    /// Does it take `reasoning_effort`? Then it gets what clients of messages and of responses say of it. Upstreams of those
+    /// APIs do.
+    #[serde(default)]
+    pub reasoning_effort: bool,
     /// What becomes of calls in its reasoning; the upstream's where it is not set.
     #[serde(default, deserialize_with = "some_calls_in_reasoning")]
     pub calls_in_reasoning: Option<CallsInReasoning>,
@@ -227,6 +235,8 @@ impl ModelConfig {
             system_role: None,
             alternate: None,
             result_role: false,
+            max_tokens_cap: None,
+            reasoning_effort: false,
             calls_in_reasoning: None,
             policy: None,
             fallback_model: None,

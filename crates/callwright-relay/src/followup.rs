@@ -206,10 +206,23 @@ pub(crate) fn sentence<'r>(refusals: impl Iterator<Item = &'r Refusal>) -> Strin
                         Some(error) => format!("its arguments are no JSON ({error})"),
                         None => feedback.message,
                     };
-                    format!("⚠️ {what} was not run: {why}.")
+                    format!("⚠️ {what} was not run: {why}{}.", meant(refusal))
                 }
             }
         })
         .collect();
     lines.join("\n")
+}
+
+/// The tools of several namespaces that a name without its own may mean.
+fn meant(refusal: &Refusal) -> String {
+    let (Some(name), Reason::UnknownTool { declared, .. }) = (&refusal.name, &refusal.reason) else {
+        return String::new();
+    };
+    let is_end = |tool: &&String| {
+        let namespace = tool.strip_suffix(name.as_str());
+        namespace.is_some_and(|namespace| namespace.ends_with(|c: char| !c.is_alphanumeric()))
+    };
+    let tools: Vec<&str> = declared.iter().filter(is_end).map(String::as_str).collect();
+    if tools.len() < 2 { String::new() } else { format!(" (it may be {})", tools.join(" or ")) }
 }

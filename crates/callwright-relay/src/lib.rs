@@ -25,6 +25,7 @@ mod calls;
 mod notes;
 mod deliver;
 mod lane;
+mod bridge;
 pub mod sse;
 mod redact;
 mod reply;

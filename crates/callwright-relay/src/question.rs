@@ -58,6 +58,18 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) template: Option<&'a ModelTemplate>,
     /// The member that bounds an answer's tokens, where the upstream takes only one.
     pub(crate) bound: Option<BoundMember>,
+    /// The most tokens that an answer may have, as the upstream has said.
+    pub(crate) most_tokens: Option<u64>,
+    /// Does the upstream take `reasoning_effort` of whichever model?
+    pub(crate) takes_effort: bool,
+}
+
+impl RequestOptions<'_> {
+    /// The most tokens that an answer may have, whatever the client says.
+    fn cap(&self) -> Option<u64> {
+        let set = self.set.and_then(|set| set.max_tokens_cap);
+        [self.most_tokens, set].into_iter().flatten().min()
+    }
 }
 
 /// What is sent, and what is needed to read the answer to it.
@@ -125,7 +137,11 @@ impl Question {
             let set = own.map_or_else(|| String::from("{\"include_usage\":true}"), counted);
             changes.push(("stream_options", Change::Set(set)));
         }
-        self.bound(ask, options.bound, &mut changes);
+        self.bound(ask, options, &mut changes);
+        let takes_effort = options.takes_effort || options.set.is_some_and(|set| set.reasoning_effort);
+        if ask.is_translated && !takes_effort && ask.document.root().get("reasoning_effort").is_some() {
+            changes.push(("reasoning_effort", Change::Remove));
+        }
         if self.is_follow_up() {
             changes.push(("n", Change::Remove));
         }
@@ -149,18 +165,20 @@ impl Question {
     }
 
     /// The bound of the answer's tokens, in the member that the upstream takes.
-    fn bound(&self, ask: &Ask, taken: Option<BoundMember>, changes: &mut Vec<(&str, Change)>) {
-        let Some(most) = self.most_tokens(ask) else { return };
+    fn bound(&self, ask: &Ask, options: RequestOptions<'_>, changes: &mut Vec<(&str, Change)>) {
+        let (wanted, cap) = (self.most_tokens(ask), options.cap());
+        let Some(most) = [wanted, cap].into_iter().flatten().min() else { return };
+        let is_set = self.max_tokens.is_some() || wanted != Some(most);
         let root = ask.document.root();
         let own = match root.get(BoundMember::MaxCompletionTokens.name()) {
             Some(_) => BoundMember::MaxCompletionTokens,
             None => BoundMember::MaxTokens,
         };
-        let taken = taken.unwrap_or(own);
-        if self.max_tokens.is_some() || root.get(taken.name()).is_none() {
+        let taken = options.bound.unwrap_or(own);
+        if is_set || root.get(taken.name()).is_none() {
             changes.push((taken.name(), Change::Set(most.to_string())));
         }
-        if taken != own || self.max_tokens.is_some() {
+        if taken != own || is_set {
             changes.push((taken.other().name(), Change::Remove));
         }
     }

@@ -163,7 +163,7 @@ pub enum AttemptReason {
     NoConstraint,
     /// The upstream does not know `stream_options`: the same request, whose tokens nobody counts.
     NoUsage,
-    /// The upstream takes another member for the bound of an answer's tokens: the same request with that one.
+    /// The upstream takes another member for the bound of an answer's tokens, or a lower bound: the same request with that one.
     OtherBound,
     /// The upstream knows no chat completions: the client's own request, in the client's API.
     OtherApi,

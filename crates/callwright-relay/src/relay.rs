@@ -306,6 +306,7 @@ impl Relay {
             ask.choice = ToolChoice::Allowed { names, required };
         }
         ask.bare_inputs = bare_inputs;
+        ask.is_translated = request.surface != Surface::Chat;
         ask.wants_report |= request.wants_report;
         if request.surface != Surface::Chat {
             ask.take_ids();

@@ -171,10 +171,15 @@ impl Bench {
             replay.url.clone()
         };
         let gateway;
-        let url = match cell.run.through {
-            Through::Direct => upstream,
-            Through::Gateway => {
-                gateway = server::gateway(&upstream, scenario.gateway.as_ref(), &self.installed)?;
+        let config = scenario.gateway.as_ref();
+        let url = match (cell.run.through, cell.run.through.kind()) {
+            (Through::Direct, _) => upstream,
+            (_, Some(kind)) => {
+                gateway = server::gateway_before(kind, &upstream, config, &self.installed)?;
+                gateway.url.clone()
+            }
+            (_, None) => {
+                gateway = server::gateway(&upstream, config, &self.installed)?;
                 gateway.url.clone()
             }
         };
@@ -191,7 +196,7 @@ impl Bench {
         let patience = Duration::from_secs(if scenario.upstream.is_model() { 300 } else { 60 });
         let report = self.client(cell.client)?.run(&task, patience)?;
         let mut differences = breaches(&scenario.expect, &report);
-        if cell.run.through == Through::Gateway && !scenario.gateway_log.is_empty() {
+        if cell.run.through.is_gateway() && !scenario.gateway_log.is_empty() {
             let log = fs::read_to_string(self.installed.log("gateway"))?;
             let missing = scenario.gateway_log.iter().filter(|words| !log.contains(words.as_str()));
             differences.extend(missing.map(|words| format!("the gateway's log does not say {words:?}")));

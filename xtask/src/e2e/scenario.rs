@@ -92,6 +92,10 @@ pub(crate) enum Through {
     Direct,
     /// `callwright serve`, started for this one cell.
     Gateway,
+    /// The same before an upstream that is said to speak Anthropic's messages.
+    Messages,
+    /// The same before one that is said to speak OpenAI's responses.
+    Responses,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -150,10 +154,25 @@ impl Scenario {
 
 impl Run {
     fn clients(&self) -> Vec<ClientName> {
-        let speaks = |client: &ClientName| self.through == Through::Gateway || client.speaks_chat();
+        let speaks = |client: &ClientName| self.through.is_gateway() || client.speaks_chat();
         match self.clients.is_empty() {
             true => ClientName::ALL.into_iter().filter(speaks).collect(),
             false => self.clients.clone(),
+        }
+    }
+}
+
+impl Through {
+    pub(crate) fn is_gateway(self) -> bool {
+        self != Through::Direct
+    }
+
+    /// What the gateway is told that its upstream speaks.
+    pub(crate) fn kind(self) -> Option<&'static str> {
+        match self {
+            Through::Direct | Through::Gateway => None,
+            Through::Messages => Some("messages"),
+            Through::Responses => Some("responses"),
         }
     }
 }
@@ -180,6 +199,8 @@ impl fmt::Display for Cell<'_> {
         let through = match self.run.through {
             Through::Direct => "direct",
             Through::Gateway => "gateway",
+            Through::Messages => "messages",
+            Through::Responses => "responses",
         };
         let mode = match self.mode {
             Mode::Plain => "plain",

@@ -80,6 +80,21 @@ pub(crate) fn configured_gateway(name: &str, config: &toml::Table, installed: &I
     Server::start(&command, &installed.log(name), START)
 }
 
+/// Starts a gateway before the upstream at `url`, of which it is said that it speaks this API.
+pub(crate) fn gateway_before(
+    kind: &str,
+    url: &str,
+    config: Option<&toml::Table>,
+    installed: &Installed,
+) -> Result<Server> {
+    let mut config = config.cloned().unwrap_or_default();
+    let members = [("name", "upstream"), ("kind", kind), ("base_url", &format!("{url}/v1"))];
+    let upstream = members.map(|(key, text)| (key.to_owned(), toml::Value::from(text)));
+    config.insert("upstreams".into(), vec![toml::Table::from_iter(upstream)].into());
+    config.insert("store".into(), toml::Table::from_iter([("at".to_owned(), "off".into())]).into());
+    configured_gateway("gateway", &config, installed)
+}
+
 fn written(name: &str, config: &toml::Table, installed: &Installed) -> Result<PathBuf> {
     let file = installed.written(&format!("{name}.toml"));
     fs::write(&file, toml::to_string(config)?)?;

@@ -27,7 +27,7 @@ pub(crate) struct Case {
     pub(crate) mode: ModelMode,
     /// What the upstream's script says besides its answers.
     #[serde(default)]
-    server: Map,
+    pub(crate) server: Map,
     /// The upstream's answers, as a script of `callwright replay` has them.
     answer: Vec<Value>,
     /// The request's headers.

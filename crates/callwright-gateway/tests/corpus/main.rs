@@ -1,6 +1,7 @@
 //! The cases of `corpus/gateway`, played over HTTP, plain and streamed, to a strict client.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
+mod bridge;
 mod case;
 mod client;
 mod cut;

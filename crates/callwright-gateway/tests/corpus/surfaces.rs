@@ -101,7 +101,8 @@ impl<S> SurfaceCase<S> {
         (got, wrong)
     }
 
-    fn request(&self, all: Value, stream: bool) -> Value {
+    /// The client's request, with what all have.
+    pub(crate) fn request(&self, all: Value, stream: bool) -> Value {
         let mut request = all.as_object().cloned().unwrap_or_default();
         request.extend(self.request.clone());
         if request.get("tools") == Some(&json!([])) {

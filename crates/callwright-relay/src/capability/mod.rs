@@ -68,7 +68,8 @@ pub enum Source {
     Experience(Experience),
     /// The upstream, when asked about the model: where it says so.
     Metadata(Arc<str>),
-    /// The table of hosts that are native APIs: the pattern that fits.
+    /// The upstream is a native API: the pattern that its host fits in the table of such hosts, or the API that it speaks
+    /// instead of chat completions.
     Host(&'static str),
     /// The upstream is a server that refuses tools in words where it takes none: its name.
     Server(&'static str),
@@ -424,6 +425,11 @@ fn tools(candidate: &Candidate, known: Seen<'_>) -> (bool, Source) {
     }
     if let Some(pattern) = hosts::native(candidate.upstream.host()) {
         return (true, Source::Host(pattern));
+    }
+    // Tools are a part of the other APIs, not an extension that servers may lack.
+    let kind = candidate.upstream.kind();
+    if kind != Surface::Chat {
+        return (true, Source::Host(kind.name()));
     }
     if let Some(name) = server.and_then(Server::refuses_in_words) {
         return (true, Source::Server(name));

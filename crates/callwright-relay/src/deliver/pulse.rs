@@ -73,9 +73,14 @@ impl Pulse {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use http::HeaderMap;
+
     use super::*;
-    use crate::deliver::voice::ChatVoice;
-    use crate::wire::Template;
+    use crate::deliver::voice::{ChatVoice, ResponseItems, Serial};
+    use crate::surface::{Door, Surface, Translated};
+    use crate::wire::{Document, Template, count_of};
 
     const COMMENT: &str = ": callwright\n\n";
 
@@ -89,6 +94,40 @@ mod tests {
         Template::own("c1", "m", 1).delta(0, "{}", &mut event);
         let heard = String::from_utf8(to.take().to_vec()).unwrap();
         assert_eq!(heard, format!("{COMMENT}{event}{COMMENT}{COMMENT}{event}"));
+    }
+
+    /// Responses have an event of their own for it, which has a number as all have: 40 seconds bring two of them.
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_a_response_hears_of_it_by_events_that_are_numbered() {
+        let to = BodySender::default();
+        let asked = Document::of(r#"{"model": "m", "input": "Hi."}"#).unwrap();
+        let kept = Arc::default();
+        let translated = Translated::of(Surface::Responses, asked, &HeaderMap::new(), &kept).unwrap();
+        let Door::Responses(wanted) = translated.door else { panic!("another door") };
+        let mut voice = Serial::new(ResponseItems::new(*wanted, true), to.clone());
+        let mut pulse = Pulse::new(to.clone());
+        pulse.during(Some(0), &mut voice, tokio::time::sleep(Duration::from_secs(40))).await;
+        voice.text(0, "Hello.");
+        voice.close();
+        voice.flush();
+        let heard = String::from_utf8(to.take().to_vec()).unwrap();
+        let events: Vec<&str> = heard.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+        assert_eq!(
+            events[..5],
+            [
+                "response.created",
+                "response.in_progress",
+                "keepalive",
+                "keepalive",
+                "response.output_item.added"
+            ]
+        );
+        let data =
+            heard.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
+        for (number, data) in (0..).zip(data) {
+            let event = Document::of(data.to_owned()).unwrap();
+            assert_eq!(count_of(event.root(), "sequence_number"), Some(number), "{data}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -68,7 +68,7 @@ impl Tools {
 
 /// A call, as far as it has come.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// Where it stands in the answer: the number of its block, or of its item.
     pub(super) at: u64,
     pub(super) head: CallHead,
@@ -83,19 +83,19 @@ pub(super) struct Call {
 
 /// What begins a call.
 #[derive(Clone, Debug)]
-pub(super) struct CallHead {
-    pub(super) id: String,
-    pub(super) namespace: Option<String>,
-    pub(super) name: String,
+pub(crate) struct CallHead {
+    pub(crate) id: String,
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: String,
     /// Arguments that came at once with it.
-    pub(super) arguments: String,
+    pub(crate) arguments: String,
     /// They are a text where the API has an object, or an object where it has a text.
-    pub(super) is_misspelt: bool,
+    pub(crate) is_misspelt: bool,
 }
 
 /// What stands in the place of a call that does not pass.
 #[derive(Clone, Debug)]
-pub(super) enum Put {
+pub(crate) enum Put {
     /// The same call, mended.
     Call { namespace: Option<String>, name: String, arguments: String },
     /// Why it is none.

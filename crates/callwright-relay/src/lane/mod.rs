@@ -11,7 +11,7 @@ mod question;
 mod settle;
 mod stream;
 mod whole;
-mod wire;
+pub(crate) mod wire;
 
 use std::sync::Arc;
 

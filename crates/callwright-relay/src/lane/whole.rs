@@ -31,6 +31,17 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
             return Reply::error(&error).error_of(lane.surface, lane.log.id());
         }
     };
+    if wire::is_failed(document.root()) {
+        let error = document.root().get("error").map_or("", callwright_json::Value::raw).to_owned();
+        lane.log.failed(None, &error);
+        // A response that failed is an answer of its API; an error alone is none.
+        let is_answer = document.root().get("status").is_some();
+        let status = if is_answer { StatusCode::OK } else { StatusCode::BAD_GATEWAY };
+        lane.log.end(TurnEnd::UpstreamError, status.as_u16());
+        report::head(lane.log.record(), &mut headers);
+        headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
+        return Reply { status, headers, body: ReplyBody::whole(document.to_bytes()) };
+    }
     let wire = wire::of(lane.surface);
     let mut told = Told::default();
     let heads = wire.calls(document.root(), &mut told);

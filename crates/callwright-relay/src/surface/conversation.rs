@@ -1,6 +1,6 @@
-//! A conversation as every surface has one, and the chat messages that it comes to.
+//! A conversation as every API has one, and the chat messages that it comes to.
 //!
-//! Chat servers are strict where other APIs are not: texts of the operator stand at the beginning, each call has one result,
+//! Servers are strict where clients are not: texts of the operator stand at the beginning, each call has one result,
 //! results stand behind their calls, and turns alternate. What comes in may stand in any order; what goes out does not.
 
 use callwright_json::quote;
@@ -9,7 +9,7 @@ use crate::wire::{array, object};
 
 /// A part of what a user says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Text.
     Text(String),
     /// Something else, as the JSON text of a part of a chat message.
@@ -18,34 +18,34 @@ pub(super) enum Part {
 
 /// A call that the model made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Called {
-    pub(super) id: String,
-    pub(super) name: String,
+pub(crate) struct Called {
+    pub(crate) id: String,
+    pub(crate) name: String,
     /// Their text as it came, whole or broken.
-    pub(super) arguments: String,
+    pub(crate) arguments: String,
 }
 
 /// What the model said and did in one turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Turn {
-    pub(super) text: String,
+pub(crate) struct Turn {
+    pub(crate) text: String,
     /// What it thought, where that came from the upstream that is asked.
-    pub(super) thought: String,
-    pub(super) calls: Vec<Called>,
+    pub(crate) thought: String,
+    pub(crate) calls: Vec<Called>,
 }
 
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Returned {
-    pub(super) id: String,
-    pub(super) text: String,
+pub(crate) struct Returned {
+    pub(crate) id: String,
+    pub(crate) text: String,
     /// What is no text in it.
-    pub(super) others: Vec<Part>,
+    pub(crate) others: Vec<Part>,
 }
 
 /// A conversation, in the order in which it came.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
+pub(crate) struct Conversation {
     /// What the operator says before the model has said anything.
     leading: Vec<String>,
     /// What stands before the model's first turn.
@@ -64,7 +64,7 @@ struct Between {
 
 impl Conversation {
     /// The operator says something.
-    pub(super) fn system(&mut self, text: String) {
+    pub(crate) fn system(&mut self, text: String) {
         if text.trim().is_empty() {
             return;
         }
@@ -77,7 +77,7 @@ impl Conversation {
     }
 
     /// The user says something.
-    pub(super) fn user(&mut self, parts: Vec<Part>) {
+    pub(crate) fn user(&mut self, parts: Vec<Part>) {
         if !parts.is_empty() {
             let between = self.between();
             between.has_user = true;
@@ -86,7 +86,7 @@ impl Conversation {
     }
 
     /// A call has brought something.
-    pub(super) fn result(&mut self, returned: Returned) {
+    pub(crate) fn result(&mut self, returned: Returned) {
         let results = &mut self.between().results;
         // Of two for one call, the last one counts.
         results.retain(|earlier| earlier.id != returned.id);
@@ -94,7 +94,7 @@ impl Conversation {
     }
 
     /// The model takes its turn. What it says right behind another turn of its own belongs to that.
-    pub(super) fn turn(&mut self, turn: Turn) {
+    pub(crate) fn turn(&mut self, turn: Turn) {
         if turn == Turn::default() {
             return;
         }
@@ -117,30 +117,70 @@ impl Conversation {
     }
 
     /// The chat messages, as the JSON text of an array.
-    pub(super) fn messages(self) -> String {
-        let mut messages = Vec::new();
-        if !self.leading.is_empty() {
-            messages.push(message("system", quote(&self.leading.join("\n\n"))));
-        }
-        self.opening.write(&[], true, &mut messages);
+    pub(crate) fn messages(self) -> String {
+        let (system, entries) = self.settled();
+        let leading = system.map(|text| message("system", quote(&text)));
+        array(leading.into_iter().chain(entries.into_iter().map(Entry::message)))
+    }
+
+    /// What the operator says before all, and the rest in the order in which servers take it.
+    pub(crate) fn settled(self) -> (Option<String>, Vec<Entry>) {
+        let mut entries = Vec::new();
+        let system = (!self.leading.is_empty()).then(|| self.leading.join("\n\n"));
+        self.opening.settle(&[], true, &mut entries);
         // A thought belongs to the loop of calls that is still running.
         let loop_begins = self.turns.iter().rposition(|(_, between)| between.has_user).map_or(0, |at| at + 1);
         let n_turns = self.turns.len();
-        for (at, (turn, between)) in self.turns.into_iter().enumerate() {
-            turn.write(loop_begins <= at, &mut messages);
+        for (at, (mut turn, between)) in self.turns.into_iter().enumerate() {
+            if at < loop_begins {
+                turn.thought.clear();
+            }
+            let calls = turn.calls.clone();
+            entries.push(Entry::Turn(turn));
             let is_open = at + 1 == n_turns && between.is_empty();
-            between.write(&turn.calls, is_open, &mut messages);
+            between.settle(&calls, is_open, &mut entries);
         }
-        array(messages)
+        (system, entries)
+    }
+}
+
+/// What a conversation consists of, once results stand behind their calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The model's turn.
+    Turn(Turn),
+    /// What a call of the turn before brought.
+    Result {
+        /// The id of the call.
+        id: String,
+        /// What it brought.
+        text: String,
+    },
+    /// What the user says.
+    User(Vec<Part>),
+}
+
+impl Entry {
+    /// The chat message.
+    fn message(self) -> String {
+        match self {
+            Entry::Turn(turn) => turn.message(),
+            Entry::Result { id, text } => object([
+                ("role", String::from("\"tool\"")),
+                ("tool_call_id", quote(&id)),
+                ("content", quote(&text)),
+            ]),
+            Entry::User(parts) => message("user", content(parts)),
+        }
     }
 }
 
 impl Turn {
-    fn write(&self, has_thought: bool, messages: &mut Vec<String>) {
+    fn message(&self) -> String {
         let mut members = vec![("role", String::from("\"assistant\""))];
         let is_silent = self.text.is_empty() && !self.calls.is_empty();
         members.push(("content", if is_silent { String::from("null") } else { quote(&self.text) }));
-        if has_thought && !self.thought.is_empty() {
+        if !self.thought.is_empty() {
             members.push(("reasoning_content", quote(&self.thought)));
         }
         if !self.calls.is_empty() {
@@ -154,7 +194,7 @@ impl Turn {
             };
             members.push(("tool_calls", array(self.calls.iter().map(call))));
         }
-        messages.push(object(members));
+        object(members)
     }
 }
 
@@ -163,9 +203,9 @@ impl Between {
         self.results.is_empty() && self.said.is_empty()
     }
 
-    /// Writes the results of these calls in their order, then what is said. Nothing is missing where the calls are still
-    /// open: nobody has answered them yet.
-    fn write(mut self, calls: &[Called], are_open: bool, messages: &mut Vec<String>) {
+    /// The results of these calls in their order, then what is said. Nothing is missing where the calls are still open: nobody
+    /// has answered them yet.
+    fn settle(mut self, calls: &[Called], are_open: bool, entries: &mut Vec<Entry>) {
         let mut parts = Vec::new();
         for call in calls {
             let at = self.results.iter().position(|result| result.id == call.id);
@@ -180,11 +220,7 @@ impl Between {
                 None if are_open => continue,
                 None => String::from("no result was recorded"),
             };
-            messages.push(object([
-                ("role", String::from("\"tool\"")),
-                ("tool_call_id", quote(&call.id)),
-                ("content", quote(&text)),
-            ]));
+            entries.push(Entry::Result { id: call.id.clone(), text });
         }
         // No call stands before them.
         for Returned { id, text, others } in self.results {
@@ -193,7 +229,7 @@ impl Between {
         }
         parts.extend(self.said);
         if !parts.is_empty() {
-            messages.push(message("user", content(parts)));
+            entries.push(Entry::User(parts));
         }
     }
 }

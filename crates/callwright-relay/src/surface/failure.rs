@@ -27,10 +27,11 @@ pub(crate) struct Overflow {
 
 /// What servers call it: OpenAI and whoever follows it, llama.cpp.
 const OVERFLOWS: [&str; 2] = [CONTEXT, "exceed_context_size_error"];
-const CONTEXT: &str = "context_length_exceeded";
+pub(crate) const CONTEXT: &str = "context_length_exceeded";
 
-/// How those say it that have no name for it: vLLM, SGLang.
+/// How those say it that have no name for it: vLLM, SGLang; and Anthropic.
 const MOST: &str = "maximum context length is ";
+const TOO_LONG: &str = "prompt is too long: ";
 
 impl Failure {
     /// The upstream's answer is no good.
@@ -59,7 +60,8 @@ impl Failure {
         let code = string_of(error, "code").unwrap_or_default().into_owned();
         let kind = string_of(error, "type").unwrap_or_default();
         let named = OVERFLOWS.iter().any(|name| *name == code || *name == kind);
-        let overflow = (named || message.contains(MOST)).then(|| Overflow::of(error, &message));
+        let is_said = [MOST, TOO_LONG].iter().any(|words| message.contains(words));
+        let overflow = (named || is_said).then(|| Overflow::of(error, &message));
         Failure { status, message, code, overflow }
     }
 
@@ -106,8 +108,38 @@ impl Failure {
     }
 }
 
+/// The most tokens that an answer may have, as an upstream says that refuses `wanted` as too many: how many there may be, or
+/// what the prompt leaves of the context. None where it does not say.
+pub(crate) fn most_tokens(status: StatusCode, body: &[u8], wanted: u64) -> Option<u64> {
+    if !matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) {
+        return None;
+    }
+    let Failure { message, overflow, .. } = Failure::of(status, body);
+    let is_bound = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+    let said: Vec<u64> = numbers(&message).collect();
+    if let Some(Overflow { prompt: Some(prompt), most: Some(most), .. }) = overflow {
+        return most.checked_sub(prompt).filter(|left| (1..wanted).contains(left));
+    }
+    if !is_bound.iter().any(|member| message.contains(member)) {
+        return None;
+    }
+    // "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000"
+    let left = said.windows(3).find_map(|three| match three {
+        [prompt, own, most] if *own == wanted && prompt < most && *most < prompt + own => Some(most - prompt),
+        _ => None,
+    });
+    // "max_tokens: 64000 > 8192, which is the maximum", "max_tokens is too large: 64000. This model supports at most 16384"
+    let named = || said.iter().copied().filter(|n| (1..wanted).contains(n)).max();
+    left.or_else(|| named().filter(|_| said.contains(&wanted)))
+}
+
 impl Overflow {
     fn of(error: Value<'_>, message: &str) -> Overflow {
+        // "prompt is too long: 130 tokens > 100 maximum"
+        if let Some((_, rest)) = message.split_once(TOO_LONG) {
+            let mut both = numbers(rest);
+            return Overflow { prompt: both.next(), answer: None, most: both.next() };
+        }
         // "This model's maximum context length is 100 tokens. However, you requested 130 tokens (110 in the messages, 20 in the
         // completion)", or "… your request has 110 input tokens".
         let (most, rest) = match message.split_once(MOST) {
@@ -202,9 +234,46 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_that_is_too_high_is_told_in_numbers() {
+        for (status, message, most) in [
+            (
+                400,
+                "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens",
+                Some(8192),
+            ),
+            (
+                400,
+                "max_tokens is too large: 64000. This model supports at most 16384 completion tokens",
+                Some(16384),
+            ),
+            (400, "input length and `max_tokens` exceed context limit: 188240 + 64000 > 200000", Some(11760)),
+            (
+                400,
+                "'max_tokens' or 'max_completion_tokens' is too large: 64000. This model's maximum context length is 32768 tokens and your request has 20000 input tokens (64000 > 32768 - 20000).",
+                Some(12768),
+            ),
+            (
+                400,
+                "This model's maximum context length is 32768 tokens. However, you requested 74000 tokens (10000 in the messages, 64000 in the completion).",
+                Some(22768),
+            ),
+            // The prompt itself is too long.
+            (400, "prompt is too long: 130 tokens > 100 maximum", None),
+            (400, "max_tokens must be a number", None),
+            (400, "the model m-2024 is not known", None),
+            (500, "max_tokens: 64000 > 8192", None),
+        ] {
+            let body = object([("error", object([("message", quote(message))]))]);
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(most_tokens(status, body.as_bytes(), 64_000), most, "{message}");
+        }
+    }
+
+    #[test]
     fn a_prompt_that_is_too_long_is_told_in_numbers() {
         let long = error(400, "invalid_request_error", "prompt is too long: 130 tokens > 100 maximum");
         for body in [
+            r#"{"error": {"message": "prompt is too long: 130 tokens > 100 maximum", "type": "invalid_request_error"}}"#,
             r#"{"error": {"message": "x", "type": "exceed_context_size_error", "n_prompt_tokens": 130, "n_ctx": 100}}"#,
             r#"{"error": {"message": "This model's maximum context length is 100 tokens. However, your request has 130 input tokens."}}"#,
             r#"{"error": {"message": "This model's maximum context length is 100 tokens. However, your messages resulted in 130 tokens.", "code": "context_length_exceeded"}}"#,

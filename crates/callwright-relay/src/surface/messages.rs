@@ -11,7 +11,7 @@ use http::HeaderMap;
 
 use super::conversation::{Called, Conversation, Part, Returned, Turn};
 use super::{Door, Translated};
-use crate::wire::{Document, WireError, array, object, string_of};
+use crate::wire::{Document, WireError, array, count_of, object, string_of};
 
 /// What an answer has to know of a request for messages.
 #[derive(Clone, Debug)]
@@ -77,6 +77,7 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
         let format = object([("type", quote("json_schema")), ("json_schema", object(schema))]);
         members.push(("response_format", format));
     }
+    members.extend(effort(root).map(|effort| ("reasoning_effort", quote(super::chat_effort(&effort)))));
     let document = Document::of(object(members)).map_err(|why| bad(None, &why))?;
     let thinking = root.get("thinking").and_then(|thinking| string_of(thinking, "type"));
     let wanted = Wanted {
@@ -86,6 +87,25 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
     };
     let translated = Translated::plain(document, Door::Messages(wanted));
     Ok(Translated { dropped, session: session(root, headers), ..translated })
+}
+
+/// Up to so many tokens for thoughts are a low effort, and a medium one.
+const LOW_BUDGET: u64 = 4096;
+const MEDIUM_BUDGET: u64 = 16_384;
+
+/// How much is to be thought: a word for it, or the tokens that it may take.
+fn effort(root: Value<'_>) -> Option<Cow<'_, str>> {
+    let thinking = root.get("thinking");
+    if thinking.and_then(|thinking| string_of(thinking, "type")).is_some_and(|kind| kind == "disabled") {
+        return Some(Cow::Borrowed("none"));
+    }
+    let said = root.get("output_config").and_then(|config| string_of(config, "effort"));
+    let budget = thinking.and_then(|thinking| count_of(thinking, "budget_tokens"));
+    said.or(budget.map(|budget| match budget {
+        0..LOW_BUDGET => Cow::Borrowed("low"),
+        LOW_BUDGET..MEDIUM_BUDGET => Cow::Borrowed("medium"),
+        _ => Cow::Borrowed("high"),
+    }))
 }
 
 fn bad(param: Option<&'static str>, message: &str) -> WireError {

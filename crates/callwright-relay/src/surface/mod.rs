@@ -1,7 +1,7 @@
 //! The APIs that clients may speak. A request of any of them comes to a chat request, which is what the turn knows; how its
 //! answer is said is the matter of a voice in `deliver`.
 
-mod conversation;
+pub(crate) mod conversation;
 mod failure;
 pub(crate) mod messages;
 pub(crate) mod responses;
@@ -16,7 +16,7 @@ use self::responses::kept::KeptResponses;
 use crate::wire::{Document, WireError};
 
 pub use failure::error_body;
-pub(crate) use failure::{Failure, messages_error};
+pub(crate) use failure::{CONTEXT, Failure, messages_error, most_tokens};
 pub use responses::ItemsWanted;
 
 /// An API that a client or an upstream speaks.
@@ -112,6 +112,14 @@ impl Translated {
             bare_inputs: Vec::new(),
             session: None,
         }
+    }
+}
+
+/// How much is to be thought, in a word that servers of chats know.
+fn chat_effort(effort: &str) -> &str {
+    match effort {
+        "xhigh" | "max" => "high",
+        other => other,
     }
 }
 

@@ -11,7 +11,6 @@ use crate::ladder::Step;
 use crate::question::Question;
 use crate::reading::{ReadOptions, Shown, read_again, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd};
-use crate::surface::Surface;
 use crate::wire::{Document, usage};
 
 impl Turn {
@@ -191,7 +190,7 @@ impl Turn {
         let is_cut = resolution.first.finish_reason.as_deref() == Some("length");
         let set = self.relay.upstreams.configured(&self.ask.model);
         let Some(other) = set.and_then(|set| set.fallback_model.clone()).filter(|_| !is_cut) else { return };
-        let candidates = self.relay.upstreams.route(&other).of_kind(Surface::Chat);
+        let candidates = self.relay.upstreams.route(&other).candidates;
         let Some(candidate) = candidates.into_iter().next() else { return };
         tracing::info!(from = self.ask.model, to = other, "[relay] fallback: asking another model");
         let target = self.target(candidate).await;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use http::{StatusCode, header};
 
 use super::{NoAnswer, Target, Turn};
+use crate::bridge::{self, Unasked};
 use crate::capability::{Evidence, Refused, refusal};
 use crate::config::{Constrain, Mode};
 use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::recover_from_error;
-use crate::surface::Surface;
+use crate::surface::most_tokens;
 use crate::upstream::{Response, Upstream};
 use crate::wire::{Document, WireError};
 
@@ -48,18 +49,10 @@ impl Turn {
     ) -> Result<OpenAnswer, NoAnswer> {
         let model = self.ask.model.clone();
         let route = self.relay.upstreams.route(&model);
-        let other = route.candidates.first().map(|candidate| candidate.upstream.kind());
-        let candidates = route.of_kind(Surface::Chat);
-        if candidates.is_empty() {
-            let message = match other {
-                None => format!("no upstream serves the model {model}"),
-                Some(kind) => {
-                    format!("the upstream of the model {model} speaks {} alone: ask it so", kind.name())
-                }
-            };
+        if route.candidates.is_empty() {
             let error = WireError {
                 status: StatusCode::NOT_FOUND,
-                message,
+                message: format!("no upstream serves the model {model}"),
                 kind: "invalid_request_error",
                 param: Some("model"),
                 code: "model_not_found",
@@ -67,7 +60,7 @@ impl Turn {
             return Err(NoAnswer::Error(error));
         }
         let (mut failed, mut reason) = (None, reason);
-        for candidate in candidates {
+        for candidate in route.candidates {
             let target = self.target(candidate).await;
             match self.open_at(target, question, reason).await {
                 Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
@@ -93,9 +86,14 @@ impl Turn {
             let asked = Target { constrain, ..target.clone() };
             self.log.asked(reason, &asked, body.clone());
             let upstream = Arc::clone(&target.candidate.upstream);
-            let mut answer = match upstream.post("/chat/completions", body, &self.headers).await {
+            let limits = self.relay.config.limits;
+            let mut answer = match bridge::ask(&upstream, body, &self.headers, &limits).await {
                 Ok(answer) => answer,
-                Err(error) => {
+                Err(Unasked::Question(error)) => {
+                    self.log.failed(None, &error.message);
+                    return Err(NoAnswer::Error(error));
+                }
+                Err(Unasked::Upstream(error)) => {
                     self.log.failed(None, &error.to_string());
                     return Err(NoAnswer::Error(unreachable(&error)));
                 }
@@ -109,8 +107,7 @@ impl Turn {
                 });
             }
             let (status, headers) = (answer.status, answer.headers);
-            let limit = self.relay.config.limits.answer;
-            let body = match answer.body.whole(limit).await {
+            let body = match answer.body.whole(limits.answer).await {
                 Ok(body) => body,
                 Err(error) => {
                     self.log.failed(Some(status.as_u16()), &error.to_string());
@@ -140,6 +137,15 @@ impl Turn {
                 let taken = member.other();
                 self.relay.capabilities.learn_bound(&target.candidate, taken, words).await;
                 (target.bound, is_renamed) = (Some(taken), true);
+                reason = AttemptReason::OtherBound;
+                continue;
+            }
+            let wanted = question.most_tokens(&self.ask).or_else(|| bridge::most_tokens(upstream.kind()));
+            if target.most_tokens.is_none()
+                && let Some(most) = wanted.and_then(|wanted| most_tokens(status, &body, wanted))
+            {
+                tracing::info!(model = target.candidate.model, most, "[relay] fallback: a lower bound");
+                target.most_tokens = Some(most);
                 reason = AttemptReason::OtherBound;
                 continue;
             }

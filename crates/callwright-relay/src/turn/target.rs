@@ -9,6 +9,7 @@ use super::Turn;
 use crate::capability::{AtHand, BoundMember, Capability, ModelTemplate};
 use crate::config::{Constrain, Mode};
 use crate::question::RequestOptions;
+use crate::surface::Surface;
 use crate::upstream::Candidate;
 
 /// Who is asked, and how.
@@ -21,6 +22,8 @@ pub(crate) struct Target {
     pub(crate) template: Option<Arc<ModelTemplate>>,
     /// The member that bounds an answer's tokens, where the upstream takes only one.
     pub(crate) bound: Option<BoundMember>,
+    /// The most tokens that an answer may have, as the upstream has said.
+    pub(crate) most_tokens: Option<u64>,
 }
 
 impl Target {
@@ -28,7 +31,15 @@ impl Target {
     pub(crate) fn native(candidate: Candidate) -> Target {
         let dialect = PromptDialect::json();
         let constrain = Constrain::None;
-        Target { mode: Mode::Native, dialect, constrain, template: None, bound: None, candidate }
+        Target {
+            mode: Mode::Native,
+            dialect,
+            constrain,
+            template: None,
+            bound: None,
+            most_tokens: None,
+            candidate,
+        }
     }
 
     /// The dialects that its answers are read in: the one that is configured, else with that of the model's template.
@@ -54,6 +65,8 @@ impl Target {
             set: self.candidate.config.as_deref(),
             template: self.template.as_deref(),
             bound: self.bound,
+            most_tokens: self.most_tokens,
+            takes_effort: self.candidate.upstream.kind() != Surface::Chat,
         }
     }
 }
@@ -139,6 +152,6 @@ impl Turn {
             Mode::Prompt => configured().unwrap_or_else(own),
         };
         let bound = self.relay.capabilities.bound(&candidate);
-        Target { mode, dialect, constrain, template, bound, candidate }
+        Target { mode, dialect, constrain, template, bound, most_tokens: None, candidate }
     }
 }

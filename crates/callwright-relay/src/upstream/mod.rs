@@ -28,6 +28,7 @@ pub use client::{Upstream, expand};
 pub use connect::{ConnectFailure, Connector, Roots};
 pub use error::{ConfigError, Failure, UpstreamError, Which};
 pub use headers::is_settable;
+pub(crate) use response::Rewriter;
 pub use response::{Kept, Response, ResponseBody};
 pub use route::{Candidate, Route};
 pub(crate) use secrets::{Secrets, Tail};

@@ -3,6 +3,7 @@
 //! The body knows its proper end from a cut: a missing last chunk, or fewer bytes than were announced, is an
 //! error. Dropping the body ends the request at the upstream at once.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -45,9 +46,26 @@ pub struct ResponseBody {
     ends_by_close: bool,
     /// Undoes a compression that was not asked for.
     inflater: Option<Inflater>,
+    /// Says it in another form.
+    rewriter: Option<Box<dyn Rewriter>>,
     /// What is kept of it.
     pub(crate) kept: Kept,
     _open: OpenRequest,
+}
+
+/// Says a body in another form, piece by piece as it comes.
+pub(crate) trait Rewriter: Send {
+    /// What has become certain with this piece.
+    fn push(&mut self, piece: Bytes) -> Bytes;
+
+    /// What becomes certain with the proper end.
+    fn finish(self: Box<Self>) -> Bytes;
+}
+
+impl fmt::Debug for dyn Rewriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rewriter")
+    }
 }
 
 /// The beginning of a body as it came. Clones share it.
@@ -120,6 +138,7 @@ impl Response {
             link: Arc::clone(link),
             ends_by_close,
             inflater,
+            rewriter: None,
             kept: Kept::default(),
             _open: open,
         };
@@ -134,9 +153,15 @@ impl ResponseBody {
         self.ends_by_close
     }
 
+    /// The same body in another form. What is kept of it stays as it came.
+    pub(crate) fn through(self, rewriter: Box<dyn Rewriter>) -> ResponseBody {
+        ResponseBody { rewriter: Some(rewriter), ..self }
+    }
+
     /// The number of bytes to come, where the upstream has announced it.
     pub fn announced(&self) -> Option<u64> {
-        let incoming = self.incoming.as_ref().filter(|_| self.inflater.is_none())?;
+        let is_as_sent = self.inflater.is_none() && self.rewriter.is_none();
+        let incoming = self.incoming.as_ref().filter(|_| is_as_sent)?;
         incoming.size_hint().exact()
     }
 
@@ -150,6 +175,29 @@ impl ResponseBody {
 
     /// The same for who polls.
     pub fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
+        loop {
+            let received = self.poll_received(cx);
+            let Some(rewriter) = &mut self.rewriter else { return received };
+            let rewritten = match received {
+                Poll::Ready(Some(Ok(piece))) => rewriter.push(piece),
+                Poll::Ready(None) => {
+                    self.rewriter.take().map(|rewriter| rewriter.finish()).unwrap_or_default()
+                }
+                // What it holds back of a body that was cut is not certain.
+                Poll::Ready(Some(Err(_))) => {
+                    self.rewriter = None;
+                    return received;
+                }
+                Poll::Pending => return Poll::Pending,
+            };
+            if !rewritten.is_empty() {
+                return Poll::Ready(Some(Ok(rewritten)));
+            }
+        }
+    }
+
+    /// The next piece as it came.
+    fn poll_received(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
         loop {
             let Some(incoming) = &mut self.incoming else { return Poll::Ready(None) };
             match self.inflater.as_mut().map(Inflater::next) {

@@ -35,6 +35,8 @@ pub(crate) struct Ask {
     pub(crate) taken_ids: Vec<String>,
     /// Tools whose arguments may be the bare text of their only member, `input`.
     pub(crate) bare_inputs: Vec<String>,
+    /// Does the client speak another API than chat completions?
+    pub(crate) is_translated: bool,
 }
 
 /// What a request asks of the content with `response_format`.
@@ -101,6 +103,7 @@ impl Ask {
             document,
             taken_ids: Vec::new(),
             bare_inputs: Vec::new(),
+            is_translated: false,
         })
     }
 

@@ -5,27 +5,30 @@ mod responses;
 
 use callwright_json::{Span, Value};
 
-use super::call::{Call, CallHead, Put};
+pub(crate) use super::call::CallHead;
+use super::call::{Call, Put};
 use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::{Failure, Surface};
-use crate::wire::spliced;
+use crate::wire::{spliced, string_of};
 
 /// What an answer says besides its calls, as far as it has come.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    pub(super) text: String,
-    pub(super) thought: String,
+pub(crate) struct Told {
+    pub(crate) text: String,
+    pub(crate) thought: String,
+    /// In which words it refused.
+    pub(crate) refusal: String,
     /// Why it ended, as a chat has it.
-    pub(super) reason: Option<String>,
-    pub(super) usage: Usage,
+    pub(crate) reason: Option<String>,
+    pub(crate) usage: Usage,
     /// It ended as it should.
-    pub(super) is_over: bool,
+    pub(crate) is_over: bool,
 }
 
 /// What an event says, as far as calls depend on it.
 #[derive(Debug)]
-pub(super) enum Seen {
+pub(crate) enum Seen {
     /// Nothing.
     Beside,
     /// That the server lives: it waits for nothing.
@@ -42,12 +45,12 @@ pub(super) enum Seen {
 
 /// What stands in an answer once its calls are settled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settled<'a> {
-    pub(super) calls: &'a [Call],
+pub(crate) struct Settled<'a> {
+    pub(crate) calls: &'a [Call],
     /// Does the client get any call?
-    pub(super) has_calls: bool,
+    pub(crate) has_calls: bool,
     /// What further answers took.
-    pub(super) more: Usage,
+    pub(crate) more: Usage,
 }
 
 impl<'a> Settled<'a> {
@@ -61,7 +64,7 @@ impl<'a> Settled<'a> {
 }
 
 /// Reads the answers of one API, and writes what has to be changed in them.
-pub(super) trait Wire: Send {
+pub(crate) trait Wire: Send {
     /// What an event of a stream says.
     fn see(&mut self, event: Value<'_>, told: &mut Told) -> Seen;
 
@@ -85,11 +88,17 @@ pub(super) trait Wire: Send {
 }
 
 /// The wire of this API.
-pub(super) fn of(surface: Surface) -> Box<dyn Wire> {
+pub(crate) fn of(surface: Surface) -> Box<dyn Wire> {
     match surface {
         Surface::Responses => Box::new(responses::Responses::default()),
         Surface::Messages | Surface::Chat => Box::new(messages::Messages),
     }
+}
+
+/// Is this whole answer an error, whatever its status?
+pub(crate) fn is_failed(answer: Value<'_>) -> bool {
+    let is_error = answer.get("error").is_some_and(|error| error.raw() != "null");
+    is_error || string_of(answer, "status").is_some_and(|status| status == "failed")
 }
 
 /// Writes an event with these edits in its data; as it came where there are none.

@@ -44,6 +44,7 @@ impl Wire for Responses {
                 }
             }
             Some("response.output_text.delta") => told.text.push_str(&delta()),
+            Some("response.refusal.delta") => told.refusal.push_str(&delta()),
             Some("response.reasoning_text.delta" | "response.reasoning_summary_text.delta") => {
                 told.thought.push_str(&delta());
             }
@@ -134,8 +135,10 @@ impl Wire for Responses {
     fn calls(&self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)> {
         count(answer, told);
         for item in output(answer) {
-            for part in item.get("content").into_iter().flat_map(Value::elements) {
+            let parts = ["summary", "content"].into_iter().filter_map(|key| item.get(key));
+            for part in parts.flat_map(Value::elements) {
                 let said = string_of(part, "text").unwrap_or_default();
+                told.refusal.push_str(&string_of(part, "refusal").unwrap_or_default());
                 match string_of(item, "type").as_deref() {
                     Some("message") => told.text.push_str(&said),
                     _ => told.thought.push_str(&said),

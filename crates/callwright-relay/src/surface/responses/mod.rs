@@ -140,6 +140,8 @@ pub(crate) fn translated(
         members.extend(declared.choice.as_ref().map(|choice| ("tool_choice", choice.clone())));
     }
     members.extend(has("text").and_then(response_format).map(|format| ("response_format", format)));
+    let effort = has("reasoning").and_then(|reasoning| string_of(reasoning, "effort"));
+    members.extend(effort.map(|effort| ("reasoning_effort", quote(super::chat_effort(&effort)))));
     let document =
         Document::of(object(members)).map_err(|why| WireError::bad_request(None, "invalid_body", why))?;
 
