@@ -1,4 +1,4 @@
-//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | book | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | book | static | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
@@ -15,6 +15,7 @@ mod postgres;
 mod prose;
 mod python;
 mod score;
+mod standalone;
 mod step;
 mod suite;
 
@@ -34,6 +35,8 @@ usage: cargo xtask tidy         the layer table, the house rules, and the words 
        cargo xtask npm          the npm package, in target/npm
        cargo xtask site         the page to try it as a folder of files, in target/site
        cargo xtask book         the documents as a site, in target/book, with every link of it looked up
+       cargo xtask static       the binary, linked statically, started from an empty root and packed, in target
+                                (needs musl-gcc and Rust's target for musl; minutes)
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask reference    write docs/reference.md and docs/callwright.schema.json anew
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         ["npm"] => javascript::npm(),
         ["site"] => javascript::build_site(),
         ["book"] => book::build(),
+        ["static"] => standalone::standalone(),
         ["documented"] => suite::documented(),
         ["reference"] => reference(),
         ["documented", step::HERE] => documented::run_here(false),
