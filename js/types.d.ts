@@ -127,7 +127,7 @@ export interface Options {
   dialects?: readonly object[];
   /** The name of the only dialect to look for. */
   only?: string;
-  /** What may be shown as well as made stays text. */
+  /** What may be quoted rather than made stays text. */
   unsureIsText?: boolean;
   /** What ends too early is refused even where it could be closed. */
   doubtOpenEnds?: boolean;

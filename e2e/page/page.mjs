@@ -99,7 +99,7 @@ await look('list', async (same, holds) => {
   await page.goto(task.url);
   same('rows', await page.locator('#sessions a.session').count(), 5);
   const row = page.locator('.rows tbody tr', { hasText: 'Heal this' });
-  same('outcome', await row.locator('.badge').textContent(), 'healed');
+  same('outcome', await row.locator('.badge').textContent(), 'repaired');
   same('model', await row.locator('td.model').textContent(), 'gpt-4o');
   same('requests', await row.locator('td.turns').textContent(), '1');
   same('repairs', await row.locator('td.repairs').textContent(), '2');
@@ -161,10 +161,10 @@ await look('filter', async (same) => {
     same(`chips beside ${name}`, await page.locator('.chips .chip:has(.n)').allTextContents(), chips);
   }
   await page.goto(task.url);
-  await page.locator('.chips .chip', { hasText: 'corrected' }).click();
+  await page.locator('.chips .chip', { hasText: 'retried' }).click();
   same('rows', await page.locator('a.session').allTextContents(), ['Feed this back.']);
   // A second time it is taken away.
-  await page.locator('.chips .chip', { hasText: 'corrected' }).click();
+  await page.locator('.chips .chip', { hasText: 'retried' }).click();
   same('rows', await page.locator('a.session').count(), 5);
   await page.keyboard.press('/');
   await page.keyboard.type('refuse model:gpt-4o error:unreadable');
@@ -297,7 +297,7 @@ await look('statistics', async (same) => {
   // Right at first, healed, right after feedback, refused.
   same('tiles', tiles.map((text) => text.split(' ')[0]), ['1', '3', '1', '2']);
   same('columns', 0 < await page.locator('svg.columns rect').count(), true);
-  same('colours', await page.locator('.colours li').allTextContents(), ['valid as written', 'healed', 'corrected after asking again', 'refused']);
+  same('colours', await page.locator('.colours li').allTextContents(), ['valid as written', 'repaired', 'right after a retry', 'refused']);
   same('axes', [await page.locator('.plot .y span').count() >= 2, await page.locator('.plot .x time').count()], [true, 3]);
   // How long it took, by model; the middle is never above what 19 of 20 keep to.
   const times = await page.locator('table.latency tbody tr').first().locator('td').allTextContents();

@@ -1,4 +1,4 @@
-"""Reads, mends and checks the tool calls in what a language model wrote.
+"""Reads, repairs and checks the tool calls in what a language model wrote.
 
 `heal` and `loads` are for one JSON text, `parse` is for a whole answer, and `Scanner` for one that arrives in pieces. Each
 call comes to a `Call` that is right or to a `Refusal` with its reason. Columns are in `callwright.arrow`; other packages

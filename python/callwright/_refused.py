@@ -8,7 +8,7 @@ class Refused(ValueError):
 
     `code` is for programs: `unreadable`, `truncated`, `ambiguous`, `invalid`, or `number` where Python has no such number.
     `message` is for people, and `feedback` is what to tell the model. `position` is the suspect place, `hints` what to do
-    about it, `fix` the text put right where there is a way, and `fix_is_certain` whether it is the only one. `readings` are
+    about it, `fix` the text repaired where there is a way, and `fix_is_certain` whether it is the only one. `readings` are
     those of an ambiguous text as strict JSON, `violations` what does not fit the schema.
 
     >>> import callwright

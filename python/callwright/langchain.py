@@ -1,4 +1,4 @@
-"""For LangChain: a middleware that mends the calls of an agent's model, and asks again about those that it cannot.
+"""For LangChain: a middleware that repairs the calls of an agent's model, and asks again about those that it cannot.
 
 Without it `create_agent` ends in silence where a call is invalid, and a call that a stream was cut in runs as if it were
 complete.

@@ -1,4 +1,4 @@
-"""For LiteLLM's proxy: a hook that mends the calls of answers, whole or streamed.
+"""For LiteLLM's proxy: a hook that repairs the calls of answers, whole or streamed.
 
     # callwright_hook.py, beside the proxy's config.yaml
     from callwright.litellm import MendToolCalls
@@ -38,7 +38,7 @@ __all__ = ["MendToolCalls"]
 
 
 class MendToolCalls(CustomLogger):
-    """Mends the calls of answers to requests that declare tools.
+    """Repairs the calls of answers to requests that declare tools.
 
     A call that can be read in one way goes out mended, also where it stands in the text; one that cannot be is taken out,
     and the text says why. What a server made natively of names that nobody declared is taken out too.

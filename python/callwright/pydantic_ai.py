@@ -1,4 +1,4 @@
-"""For pydantic-ai: a capability that mends the arguments of calls before they are validated, and finds calls in text.
+"""For pydantic-ai: a capability that repairs the arguments of calls before they are validated, and finds calls in text.
 
     from pydantic_ai import Agent
     from callwright.pydantic_ai import MendToolCalls
@@ -26,7 +26,7 @@ __all__ = ["MendToolCalls"]
 
 @dataclass
 class MendToolCalls(AbstractCapability[Any]):
-    """Mends what can be read in one way; where there is no such way, the model is told why and asked again.
+    """Repairs what can be read in one way; where there is no such way, the model is told why and asked again.
 
     Mended arguments stand in the message history too, so that a model is not shown its own mistakes. A call in the text
     of an answer without native calls becomes a call; `asked` names the dialect that a prompt asked for.

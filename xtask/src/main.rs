@@ -1,8 +1,10 @@
-//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | book | static | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
+mod book;
 mod bystander;
+mod dependencies;
 mod documented;
 mod e2e;
 mod house;
@@ -13,6 +15,7 @@ mod postgres;
 mod prose;
 mod python;
 mod score;
+mod standalone;
 mod step;
 mod suite;
 
@@ -31,6 +34,9 @@ usage: cargo xtask tidy         the layer table, the house rules, and the words 
                                 WebAssembly: rustup's, or Debian's, which it fetches)
        cargo xtask npm          the npm package, in target/npm
        cargo xtask site         the page to try it as a folder of files, in target/site
+       cargo xtask book         the documents as a site, in target/book, with every link of it looked up
+       cargo xtask static       the binary, linked statically, started from an empty root and packed, in target
+                                (needs musl-gcc and Rust's target for musl; minutes)
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask reference    write docs/reference.md and docs/callwright.schema.json anew
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
@@ -62,6 +68,8 @@ fn main() -> ExitCode {
         ["javascript"] => suite::javascript(),
         ["npm"] => javascript::npm(),
         ["site"] => javascript::build_site(),
+        ["book"] => book::build(),
+        ["static"] => standalone::standalone(),
         ["documented"] => suite::documented(),
         ["reference"] => reference(),
         ["documented", step::HERE] => documented::run_here(false),

@@ -1,5 +1,5 @@
-//! What is held of the documents: in goes each page, out come words that prose does not use, links that lead nowhere,
-//! and pages of the site that its summary does not list.
+//! What is held of the documents, and of what programs say: in goes each file, out come words that prose does not use,
+//! links that lead nowhere, and pages of the site that its summary does not list.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -14,8 +14,10 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Where a file of the project is read by people who have no clone.
 const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
 
-/// The texts of help, which are prose in doc comments.
-const HELP: &str = "crates/callwright-cli/src/args/";
+/// The crates in whose comments, help and texts people meet what the engine does. In the engine itself `mend` is the
+/// field's word for an edit of a mark, and is in the names of kinds.
+const TOLD: [&str; 10] =
+    ["agent", "cli", "gateway", "python", "relay", "replay", "store", "template", "view", "wasm"];
 
 /// Each breach, one sentence with its file and line. `files` has every file of the project by its path, with its text
 /// where it is one.
@@ -25,21 +27,47 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
         let Some(text) = text else { continue };
         if path.ends_with(".md") {
             for (number, line) in prose(text) {
-                breaches.extend(words(&without_targets(&line)).map(|why| format!("{path}:{number}: {why}")));
+                let found = words(&without_targets(&line));
+                breaches.extend(found.map(|(_, why)| format!("{path}:{number}: {why}")));
             }
             for (number, target) in links(text) {
                 breaches.extend(link(path, &target, files).map(|why| format!("{path}:{number}: {why}")));
             }
-        } else if path.starts_with(HELP) {
-            let help =
-                (1..).zip(text.lines()).filter_map(|(n, line)| Some((n, line.trim().strip_prefix("/// ")?)));
-            for (number, line) in help {
-                breaches.extend(words(&without_code(line)).map(|why| format!("{path}:{number}: {why}")));
+        } else if is_told(path) {
+            // Tests hold texts of models.
+            let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
+            for (number, line) in (1..).zip(lines) {
+                let (told, is_comment) = told(line);
+                let found = words(&told).filter(|(word, _)| is_comment || !NAMES.contains(word));
+                breaches.extend(found.map(|(_, why)| format!("{path}:{number}: {why}")));
             }
         }
     }
     breaches.extend(unlisted(files));
     breaches
+}
+
+/// Values of the configuration and of metrics, which texts list without ticks.
+const NAMES: [&str; 4] = ["healed", "heal", "corrected", "breaker"];
+
+fn is_told(path: &str) -> bool {
+    let Some((name, place)) = path.strip_prefix("crates/callwright-").and_then(|rest| rest.split_once('/'))
+    else {
+        return false;
+    };
+    TOLD.contains(&name) && place.starts_with("src/") && place.ends_with(".rs")
+}
+
+/// What a line of Rust tells people, and whether it is a comment: its comment, or its texts. A text of one word is a name.
+fn told(line: &str) -> (String, bool) {
+    let line = line.replace("\\\"", "'");
+    let comment = line.split_once("//").filter(|(code, _)| code.matches('"').count() % 2 == 0);
+    if let Some((_, comment)) = comment {
+        // Python in a comment is code.
+        return (without_code(comment.split(">>>").next().unwrap_or_default()), true);
+    }
+    let texts = line.split('"').skip(1).step_by(2).filter(|text| text.contains(' '));
+    (texts.map(without_code).collect::<Vec<_>>().join("; "), false)
 }
 
 /// The lines of a page that are prose: no blocks of code, and no code within a line.
@@ -68,12 +96,13 @@ fn without_targets(line: &str) -> String {
     parts.fold(first, |text, part| text + "](" + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
-fn words(line: &str) -> impl Iterator<Item = String> {
+/// The words of a line that prose does not use, and what to say.
+fn words(line: &str) -> impl Iterator<Item = (&'static str, String)> + use<> {
     let line = line.to_lowercase();
     let pairs = WORDS.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
     pairs
         .filter(move |(word, _)| has_word(&line, word))
-        .map(|(word, instead)| format!("`{word}` is not used in prose; {instead}"))
+        .map(|(word, instead)| (word, format!("`{word}` is not used in prose; {instead}")))
 }
 
 fn has_word(line: &str, word: &str) -> bool {
@@ -194,6 +223,7 @@ mod tests {
             (&[("README.md", "What was Mended.")][..], "README.md:1: `mended`"),
             (&[("README.md", "a\n\nHealed calls")], "README.md:3: `healed`"),
             (&[("crates/callwright-cli/src/args/a.rs", "    /// It heals.\n")], "args/a.rs:1: `heals`"),
+            (&[("crates/callwright-store/src/a.rs", "f(\"it was \\\"x\\\" mended\")\n")], "a.rs:1: `mended`"),
             (&[("docs/a.md", "[b](b.md)")], "docs/a.md:1: `b.md` leads nowhere"),
             (&[("docs/a.md", "[b](../README.md)"), ("README.md", "")], "is not on the site"),
             (&[("a.md", "[b](#c)\n\n## B\n")], "has no heading `#c`"),
@@ -214,6 +244,11 @@ mod tests {
     fn what_only_looks_like_a_breach_passes() {
         for files in [
             &[("README.md", "`callwright heal` and [x](https://a.example/mended), `a`mendment, healthy")][..],
+            &[("crates/callwright-cli/src/a.rs", "\"healed\" => mended(\"a b\"), // `mends` it\n")],
+            &[
+                ("crates/callwright/src/a.rs", "/// What was mended.\n"),
+                ("crates/callwright-cli/tests/a.rs", "// mend"),
+            ],
             &[("README.md", "```sh\nmended\n[a](b)\n```\n")],
             &[("a.md", "[b](#two-words-here) [c](docs)\n## Two `words`, here\n"), ("docs/SUMMARY.md", "")],
             &[("docs/SUMMARY.md", "- [a](a.md)"), ("docs/a.md", "[b](c/b.md#d)"), ("docs/c/b.md", "# D")]

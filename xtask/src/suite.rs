@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
+use crate::book::{book, mdbook};
 use crate::bystander::bystander;
+use crate::dependencies::{deny, dependencies};
 use crate::javascript::JavaScript;
 use crate::packages::packages;
 use crate::postgres::{Postgres, VARIABLE};
@@ -44,6 +46,13 @@ pub(crate) fn test() -> Result<()> {
         doc.env("RUSTDOCFLAGS", "--deny warnings");
         Ok(step::run(&mut doc)?.ok)
     });
+
+    if let Some(mdbook) = suite.install("mdBook", || mdbook(&root)) {
+        suite.check("the documents as a site", || book(&root, &mdbook));
+    }
+    if let Some(deny) = suite.install("cargo-deny", || deny(&root)) {
+        suite.check("dependencies", || dependencies(&root, &deny));
+    }
 
     let nextest = has(&root, "nextest");
     let postgres = suite.install("Postgres", Postgres::start);

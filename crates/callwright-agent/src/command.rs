@@ -392,9 +392,9 @@ async fn attend(
         Ok(Told::Exited(code)) => End::Exited(code),
         Ok(Told::Killed(signal)) => End::Killed(signal),
         Ok(Told::Failed(why)) => End::Failed(why),
-        Err(_) => End::Failed("its keeper was ended by somebody else".to_owned()),
+        Err(_) => End::Failed("something else ended the process that ran it".to_owned()),
     };
-    // Nobody may be left who wants to know.
+    // The receiver may be gone.
     let _ = ended.send(Some(end));
 }
 

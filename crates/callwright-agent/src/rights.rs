@@ -165,7 +165,7 @@ pub enum Decision {
     Refuse(Why),
 }
 
-/// Why a call is not simply run.
+/// Why a call is not run without a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
@@ -222,11 +222,11 @@ impl fmt::Display for Why {
             Why::Leaks => "it reaches others, and can give something away",
             Why::Writes => "it changes something",
             Why::Destroys => "it can change anything",
-            Why::Mended => "the model did not write it like this: it was mended",
+            Why::Mended => "the model did not write it like this: it was repaired",
             Why::Unconfined => "this system cannot confine it",
-            Why::Configures => "it changes a hidden file, a repository or callwright.toml, which programs obey without being asked",
+            Why::Configures => "it changes a hidden file, a repository or callwright.toml, which make programs run code later",
             Why::Linked => "it reads a file of several names (hard links), some of which may stand outside of the workspace",
-            Why::Beside => "it stands within what the model says, and may be shown rather than meant",
+            Why::Beside => "it stands among the model's words, and may be quoted rather than made",
             Why::Denied => "the tool is denied by the configuration",
             Why::Hostile => "it is not the model's own call",
         })

@@ -71,7 +71,7 @@ pub(crate) fn of_upstream(listing: &Listing) -> Finding {
 pub(crate) fn of_model(model: &str, listing: &Listing) -> Finding {
     let upstream = &listing.upstream;
     let Ok(models) = &listing.models else {
-        return Finding::new(Mark::Unknown, format!("whether {upstream} has {model} cannot be told"));
+        return Finding::new(Mark::Unknown, format!("it is not known whether {upstream} has {model}"));
     };
     let has = |name: &str| models.iter().any(|listed| listed == name);
     // Variants such as `:nitro` are not listed by themselves.
@@ -100,10 +100,9 @@ pub(crate) async fn of_request(config: &Config, env: Env<'_>, model: &str) -> Re
     let (_, relay) = config.parts(&Secrets::default())?;
     let client = Client::new(relay, env).map_err(|error| Failure::Config(error.to_string()))?;
     Ok(match survey::trial(&client, model).await {
-        Ok(trial) if trial.called => Finding::new(
-            Mark::Good,
-            format!("a right call of a tool came from {model}, in {} mode", trial.mode),
-        ),
+        Ok(trial) if trial.called => {
+            Finding::new(Mark::Good, format!("{model} made a valid call, in {} mode", trial.mode))
+        }
         Ok(trial) => {
             let said: String = trial.text.chars().take(LONGEST).collect();
             Finding::new(Mark::Bad, format!("{model} was asked for a call of a tool, and said: {said}"))

@@ -135,7 +135,7 @@ impl Patient {
                 ],
             ),
             (
-                "JSON errors, even with healing",
+                "JSON errors, even with repair",
                 broken,
                 &[
                     "- Check how well the model supports tools: `callwright caps MODEL`, `/metrics`.",

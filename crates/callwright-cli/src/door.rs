@@ -60,7 +60,7 @@ pub(crate) fn parse(
     scanner.finish(&mut events)
 }
 
-/// Heals one text.
+/// Repairs one text.
 pub(crate) fn heal(
     text: &str,
     schema: Option<&Schema>,
@@ -69,7 +69,7 @@ pub(crate) fn heal(
     callwright::heal(text, schema, finish_reason)
 }
 
-/// What is wrong with a text that was to be healed: it is refused like the payload of a call.
+/// What is wrong with a text that was to be repaired: it is refused like the payload of a call.
 pub(crate) fn why(text: &str, reason: &Reason) -> Feedback {
     Refusal::of_text(text, reason.clone()).feedback()
 }

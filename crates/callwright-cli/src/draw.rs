@@ -1,4 +1,4 @@
-//! Draws for a person what happened, as a compiler would: the text, the places that were mended under a
+//! Draws for a person what happened, as a compiler would: the text, the places that were repaired under a
 //! caret with the reason, then the calls, or what the model should be told.
 //!
 //! Everything that a model wrote is made [harmless](crate::harmless) first.
@@ -86,7 +86,7 @@ impl Pen {
         out
     }
 
-    /// What became of a text that was to be healed.
+    /// What became of a text that was to be repaired.
     pub(crate) fn healing(self, text: &str, healed: Result<&Healed, &Reason>, origin: &str) -> String {
         let mut out = String::new();
         match healed {

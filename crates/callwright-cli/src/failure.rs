@@ -95,7 +95,7 @@ impl fmt::Display for Failure {
             Failure::Config(why) | Failure::Mcp(why) => f.write_str(why),
             Failure::NoModel(why) => write!(f, "no model can be asked: {why}"),
             Failure::Store(error) => write!(f, "{error}"),
-            Failure::Ended(_) => f.write_str("the run did not come to its end"),
+            Failure::Ended(_) => f.write_str("the run did not finish"),
             Failure::NoSession(id) => write!(f, "there is no session {id}"),
             Failure::TooLong(path, max) => write!(f, "{} is longer than {max} bytes", path.display()),
         }

@@ -39,7 +39,7 @@ pub(crate) fn sessions(args: &SessionsArgs) -> Result<(), Failure> {
     })
 }
 
-/// `callwright show ID`: a session, with what was mended in its place.
+/// `callwright show ID`: a session, with what was repaired in its place.
 pub(crate) fn show(args: &ShowArgs, pen: Pen) -> Result<(), Failure> {
     let session = match open(&args.kept)? {
         Some(store) => ask(store.session(&args.id))?,
@@ -98,7 +98,7 @@ fn draw(session: Session, is_json: bool, pen: Pen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Of each turn whose calls were put right: what was asked, and what should have been answered.
+/// Of each turn whose calls were repaired or retried: what was asked, and what should have been answered.
 fn examples(session: &Session) -> Vec<Value> {
     let is_right = |turn: &&callwright_store::Turn| matches!(turn.outcome.as_str(), "healed" | "corrected");
     session.turns.iter().filter(is_right).filter_map(|turn| example(session, turn.id)).collect()

@@ -1,4 +1,4 @@
-//! `callwright statistics`: what became of calls, by model; which errors came again, and which were put right.
+//! `callwright statistics`: what became of calls, by model; which errors came again, and which were fixed.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};

@@ -48,7 +48,7 @@ fn what_is_shown_or_unsure_is_told() {
     let fenced = format!("Like this:\n```text\nSay:\n{hermes}\n```\n");
     let ran = run(&["parse", "--tools", &tools], fenced.as_str());
     assert!(
-        ran.err.contains("a call to `run_code` is shown, not made: it stands in a fence with other text"),
+        ran.err.contains("a call to `run_code` is quoted, not made: it stands in a fence with other text"),
         "{}",
         ran.err
     );
@@ -68,7 +68,7 @@ fn what_is_shown_or_unsure_is_told() {
         assert_eq!(report["calls"][0]["unsure"].as_bool(), unsure, "{more:?}");
         assert_eq!(report["shown"].as_array().unwrap().len(), n_shown, "{more:?}");
         assert_eq!(ran.err.contains("it is unsure"), unsure == Some(true), "{more:?}: {}", ran.err);
-        assert_eq!(ran.err.contains("is shown, not made"), n_shown == 1, "{more:?}: {}", ran.err);
+        assert_eq!(ran.err.contains("is quoted, not made"), n_shown == 1, "{more:?}: {}", ran.err);
     }
 }
 
@@ -601,7 +601,7 @@ fn the_doctor_answers_three_questions() {
         assert!(arguments.contains(word), "{arguments}");
     }
     // S0-68: support, another model, a fallback.
-    let broken = section(&ran.out, "JSON errors, even with healing");
+    let broken = section(&ran.out, "JSON errors, even with repair");
     for part in ["gpt-4o at here", "Try a different model", "claude is asked"] {
         assert!(broken.contains(part), "{broken}");
     }
@@ -621,7 +621,7 @@ fn the_doctor_answers_three_questions() {
     for part in [
         "answers, and lists 2 models",
         "gpt-4o is listed by here",
-        "a right call of a tool came from gpt-4o, in native mode",
+        "gpt-4o made a valid call, in native mode",
     ] {
         assert!(set_up.contains(part), "{part} in {set_up}");
     }
@@ -662,7 +662,7 @@ fn strict_server() -> String {
     url
 }
 
-/// A set-up that cannot work is never called right, whoever looks at it; the reason leads to the mend.
+/// A set-up that cannot work is never called right, whoever looks at it; the reason leads to the remedy.
 #[test]
 fn what_cannot_work_is_said_by_each_check() {
     let base = strict_server();
@@ -719,7 +719,7 @@ fn the_documentation_names_its_sources() {
     }
 }
 
-/// S0-01: of recorded answers, how many hold a defect, before and after; what was healed wrong is counted apart.
+/// S0-01: of recorded answers, how many hold a defect, before and after; what was repaired wrong is counted apart.
 #[test]
 fn defects_are_counted_before_and_after_healing() {
     let tools = file("defects.json", TOOLS);
@@ -733,7 +733,7 @@ fn defects_are_counted_before_and_after_healing() {
         native("{\"code\": \"1\"", "1"),
         native("{'code': '1'}", "1"),
         native("{\"code\": \"print(\"a\")\"}", "print(\"a\")"),
-        // Healed, and not what was meant.
+        // Repaired, and not what was meant.
         native("{code: \"2\"}", "1"),
         native("{\"code\": \"1", "1"),
         json!({"model": "native", "text": "No call is needed."}),

@@ -108,7 +108,7 @@ fn what_was_served_is_listed_shown_and_exported() {
 
     let shown = of(&store, &["show", "a"]);
     assert_eq!(shown.code, 0, "{}", shown.err);
-    // The mended place stands over its reason.
+    // The repaired place stands over its reason.
     let lines: Vec<&str> = shown.out.lines().collect();
     let caret = lines.iter().position(|line| line.ends_with("^ a comma too many")).unwrap();
     assert_eq!(lines[caret].find('^'), lines[caret - 1].rfind(','), "{}", shown.out);

@@ -168,7 +168,7 @@ The code printed: hello world
     assert_eq!(place.asked().len(), 3);
 }
 
-/// S4-50: of the errors that a model is told of in a run, how many it puts right, and after how many turns.
+/// S4-50: of the errors that a model is told of in a run, how many it fixes, and after how many turns.
 #[test]
 fn the_share_of_errors_that_were_put_right_is_reported() {
     let wrong = "[[answer]]\ntext = '{\"tool\": \"listDirectory\", \"arguments\": {}}}}}'\n";
@@ -329,7 +329,7 @@ fn a_run_file_says_what_to_do_and_a_program_is_a_tool() {
     }
 }
 
-/// S2-22, S2-23, S2-29, S2-30, S2-31: the log says what was mended, and what each turn called; nothing of a turn that only
+/// S2-22, S2-23, S2-29, S2-30, S2-31: the log says what was repaired, and what each turn called; nothing of a turn that only
 /// said something.
 #[test]
 fn the_log_tells_of_each_call() {
@@ -477,7 +477,7 @@ type = "object"
     assert_eq!(place.run(&["--resume", "p", "--model", "native"]).code, 0);
 }
 
-/// A call that stands within what the model says may be shown rather than meant: it is not run unasked, `--yes` or not; the
+/// A call that stands among the model's words may be quoted rather than made: it is not run unasked, `--yes` or not; the
 /// model is told, and what it then makes alone runs.
 #[test]
 fn a_call_beside_prose_never_writes_unasked() {
@@ -493,7 +493,7 @@ fn a_call_beside_prose_never_writes_unasked() {
         ("line", format!("Seite: {bad}")),
     ] {
         let script = format!(
-            "[[answer]]\ntext = {}\n[[answer]]\nwhen = {{ last_contains = \"may be shown\" }}\ntext = {}\n\
+            "[[answer]]\ntext = {}\n[[answer]]\nwhen = {{ last_contains = \"may be quoted\" }}\ntext = {}\n\
              [[answer]]\nwhen = {{ last_contains = \"good.txt\" }}\ntext = \"Done.\"\n",
             quoted(&text),
             quoted(&call("good.txt")),

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use callwright::json;
 use callwright::value::Value;
-use callwright_store::{Filter, Range, Store, StoreError};
+use callwright_store::{Column, Filter, Order, Range, Store, StoreError};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
@@ -65,7 +65,8 @@ async fn sessions_of(api: &Api, headers: &HeaderMap, query: Option<&str>) -> Res
     let kept = api.kept(headers)?;
     let query = Query::of(query);
     let most = query.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(PAGE);
-    Ok(json_of(&kept.store.sessions(query.filter(), query.get("after").as_deref(), most).await?))
+    let after = query.get("after");
+    Ok(json_of(&kept.store.sorted(query.filter(), query.order(), after.as_deref(), most).await?))
 }
 
 async fn session(
@@ -185,6 +186,22 @@ impl Query {
             text: self.get("text"),
         }
     }
+
+    /// How a list is ordered: `sort` names a column, and `way` is `up` or `down`.
+    pub(crate) fn order(&self) -> Order {
+        let column = self.get("sort").and_then(|name| Column::named(&name)).unwrap_or_default();
+        let is_descending = match self.get("way").as_deref() {
+            Some("up") => false,
+            Some("down") => true,
+            _ => begins_descending(column),
+        };
+        Order { column, is_descending }
+    }
+}
+
+/// Names begin with A, sizes with the greatest.
+pub(crate) fn begins_descending(column: Column) -> bool {
+    !column.is_text()
 }
 
 fn answer(api: &Api, answered: Result<Response, Problem>) -> Response {

@@ -315,7 +315,7 @@ impl fmt::Display for StartError {
                  127.0.0.1, or say --allow-open"
             ),
             StartError::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
-            StartError::Threads(error) => write!(f, "the system gives no thread: {error}"),
+            StartError::Threads(error) => write!(f, "cannot start a thread: {error}"),
             StartError::Store(error) => write!(f, "{error}"),
         }
     }

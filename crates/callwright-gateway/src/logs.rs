@@ -118,7 +118,7 @@ pub(crate) fn ended(turn: &TurnRecord) {
             status = turn.status,
             attempts = turn.attempts.len(),
             reason = last_refusal(turn),
-            "[chat] gave up: no right call came"
+            "[chat] gave up: no valid call came"
         ),
         TurnEnd::Passed | TurnEnd::Healed | TurnEnd::Corrected | TurnEnd::HungUp => {
             tracing::debug!(

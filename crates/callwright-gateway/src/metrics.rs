@@ -86,12 +86,12 @@ impl Metrics {
         registry.register("requests", "Requests by how they ended", self.requests.clone());
         registry.register("attempts", "Questions to upstreams, and their HTTP status", self.attempts.clone());
         registry.register("calls", "Calls that models wrote, by what became of them", self.calls.clone());
-        let help = "Calls that were wrong before healing, and that still were after it";
+        let help = "Invalid calls, before repair and after it";
         registry.register("call_errors", help, self.call_errors.clone());
         registry.register("repairs", "Repairs by kind", self.repairs.clone());
-        let help = "Calls among them that may be shown as well as made";
+        let help = "Calls that may be quoted rather than made";
         registry.register("unsure_calls", help, self.unsure.clone());
-        let help = "What looks like calls and stayed text, by what shows it";
+        let help = "Quoted calls that stayed text, by what shows that they are quoted";
         registry.register("shown_calls", help, self.shown.clone());
         registry.register("tokens", "Tokens as upstreams count them", self.tokens.clone());
         registry.register("refused", "Requests that were refused before their turn", self.refused.clone());
@@ -236,7 +236,7 @@ impl Metrics {
     }
 }
 
-/// What was wrong with a call that was healed.
+/// What was wrong with a call that was repaired.
 fn healed_error(call: &Acceptance) -> Option<&'static str> {
     // A fence or a tag around a call is no fault of it.
     if Policy::Strict.admits(call) {

@@ -10,7 +10,7 @@ use crate::metrics::Metrics;
 use crate::recording::Recorded;
 use crate::traces::Spans;
 
-/// Observers who wants to know.
+/// Who hears of each request.
 pub(crate) struct Observers {
     pub(crate) metrics: Arc<Metrics>,
     /// None where no traces are wanted.

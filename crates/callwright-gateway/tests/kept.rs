@@ -165,6 +165,29 @@ fn a_turn_tells_in_which_api_it_was_asked_for() {
 }
 
 #[test]
+fn a_list_has_the_order_that_is_asked_for() {
+    let upstream = replay(&upstream());
+    let (running, _) = before(&upstream);
+    for session in ["much", "much", "little"] {
+        let head = format!("POST /v1/chat/completions\nx-callwright-session: {session}");
+        assert_eq!(running.ask(&head, &says("closer").to_string()).status, 200);
+    }
+    let turns = |page: &Value| -> Vec<i64> {
+        let sessions = page["sessions"].as_array().unwrap();
+        sessions.iter().map(|session| session["turns"].as_i64().unwrap()).collect()
+    };
+    awaited(&running, "/api/sessions", |page| turns(page) == [1, 2]);
+    for (query, order) in [
+        ("sort=turns", [2, 1]),
+        ("sort=turns&way=up", [1, 2]),
+        ("sort=updated&way=up", [2, 1]),
+        ("sort=repairs&outcome=healed", [2, 1]),
+    ] {
+        assert_eq!(turns(&running.get(&format!("/api/sessions?{query}")).json()), order, "{query}");
+    }
+}
+
+#[test]
 fn an_error_that_went_back_is_a_node_of_its_own() {
     let upstream = replay(&upstream());
     let (running, _) = before(&upstream);
@@ -235,7 +258,7 @@ fn an_unsure_call_is_kept_and_counted_with_what_it_came_to() {
     assert_eq!(running.get("/api/statistics").json()["calls"], counted(0, 1));
     let page = running.get("/session?id=meant&node=2").body;
     assert!(page.contains("class=\"found unsure\" title=\"call 1, unsure\""), "{page}");
-    assert!(page.contains("unsure: it may be shown rather than made"), "{page}");
+    assert!(page.contains("unsure: it may be quoted rather than made"), "{page}");
     let page = running.get("/session?id=meant&node=2&tab=feedback").body;
     assert!(
         page.contains("asked whether it means this call") && page.contains("in the middle of prose"),

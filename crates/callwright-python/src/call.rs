@@ -105,7 +105,7 @@ impl Call {
         Ok(self.arguments.get_or_try_init(py, build)?.bind(py).clone())
     }
 
-    /// What was mended, in order.
+    /// What was repaired, in order.
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.repairs.iter().cloned())

@@ -1,4 +1,4 @@
-//! One JSON text: healed, or refused by an exception.
+//! One JSON text: repaired, or refused by an exception.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -11,7 +11,7 @@ use crate::repr::Repr;
 use crate::text::{Text, code_points};
 use crate::value::object;
 
-/// A healed text: strict JSON that fits the schema, and what it took.
+/// A repaired text: strict JSON that fits the schema, and what it took.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Healed {
     healed: callwright::Healed,
@@ -41,7 +41,7 @@ impl Healed {
         Ok(self.value.get_or_try_init(py, build)?.bind(py).clone())
     }
 
-    /// What was mended, in order; places are code points of the source.
+    /// What was repaired, in order; places are code points of the source.
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.repairs.iter().cloned())

@@ -150,7 +150,7 @@ impl Outcome {
 /// forms are calls. `finish_reason` is the upstream's. `asked` names the dialect that a prompt asked for;
 /// `starts_in_reasoning` says that the text begins inside of a thought. `policy` is `auto`, `heal`, `feedback` or `strict`,
 /// `calls_in_reasoning` is `ignore`, `unclosed` or `accept`. With `unsure_is_text`, what may be shown as well as made stays
-/// text; with `doubt_open_ends`, what ends too early is refused even where it can be mended.
+/// text; with `doubt_open_ends`, what ends too early is refused even where it can be repaired.
 ///
 /// What a model wrote raises nothing: broken calls are among the outcome's `refusals`.
 ///

@@ -1,4 +1,4 @@
-//! A call that may not run and why, and the exception for a text that was not healed.
+//! A call that may not run and why, and the exception for a text that was not repaired.
 
 use callwright::{Places, Reason, WhyReport};
 use pyo3::prelude::*;
@@ -102,7 +102,7 @@ pub(crate) struct Refusal {
     position: Option<Position>,
     /// What to do about it, one sentence each.
     hints: Vec<String>,
-    /// The block put right, where there is a way.
+    /// The block repaired, where there is a way.
     #[pyo3(get)]
     fix: Option<String>,
     /// Is `fix` the only way to read it?
@@ -194,11 +194,11 @@ impl Refusal {
     }
 }
 
-/// The exception that says why `text` was not healed.
+/// The exception that says why `text` was not repaired.
 pub(crate) fn unhealed(py: Python<'_>, text: &str, reason: Reason) -> PyErr {
     let refusal = callwright::Refusal::of_text(text, reason);
     let span = code_points(text).pair(refusal.span);
-    // What is healed is no call in a text: the model is told as of a native one.
+    // What is repaired is no call in a text: the model is told as of a native one.
     let feedback = refusal.feedback().tool_result();
     let refusal = Refusal::told(&refusal, span, feedback);
     raise(py, &refusal).unwrap_or_else(|error| error)

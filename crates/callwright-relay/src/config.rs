@@ -24,7 +24,7 @@ pub struct RelayConfig {
     /// Which rungs of the ladder are allowed, where neither the model nor the request says otherwise.
     #[serde(deserialize_with = "policy")]
     pub policy: Policy,
-    /// Is a model told, once and in one line, that a call of its was healed? The line goes with the next request
+    /// Is a model told, once and in one line, that a call of its was repaired? The line goes with the next request
     /// of the conversation.
     pub notes: bool,
     /// May the long last argument of a call go out while it is written, of a native one or of a JSON one that a

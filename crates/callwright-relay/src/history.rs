@@ -1,5 +1,5 @@
 //! Old turns of a request: servers parse the arguments of old calls again, and one that is broken fails every
-//! later request of its session. Whatever is broken there is mended, or made harmless, before it goes upstream.
+//! later request of its session. Whatever is broken there is repaired, or made harmless, before it goes upstream.
 
 use callwright::{ToolSet, heal};
 use callwright_json::{Kind, Value, is_object, quote};

@@ -1,4 +1,4 @@
-//! What a model is told about calls of its that were healed: once, with the next request of the conversation.
+//! What a model is told about calls of its that were repaired: once, with the next request of the conversation.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::wire::{Ask, string_of};
 /// How many notes are kept for conversations that may never go on.
 const MOST: usize = 4096;
 
-/// Notes that wait for the next request, by the id of the healed call.
+/// Notes that wait for the next request, by the id of the repaired call.
 #[derive(Debug)]
 pub(crate) struct Notes {
     is_on: bool,

@@ -78,7 +78,7 @@ impl TurnRecord {
         self.attempts.iter().filter(|attempt| attempt.reason.is_correction())
     }
 
-    /// How much was mended in the accepted calls of all answers: repairs, coercions and renamings.
+    /// How much was repaired in the accepted calls of all answers: repairs, coercions and renamings.
     pub fn n_mended(&self) -> usize {
         let choices = self.attempts.iter().flat_map(|attempt| &attempt.choices);
         let mended = |verdict: &Verdict| match verdict {
@@ -218,7 +218,7 @@ impl AttemptReason {
 pub enum TurnEnd {
     /// Passed as it came.
     Passed,
-    /// Passed after calls or content were healed.
+    /// Passed after calls or content were repaired.
     Healed,
     /// Right after the model was asked again.
     Corrected,
@@ -226,7 +226,7 @@ pub enum TurnEnd {
     Refused,
     /// The content is not the JSON that was asked for with `response_format`, and says so.
     Invalid,
-    /// The breaker ended it: the same error over and over.
+    /// It gave up: the same error over and over.
     Breaker,
     /// The request itself could not be used.
     Rejected,

@@ -60,7 +60,7 @@ impl Choice {
     }
 }
 
-/// What was wrong with a call as the model wrote it, mended or not.
+/// What was wrong with a call as the model wrote it, repaired or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFault {
     /// Its stable name: `unknown-tool`, `truncated`, `drop-comma`, ….

@@ -159,7 +159,7 @@ async fn what_is_right_passes_and_what_is_not_is_healed_or_asked_for_again() {
             );
         }
     }
-    // A policy that mends nothing passes nothing that is to be mended.
+    // A policy that repairs nothing passes nothing that is to be repaired.
     for (text, ..) in texts(Policy::Strict, &request(schema(true)), &[&["```json\n{\"a\": 1,}\n```"]]).await {
         assert!(text.is_err());
     }

@@ -1,5 +1,5 @@
-//! Do models put right what they are told of? An error begins with the first answer that has a call which is not right,
-//! and of which the model is told; it is put right by the first answer behind it whose calls are all right. It stays
+//! Do models fix what they are told of? An error begins with the first answer that has a call which is not right,
+//! and of which the model is told; it is fixed by the first answer behind it whose calls are all right. It stays
 //! where the model stops calling, or the user goes on to something else.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::ready::Ready;
 use crate::rows::{Target, Value, insert};
 use crate::turn::{Became, Turn};
 
-/// How soon a model puts right what it is told of.
+/// How soon a model fixes what it is told of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FixRate {
     /// The model that was asked for.
@@ -61,7 +61,7 @@ pub(crate) async fn write_turn(
             let open = sqlx::query(OPEN).bind(session).fetch_optional(&mut *to).await?;
             open.is_none().then_some((0, 1))
         }
-        // The model was asked again, and still did not put it right.
+        // The model was asked again, and still did not fix it.
         true => (0 < turn.repair_turns).then_some((0, 0)),
         false => (is_any(Became::Corrected) && closed == 0).then_some((turn.repair_turns.max(1), 0)),
     };

@@ -16,7 +16,10 @@ use crate::ready::{Ready, ReadyNode};
 use crate::rows::{Target, Value, insert, insert_returning};
 use crate::session::{Change, SessionRef};
 use crate::sums::Sums;
-use crate::turn::{Became, Call, Fault, Turn};
+use crate::tables::{
+    CALLS, FAULTS, NEW_PROFILE, NODES, PROFILE, REPEATED, SESSIONS, TURNS, call_row, turn_row,
+};
+use crate::turn::{Became, Fault, Turn};
 use crate::words::sliced;
 use crate::writer::Written;
 
@@ -258,7 +261,7 @@ impl<'r> Batch<'r> {
         let placed = Placed { id, profile: *profile, turn };
         self.sums.turn(turn);
         ready.calls.iter().for_each(|call| self.sums.call(turn, call));
-        self.calls.extend(ready.calls.iter().map(|call| call_row(call, placed)));
+        self.calls.extend(ready.calls.iter().map(|call| call_row(call, id, turn)));
         open.repeated += ready.insert_faults(to, open.key, placed, &mut self.sums).await?;
         fixes::write_turn(to, open.key, open.turns_before + before + 1, ready, turn).await
     }
@@ -407,101 +410,3 @@ pub(crate) async fn insert_words(
     let row = |(id, words): (i64, &str)| vec![Value::Int(id), Value::Text(sliced(words, id))];
     insert(to, target, found.map(row).collect()).await
 }
-
-fn turn_row(session: i64, number: i64, profile: i64, turn: &Turn) -> Vec<Value> {
-    let mut row = vec![Value::Int(session), Value::Int(number), Value::Int(profile)];
-    row.push(Value::Text(turn.request.clone()));
-    row.push(Value::Int(turn.at));
-    let texts = [&turn.outcome, &turn.model, &turn.upstream, &turn.mode, &turn.dialect, &turn.policy];
-    row.extend(texts.map(|text| Value::Text(text.clone())));
-    let numbers = [
-        i64::from(turn.streamed),
-        turn.status,
-        turn.attempts,
-        turn.first_byte_us,
-        turn.total_us,
-        turn.upstream_us,
-        turn.prompt_tokens,
-        turn.completion_tokens,
-        turn.repair_turns,
-        turn.repair_tokens,
-        turn.repairs,
-        turn.feedback_turns,
-    ];
-    row.extend(numbers.map(Value::Int));
-    row.push(Value::Text(turn.surface.clone()));
-    row
-}
-
-fn call_row(call: &Call, placed: Placed<'_>) -> Vec<Value> {
-    let Call { tool, dialect, became } = call;
-    let Placed { id, turn, .. } = placed;
-    vec![
-        Value::Int(id),
-        Value::Int(turn.at),
-        Value::Text(tool.clone()),
-        Value::Text(turn.model.clone()),
-        Value::Text(turn.mode.clone()),
-        Value::Text(dialect.clone()),
-        Value::Text(became.name().to_owned()),
-    ]
-}
-
-const SESSIONS: Target = Target {
-    table: "sessions",
-    columns: "id, fingerprint, origin, title, created, updated, outcome, model, mode, dialect, turns, nodes, repairs, \
-              refusals, tokens, faults, feedback_turns, slowest_us, repeated, bytes",
-    values: &["?"; 20],
-    then: "ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, \
-           title = CASE WHEN sessions.title = '' THEN excluded.title ELSE sessions.title END, \
-           outcome = CASE WHEN excluded.turns = 0 THEN sessions.outcome ELSE excluded.outcome END, \
-           model = CASE WHEN excluded.turns = 0 THEN sessions.model ELSE excluded.model END, \
-           mode = CASE WHEN excluded.mode = '' THEN sessions.mode ELSE excluded.mode END, \
-           dialect = CASE WHEN excluded.dialect = '' THEN sessions.dialect ELSE excluded.dialect END, \
-           turns = sessions.turns + excluded.turns, nodes = sessions.nodes + excluded.nodes, \
-           repairs = sessions.repairs + excluded.repairs, refusals = sessions.refusals + excluded.refusals, \
-           tokens = sessions.tokens + excluded.tokens, faults = sessions.faults + excluded.faults, \
-           feedback_turns = sessions.feedback_turns + excluded.feedback_turns, \
-           slowest_us = CASE WHEN sessions.slowest_us < excluded.slowest_us THEN excluded.slowest_us \
-           ELSE sessions.slowest_us END \
-           RETURNING id, key, turns, nodes",
-};
-
-const REPEATED: &str =
-    "SELECT id FROM faults WHERE session = $1 AND kind = $2 AND tool = $3 AND place = $4 LIMIT 1";
-
-const PROFILE: &str =
-    "SELECT key FROM profiles WHERE outcome = $1 AND model = $2 AND mode = $3 AND dialect = $4";
-const NEW_PROFILE: &str = "INSERT INTO profiles (outcome, model, mode, dialect) VALUES ($1, $2, $3, $4) \
-                           ON CONFLICT (outcome, model, mode, dialect) DO UPDATE SET outcome = excluded.outcome \
-                           RETURNING key";
-
-const TURNS: Target = Target {
-    table: "turns",
-    columns: "session, number, profile, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
-              attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
-              repair_tokens, repairs, feedback_turns, surface",
-    values: &["?"; 24],
-    then: "RETURNING id, session, number",
-};
-
-const NODES: Target = Target {
-    table: "nodes",
-    columns: "session, turn, number, kind, at, version, name, call, payload, body, answer",
-    values: &["?"; 11],
-    then: "RETURNING id, session, number",
-};
-
-const CALLS: Target = Target {
-    table: "calls",
-    columns: "turn, at, tool, model, mode, dialect, became",
-    values: &["?"; 7],
-    then: "",
-};
-
-const FAULTS: Target = Target {
-    table: "faults",
-    columns: "turn, session, profile, at, kind, tool, place, model, mode, policy, repeated",
-    values: &["?"; 11],
-    then: "",
-};

@@ -43,6 +43,7 @@ mod known;
 mod ready;
 mod parts;
 mod sums;
+mod tables;
 mod insert;
 mod reindex;
 mod rescue;

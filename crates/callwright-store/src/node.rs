@@ -26,13 +26,13 @@ pub enum NodeKind {
     Reasoning,
     /// A call that was right as it was written.
     ToolCall,
-    /// A call that was mended.
+    /// A call that was repaired.
     Healed,
     /// An error that went to the model as its next turn.
     ValidationError,
     /// A call that was refused for good.
     Refused,
-    /// The breaker ended it: the same error over and over.
+    /// It gave up: the same error over and over.
     Breaker,
     /// What a tool answered: `{text}`.
     ToolResult,

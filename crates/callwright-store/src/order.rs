@@ -26,7 +26,7 @@ pub enum Column {
     Outcome,
     /// How many turns there are.
     Turns,
-    /// How many edits mended calls.
+    /// How many edits repaired calls.
     Repairs,
     /// How many calls were refused for good.
     Refusals,

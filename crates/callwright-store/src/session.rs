@@ -49,7 +49,7 @@ pub struct Summary {
     pub turns: i64,
     /// How many nodes it has.
     pub nodes: i64,
-    /// How many edits mended its calls.
+    /// How many edits repaired its calls.
     pub repairs: i64,
     /// How many questions told a model of its errors, each of which is a turn that the model needed more.
     #[serde(default)]

@@ -33,7 +33,7 @@ pub struct Counts {
     pub name: String,
     /// Right as they were written.
     pub right: i64,
-    /// Mended.
+    /// Repaired.
     pub healed: i64,
     /// Right after the model was asked again.
     pub corrected: i64,
@@ -57,7 +57,7 @@ pub struct Spent {
 /// How often models make an error again that they made before in the same session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RepeatRate {
-    /// The policy that held: what is healed in silence is not learned from.
+    /// The policy that held: what is repaired in silence is not learned from.
     pub policy: String,
     /// How the tools reached the models.
     pub mode: String,
@@ -96,7 +96,7 @@ pub struct Statistics {
     pub repeated: Vec<RepeatRate>,
     /// How long the last requests of each model took.
     pub latency: Vec<Latency>,
-    /// How soon models put right what they were told of.
+    /// How soon models fixed what they were told of.
     pub fixed: Vec<FixRate>,
 }
 

@@ -16,7 +16,7 @@ pub struct Totals {
     pub sessions: i64,
     /// Their turns.
     pub turns: i64,
-    /// The edits that mended their calls.
+    /// The edits that repaired their calls.
     pub repairs: i64,
     /// Their calls that were refused for good.
     pub refusals: i64,

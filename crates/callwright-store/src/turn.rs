@@ -34,9 +34,9 @@ pub struct NewTurn {
     pub before: Before,
     /// The calls that came of it, or were refused for good.
     pub calls: Vec<Call>,
-    /// All that was wrong with what the model wrote, mended or not.
+    /// All that was wrong with what the model wrote, repaired or not.
     pub faults: Vec<Fault>,
-    /// Does the model hear of what was refused? Then a later turn of the session may put it right.
+    /// Does the model hear of what was refused? Then a later turn of the session may fix it.
     pub feeds_back: bool,
 }
 
@@ -114,7 +114,7 @@ pub struct Turn {
     pub feedback_turns: i64,
     /// The tokens of those questions and their answers.
     pub repair_tokens: i64,
-    /// How many edits mended its calls.
+    /// How many edits repaired its calls.
     pub repairs: i64,
 }
 
@@ -124,7 +124,7 @@ pub struct Turn {
 pub enum Became {
     /// Right as it was written.
     Right,
-    /// Mended.
+    /// Repaired.
     Healed,
     /// Right after the model was asked again.
     Corrected,

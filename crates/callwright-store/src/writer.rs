@@ -108,7 +108,7 @@ impl Writer {
         let is_reindexing = reindex::is_open(&mut connection).await?;
         if is_reindexing {
             tracing::info!(
-                "[store] what an earlier version wrote is made ready to be searched, the youngest first"
+                "[store] sessions of an earlier version are being indexed for search, the newest first"
             );
         }
         let (connection, known) = (Some(connection), Known::new(Mask::new(masking), database.kind));
@@ -353,7 +353,7 @@ impl Writer {
         self.let_go_if_failed(&done);
         self.is_reindexing = done.unwrap_or_else(|error| {
             // The next start tries again.
-            tracing::warn!(%error, "[store] what an earlier version wrote cannot be searched");
+            tracing::warn!(%error, "[store] sessions of an earlier version were not indexed for search");
             false
         });
     }

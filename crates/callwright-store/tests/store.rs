@@ -248,12 +248,12 @@ fn statistics_agree_with_counts_made_by_hand() {
     });
 }
 
-/// S4-50: how many of the errors that models were told of they put right, and after how many questions.
+/// S4-50: how many of the errors that models were told of they fixed, and after how many questions.
 #[test]
 fn errors_that_were_put_right_agree_with_counts_made_by_hand() {
     each(async |store| {
         let day = 1_795_305_600_000;
-        // What an agent feeds back is put right in a later turn, or not: none stands for words without a call.
+        // What an agent feeds back is fixed in a later turn, or not: none stands for words without a call.
         let (right, healed, refused) = (Some(Became::Right), Some(Became::Healed), Some(Became::Refused));
         let agent = [right, refused, right, refused, refused, healed, refused, None, right, refused];
         for (number, became) in (0..).zip(agent) {
@@ -265,7 +265,7 @@ fn errors_that_were_put_right_agree_with_counts_made_by_hand() {
             }
             store.write(turn).await.unwrap();
         }
-        // The last one stays: the user has gone on. The one behind it may still be put right.
+        // The last one stays: the user has gone on. The one behind it may still be fixed.
         store
             .append("a", vec![NewNode::new(NodeKind::User, json!({"text": "Something else."}))])
             .await

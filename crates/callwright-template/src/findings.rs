@@ -98,7 +98,7 @@ fn calls(probe: &Probe<'_>, dialects: &Dialects, name: &str) -> Result<Proved, U
         Err(why) => return Err(Unknown::NoCalls(why)),
     };
     let context = Context { dialects: dialects.clone(), ..Context::default() };
-    // What takes no mending is how the template means it; objects are what templates are written for.
+    // What needs no repair is how the template means it; objects are what templates are written for.
     let mut best: Option<Proof> = None;
     for manner in &manners {
         let Ok(proof) = prove(probe, *manner, &context) else { continue };

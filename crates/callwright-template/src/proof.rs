@@ -18,12 +18,12 @@ pub(crate) struct Proof {
     pub(crate) unclear: usize,
     /// How many of these were read as other arguments.
     pub(crate) misread: usize,
-    /// What was mended in all of them.
+    /// What was repaired in all of them.
     pub(crate) repairs: usize,
 }
 
 impl Proof {
-    /// How much had to be mended, of a hundred answers.
+    /// How much had to be repaired, of a hundred answers.
     pub(crate) fn mended(&self) -> usize {
         100 * self.repairs / self.right.max(1)
     }

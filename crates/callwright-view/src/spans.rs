@@ -27,7 +27,7 @@ pub struct Found {
 pub enum Became {
     /// It is made.
     Accepted(u64),
-    /// It may be shown as well as made.
+    /// It may be quoted rather than made.
     Unsure(u64),
     /// It is refused.
     Refused(u64),
@@ -62,7 +62,7 @@ pub struct Edit {
     pub at: Range<usize>,
     /// What was put in their place.
     pub put: String,
-    /// What was mended, and how much that takes for granted.
+    /// What was repaired, and how much that takes for granted.
     pub why: String,
 }
 

@@ -5,7 +5,7 @@ use callwright_json::RepairKind;
 
 use crate::report::{span, text};
 
-/// Why this is mended: `a comma too many`.
+/// Why this is repaired: `a comma too many`.
 pub fn repair(kind: RepairKind) -> &'static str {
     match kind {
         RepairKind::DropProse => "prose is left out",
@@ -64,12 +64,24 @@ pub fn kind(name: &str) -> &str {
     }
 }
 
-/// What the class of a call, or of a repair, takes for granted.
+/// How a request ended, by the stable name of its outcome.
+pub fn outcome(name: &str) -> &str {
+    match name {
+        "healed" => "repaired",
+        "corrected" => "retried",
+        "breaker" => "gave up",
+        "upstream-error" => "upstream failed",
+        "hung-up" => "client left",
+        other => other,
+    }
+}
+
+/// How much the class of a call, or of a repair, changed.
 pub fn class(code: &str) -> &str {
     match code {
         "R0" => "exact",
-        "R1" => "spelling mended",
-        "R2" => "mended in the only way there is",
+        "R1" => "spelling",
+        "R2" => "inferred",
         other => other,
     }
 }

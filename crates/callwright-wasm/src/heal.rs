@@ -1,4 +1,4 @@
-//! One JSON text: healed, or refused.
+//! One JSON text: repaired, or refused.
 
 use callwright::Healed;
 use serde::Serialize;
@@ -49,7 +49,7 @@ fn healed(
         Err(reason) => {
             let refusal = callwright::Refusal::of_text(text, reason);
             let (start, end) = utf16(text).pair(refusal.span);
-            // What is healed is no call in a text: the model is told as of a native one.
+            // What is repaired is no call in a text: the model is told as of a native one.
             let feedback = refusal.feedback().tool_result();
             Err(json(&Refusal::of(&refusal, start, end, feedback)))
         }

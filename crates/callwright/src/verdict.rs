@@ -266,7 +266,7 @@ impl fmt::Display for Reason {
             Reason::Unreadable(why) if is_too_long(why) => f.write_str(TOO_LONG),
             Reason::Unreadable(_) => f.write_str("it cannot be read in exactly one way"),
             Reason::Truncated(_) => f.write_str("it ends before it is complete"),
-            Reason::OpenEnd(_) => f.write_str("it was mended at its end, where more could have stood"),
+            Reason::OpenEnd(_) => f.write_str("it was repaired at its end, where more could have stood"),
             Reason::Ambiguous { readings } => {
                 write!(f, "it can be read in {} ways that are equally likely", readings.len())
             }

@@ -423,7 +423,7 @@ fn other_repairs_are_named() {
     call.coercions = vec![Coercion { pointer: "/limit".into(), from: "\"5\"".into(), to: "5".into() }];
     assert_eq!(
         call.note().unwrap(),
-        "Note: Your call to run_code was mended before it ran (drop-closer 2 times, /limit was \"5\" and \
+        "Note: Your call to run_code was repaired before it ran (drop-closer 2 times, /limit was \"5\" and \
          not 5): please send strict JSON"
     );
 }

@@ -241,6 +241,34 @@ pub(crate) fn bindgen(from: &Path) -> Result<PathBuf> {
     Ok(folder.join("bin/callwright-bindgen"))
 }
 
+/// The program of a crate, given by its name and version: one that the user has already, whatever its version, or else
+/// built from the registry without its default features.
+pub(crate) fn crate_program(
+    root: &Path,
+    (name, version): (&str, &str),
+    features: &[&str],
+) -> Result<PathBuf> {
+    if version_of(name).is_ok() {
+        return Ok(PathBuf::from(name));
+    }
+    let features = features.join(",");
+    let folder = Cache::open()?.once(name, &[version, &features], |folder| {
+        let mut install = step::cargo(root);
+        install.args([
+            "install",
+            "--quiet",
+            "--locked",
+            "--debug",
+            "--no-default-features",
+            "--version",
+            version,
+        ]);
+        install.args(["--features", &features, "--root"]).arg(folder).arg(name);
+        quietly(&mut install)
+    })?;
+    Ok(folder.join("bin").join(name))
+}
+
 /// The root of a compiler that builds for WebAssembly, with the standard library as source. They are Debian's for its
 /// browsers, unpacked beside those that are installed, with which they would conflict.
 pub(crate) fn web_compiler() -> Result<PathBuf> {

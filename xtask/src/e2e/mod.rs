@@ -27,7 +27,7 @@ use anyhow::{Context, Result, ensure};
 use crate::javascript::{package, site};
 use client::{Client, ClientName, Platform, Task};
 use install::Installed;
-pub(crate) use install::{bindgen, environment, node_packages, web_compiler};
+pub(crate) use install::{bindgen, crate_program, environment, node_packages, web_compiler};
 use judge::breaches;
 use process::Server;
 use questions::Questions;

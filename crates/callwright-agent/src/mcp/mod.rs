@@ -2,7 +2,7 @@
 //!
 //! A server is a stranger. Its tools are as dangerous as can be unless the local configuration says better; what it
 //! says of them is pinned at first use, and a tool that is not what it was does not run until the user accepts it;
-//! its texts are bounded and shown so that each character is seen. Calls take the path of all calls: read, mended,
+//! its texts are bounded and shown so that each character is seen. Calls take the path of all calls: read, repaired,
 //! checked against the schema, and asked for.
 
 mod config;

@@ -1,4 +1,4 @@
-//! Our own server: another agent's model, or the agent itself, has its calls mended and its broken texts explained.
+//! Our own server: another agent's model, or the agent itself, has its calls repaired and its broken texts explained.
 //!
 //! It answers; it runs nothing, and reads nothing but what it is sent.
 
@@ -63,7 +63,7 @@ impl ServerHandler for Desk {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("callwright", env!("CARGO_PKG_VERSION")))
             .with_instructions(
-                "Mends tool calls and JSON that have exactly one reading, and explains those that have not.",
+                "Repairs tool calls and JSON that have exactly one reading, and explains those that have none, or several.",
             )
     }
 
@@ -135,7 +135,7 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The calls in the text with their repairs, or the text healed; refusals with what the model should be told.
+    /// The calls in the text with their repairs, or the text repaired; refusals with what the model should be told.
     fn repair(&self) -> Result<Value, Wrong> {
         match (self.tools, self.schema) {
             (Some(tools), None) => {
@@ -196,7 +196,7 @@ fn value(report: &impl Serialize) -> Result<Value, Wrong> {
 }
 
 fn repair_tool_call() -> Tool {
-    let description = "Finds the tool calls in a model's answer, whatever form they have, and mends those that have \
+    let description = "Finds the tool calls in a model's answer, whatever form they have, and repairs those that have \
         exactly one reading. Use this when a tool call is malformed, or when JSON does not fit its schema. Gives the \
         calls with their repairs, and for what is refused the reason and the words to send back to the model.";
     Tool::new(

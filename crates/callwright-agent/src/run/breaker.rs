@@ -47,12 +47,12 @@ impl Breaker {
         !self.calls.is_empty()
     }
 
-    /// A tool has done its work: what was wrong with calls of it is put right.
+    /// A tool has done its work: what was wrong with calls of it is fixed.
     pub fn succeeded(&mut self, tool: &str) {
         self.calls.retain(|error, _| error.split(' ').next() != Some(tool));
     }
 
-    /// All calls of an answer were right: what could not be told of any tool is put right.
+    /// All calls of an answer were right: what could not be told of any tool is fixed.
     pub fn all_right(&mut self) {
         self.calls.retain(|error, _| !error.starts_with(' '));
     }

@@ -66,7 +66,7 @@ pub struct RunnerBuilder {
     pub watch: Arc<dyn Watch>,
     /// Where it is written down. Without one a run cannot be resumed.
     pub journal: Option<Journal>,
-    /// What the caller wants to find again when the run is resumed.
+    /// What the caller needs when the run is resumed.
     pub facts: Value,
     /// How much the results of tools may hold.
     pub limits: Limits,

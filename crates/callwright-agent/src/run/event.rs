@@ -73,7 +73,7 @@ pub enum Event {
         /// How many of the calls stood in its text.
         prompt_based: usize,
     },
-    /// A call was mended before it ran.
+    /// A call was repaired before it ran.
     Repaired {
         /// The call's id.
         id: String,

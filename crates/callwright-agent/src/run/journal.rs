@@ -61,7 +61,7 @@ impl Journal {
         &self.store
     }
 
-    /// What holds for the run, at its beginning or from now on. `facts` are whatever the caller wants to find again.
+    /// What holds for the run, at its beginning or from now on. `facts` are what the caller needs to resume it.
     pub(super) async fn settings(&self, settings: &Value, facts: &Value) -> Result<(), StoreError> {
         self.append(settings_nodes(settings, facts)).await
     }
@@ -191,7 +191,7 @@ impl Journal {
             .await
     }
 
-    /// The breaker has ended the run, or something else has.
+    /// The run has ended: it gave up, or something else ended it.
     pub(super) async fn ended(&self, ended: &Ended) -> Result<(), StoreError> {
         let kind = match ended.end {
             super::stop::End::Breaker => NodeKind::Breaker,

@@ -23,7 +23,7 @@ pub struct Settings {
     /// What may be done about a call that is not right.
     #[serde(with = "policy_name")]
     pub policy: Policy,
-    /// Is the model told, once, what was mended in a call that ran?
+    /// Is the model told, once, what was repaired in a call that ran?
     pub notes: bool,
     /// When the run ends.
     pub stop: Stop,
@@ -61,7 +61,7 @@ pub enum Next {
 pub struct Question {
     /// The conversation.
     pub messages: Vec<Value>,
-    /// May a broken call be asked for again without a trace? Not where the breaker has seen it before.
+    /// May a broken call be asked for again without a trace? Not where the same error came before.
     pub may_reask: bool,
     /// Is this the first question after something more was left out?
     pub is_compacted: bool,
@@ -233,7 +233,7 @@ impl Machine {
         Some(ToolError::new(why).into())
     }
 
-    /// The result of a mended call where nobody is there to confirm it: the model sees how it was read.
+    /// The result of a repaired call where nobody is there to confirm it: the model sees how it was read.
     pub(super) fn unconfirmed(call: &Call) -> ToolResult {
         let read_as: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         ToolError::new(UNCONFIRMED).with("read_as", read_as).into()

@@ -13,7 +13,8 @@ use super::working::{Known, Working};
 use crate::tool::Effect;
 
 pub(super) const CUT: &str = "not run: the answer was cut off before it was complete. Send the call again, with less in it, or in several parts";
-pub(super) const EARLY: &str = "not run: another call of this answer was not right. Put that right first";
+pub(super) const EARLY: &str =
+    "not run: another call of this answer was not valid. Send that one again first";
 pub(super) const AFTER_END: &str = "not run: the run was over";
 pub(super) const CANCELLED: &str = "cancelled by the user";
 pub(super) const STOPPED: &str = "not run: the run was stopped";

@@ -23,7 +23,7 @@ pub struct ModelTurn {
     pub parts: Vec<Part>,
     /// The answer ended before the model had said all.
     pub is_cut: bool,
-    /// What was wrong with the calls of each answer that this took, as the breaker knows errors.
+    /// What was wrong with the calls of each answer that this took, in the form in which equal errors are counted.
     pub errors: Vec<Vec<String>>,
     /// The error that goes to the model as a message of the user: about calls that it wrote as text.
     pub user_message: Option<String>,
@@ -65,11 +65,11 @@ pub struct Call {
     pub ends_run: bool,
     /// Was it found in the text, not made natively?
     pub is_text: bool,
-    /// One line for the model about what was mended.
+    /// One line for the model about what was repaired.
     pub note: Option<String>,
     /// The name that the model wrote, where that was another one.
     pub renamed_from: Option<String>,
-    /// What was mended, by the kinds' names.
+    /// What was repaired, by the kinds' names.
     pub repairs: Vec<String>,
     /// A sum of the arguments: where they are kept with secrets masked, it tells that they are no longer the same.
     pub sum: u64,
@@ -152,7 +152,7 @@ impl Call {
         self.sum == sum(&self.arguments)
     }
 
-    /// Was anything in it mended, wrapping aside?
+    /// Was anything in it repaired, wrapping aside?
     pub fn is_mended(&self) -> bool {
         self.note.is_some()
     }

@@ -16,7 +16,7 @@ pub(super) struct Working {
     pub(super) answer: ModelTurn,
     /// What is known of its calls, by id.
     pub(super) calls: BTreeMap<String, Known>,
-    /// The breaker's verdict on the answer.
+    /// Whether the run gives up after the answer.
     pub(super) breaks: bool,
 }
 

@@ -95,7 +95,7 @@ fn probe() -> Result<(), String> {
     let walls = Walls { processes: usize::MAX, confined: true, ..Walls::default() };
     let thread = std::thread::Builder::new().spawn(move || walls::raise(&walls));
     let thread = thread.map_err(|error| error.to_string())?;
-    thread.join().unwrap_or_else(|_| Err("the walls could not be tried".to_owned()))
+    thread.join().unwrap_or_else(|_| Err("the sandbox could not be tested".to_owned()))
 }
 
 #[cfg(not(target_os = "linux"))]

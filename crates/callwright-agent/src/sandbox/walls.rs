@@ -30,7 +30,7 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 pub(super) fn raise(walls: &Walls) -> Result<(), String> {
     let had = capabilities(None).map_err(|error| format!("its capabilities are unknown: {error}"))?;
     if walls.mounted {
-        super::mounts::shut(walls).map_err(|error| format!("no file systems of its own: {error}"))?;
+        super::mounts::shut(walls).map_err(|error| format!("it gets no mounts of its own: {error}"))?;
     }
     files(walls).map_err(|error| format!("no Landlock: {error}"))?;
     sockets(walls.network).map_err(|error| format!("no seccomp: {error}"))?;

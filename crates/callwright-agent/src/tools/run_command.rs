@@ -133,7 +133,7 @@ impl RunCommand {
             self.0.forget(id);
             return result(members, &end, &running);
         }
-        // Only who says how long wants to wait.
+        // Without a time its state is told at once.
         if arguments.optional_number("timeout_s")?.is_some() {
             let patience =
                 self.timeout(arguments).unwrap_or_default().saturating_sub(Duration::from_millis(100));

@@ -45,7 +45,7 @@ async fn three_tasks(policy: Policy) -> (Bench, Session) {
     (bench, session)
 }
 
-/// S4-21, S4-22, S4-43: a model that is taught makes its error once; one that is healed in silence, again and again.
+/// S4-21, S4-22, S4-43: a model that is taught makes its error once; one that is repaired in silence, again and again.
 #[tokio::test]
 async fn a_model_that_is_taught_repeats_its_errors_less() {
     let (healed, kept) = three_tasks(Policy::Heal).await;
@@ -59,7 +59,7 @@ async fn a_model_that_is_taught_repeats_its_errors_less() {
     assert_eq!(taught.asked().len(), healed.asked().len() + 1);
 }
 
-/// S2-24, S4-16, S4-37, S4-39: the session tells of the error, of what the model was told, and of the mended calls.
+/// S2-24, S4-16, S4-37, S4-39: the session tells of the error, of what the model was told, and of the repaired calls.
 #[tokio::test]
 async fn the_session_tells_what_happened() {
     let (_, session) = three_tasks(Policy::Feedback).await;

@@ -91,7 +91,7 @@ impl Agent {
         let kept = config.state_folder(&env).into_iter().chain(runs).chain(store);
         let commands = commands.map_err(record)?.with_hidden(kept);
         if let Some(unheld) = commands.unheld() {
-            writeln!(io::stderr(), "callwright: this system does not hold all walls: {unheld}")?;
+            writeln!(io::stderr(), "callwright: this system cannot sandbox commands fully: {unheld}")?;
         }
         let commands = Arc::new(if args.network { commands.with_network() } else { commands });
         // Whoever can see what is asked can answer it.

@@ -1,5 +1,5 @@
 //! `callwright bench defects`: how many answers hold a tool call that is not right as it was written, and how many
-//! still do after healing.
+//! still do after repair.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -38,11 +38,11 @@ struct Counts {
     calling: usize,
     /// Of these, those with a call that is not right as it was written.
     raw: usize,
-    /// Those with a call that is still refused after healing.
+    /// Those with a call that is still refused after repair.
     healed: usize,
-    /// Those that were healed into something else than was expected, where the line says what that is.
+    /// Those that were repaired into something else than was expected, where the line says what that is.
     wrong: usize,
-    /// Those that were healed and could be compared.
+    /// Those that were repaired and could be compared.
     compared: usize,
 }
 

@@ -88,7 +88,7 @@ impl Chat {
         said.push_str(text);
         let is_heard = self.session.runner.say(&said).await.map_err(failure)?;
         if !is_heard {
-            self.say("The calls of the last answer come first; what you said was not heard.\n");
+            self.say("The calls of the last answer come first; what you wrote was not sent.\n");
         }
         self.go_on().await
     }

@@ -27,7 +27,7 @@ use crate::harmless::harmless;
 /// The longest result that is told in a line.
 const LINE: usize = 200;
 
-/// What a person wants to see.
+/// What is shown to a person.
 #[derive(Debug)]
 pub(crate) struct Shows {
     /// Calls and results in full.

@@ -1,4 +1,4 @@
-//! Draws a session that was kept: each node, and of what a model wrote the places that were mended.
+//! Draws a session that was kept: each node, and of what a model wrote the places that were repaired.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -147,7 +147,7 @@ impl Pen {
     }
 }
 
-/// The places that were mended; equal repairs beyond the first few are left out.
+/// The places that were repaired; equal repairs beyond the first few are left out.
 fn mends(call: &Value) -> Vec<Mark> {
     let mut marks: Vec<(&str, Mark)> = Vec::new();
     for repair in call["repairs"].as_array().into_iter().flatten() {

@@ -15,14 +15,14 @@ pub(crate) fn class(class: Class) -> &'static str {
     }
 }
 
-/// What is said of a call that may be shown as well as made.
-pub(crate) const UNSURE: &str = "it is unsure: it may be shown rather than made, so ask before it runs";
+/// What is said of a call that may be quoted rather than made.
+pub(crate) const UNSURE: &str = "it is unsure: it may be quoted rather than made, so ask before it runs";
 
 /// Why a call stayed text. `by` is the end of a sentence.
 pub(crate) fn shown(name: Option<&str>, by: &dyn Display) -> String {
     match name {
-        Some(name) => format!("a call to `{name}` is shown, not made: {by}"),
-        None => format!("a call is shown, not made: {by}"),
+        Some(name) => format!("a call to `{name}` is quoted, not made: {by}"),
+        None => format!("a call is quoted, not made: {by}"),
     }
 }
 

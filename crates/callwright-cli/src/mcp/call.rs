@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::runtime::on_runtime;
 
-/// Reads the arguments as a model's, says what was mended, calls the tool, and prints what came of it.
+/// Reads the arguments as a model's, says what was repaired, calls the tool, and prints what came of it.
 pub(super) fn run(args: &McpCallArgs) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
     let config = Config::load(args.config.flags(), &env)?;

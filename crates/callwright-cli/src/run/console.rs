@@ -159,7 +159,7 @@ impl<W: Write> Console<W> {
             Event::Repaired { tool, renamed_from, repairs, .. } => {
                 let from = renamed_from.iter().map(|from| format!("the name was {from}"));
                 let what: Vec<String> = from.chain(repairs.iter().cloned()).collect();
-                let line = format!("  Mended {tool}: {}", what.join(", "));
+                let line = format!("  Repaired {tool}: {}", what.join(", "));
                 writeln!(state.out, "{}", self.paint(&harmless(&line), DIM))
             }
             Event::CallStarted { tool, arguments, .. } => {

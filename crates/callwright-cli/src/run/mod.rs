@@ -120,7 +120,8 @@ async fn begin(runner: &mut Runner, task: Option<&str>, is_resumed: bool) -> Res
         return Ok(());
     };
     if !runner.say(task).await? {
-        let open = "callwright: calls are open: they come first, and the task is not said";
+        let open =
+            "callwright: calls of this session are not finished: they come first, and the task was not sent";
         let _ = writeln!(io::stderr(), "{open}");
     }
     Ok(())

@@ -10,8 +10,8 @@ use super::sessions::{count, grouped};
 pub(crate) fn parts(counts: &Counts) -> [(&'static str, &'static str, i64); 4] {
     [
         ("right", "valid as written", counts.right),
-        ("healed", "healed", counts.healed),
-        ("corrected", "corrected after asking again", counts.corrected),
+        ("healed", "repaired", counts.healed),
+        ("corrected", "right after a retry", counts.corrected),
         ("refused", "refused", counts.refused),
     ]
 }
@@ -142,7 +142,7 @@ mod tests {
         let at = |at: i64| Counts { name: at.to_string(), ..counts.clone() };
         let drawn = columns(&[at(0), at(60_000)], 60_000).into_string();
         assert_eq!(drawn.matches("<g>").count(), 2);
-        assert!(drawn.contains("1970-01-01 00:01, 2 valid as written, 1 healed, 1 refused"), "{drawn}");
+        assert!(drawn.contains("1970-01-01 00:01, 2 valid as written, 1 repaired, 1 refused"), "{drawn}");
         assert!(
             drawn.contains("in steps of 1 minute;") && drawn.contains("<span>4 calls</span><span>2</span>"),
             "{drawn}"

@@ -9,7 +9,7 @@ use super::report::{list, number, pretty, span, text};
 use super::spans::{Marks, is_native, marked, mended};
 use super::visible::visible;
 
-/// Each accepted call of a model's turn, and what a refused one could be put right to.
+/// Each accepted call of a model's turn, and how a refused one could be repaired.
 pub(crate) fn diff(payload: &Value) -> Markup {
     let answers =
         || list(payload, "choices").map(|choice| (choice, choice.get("report").unwrap_or(&Value::Null)));
@@ -37,12 +37,12 @@ pub(crate) fn diff(payload: &Value) -> Markup {
                 pre.raw { (visible(text(refusal, "block"))) }
                 @if let Some(fix) = refusal.get("fix").filter(|fix| fix.is_object()) {
                     @let is_certain = fix.get("certain").and_then(Value::as_bool) == Some(true);
-                    p.label { @if is_certain { "The only way to put it right" } @else { "One way to put it right" } }
+                    p.label { @if is_certain { "The only way to repair it" } @else { "One way to repair it" } }
                     pre.raw.after { (visible(text(fix, "text"))) }
                 }
             }
         }
-        @if !is_any { p.empty { "No call, so nothing to mend." } }
+        @if !is_any { p.empty { "No call, so nothing to repair." } }
     }
 }
 

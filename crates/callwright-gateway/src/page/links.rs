@@ -3,6 +3,7 @@
 use callwright_store::{Column, Filter, Order};
 
 use super::Query;
+use crate::api::begins_descending;
 
 /// Which sessions are listed, in which order, and from where on.
 #[derive(Clone, Debug, Default)]
@@ -31,13 +32,7 @@ impl Listing {
             }
         }
         filter.text = (!words.is_empty()).then(|| words.join(" "));
-        let column = query.get("sort").and_then(|name| Column::named(&name)).unwrap_or_default();
-        let is_descending = match query.get("way").as_deref() {
-            Some("up") => false,
-            Some("down") => true,
-            _ => begins_descending(column),
-        };
-        Listing { filter, order: Order { column, is_descending }, after: query.get("after") }
+        Listing { filter, order: query.order(), after: query.get("after") }
     }
 
     /// As parameters.
@@ -82,11 +77,6 @@ impl Listing {
         };
         Listing { filter: self.filter.clone(), order: Order { column, is_descending }, after: None }
     }
-}
-
-/// Names begin with A, sizes with the greatest.
-fn begins_descending(column: Column) -> bool {
-    !column.is_text()
 }
 
 /// `("/session", [("id", "a b")])` → `/session?id=a+b`; what is empty is left out.

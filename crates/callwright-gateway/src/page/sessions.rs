@@ -14,7 +14,7 @@ const COLUMNS: [(Column, &str, &str); 8] = [
     (Column::Outcome, "Outcome", "How the last request ended"),
     (Column::Model, "Model", "The model of the last request"),
     (Column::Turns, "Requests", "How many requests the session has"),
-    (Column::Repairs, "Repairs", "How many edits mended its calls"),
+    (Column::Repairs, "Repairs", "How many edits repaired its calls"),
     (Column::Refusals, "Refused", "How many of its calls were refused for good"),
     (Column::Slowest, "Slowest", "The time of its slowest request, from arrival to the last byte"),
     (Column::Tokens, "Tokens", "The tokens of all questions and answers"),
@@ -93,7 +93,7 @@ pub(crate) fn outcome(name: &str) -> Markup {
     let (class, means) = meaning(name);
     html! {
         span.badge.(class) title=[(!means.is_empty()).then_some(means)] {
-            @if name.is_empty() { "open" } @else { (visible(name)) }
+            @if name.is_empty() { "open" } @else { (visible(words::outcome(name))) }
         }
     }
 }
@@ -102,10 +102,11 @@ pub(crate) fn outcome(name: &str) -> Markup {
 fn meaning(name: &str) -> (&'static str, &'static str) {
     match name {
         "passed" => ("right", "Every call was right as the model wrote it, or there was none"),
-        "healed" => ("healed", "A call was mended, in the only way there is"),
+        "healed" => ("healed", "A call was repaired, in the only way there is"),
         "corrected" => ("corrected", "The model was asked again, and its call is right now"),
-        "refused" => ("refused", "A call could not be put right, and did not go out"),
-        "invalid" => ("refused", "The request itself was refused"),
+        "refused" => ("refused", "A call could neither be repaired nor retried, and did not go out"),
+        "invalid" => ("refused", "The content is not the JSON that was asked for"),
+        "rejected" => ("refused", "The request could not be used"),
         "breaker" => ("refused", "Gave up: the model made the same error over and over"),
         "upstream-error" => ("refused", "The upstream gave no answer"),
         "cut" => ("plain", "The answer ended before it was complete"),
@@ -181,7 +182,7 @@ fn chips(totals: &Totals, listing: &Listing) -> Markup {
                 @let is_chosen = outcome == Some(&name);
                 a.chip.(class) href=(with(Some(name.clone()).filter(|_| !is_chosen)))
                     title=[(!means.is_empty()).then_some(means)] aria-current=[is_chosen.then_some("true")] {
-                    (visible(&name)) " " span.n { (grouped(n)) @if !totals.outcomes_are_all { "+" } }
+                    (visible(words::outcome(&name))) " " span.n { (grouped(n)) @if !totals.outcomes_are_all { "+" } }
                 }
             }
         }

@@ -60,12 +60,12 @@ pub(crate) fn statistics(counted: &Statistics, time: Option<&str>) -> Markup {
             div.groups {
                 section {
                     h2 { "What was wrong" }
-                    (explained("How often each thing was wrong with a call as the model wrote it, mended or not. Choose one to see where."))
+                    (explained("How often each thing was wrong with a call as the model wrote it, repaired or not. Choose one to see where."))
                     (errors(&counted.errors))
                 }
                 section {
                     h2 { "What repairs cost" }
-                    (explained("Further questions are those that the gateway asked by itself to put a call right; the client asked once."))
+                    (explained("Further questions are those that the gateway asked by itself to get a right call; the client asked once."))
                     (spent(counted))
                 }
                 section {
@@ -74,8 +74,8 @@ pub(crate) fn statistics(counted: &Statistics, time: Option<&str>) -> Markup {
                     (repeated(counted))
                 }
                 section {
-                    h2 { "Errors put right" }
-                    (explained("Of the errors that a model was told of, how many it had put right after so many questions."))
+                    h2 { "Errors that the model fixed" }
+                    (explained("Of the errors that a model was told of, how many it had fixed after so many questions."))
                     (fixed(counted))
                 }
                 section {
@@ -136,7 +136,7 @@ fn table(group: &[Counts]) -> Markup {
         @if group.is_empty() { p.empty { "No calls." } } @else {
             div.scroll {
                 table.counts {
-                    thead { tr { th { "" } th { "Calls" } th { "Valid" } th { "Healed" } th { "Corrected" } th { "Refused" } } }
+                    thead { tr { th { "" } th { "Calls" } th { "Valid" } th { "Repaired" } th { "Retried" } th { "Refused" } } }
                     tbody {
                         @for counts in group {
                             tr {
@@ -238,7 +238,7 @@ fn outcomes(counted: &Statistics) -> Markup {
                 tbody {
                     @for (outcome, n) in &counted.outcomes {
                         tr {
-                            th scope="row" { a href=(links::href("/sessions", &[("outcome", outcome)])) { (visible(outcome)) } }
+                            th scope="row" { a href=(links::href("/sessions", &[("outcome", outcome)])) { (visible(words::outcome(outcome))) } }
                             td { (n) }
                         }
                     }

@@ -75,7 +75,7 @@ fn again(opened: &Opened, kept: &Value, conditions: &Conditions) -> Markup {
     }
 }
 
-/// `run_code (spelling mended), refused: cut off, shown: fence`
+/// `run_code (spelling), refused: cut off, shown: fence`
 fn gist(report: &Value) -> String {
     let accepted = list(report, "calls").map(|call| {
         let unsure = if is_unsure(call) { ", unsure" } else { "" };

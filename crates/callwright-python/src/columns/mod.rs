@@ -230,7 +230,7 @@ pub(crate) fn heal_columns(
                 batches.push(Row::Null);
                 continue;
             };
-            // A row without a schema is healed without one.
+            // A row without a schema is repaired without one.
             match last.of(row).transpose() {
                 Err(why) => batches.push(Row::Unusable(&format!("cannot use the schema: {why}"))),
                 Ok(schema) => {

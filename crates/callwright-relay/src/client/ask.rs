@@ -1,7 +1,7 @@
 //! One question for a caller that climbs the rest of the ladder itself: an agent, to whose history errors belong.
 //!
-//! What is healed and what is asked again without a trace is done here; what stays refused goes to the caller as
-//! refusals, not as words, and nothing is fed back.
+//! What is repaired and what is asked again without a trace is done here; what stays refused goes to the caller as
+//! refusals, not as words, and nothing is sent to the model.
 
 use std::sync::Arc;
 

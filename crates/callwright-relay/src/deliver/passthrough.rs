@@ -1,4 +1,4 @@
-//! Streams that nothing in may need healing: they go on as they come, without the upstream's secrets.
+//! Streams in which nothing may need repair: they go on as they come, without the upstream's secrets.
 
 use std::sync::Arc;
 

@@ -44,7 +44,7 @@ pub(crate) struct Sink {
     is_held: bool,
     /// A call that had begun to go out was refused.
     is_torn: bool,
-    /// The content, where it is held: it is JSON that may need healing.
+    /// The content, where it is held: it is JSON that may need repair.
     content: Option<String>,
     /// What was said before a call, where one is demanded: without one it is no answer.
     words: Option<String>,
@@ -109,7 +109,7 @@ impl Sink {
             n_out: 0,
             is_held: false,
             is_torn: false,
-            // Under a policy that mends nothing there is nothing to wait for.
+            // Under a policy that repairs nothing there is nothing to wait for.
             content: (turn.ask.json_content && turn.policy != Policy::Strict).then(String::new),
             words: (turn.has_tools() && turn.ask.choice.is_required()).then(String::new),
             is_legacy: turn.ask.is_legacy,

@@ -24,7 +24,7 @@ use crate::wire::{
     usage,
 };
 
-/// Answers with what an upstream streams, healed.
+/// Answers with what an upstream streams, repaired.
 pub(super) async fn heal(
     mut turn: Box<Turn>,
     mut open_answer: OpenAnswer,

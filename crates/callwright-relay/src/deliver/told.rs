@@ -1,4 +1,4 @@
-//! Streams that nothing in may need healing, for a client of another API than the upstream's: what is said goes on as it
+//! Streams in which nothing may need repair, for a client of another API than the upstream's: what is said goes on as it
 //! comes.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Whole answers: read, healed, asked for again where that is needed, and written back with nothing changed that
+//! Whole answers: read, repaired, asked for again where that is needed, and written back with nothing changed that
 //! did not have to be.
 
 use bytes::Bytes;

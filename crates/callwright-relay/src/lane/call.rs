@@ -96,7 +96,7 @@ pub(crate) struct CallHead {
 /// What stands in the place of a call that does not pass.
 #[derive(Clone, Debug)]
 pub(crate) enum Put {
-    /// The same call, mended.
+    /// The same call, repaired.
     Call { namespace: Option<String>, name: String, arguments: String },
     /// Why it is none.
     Words(String),

@@ -1,4 +1,4 @@
-//! The lane of clients and upstreams that speak the same API, messages or responses: what nobody has to mend passes to the
+//! The lane of clients and upstreams that speak the same API, messages or responses: what nobody has to repair passes to the
 //! byte, in both directions.
 //!
 //! In goes the client's request; it goes on as it is, but for what is ours, the model's other name, and old calls that are

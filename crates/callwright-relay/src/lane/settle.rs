@@ -1,4 +1,4 @@
-//! What becomes of the calls of an answer: they pass, are mended, are asked for again, or are told of in words.
+//! What becomes of the calls of an answer: they pass, are repaired, are asked for again, or are told of in words.
 
 use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict, json};
 

@@ -1,4 +1,4 @@
-//! Whole answers: as they came, but for calls that are mended or refused.
+//! Whole answers: as they came, but for calls that are repaired or refused.
 
 use bytes::Bytes;
 use http::StatusCode;

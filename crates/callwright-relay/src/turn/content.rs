@@ -1,4 +1,4 @@
-//! JSON that a request asks for with `response_format`: held to its schema like arguments, healed, asked for again.
+//! JSON that a request asks for with `response_format`: held to its schema like arguments, repaired, asked for again.
 //!
 //! An answer's words go in; the JSON that they come to goes out, or the reason why they come to none. What stays wrong is
 //! never called right.
@@ -120,7 +120,7 @@ impl ContentCheck {
         Some(ContentCheck { schema, policy })
     }
 
-    /// The healed text; none where `text` is right as it stands.
+    /// The repaired text; none where `text` is right as it stands.
     fn read(&self, text: &str, finish_reason: Option<&str>) -> Result<Option<String>, Box<Refusal>> {
         let reason = match heal(text, self.schema.as_ref(), finish_reason) {
             Ok(healed) if healed.repairs.is_empty() && healed.coercions.is_empty() => return Ok(None),
@@ -139,7 +139,7 @@ impl ContentCheck {
         }))
     }
 
-    /// What is wrong with a text that could be healed.
+    /// What is wrong with a text that could be repaired.
     fn objection(&self, text: &str) -> Reason {
         match (strict(text), &self.schema) {
             (Ok(tree), Some(schema)) => Reason::Invalid(schema.check(tree.root(text))),

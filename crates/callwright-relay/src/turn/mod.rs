@@ -48,7 +48,7 @@ impl Turn {
         !self.tool_set.is_empty()
     }
 
-    /// Is there anything in the answer that may need healing?
+    /// Is there anything in the answer that may need repair?
     pub(crate) fn is_read(&self) -> bool {
         let may_call = self.has_tools() && self.ask.choice != ToolChoice::None;
         may_call || self.ask.json_content

@@ -1,7 +1,7 @@
 //! What an upstream must not tell: the key that it was sent. Some repeat it in what they answer.
 //!
 //! In goes what comes from the upstream, out comes the same with `[secret]` where a key stood. Looked for is the key as it
-//! is: an upstream that wants to give its key away can spell it so that nobody finds it.
+//! is: an upstream that means to give its key away can spell it so that nobody finds it.
 
 use std::fmt;
 

@@ -27,7 +27,7 @@ pub(crate) struct Ask {
     pub(crate) is_legacy: bool,
     /// The content is to be JSON.
     pub(crate) json_content: bool,
-    /// The policy that the request asks for, and whether healing was asked for by its plugin.
+    /// The policy that the request asks for, and whether repair was asked for by its plugin.
     pub(crate) policy: Option<Policy>,
     /// Does it want the `callwright` member in the answer?
     pub(crate) wants_report: bool,

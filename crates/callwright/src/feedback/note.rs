@@ -30,7 +30,7 @@ impl Acceptance {
         }
         let mended = mended.join(", ");
         Some(format!(
-            "Note: Your call to {} was mended before it ran ({mended}): please send strict JSON",
+            "Note: Your call to {} was repaired before it ran ({mended}): please send strict JSON",
             self.name
         ))
     }

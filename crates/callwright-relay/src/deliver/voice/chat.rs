@@ -26,7 +26,7 @@ pub(in crate::deliver) struct ChatVoice {
     own: (String, String),
     /// Calls go out as `function_call`.
     is_legacy: bool,
-    /// The client wants to know how many tokens there were.
+    /// The client asked how many tokens there were.
     wants_usage: bool,
     /// The chunks that end their choices: the choice's number, what the chunk looks like, the choice as it came.
     last: Vec<(usize, Template, String)>,

@@ -1,0 +1,28 @@
+//! What the dependencies may be, by `deny.toml`: their licences, their sources, and which are not wanted.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::e2e::crate_program;
+use crate::step::{self, program};
+
+const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
+
+/// Finds cargo-deny, or installs it.
+///
+/// # Errors
+/// When it is not there and cannot be had.
+pub(crate) fn deny(root: &Path) -> Result<PathBuf> {
+    crate_program(root, DENY, &[])
+}
+
+/// Holds the dependencies to all of it but advisories, which are in a database elsewhere: the workflow asks for those.
+///
+/// # Errors
+/// When cargo-deny cannot be started.
+pub(crate) fn dependencies(root: &Path, deny: &Path) -> Result<bool> {
+    let mut check = program(root, deny);
+    check.args(["--locked", "check", "licenses", "bans", "sources"]);
+    Ok(step::run(&mut check)?.ok)
+}
