@@ -139,7 +139,7 @@ fn turn_blocks(turn: &Turn) -> Vec<String> {
     let calls = turn.calls.iter().map(|call| {
         let input = match is_object(&call.arguments) {
             true => call.arguments.clone(),
-            // Nobody has mended it: it has a place that holds any text.
+            // Nobody has repaired it: it has a place that holds any text.
             false => object([("unreadable_arguments", quote(&call.arguments))]),
         };
         object([

@@ -2,7 +2,7 @@
 //! chat server would.
 //!
 //! In goes a chat request, which is all that a turn knows. It is written as a request of the upstream's API; of the answer comes
-//! a chat answer, whole or event by event as it came, so that whatever reads, mends and asks again need not know who was asked.
+//! a chat answer, whole or event by event as it came, so that whatever reads, repairs and asks again need not know who was asked.
 //! What an API has no place for is left out; what would change the answer if it were left out is refused.
 
 mod answer;
