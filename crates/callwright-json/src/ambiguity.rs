@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::scan::ByteSet;
 use crate::search::{Cost, Found, mark};
-use crate::{Guide, Kind, MAX_SLOTS, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
+use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
 
 const QUOTES: ByteSet<2> = ByteSet(*b"\"'");
 const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
@@ -185,7 +185,8 @@ struct Holder<'a> {
 
 impl<'a> Holder<'a> {
     fn new(object: Value<'a>, place: Place, guide: &dyn Guide) -> Holder<'a> {
-        let mut declared = (0..MAX_SLOTS).filter_map(|slot| guide.name(place, slot as u8)).peekable();
+        let mut declared =
+            (0..guide.slots(place)).filter_map(|slot| guide.name(place, slot as u8)).peekable();
         let declares_some = declared.peek().is_some();
         let lacks_some = declared.any(|name| object.get(name).is_none());
         Holder { object, place, key: None, declares_some, lacks_some }

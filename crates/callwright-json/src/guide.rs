@@ -72,6 +72,11 @@ pub trait Guide {
     /// The name of the declared member `slot` of an object at `place`, in the order of declaration.
     fn name(&self, place: Place, slot: u8) -> Option<&str>;
 
+    /// How many slots an object at `place` has at most: none at or behind this number has a name.
+    fn slots(&self, _: Place) -> usize {
+        MAX_SLOTS
+    }
+
     /// The declared members, one bit per slot, that an object at `place` must have.
     fn required(&self, place: Place) -> u128;
 
@@ -104,6 +109,9 @@ impl Guide for AnyValue {
     }
     fn name(&self, _: Place, _: u8) -> Option<&str> {
         None
+    }
+    fn slots(&self, _: Place) -> usize {
+        0
     }
     fn required(&self, _: Place) -> u128 {
         0

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use crate::scan::string_stop;
 use crate::spelling::wide;
-use crate::{Kinds, MAX_SLOTS, Member};
+use crate::{Kinds, Member};
 
 /// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
 #[derive(Clone, Copy, Debug)]
@@ -200,7 +200,8 @@ impl Search<'_, '_> {
     /// The declared name that stands behind a few signs at `at` and before a colon: `"title:" "x"`, `*title* = 1`.
     fn anchored_key(&self, frame: &Frame, at: usize) -> Option<Key> {
         let rest = self.text.get(at..)?;
-        let names = (0..MAX_SLOTS as u8).map_while(|slot| Some((slot, self.guide.name(frame.place, slot)?)));
+        let slots = 0..self.guide.slots(frame.place);
+        let names = slots.filter_map(|slot| Some((slot as u8, self.guide.name(frame.place, slot as u8)?)));
         let mut unused = names.filter(|(slot, name)| frame.used & (1 << slot) == 0 && !name.is_empty());
         unused.find_map(|(_, name)| {
             let open = signs(rest).find(|len| rest[*len..].starts_with(name))?;

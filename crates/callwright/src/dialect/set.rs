@@ -194,8 +194,12 @@ impl Dialects {
             return true;
         }
         let behind = letters.as_str();
-        let is_headless =
-            |(head, _): &(Vec<char>, u16)| marks::is_headless(head, text) || marks::is_headless(head, behind);
+        // Nearly all are told apart by one letter.
+        let (own, next) = (marks::first_letter(text), marks::first_letter(behind));
+        let is_headless = |(head, _): &(Vec<char>, u16)| {
+            let begins = |letter: Option<char>| letter.is_none() || head.get(1).copied() == letter;
+            begins(own) && marks::is_headless(head, text) || begins(next) && marks::is_headless(head, behind)
+        };
         first.is_alphanumeric()
             && (letters.next().is_some_and(is_sign) || self.0.heads.iter().any(is_headless))
     }

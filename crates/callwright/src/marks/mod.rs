@@ -155,6 +155,11 @@ pub(crate) fn is_whole_at(head: &[char], text: &str) -> bool {
     lexemes::ONE_EDIT <= head.len() && head.iter().all(|own| letters.next() == Some(*own))
 }
 
+/// The first letter of `text`, as it is compared with those of marks.
+pub(crate) fn first_letter(text: &str) -> Option<char> {
+    text.chars().next().map(fold::fold)
+}
+
 /// Is `text` what follows the sign that `head` begins with, or the beginning of that?
 pub(crate) fn is_headless(head: &[char], text: &str) -> bool {
     /// Shorter beginnings are those of too many words.

@@ -168,6 +168,10 @@ impl Guide for SchemaGuide {
         (slot < MAX_SLOTS && *at != NEVER).then_some(name)
     }
 
+    fn slots(&self, place: Place) -> usize {
+        self.entry(place).members.len().min(MAX_SLOTS)
+    }
+
     fn required(&self, place: Place) -> u128 {
         self.entry(place).required
     }

@@ -64,6 +64,9 @@ impl Guide for Expected<'_> {
     fn name(&self, place: Place, slot: u8) -> Option<&str> {
         self.guide().name(place, slot)
     }
+    fn slots(&self, place: Place) -> usize {
+        self.guide().slots(place)
+    }
     fn required(&self, place: Place) -> u128 {
         self.guide().required(place)
     }
