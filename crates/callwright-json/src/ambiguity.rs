@@ -378,21 +378,25 @@ fn holds_key(text: &str) -> bool {
     })
 }
 
+/// The quotes of `text` that stand outside all of its brackets.
+fn outer_quotes(text: &str) -> impl Iterator<Item = usize> {
+    let mut depth = 0_usize;
+    QUOTES_AND_BRACKETS.places(text.as_bytes()).filter(move |at| {
+        match text.as_bytes()[*at] {
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    })
+}
+
 /// Does a quote in an element of a list, outside all brackets of its text, stand beside what parts elements, as one that ends
 /// or begins an element: `rust",c++`, `rust": "go`? How many elements a list has, no schema tells.
 fn holds_element(text: &str) -> bool {
-    let mut depth = 0_usize;
-    QUOTES_AND_BRACKETS.places(text.as_bytes()).any(|at| {
-        match text.as_bytes()[at] {
-            b'{' | b'[' | b'(' => depth += 1,
-            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
-            _ if 0 < depth => {}
-            _ => {
-                let (before, behind) = (text[..at].trim_end(), text[at + 1..].trim_start());
-                return before.ends_with([',', ':']) || behind.starts_with([',', ':']);
-            }
-        }
-        false
+    outer_quotes(text).any(|at| {
+        let (before, behind) = (text[..at].trim_end(), text[at + 1..].trim_start());
+        before.ends_with([',', ':']) || behind.starts_with([',', ':'])
     })
 }
 
@@ -410,18 +414,11 @@ fn closes_first(text: &str) -> bool {
 
 /// Does an apostrophe close something in it, and one open what is parted from that, outside all brackets: `it's fine', 'so`?
 fn holds_pair(text: &str) -> bool {
-    let mut depth = 0_usize;
-    QUOTES_AND_BRACKETS.places(text.as_bytes()).any(|at| {
-        match text.as_bytes()[at] {
-            b'{' | b'[' | b'(' => depth += 1,
-            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
-            b'\'' if depth == 0 && !text[..at].ends_with(char::is_whitespace) => {
-                let next = text[at + 1..].trim_start().strip_prefix(PARTING).map(str::trim_start);
-                return next.is_some_and(|next| next.starts_with('\''));
-            }
-            _ => {}
-        }
-        false
+    outer_quotes(text).any(|at| {
+        let (before, behind) = (&text[..at], &text[at..]);
+        let closes = behind.starts_with('\'') && !before.ends_with(char::is_whitespace);
+        let next = behind[1..].trim_start().strip_prefix(PARTING).map(str::trim_start);
+        closes && next.is_some_and(|next| next.starts_with('\''))
     })
 }
 

@@ -403,10 +403,10 @@ fn is_colon(bytes: &[u8], at: usize) -> bool {
 /// May a value stand in a piece of text that begins in front of it and ends behind it: does it hold a key and its colon, or
 /// is it still open behind its first key, `{"a", `?
 fn looks_like_json(bytes: &[u8]) -> bool {
-    let is_open = |at: usize| {
-        let inside = bytes[at..].trim_ascii_start();
-        mark(inside).is_some() && !inside.contains(&b'}')
-    };
+    // Looked for once, however many brackets there are.
+    let last = bytes.iter().rposition(|byte| *byte == b'}');
+    let is_open =
+        |at: usize| last.is_none_or(|last| last < at) && mark(bytes[at..].trim_ascii_start()).is_some();
     (0..bytes.len()).any(|at| match bytes[at] {
         b'"' | b'\'' => is_colon(bytes, at + 1),
         b'{' => begins_member(bytes, at + 1) || is_open(at + 1),
