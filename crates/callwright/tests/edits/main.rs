@@ -71,16 +71,7 @@ const BARE_FLOORS: [(Seed, f64, f64); 2] = [(Seed::Work, 70.0, 2.0), (Seed::Judg
 
 #[test]
 fn one_edit_without_a_schema() {
-    let pools = pools();
-    for (seed, exact, wrong) in BARE_FLOORS {
-        let pool = if seed == Seed::Work { &pools.work } else { &pools.judge };
-        let mut tally = Tally::default();
-        for Sample { edited, meant, .. } in samples(pool, edits) {
-            tally.add(&edited.kind, Outcome::of(&edited, &meant, None));
-        }
-        println!("{seed:?} without a schema\n{tally}");
-        tally.hold(seed, exact, wrong);
-    }
+    hold_bare(BARE_FLOORS, edits);
 }
 
 /// What is to be read as it was meant of a hundred texts whose strings are all written in one habit, and how many may be read
@@ -99,16 +90,7 @@ const WORD_FLOORS: [(Seed, f64, f64); 2] = [(Seed::Work, 0.0, 1.0), (Seed::Judge
 #[test]
 fn one_word_beside_a_text() {
     hold("words", WORD_FLOORS, words);
-    let pools = pools();
-    for (seed, _, wrong) in WORD_FLOORS {
-        let pool = if seed == Seed::Work { &pools.work } else { &pools.judge };
-        let mut tally = Tally::default();
-        for Sample { edited, meant, .. } in samples(pool, words) {
-            tally.add(&edited.kind, Outcome::of(&edited, &meant, None));
-        }
-        println!("{seed:?} without a schema\n{tally}");
-        tally.hold(seed, 0.0, wrong);
-    }
+    hold_bare(WORD_FLOORS, words);
 }
 
 /// The table of other libraries has a line that says what of these texts was read here as it was made.
@@ -188,6 +170,20 @@ fn hold(name: &str, floors: [(Seed, f64, f64); 2], edited: impl Fn(&str, &Pool) 
             tally.add(&edited.kind, outcome);
         }
         println!("{seed:?}\n{tally}");
+        tally.hold(seed, exact, wrong);
+    }
+}
+
+/// The same without a schema.
+fn hold_bare(floors: [(Seed, f64, f64); 2], edited: impl Fn(&str, &Pool) -> Vec<Edited>) {
+    let pools = pools();
+    for (seed, exact, wrong) in floors {
+        let pool = if seed == Seed::Work { &pools.work } else { &pools.judge };
+        let mut tally = Tally::default();
+        for Sample { edited, meant, .. } in samples(pool, &edited) {
+            tally.add(&edited.kind, Outcome::of(&edited, &meant, None));
+        }
+        println!("{seed:?} without a schema\n{tally}");
         tally.hold(seed, exact, wrong);
     }
 }
