@@ -6,10 +6,12 @@
 //! forgets it throughout. The [`Guide`] prunes: a key that is not declared, or already used, is no key.
 //!
 //! States that stand at the same place, in the same containers with the same keys used, differ only in
-//! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties.
+//! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties. A state that
+//! others have left far behind in its own container is given up ([`lag`]), so that many edits in one text do not multiply.
 
 mod cost;
 mod fuel;
+mod lag;
 mod escapes;
 mod value;
 mod token;
@@ -32,6 +34,7 @@ pub(crate) use cost::{BEHIND_PROSE, Cost, SURPLUS_CLOSER};
 use cost::{JUNK, price};
 use escapes::Escapes;
 pub(crate) use fuel::Fuel;
+use lag::Reached;
 pub(crate) use quote::{Quote, mark};
 
 /// How closely the guide is followed.
@@ -233,6 +236,7 @@ pub(crate) struct Search<'t, 'g> {
     trail: Vec<(u32, u64, Cost)>,
     on_trail: bool,
     seen: BTreeMap<(u32, u64), (Cost, u8)>,
+    reached: Reached,
     found: Vec<Found>,
     start: u32,
     arguments: bool,
@@ -290,6 +294,7 @@ impl<'t, 'g> Search<'t, 'g> {
             trail: Vec::with_capacity(16),
             on_trail: true,
             seen: BTreeMap::new(),
+            reached: Reached::default(),
             found: Vec::new(),
             start: 0,
             arguments: false,
@@ -372,7 +377,12 @@ impl<'t, 'g> Search<'t, 'g> {
     /// Runs one state forward until it is complete, impossible, or dearer than another one.
     fn advance(&mut self, mut state: State) {
         loop {
-            if matches!(state.step, Step::Key | Step::Value) && self.beaten(&state) {
+            let is_over = match state.step {
+                Step::Key | Step::Value => self.lags(&state) || self.beaten(&state),
+                Step::Body => self.lags(&state),
+                Step::After | Step::Tail | Step::Done => false,
+            };
+            if is_over {
                 return;
             }
             let at = state.at;
@@ -403,6 +413,7 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// Has a cheaper state been here, or enough equally cheap ones?
     fn beaten(&mut self, state: &State) -> bool {
+        self.reached.note(self.signature(state.frame), state.at, state.cost);
         let signature = self.signature(state.frame) ^ (state.habits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let signature = signature ^ ((state.step as u64) << 1) ^ u64::from(state.comma);
         if self.on_trail {

@@ -10,6 +10,8 @@
     reason = "a test stops at what it did not expect, and tells its figures"
 )]
 
+mod repeated;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
@@ -29,6 +31,15 @@ const FLOORS: [(Seed, f64, f64); 2] = [(Seed::Work, 94.0, 0.7), (Seed::Judge, 94
 enum Seed {
     Work,
     Judge,
+}
+
+impl Seed {
+    fn pool(self, pools: &Pools) -> &Pool {
+        match self {
+            Seed::Work => &pools.work,
+            Seed::Judge => &pools.judge,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -153,7 +164,7 @@ fn hold(name: &str, floors: [(Seed, f64, f64); 2], edited: impl Fn(&str, &Pool) 
     let pools = pools();
     let shown = std::env::var("EDITS").unwrap_or_default();
     for (seed, exact, wrong) in floors {
-        let pool = if seed == Seed::Work { &pools.work } else { &pools.judge };
+        let pool = seed.pool(&pools);
         let is_shown = shown.eq_ignore_ascii_case(&format!("{seed:?}"));
         let mut tally = Tally::default();
         let samples = samples(pool, &edited);
@@ -178,7 +189,7 @@ fn hold(name: &str, floors: [(Seed, f64, f64); 2], edited: impl Fn(&str, &Pool) 
 fn hold_bare(floors: [(Seed, f64, f64); 2], edited: impl Fn(&str, &Pool) -> Vec<Edited>) {
     let pools = pools();
     for (seed, exact, wrong) in floors {
-        let pool = if seed == Seed::Work { &pools.work } else { &pools.judge };
+        let pool = seed.pool(&pools);
         let mut tally = Tally::default();
         for Sample { edited, meant, .. } in samples(pool, &edited) {
             tally.add(&edited.kind, Outcome::of(&edited, &meant, None));
