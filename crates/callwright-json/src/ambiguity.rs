@@ -179,17 +179,12 @@ struct Holder<'a> {
     key: Option<Value<'a>>,
     /// Are there keys that the guide declares for it?
     declares_some: bool,
-    /// And is one of them missing?
-    lacks_some: bool,
 }
 
 impl<'a> Holder<'a> {
     fn new(object: Value<'a>, place: Place, guide: &dyn Guide) -> Holder<'a> {
-        let mut declared =
-            (0..guide.slots(place)).filter_map(|slot| guide.name(place, slot as u8)).peekable();
-        let declares_some = declared.peek().is_some();
-        let lacks_some = declared.any(|name| object.get(name).is_none());
-        Holder { object, place, key: None, declares_some, lacks_some }
+        let declares_some = declared(guide, place).next().is_some();
+        Holder { object, place, key: None, declares_some }
     }
 
     fn member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> Option<MemberInString> {
@@ -221,7 +216,8 @@ impl<'a> Holder<'a> {
             return ((edits.escaped || edits.added) && is_torn).then_some(MemberInString::InPlace);
         }
         let brackets = Brackets::of(text);
-        if !self.lacks_some && brackets != Brackets::Torn {
+        let lacks_some = || declared(guide, self.place).any(|name| self.object.get(name).is_none());
+        if brackets != Brackets::Torn && !lacks_some() {
             return None;
         }
         if goes_on_in_key(text, is_missing) {
@@ -246,6 +242,11 @@ impl<'a> Holder<'a> {
         }
         found
     }
+}
+
+/// The keys that `guide` declares for the object at `place`.
+fn declared(guide: &dyn Guide, place: Place) -> impl Iterator<Item = &str> {
+    (0..guide.slots(place)).filter_map(move |slot| guide.name(place, slot as u8))
 }
 
 /// The brackets of a text.
