@@ -10,6 +10,7 @@ use crate::api::Api;
 use crate::fault::Fault;
 use crate::form::{Form, Ids};
 use crate::messages;
+use crate::ollama;
 use crate::request::Request;
 use crate::responses;
 use crate::script::{Answer, Call, Choice};
@@ -45,9 +46,9 @@ impl Response {
         }
     }
 
-    /// An error in the form of OpenAI.
-    pub(crate) fn error(status: u16, message: &str) -> Response {
-        Response::json(status, &json!({ "error": error(&json!({ "message": message })) }))
+    /// An error in the form of this API, or of OpenAI's.
+    pub(crate) fn error(status: u16, message: &str, api: Option<Api>) -> Response {
+        Response::json(status, &told(&json!({ "message": message }), api))
     }
 
     /// What `answer` comes to for `request`.
@@ -66,6 +67,7 @@ impl Response {
                 let events = match request.api() {
                     Some(Api::Messages) => messages::events(answer, request, form),
                     Some(Api::Responses) => responses::events(answer, request, form),
+                    Some(Api::Ollama) => ollama::lines(answer, request, form),
                     Some(Api::Chat) | None => stream::events(answer, request, form),
                 };
                 events.iter().flat_map(|event| cut(form, event)).collect()
@@ -74,12 +76,17 @@ impl Response {
                 let whole = match request.api() {
                     Some(Api::Messages) => messages::whole(answer, request, form),
                     Some(Api::Responses) => responses::whole(answer, request, form),
+                    Some(Api::Ollama) => ollama::whole(answer, request, form),
                     Some(Api::Chat) | None => completion(answer, request, form),
                 };
                 cut(form, &whole.to_string())
             }
         };
-        let content_type = if is_stream { "text/event-stream" } else { "application/json" };
+        let content_type = match (is_stream, request.api()) {
+            (false, _) => "application/json",
+            (true, Some(Api::Ollama)) => "application/x-ndjson",
+            (true, Some(Api::Chat | Api::Messages | Api::Responses) | None) => "text/event-stream",
+        };
         let mut headers: Vec<(String, String)> =
             answer.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
         headers.push(("content-type".into(), content_type.into()));
@@ -227,6 +234,7 @@ fn told(given: &Value, api: Option<Api>) -> Value {
             let error = json!({ "type": error["type"], "message": error["message"] });
             json!({ "type": "error", "error": error })
         }
+        Some(Api::Ollama) => json!({ "error": error["message"] }),
         Some(Api::Chat | Api::Responses) | None => json!({ "error": error }),
     }
 }

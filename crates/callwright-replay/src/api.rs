@@ -12,11 +12,13 @@ pub enum Api {
     Messages,
     /// OpenAI's responses.
     Responses,
+    /// Ollama's own chats.
+    Ollama,
 }
 
 impl Api {
     /// All of them.
-    pub const ALL: [Api; 3] = [Api::Chat, Api::Messages, Api::Responses];
+    pub const ALL: [Api; 4] = [Api::Chat, Api::Messages, Api::Responses, Api::Ollama];
 
     /// The API of this path, whatever stands before it.
     pub(crate) fn of(path: &str) -> Option<Api> {
@@ -28,6 +30,7 @@ impl Api {
             Api::Chat => "/chat/completions",
             Api::Messages => "/messages",
             Api::Responses => "/responses",
+            Api::Ollama => "/api/chat",
         }
     }
 }

@@ -102,7 +102,11 @@ fn is_sentence(text: &str) -> bool {
 fn called(message: &Value) -> Option<String> {
     let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
     let functions = calls.iter().map(|call| &call["function"]).chain([&message["function_call"]]);
-    let texts: Vec<&str> = functions.filter_map(|function| function["arguments"].as_str()).collect();
+    // An object in some APIs, the text of one in others.
+    let texts: Vec<String> = functions
+        .filter_map(|function| function.get("arguments"))
+        .map(|arguments| arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned))
+        .collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 

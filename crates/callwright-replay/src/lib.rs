@@ -1,5 +1,5 @@
 //! An upstream that answers from a script, records what it is asked, and misbehaves on
-//! purpose. It speaks OpenAI's chat completions and responses, and Anthropic's messages.
+//! purpose. It speaks OpenAI's chat completions and responses, Anthropic's messages, and Ollama's own chats.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,6 +42,7 @@ mod answer;
 mod stream;
 mod messages;
 mod responses;
+mod ollama;
 mod tape;
 mod record;
 mod line;

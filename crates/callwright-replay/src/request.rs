@@ -33,7 +33,13 @@ impl<'a> Request<'a> {
     }
 
     pub(crate) fn wants_stream(&self) -> bool {
-        self.json["stream"] == Value::Bool(true)
+        match self.api() {
+            // It streams where nothing is said.
+            Some(Api::Ollama) => self.json["stream"] != Value::Bool(false),
+            Some(Api::Chat | Api::Messages | Api::Responses) | None => {
+                self.json["stream"] == Value::Bool(true)
+            }
+        }
     }
 
     pub(crate) fn wants_usage(&self) -> bool {

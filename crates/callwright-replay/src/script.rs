@@ -20,7 +20,7 @@ pub struct Script {
     /// The answers. The first unused one whose condition holds is given.
     #[serde(rename = "answer", alias = "answers")]
     pub answers: Vec<Answer>,
-    /// The APIs that it speaks, all where nothing is said: `chat`, `messages`, `responses`. 404 for the others.
+    /// The APIs that it speaks, all where nothing is said: `chat`, `messages`, `responses`, `ollama`. 404 for the others.
     pub speaks: Option<Vec<Api>>,
     /// How answers are written, where they do not say it themselves.
     pub form: Form,

@@ -57,9 +57,9 @@ impl When {
             && self.contains.as_deref().is_none_or(|text| stands_in(request.bytes, text))
             && self.lacks.as_deref().is_none_or(|text| !stands_in(request.bytes, text))
             && self.has_tools.is_none_or(|has| has == request.has("tools"))
-            && self
-                .is_constrained
-                .is_none_or(|is| is == (request.has("response_format") || request.has("grammar")))
+            && self.is_constrained.is_none_or(|is| {
+                is == ["response_format", "grammar", "format"].iter().any(|key| request.has(key))
+            })
             && self.stream.is_none_or(|stream| stream == request.wants_stream())
             && self.nth.is_none_or(|nth| nth == request.nth)
     }

@@ -242,9 +242,9 @@ impl Stage {
         };
         let response = match selected {
             Selected::Refused(message) if api.is_some() => {
-                Response::error(script.refuses_status.unwrap_or(400), message)
+                Response::error(script.refuses_status.unwrap_or(400), message, api)
             }
-            _ if api.is_some() => Response::error(501, "the script has no answer left for this request"),
+            _ if api.is_some() => Response::error(501, "the script has no answer left for this request", api),
             _ => self.about_itself(method, path, body),
         };
         (response, None)
@@ -274,5 +274,5 @@ impl Stage {
 }
 
 fn nothing(method: &str, path: &str) -> Response {
-    Response::error(404, &format!("nothing at {method} {path}"))
+    Response::error(404, &format!("nothing at {method} {path}"), None)
 }

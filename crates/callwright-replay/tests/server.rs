@@ -252,6 +252,26 @@ fn an_answer_is_said_in_the_api_of_the_request() {
 }
 
 #[test]
+fn ollama_says_it_in_lines() {
+    let replay = started(SAYS_AND_CALLS);
+    let message = r#""message":{"role":"assistant","content":"I look.","thinking":"Let me see.","tool_calls":[{"id":"c1","function":{"index":0,"name":"f","arguments":"{\"a\": 1,}"}}]},"done":true,"done_reason":"stop","#;
+    let whole = asked(&replay, "POST /api/chat", r#"{"model": "m", "stream": false}"#);
+    assert!(whole.contains(message) && whole.contains("application/json"), "{whole}");
+    let stream = asked(&replay, "POST /api/chat", r#"{"model": "m"}"#);
+    assert!(stream.contains("content-type: application/x-ndjson"), "{stream}");
+    let thought = r#"{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","thinking":"Let"},"done":false}"#;
+    assert!(stream.contains(&format!("{thought}\n")), "{stream}");
+    // Four pieces of the thought, three of the text, and a call.
+    assert_eq!(stream.matches("\"done\":false").count(), 8, "{stream}");
+    assert!(
+        stream.contains(
+            r#""content":""},"done":true,"done_reason":"stop","prompt_eval_count":4,"eval_count":"#
+        ),
+        "{stream}"
+    );
+}
+
+#[test]
 fn an_api_that_is_not_spoken_is_not_there() {
     let replay = started(
         "speaks = [\"messages\"]\n[[answer]]\nwhen = { last_role = \"tool\" }\ntext = \"x\"\nfinish_reason = \"length\"",
