@@ -6,7 +6,7 @@ mod running;
 use callwright::json;
 use callwright::value::Value;
 use callwright_gateway::{ClientKey, GatewayConfig, ServerConfig};
-use callwright_relay::Surface;
+use callwright_relay::UpstreamKind;
 use callwright_relay::config::RelayConfig;
 
 use crate::running::{Running, relay_to, replay};
@@ -90,7 +90,7 @@ fn tokens_are_estimated_and_models_are_listed() {
 /// The configuration for an upstream that speaks messages itself.
 fn relay_of_messages(replay: &callwright_replay::Replay) -> RelayConfig {
     let mut relay = relay_to(&replay.base_url());
-    relay.upstreams[0].kind = Some(Surface::Messages);
+    relay.upstreams[0].kind = Some(UpstreamKind::Messages);
     relay
 }
 

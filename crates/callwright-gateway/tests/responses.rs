@@ -6,7 +6,7 @@ mod running;
 use callwright::json;
 use callwright::value::Value;
 use callwright_gateway::{ClientKey, GatewayConfig, ServerConfig};
-use callwright_relay::Surface;
+use callwright_relay::UpstreamKind;
 
 use crate::running::{Answer, Running, relay_to, replay};
 
@@ -105,7 +105,7 @@ fn what_a_server_of_responses_keeps_is_asked_for_there() {
         "[[answer]]\nwhen = { path = \"/v1/responses/resp_9\" }\nrepeat = true\nbody = '{\"id\": \"resp_9\"}'\n[[answer]]\ntext = \"Hello.\"\n",
     );
     let mut relay = relay_to(&replay.base_url());
-    relay.upstreams[0].kind = Some(Surface::Responses);
+    relay.upstreams[0].kind = Some(UpstreamKind::Responses);
     let running = Running::start(GatewayConfig::default(), relay);
     let made = made(&running, "", json!({ "previous_response_id": "resp_8" }));
     assert_eq!(made["id"], "resp_replay_1");

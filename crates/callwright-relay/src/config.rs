@@ -9,7 +9,7 @@ pub use callwright::fits;
 use callwright::{CallsInReasoning, Dialects, Policy};
 use serde::{Deserialize, Serialize};
 
-use crate::surface::Surface;
+use crate::upstream::UpstreamKind;
 
 /// Everything that a [`Relay`](crate::Relay) needs to know.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -46,18 +46,19 @@ pub struct RelayConfig {
     pub dialects: Dialects,
 }
 
-/// One upstream: a server that speaks OpenAI's chat completions or responses, or Anthropic's messages.
+/// One upstream: a server that speaks OpenAI's chat completions or responses, Anthropic's messages, or Ollama's own API.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpstreamConfig {
     /// Its name in logs, metrics and [`ModelConfig::upstreams`].
     pub name: String,
-    /// The URL before `/chat/completions`: `http://127.0.0.1:8080/v1`.
+    /// The URL before `/chat/completions`: `http://127.0.0.1:8080/v1`. That of an upstream that speaks Ollama's own API may end
+    /// before `/v1` or `/api`.
     pub base_url: String,
     /// The API that it speaks, whatever its clients do. Where it is not set, that is chat completions, and where it has none,
     /// that of the client.
     #[serde(default)]
-    pub kind: Option<Surface>,
+    pub kind: Option<UpstreamKind>,
     /// The environment variable that holds the key. The key itself is never part of a configuration.
     #[serde(default)]
     pub key_env: Option<String>,
@@ -205,6 +206,9 @@ pub struct ModelConfig {
     /// The most tokens that an answer may have; clients that ask for more get so many.
     #[serde(default)]
     pub max_tokens_cap: Option<u64>,
+    /// The context of an upstream that speaks Ollama's own API, in tokens; the server's where it is not set.
+    #[serde(default)]
+    pub num_ctx: Option<u64>,
     /// Does it take `reasoning_effort`? Then it gets what clients of messages and of responses say of it. Upstreams of those
     /// APIs do.
     #[serde(default)]
@@ -236,6 +240,7 @@ impl ModelConfig {
             alternate: None,
             result_role: false,
             max_tokens_cap: None,
+            num_ctx: None,
             reasoning_effort: false,
             calls_in_reasoning: None,
             policy: None,

@@ -42,7 +42,7 @@ pub use record_json::{CallFault, call_faults};
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
 pub use surface::{ItemsWanted, Surface, error_body};
-pub use upstream::Kept;
+pub use upstream::{Kept, UpstreamKind};
 pub use wire::WireError;
 
 /// What the pages of the project and of the engine print runs.

@@ -22,7 +22,7 @@ use crate::surface::responses::kept::KeptResponses;
 use crate::surface::{Door, Surface, Translated, error_body, estimated_tokens};
 use crate::tool_sets::ToolSets;
 use crate::turn::Turn;
-use crate::upstream::{Candidate, ConfigError, Response, Secrets, Tail, Upstream, Upstreams};
+use crate::upstream::{Candidate, ConfigError, Response, Secrets, Tail, Upstream, UpstreamKind, Upstreams};
 use crate::wire::{Ask, Change, Document, WireError, rewritten};
 
 /// Names the request in its answer.
@@ -155,7 +155,7 @@ impl Relay {
         let relay = Arc::clone(self);
         // Where all models are configured to have native calls, nothing has to be known.
         let all = relay.upstreams.configured("").and_then(|set| set.mode);
-        let speaks_chat = |upstream: &&Arc<Upstream>| upstream.kind() == Surface::Chat;
+        let speaks_chat = |upstream: &&Arc<Upstream>| upstream.kind() == UpstreamKind::Chat;
         let to_meet = if all == Some(Mode::Native) { &[] } else { relay.upstreams.all() };
         let to_meet: Vec<_> = to_meet.iter().filter(speaks_chat).cloned().collect();
         relay.capabilities.meets(!to_meet.is_empty());
@@ -271,7 +271,7 @@ impl Relay {
         let route = self.upstreams.route(model.as_deref().unwrap_or(""));
         // What belongs to an API is for whoever speaks it.
         let kind = [Surface::Messages, Surface::Responses].into_iter().find(|it| path.starts_with(it.path()));
-        let speaks = |candidate: &Candidate| kind.is_none_or(|kind| candidate.upstream.kind() == kind);
+        let speaks = |candidate: &Candidate| kind.is_none_or(|kind| candidate.upstream.kind() == kind.into());
         let at = route.candidates.iter().position(speaks).unwrap_or_default();
         let Some(candidate) = route.candidates.into_iter().nth(at) else {
             let message = String::from("no upstream serves this request");

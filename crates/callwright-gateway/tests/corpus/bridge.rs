@@ -1,11 +1,11 @@
 //! Upstreams that speak another API than their clients: the cases of `corpus/surfaces/bridge.toml`, and those of
-//! `corpus/gateway` once more, before upstreams of messages and of responses.
+//! `corpus/gateway` once more, before upstreams of each of them.
 
 use std::collections::BTreeMap;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright_relay::Surface;
+use callwright_relay::UpstreamKind;
 use callwright_replay::{Answer, Replay, Script};
 use serde::Deserialize;
 
@@ -15,7 +15,7 @@ use crate::served::Served;
 use crate::surfaces::{SurfaceCase, Told, alike_as_chat};
 use crate::{expect, messages, responses, strict};
 
-const KINDS: [Surface; 2] = [Surface::Messages, Surface::Responses];
+const KINDS: [UpstreamKind; 3] = [UpstreamKind::Messages, UpstreamKind::Responses, UpstreamKind::Ollama];
 
 /// What a client of chat completions must see.
 #[derive(Clone, Default, Deserialize)]
@@ -80,11 +80,11 @@ async fn chat_clients_see_what_they_must_before_upstreams_of_other_apis() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Can this API say this as a chat does? Messages have values where others have their texts.
-fn is_said_in(kind: Surface, answer: &Answer) -> bool {
+/// Can this API say this as a chat does? Messages and Ollama have values where others have their texts.
+fn is_said_in(kind: UpstreamKind, answer: &Answer) -> bool {
     let said = &answer.choice;
     let is_plain = |text: String| match serde_json::from_str::<Value>(&text) {
-        Ok(value) => kind != Surface::Messages || *value.to_string() == *text,
+        Ok(value) => kind == UpstreamKind::Responses || *value.to_string() == *text,
         Err(_) => true,
     };
     let reasons = [None, Some("stop"), Some("tool_calls"), Some("length"), Some("content_filter")];
@@ -101,6 +101,8 @@ fn is_said_in(kind: Surface, answer: &Answer) -> bool {
         && answer.raw_events.is_none()
         && answer.form.is_none()
         && answer.fault.midway.is_none()
+        // Streams of Ollama's are over before the byte at which one of a chat breaks off.
+        && (kind != UpstreamKind::Ollama || answer.fault.cut.is_none() && answer.fault.garbage.is_none())
 }
 
 /// Reading, repairing, the ladder and prompt mode are the same, whatever the upstream speaks.
@@ -139,15 +141,17 @@ async fn the_chat_cases_come_to_the_same_before_upstreams_of_other_apis() {
     assert!(400 < n_played, "{n_played}");
 }
 
-/// A client of the one API before an upstream of the other.
+/// A client of one API before an upstream of another.
 #[tokio::test]
-async fn clients_of_either_other_api_get_the_same_calls_from_an_upstream_of_the_other_one() {
-    let before_responses =
-        alike_as_chat(("messages", Surface::Responses), messages::asked, messages::told).await;
-    assert!(before_responses.is_empty(), "{before_responses:#?}");
-    let before_messages =
-        alike_as_chat(("responses", Surface::Messages), responses::asked, responses::told).await;
-    assert!(before_messages.is_empty(), "{before_messages:#?}");
+async fn clients_of_other_apis_get_the_same_calls_from_upstreams_of_yet_others() {
+    for kind in [UpstreamKind::Responses, UpstreamKind::Ollama] {
+        let wrong = alike_as_chat(("messages", kind), messages::asked, messages::told).await;
+        assert!(wrong.is_empty(), "{kind:?}: {wrong:#?}");
+    }
+    for kind in [UpstreamKind::Messages, UpstreamKind::Ollama] {
+        let wrong = alike_as_chat(("responses", kind), responses::asked, responses::told).await;
+        assert!(wrong.is_empty(), "{kind:?}: {wrong:#?}");
+    }
 }
 
 /// What broke off is no answer, and a call that was begun is none.
@@ -165,8 +169,9 @@ async fn what_breaks_off_is_an_error_before_upstreams_of_other_apis() {
     };
     let headers = BTreeMap::new();
     for (kind, path, request, end) in [
-        (Surface::Messages, "messages", messages::asked(&chat), "event: message_stop"),
-        (Surface::Responses, "responses", responses::asked(&chat), "event: response.completed"),
+        (UpstreamKind::Messages, "messages", messages::asked(&chat), "event: message_stop"),
+        (UpstreamKind::Responses, "responses", responses::asked(&chat), "event: response.completed"),
+        (UpstreamKind::Ollama, "api/chat", chat.clone(), "\"done\":true"),
     ] {
         let mut request = request;
         request["stream"] = true.into();

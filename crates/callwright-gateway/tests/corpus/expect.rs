@@ -98,7 +98,9 @@ pub(crate) fn asked(case: &Case, requests: &[Recorded]) -> Vec<String> {
 /// Everything in which `requests` are not what is expected of them.
 pub(crate) fn asked_for(expected: &[Asked], requests: &[Recorded]) -> Vec<String> {
     let is_turn = |request: &&Recorded| {
-        ["/chat/completions", "/messages", "/responses"].iter().any(|path| request.path.ends_with(path))
+        ["/chat/completions", "/messages", "/responses", "/api/chat"]
+            .iter()
+            .any(|path| request.path.ends_with(path))
     };
     let requests: Vec<&Recorded> = requests.iter().filter(is_turn).collect();
     if requests.len() != expected.len() {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use callwright::json;
-use callwright_relay::Surface;
+use callwright_relay::UpstreamKind;
 use callwright_replay::{Ending, Replay, Script};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -41,10 +41,11 @@ async fn a_hang_up_in_any_api_reaches_the_upstream_at_once() {
     for way in [
         ("messages", None),
         ("responses", None),
-        ("messages", Some(Surface::Messages)),
-        ("responses", Some(Surface::Responses)),
-        ("chat/completions", Some(Surface::Messages)),
-        ("messages", Some(Surface::Responses)),
+        ("messages", Some(UpstreamKind::Messages)),
+        ("responses", Some(UpstreamKind::Responses)),
+        ("chat/completions", Some(UpstreamKind::Messages)),
+        ("messages", Some(UpstreamKind::Responses)),
+        ("chat/completions", Some(UpstreamKind::Ollama)),
     ] {
         hangs_up((TEXT, "fault = { silent = true }"), way, false, false).await;
         hangs_up((TEXT, SLOW), way, true, true).await;
@@ -57,7 +58,7 @@ const SLOW: &str = "form = { pieces = 1 }\nfault = { between_ms = 60000 }";
 /// A client asks at `path`, before an upstream of this kind, and leaves.
 async fn hangs_up(
     (said, fault): (&str, &str),
-    (path, kind): (&str, Option<Surface>),
+    (path, kind): (&str, Option<UpstreamKind>),
     streamed: bool,
     has_begun: bool,
 ) {

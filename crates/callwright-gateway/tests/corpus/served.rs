@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use callwright::json;
 use callwright::value::Value;
 use callwright_gateway::{Gateway, GatewayConfig, ServerConfig, Signals, Stop};
-use callwright_relay::Surface;
+use callwright_relay::UpstreamKind;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig, UpstreamConfig};
 
 use crate::case::ModelMode;
@@ -30,7 +30,7 @@ impl Served {
     }
 
     /// The same for an upstream of which it is said, or not, which API it speaks.
-    pub(crate) fn of_kind(upstream: &str, mode: ModelMode, kind: Option<Surface>) -> Served {
+    pub(crate) fn of_kind(upstream: &str, mode: ModelMode, kind: Option<UpstreamKind>) -> Served {
         let config = GatewayConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             server: ServerConfig { workers: 1, ..ServerConfig::default() },

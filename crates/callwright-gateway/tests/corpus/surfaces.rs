@@ -6,7 +6,7 @@ use std::path::Path;
 
 use callwright::json;
 use callwright::value::{Map, Value};
-use callwright_relay::Surface;
+use callwright_relay::UpstreamKind;
 use callwright_replay::{Form, Pieces, Replay, Script};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -40,7 +40,7 @@ pub(crate) struct SurfaceCase<S> {
     #[serde(default)]
     mode: ModelMode,
     /// The API that the upstream speaks itself, if it speaks another one than chat completions.
-    kind: Option<Surface>,
+    kind: Option<UpstreamKind>,
     /// What the upstream's script says besides its answers.
     #[serde(default)]
     server: Map,
@@ -131,7 +131,7 @@ impl<S> SurfaceCase<S> {
 /// Plays the cases of `corpus/gateway` whose upstream makes native calls and says nothing, to a client of chat completions and
 /// to one of another API, each before an upstream of its own kind. Returns where they do not get the same calls.
 pub(crate) async fn alike_as_chat(
-    (path, kind): (&str, Surface),
+    (path, kind): (&str, UpstreamKind),
     request: impl Fn(&Value) -> Value,
     told: impl Fn(&Got, bool) -> Told,
 ) -> Vec<String> {

@@ -1,23 +1,25 @@
-//! Answers of messages and of responses as those of a chat server.
+//! Answers of other APIs as those of a chat server.
 //!
-//! A wire, which also lanes read by, says what an event comes to; here it is said again in chunks.
+//! A reader, which lanes have as well, says what an event comes to; here it is said again in chunks.
 
 use bytes::{Bytes, BytesMut};
 use callwright_json::{Value, quote, strict};
 use http::StatusCode;
 
+use super::lines::Lines;
+use crate::calls::new_id;
 use crate::clock::unix_seconds;
 use crate::config::Limits;
-use crate::lane::wire::{self, CallHead, Seen, Told, Wire};
+use crate::lane::wire::{self, CallHead, Reader, Seen, Told};
 use crate::record::Usage;
-use crate::sse::{Decoder, Event};
-use crate::surface::{CONTEXT, Failure, Surface};
+use crate::sse::{Decoder, EventTooLong};
+use crate::surface::{CONTEXT, Failure};
 use crate::upstream::Rewriter;
 use crate::wire::{array, object, string_of};
 
 /// An answer, as far as it has come.
 pub(super) struct Answer {
-    wire: Box<dyn Wire>,
+    reader: Box<dyn Reader>,
     told: Told,
     calls: Vec<Call>,
     head: Option<Head>,
@@ -26,8 +28,32 @@ pub(super) struct Answer {
     is_over: bool,
 }
 
+/// How an answer comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// As server-sent events.
+    Events,
+    /// As lines, a JSON value each.
+    Lines,
+    /// In one piece.
+    Whole,
+}
+
+impl Framing {
+    /// That of a body of this type.
+    pub(super) fn of(content_type: &str) -> Framing {
+        let is = |kind: &str| content_type.trim_start().starts_with(kind);
+        match () {
+            () if is("text/event-stream") => Framing::Events,
+            () if is("application/x-ndjson") => Framing::Lines,
+            () => Framing::Whole,
+        }
+    }
+}
+
 enum Form {
     Events(Decoder),
+    Lines(Lines),
     Whole { body: BytesMut, limit: usize },
 }
 
@@ -49,25 +75,19 @@ struct Call {
 }
 
 impl Answer {
-    /// The answer of an upstream that speaks this API.
-    pub(super) fn of(kind: Surface, is_stream: bool, limits: &Limits) -> Answer {
-        let form = match is_stream {
-            true => Form::Events(Decoder::new(limits.event)),
-            false => Form::Whole { body: BytesMut::new(), limit: limits.answer },
+    /// An answer in the API that `reader` reads.
+    pub(super) fn of(reader: Box<dyn Reader>, framing: Framing, limits: &Limits) -> Answer {
+        let form = match framing {
+            Framing::Events => Form::Events(Decoder::new(limits.event)),
+            Framing::Lines => Form::Lines(Lines::new(limits.event)),
+            Framing::Whole => Form::Whole { body: BytesMut::new(), limit: limits.answer },
         };
-        Answer {
-            wire: wire::of(kind),
-            told: Told::default(),
-            calls: Vec::new(),
-            head: None,
-            form,
-            is_over: false,
-        }
+        Answer { reader, told: Told::default(), calls: Vec::new(), head: None, form, is_over: false }
     }
 
-    /// What an event comes to, as chunks.
-    fn event(&mut self, event: &Event, out: &mut String) {
-        let Some(data) = &event.data else { return out.push_str(": callwright\n\n") };
+    /// What an event of these data comes to, as chunks; without any it is a comment.
+    fn event(&mut self, data: Option<&Bytes>, out: &mut String) {
+        let Some(data) = data else { return out.push_str(": callwright\n\n") };
         if data.as_ref() == b"[DONE]" {
             return;
         }
@@ -81,7 +101,7 @@ impl Answer {
             let begun = [("role", quote("assistant")), ("content", quote(""))];
             self.chunk(Some(object(begun)), None, out);
         }
-        let seen = self.wire.see(root, &mut self.told);
+        let seen = self.reader.see(root, &mut self.told);
         self.said(out);
         match seen {
             // So that whoever waits hears of it.
@@ -98,6 +118,11 @@ impl Answer {
                 (None, Some(head)) => self.at_once(at, head, out),
                 (None, None) => {}
             },
+            Seen::Calls(all) => {
+                for (at, head) in all {
+                    self.at_once(at, head, out);
+                }
+            }
             Seen::Ends(all) => {
                 for (at, head) in all {
                     match self.open_call(at) {
@@ -228,7 +253,7 @@ impl Answer {
             return Some(error_of(root));
         }
         self.head = Some(Head::of(root));
-        let heads = self.wire.calls(root, &mut self.told);
+        let heads = self.reader.calls(root, &mut self.told);
         let Told { text, thought, refusal, reason, usage, .. } = &self.told;
         let content = if text.is_empty() { String::from("null") } else { quote(text) };
         let mut message = vec![("role", quote("assistant")), ("content", content)];
@@ -263,13 +288,12 @@ impl Rewriter for Answer {
                 return Bytes::new();
             }
             Form::Events(decoder) => decoder.push(piece),
+            Form::Lines(lines) => lines.push(piece),
         }
         let mut out = String::new();
-        while let Form::Events(decoder) = &mut self.form
-            && !self.is_over
-        {
-            match decoder.next() {
-                Ok(Some(event)) => self.event(&event, &mut out),
+        while !self.is_over {
+            match self.form.next() {
+                Ok(Some(data)) => self.event(data.as_ref(), &mut out),
                 Ok(None) => break,
                 Err(error) => self.fail(&error.to_string(), "bad_answer", &mut out),
             }
@@ -282,21 +306,31 @@ impl Rewriter for Answer {
         if self.is_over {
             return Bytes::new();
         }
-        match form {
+        let last = match form {
             Form::Whole { body, .. } => {
                 let read = std::str::from_utf8(&body).ok().and_then(|text| self.whole(text));
-                read.map_or_else(|| body.freeze(), Bytes::from)
+                return read.map_or_else(|| body.freeze(), Bytes::from);
             }
-            Form::Events(decoder) => {
-                let mut out = String::new();
-                // One that was cut is no event.
-                let is_json = |data: &Bytes| std::str::from_utf8(data).is_ok_and(|json| strict(json).is_ok());
-                if let Some(event) = decoder.finish().filter(|event| event.data.as_ref().is_some_and(is_json))
-                {
-                    self.event(&event, &mut out);
-                }
-                Bytes::from(out)
-            }
+            Form::Events(decoder) => decoder.finish().and_then(|event| event.data),
+            Form::Lines(lines) => lines.finish(),
+        };
+        let mut out = String::new();
+        // One that was cut is no event.
+        let is_json = |data: &Bytes| std::str::from_utf8(data).is_ok_and(|json| strict(json).is_ok());
+        if let Some(data) = last.filter(is_json) {
+            self.event(Some(&data), &mut out);
+        }
+        Bytes::from(out)
+    }
+}
+
+impl Form {
+    /// The next event of a stream: its data, or none where it is a comment.
+    fn next(&mut self) -> Result<Option<Option<Bytes>>, EventTooLong> {
+        match self {
+            Form::Events(decoder) => Ok(decoder.next()?.map(|event| event.data)),
+            Form::Lines(lines) => Ok(lines.next()?.map(Some)),
+            Form::Whole { .. } => Ok(None),
         }
     }
 }
@@ -338,9 +372,13 @@ impl Rewriter for ErrorAnswer {
 impl Head {
     /// Of an event, or of a whole answer.
     fn of(root: Value<'_>) -> Head {
-        let answer = root.get("message").or_else(|| root.get("response")).unwrap_or(root);
-        let text = |key| string_of(answer, key).unwrap_or_default().into_owned();
-        Head { id: text("id"), model: text("model"), created: unix_seconds() }
+        let within = root.get("message").or_else(|| root.get("response"));
+        let text = |key| {
+            let text = within.and_then(|answer| string_of(answer, key)).or_else(|| string_of(root, key));
+            text.unwrap_or_default().into_owned()
+        };
+        let id = Some(text("id")).filter(|id| !id.is_empty()).unwrap_or_else(|| new_id("chatcmpl-"));
+        Head { id, model: text("model"), created: unix_seconds() }
     }
 }
 

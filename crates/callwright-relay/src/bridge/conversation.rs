@@ -3,7 +3,7 @@
 use callwright_json::{Kind, Value};
 
 use crate::surface::conversation::{Called, Conversation, Part, Returned, Turn};
-use crate::wire::{array, object, string_of};
+use crate::wire::{array, object, reasoning, string_of};
 
 /// The conversation of a chat request.
 pub(super) fn conversation(root: Value<'_>) -> Conversation {
@@ -82,6 +82,16 @@ pub(super) fn most_tokens(root: Value<'_>) -> Option<&str> {
     bounds.filter(|bound| bound.kind() == Kind::Number).map(Value::raw).next()
 }
 
+/// `stop`, a text or a list of them, as a list.
+pub(super) fn stops(root: Value<'_>) -> Option<String> {
+    let stop = root.get("stop")?;
+    match stop.kind() {
+        Kind::String => Some(array([stop.raw()])),
+        Kind::Array => Some(stop.raw().to_owned()),
+        _ => None,
+    }
+}
+
 /// Is more than one answer asked for?
 pub(super) fn wants_several(root: Value<'_>) -> bool {
     root.get("n").is_some_and(|n| n.kind() == Kind::Number && n.raw() != "1")
@@ -112,8 +122,7 @@ fn turn(message: Value<'_>) -> Turn {
     let said = [text(message.get("content")), refusal.into_owned()];
     Turn {
         text: said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"),
-        // What the upstream thought it takes back only as it gave it, which a chat does not hold.
-        thought: String::new(),
+        thought: reasoning(message).map(|thought| thought.into_owned()).unwrap_or_default(),
         calls: calls.collect(),
     }
 }

@@ -2,7 +2,7 @@
 
 use callwright_json::{Kind, Value, is_object, quote, strict};
 
-use super::conversation::{Choice, conversation, functions, most_tokens, parameters, wants_several};
+use super::conversation::{Choice, conversation, functions, most_tokens, parameters, stops, wants_several};
 use super::unsupported;
 use crate::surface::conversation::{Entry, Part, Turn};
 use crate::surface::messages::coded_id;
@@ -51,16 +51,6 @@ pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
         members.push(("metadata", object([("user_id", user.raw().to_owned())])));
     }
     Ok(object(members))
-}
-
-/// `stop`, a text or a list of them.
-fn stops(root: Value<'_>) -> Option<String> {
-    let stop = root.get("stop")?;
-    match stop.kind() {
-        Kind::String => Some(array([stop.raw()])),
-        Kind::Array => Some(stop.raw().to_owned()),
-        _ => None,
-    }
 }
 
 fn tool(function: Value<'_>) -> String {
@@ -136,6 +126,7 @@ fn messages(entries: Vec<Entry>) -> Result<String, WireError> {
 }
 
 fn turn_blocks(turn: &Turn) -> Vec<String> {
+    // Thoughts it takes back only with their signatures, which a chat does not hold.
     let calls = turn.calls.iter().map(|call| {
         let input = match is_object(&call.arguments) {
             true => call.arguments.clone(),

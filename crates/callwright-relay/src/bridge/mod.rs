@@ -1,5 +1,5 @@
-//! Upstreams that speak another API than chat completions, messages or responses: each is asked in its own, and answers as a
-//! chat server would.
+//! Upstreams that speak messages, responses or Ollama's own API instead of chat completions: each is asked in its own, and
+//! answers as a chat server would.
 //!
 //! In goes a chat request, which is all that a turn knows. It is written as a request of the upstream's API; of the answer comes
 //! a chat answer, whole or event by event as it came, so that whatever reads, repairs and asks again need not know who was asked.
@@ -7,16 +7,20 @@
 
 mod answer;
 mod conversation;
+mod lines;
 mod messages;
+mod ollama;
 mod responses;
 
 use bytes::Bytes;
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 
-use self::answer::{Answer, ErrorAnswer};
+use self::answer::{Answer, ErrorAnswer, Framing};
+use self::ollama::Ollama;
 use crate::config::Limits;
+use crate::lane::wire::{self, Reader};
 use crate::surface::Surface;
-use crate::upstream::{Response, Upstream, UpstreamError};
+use crate::upstream::{Candidate, Response, UpstreamError, UpstreamKind};
 use crate::wire::{Document, WireError};
 
 /// Why a question was not answered at all.
@@ -27,52 +31,60 @@ pub(crate) enum Unasked {
     Question(WireError),
 }
 
-/// Asks an upstream what this chat request asks, in the API that it speaks; its answer is that of a chat server.
+/// Asks a model at its upstream what this chat request asks, in the API that it speaks; its answer is that of a chat server.
 ///
 /// # Errors
 /// No answer came, or there is no such question in its API.
 pub(crate) async fn ask(
-    upstream: &Upstream,
+    Candidate { upstream, config, .. }: &Candidate,
     question: Bytes,
     client_headers: &HeaderMap,
     limits: &Limits,
 ) -> Result<Response, Unasked> {
-    let kind = upstream.kind();
-    let question = match kind {
-        Surface::Chat => question,
-        Surface::Messages => written(question, messages::question)?,
-        Surface::Responses => written(question, responses::question)?,
+    let (question, reader): (Bytes, Box<dyn Reader>) = match upstream.kind() {
+        UpstreamKind::Chat => {
+            return upstream.question(question, client_headers).await.map_err(Unasked::Upstream);
+        }
+        UpstreamKind::Messages => (written(question, messages::question)?, wire::of(Surface::Messages)),
+        UpstreamKind::Responses => (written(question, responses::question)?, wire::of(Surface::Responses)),
+        UpstreamKind::Ollama => {
+            let num_ctx = config.as_deref().and_then(|set| set.num_ctx);
+            let question = written(question, |root| ollama::question(root, num_ctx))?;
+            (question, Box::new(Ollama::default()))
+        }
     };
-    let answer = upstream.post(kind.path(), question, client_headers).await.map_err(Unasked::Upstream)?;
-    Ok(if kind == Surface::Chat { answer } else { read(answer, kind, limits) })
+    let answer = upstream.question(question, client_headers).await.map_err(Unasked::Upstream)?;
+    Ok(read(answer, reader, limits))
 }
 
 fn written(
     question: Bytes,
-    write: fn(callwright_json::Value<'_>) -> Result<String, WireError>,
+    write: impl FnOnce(callwright_json::Value<'_>) -> Result<String, WireError>,
 ) -> Result<Bytes, Unasked> {
     let invalid = |why| WireError::bad_request(None, "invalid_json", why);
     let document = Document::parse(question).map_err(invalid).map_err(Unasked::Question)?;
     write(document.root()).map(Bytes::from).map_err(Unasked::Question)
 }
 
-/// The answer of an upstream of this kind, as that of a chat server.
-fn read(answer: Response, kind: Surface, limits: &Limits) -> Response {
+/// An answer that `reader` reads, as that of a chat server.
+fn read(mut answer: Response, reader: Box<dyn Reader>, limits: &Limits) -> Response {
     let content_type = answer.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let is_stream = content_type.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"));
-    let mut answer = answer;
+    let framing = Framing::of(content_type.unwrap_or_default());
+    if framing == Framing::Lines {
+        answer.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    }
     answer.body = match answer.status.is_success() {
-        true => answer.body.through(Box::new(Answer::of(kind, is_stream, limits))),
+        true => answer.body.through(Box::new(Answer::of(reader, framing, limits))),
         false => answer.body.through(Box::new(ErrorAnswer::of(answer.status, limits))),
     };
     answer
 }
 
 /// The most tokens that an answer may have where nobody says it, in an API that has no request without such a bound.
-pub(crate) fn most_tokens(kind: Surface) -> Option<u64> {
+pub(crate) fn most_tokens(kind: UpstreamKind) -> Option<u64> {
     match kind {
-        Surface::Messages => Some(messages::MOST_TOKENS),
-        Surface::Chat | Surface::Responses => None,
+        UpstreamKind::Messages => Some(messages::MOST_TOKENS),
+        UpstreamKind::Chat | UpstreamKind::Responses | UpstreamKind::Ollama => None,
     }
 }
 

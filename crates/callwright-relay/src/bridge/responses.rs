@@ -100,7 +100,8 @@ fn text(root: Value<'_>) -> Vec<(&'static str, String)> {
 
 fn items(entry: Entry) -> Result<Vec<String>, WireError> {
     Ok(match entry {
-        Entry::Turn(Turn { text, calls, .. }) => {
+        // Thoughts it takes back only as it coded them, which a chat does not hold.
+        Entry::Turn(Turn { text, calls, thought: _ }) => {
             let said = [("role", quote("assistant")), ("content", quote(&text))];
             let calls = calls.iter().map(|call| {
                 object([

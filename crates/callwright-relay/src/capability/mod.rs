@@ -21,8 +21,7 @@ use tokio::sync::Mutex;
 use callwright::Dialects;
 
 use crate::config::{CapabilityConfig, Constrain, Mode};
-use crate::surface::Surface;
-use crate::upstream::{Candidate, Upstream};
+use crate::upstream::{Candidate, Upstream, UpstreamKind};
 
 mod experience;
 mod known;
@@ -162,7 +161,7 @@ impl Capabilities {
     /// Forgets what is known of `candidate` and asks anew.
     pub async fn refresh(&self, candidate: &Candidate) -> Capability {
         self.known.forget(candidate.upstream.name(), &candidate.model);
-        if self.config.probe && candidate.upstream.kind() == Surface::Chat {
+        if self.config.probe && tells_of_models(candidate) {
             self.ask(candidate).await;
             self.look_at_template(candidate).await;
             if self.is_to_be_tried(candidate) {
@@ -327,10 +326,8 @@ impl Capabilities {
             Some(Mode::Prompt) => candidate.upstream.config().constrain.is_some(),
             None => false,
         };
-        // What can be found out is about chats.
-        let is_chat = candidate.upstream.kind() == Surface::Chat;
         is_configured
-            || !is_chat
+            || !tells_of_models(candidate)
             || !self.config.probe
             || self.known.was_asked(candidate.upstream.name(), &candidate.model, (self.now)())
     }
@@ -339,7 +336,7 @@ impl Capabilities {
     pub fn what_is_known(&self, candidate: &Candidate) -> Capability {
         let now = (self.now)();
         let template = self.template(candidate, |_, seen| seen);
-        let server = self.known.server(candidate.upstream.name(), now);
+        let server = self.server(candidate);
         self.known.with_metadata(candidate.upstream.name(), &candidate.model, now, |fact, metadata| {
             let known = Seen { fact, metadata, server, now };
             let (tools, tools_source) = tools(candidate, known);
@@ -363,6 +360,16 @@ impl Capabilities {
             && is_open()
     }
 
+    /// Which server its upstream is, where that is configured or known.
+    fn server(&self, candidate: &Candidate) -> Option<Server> {
+        match candidate.upstream.kind() {
+            UpstreamKind::Ollama => Some(Server::Ollama),
+            UpstreamKind::Chat | UpstreamKind::Messages | UpstreamKind::Responses => {
+                self.known.server(candidate.upstream.name(), (self.now)())
+            }
+        }
+    }
+
     async fn try_out(&self, candidate: &Candidate) {
         let Candidate { upstream, model, .. } = candidate;
         let bound = self.bound(candidate).unwrap_or(BoundMember::MaxTokens);
@@ -378,7 +385,7 @@ impl Capabilities {
 
     async fn ask(&self, candidate: &Candidate) {
         let Candidate { upstream, model, .. } = candidate;
-        let server = self.known.server(upstream.name(), (self.now)());
+        let server = self.server(candidate);
         let answer = tokio::time::timeout(PATIENCE, probe::ask(upstream, Some(model), server)).await;
         let now = (self.now)();
         match answer {
@@ -399,6 +406,15 @@ impl Capabilities {
                 self.known.asked_in_vain(upstream.name(), model, now + AFTER_SILENCE);
             }
         }
+    }
+}
+
+/// Do servers that speak its API differ in what they can do, so that some of them tell? Tools are a part of the others, not
+/// an extension that a server may lack.
+fn tells_of_models(candidate: &Candidate) -> bool {
+    match candidate.upstream.kind() {
+        UpstreamKind::Chat | UpstreamKind::Ollama => true,
+        UpstreamKind::Messages | UpstreamKind::Responses => false,
     }
 }
 
@@ -426,10 +442,8 @@ fn tools(candidate: &Candidate, known: Seen<'_>) -> (bool, Source) {
     if let Some(pattern) = hosts::native(candidate.upstream.host()) {
         return (true, Source::Host(pattern));
     }
-    // Tools are a part of the other APIs, not an extension that servers may lack.
-    let kind = candidate.upstream.kind();
-    if kind != Surface::Chat {
-        return (true, Source::Host(kind.name()));
+    if !tells_of_models(candidate) {
+        return (true, Source::Host(candidate.upstream.kind().name()));
     }
     if let Some(name) = server.and_then(Server::refuses_in_words) {
         return (true, Source::Server(name));

@@ -76,14 +76,14 @@ pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request) -> Option<Repl
 /// The upstreams of a request's model, where the first one speaks the client's API, and the request.
 fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, Vec<Candidate>)> {
     let kind = request.surface;
-    let speaks = |upstream: &Upstream| upstream.kind() == kind;
+    let speaks = |upstream: &Upstream| upstream.kind() == kind.into();
     if kind == Surface::Chat || !relay.upstreams().all().iter().any(|upstream| speaks(upstream)) {
         return None;
     }
     let document = relay.document_of(request.body.clone()).ok()?;
     let route = relay.upstreams().route(&string_of(document.root(), "model").unwrap_or_default());
     let is_first = route.candidates.first().is_some_and(|candidate| speaks(&candidate.upstream));
-    is_first.then(|| (document, route.of_kind(kind)))
+    is_first.then(|| (document, route.of_kind(kind.into())))
 }
 
 /// How many tokens the prompt of a request has, where its upstream speaks the client's API and counts them.
@@ -119,7 +119,7 @@ pub(crate) async fn instead(relay: &Arc<Relay>, request: &Request, log: Log, fai
     };
     match lane.open(candidates, AttemptReason::OtherApi).await {
         Ok(open) => {
-            open.target.candidate.upstream.learn_kind(request.surface);
+            open.target.candidate.upstream.learn_kind(request.surface.into());
             lane.reply(open).await
         }
         Err(_) => failed.reply(&mut lane.log),

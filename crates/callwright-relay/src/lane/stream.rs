@@ -140,6 +140,11 @@ impl Streamed {
                     self.comes_at_once(at, head);
                 }
             }
+            Seen::Calls(all) => {
+                for (at, head) in all {
+                    self.comes_at_once(at, head);
+                }
+            }
             Seen::Ends(all) => {
                 for (at, head) in all {
                     self.comes_at_once(at, head);

@@ -42,7 +42,7 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
         headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
         return Reply { status, headers, body: ReplyBody::whole(document.to_bytes()) };
     }
-    let wire = wire::of(lane.surface);
+    let mut wire = wire::of(lane.surface);
     let mut told = Told::default();
     let heads = wire.calls(document.root(), &mut told);
     let n_calls = heads.len();

@@ -29,9 +29,11 @@ pub(crate) struct Overflow {
 const OVERFLOWS: [&str; 2] = [CONTEXT, "exceed_context_size_error"];
 pub(crate) const CONTEXT: &str = "context_length_exceeded";
 
-/// How those say it that have no name for it: vLLM, SGLang; and Anthropic.
+/// How those say it that have no name for it: vLLM, SGLang; Anthropic; and Ollama.
 const MOST: &str = "maximum context length is ";
 const TOO_LONG: &str = "prompt is too long: ";
+const OLLAMA: [&str; 2] =
+    ["input length exceeds the context length", "prompt is longer than the context length"];
 
 impl Failure {
     /// The upstream's answer is no good.
@@ -60,7 +62,7 @@ impl Failure {
         let code = string_of(error, "code").unwrap_or_default().into_owned();
         let kind = string_of(error, "type").unwrap_or_default();
         let named = OVERFLOWS.iter().any(|name| *name == code || *name == kind);
-        let is_said = [MOST, TOO_LONG].iter().any(|words| message.contains(words));
+        let is_said = [MOST, TOO_LONG].iter().chain(&OLLAMA).any(|words| message.contains(words));
         let overflow = (named || is_said).then(|| Overflow::of(error, &message));
         Failure { status, message, code, overflow }
     }

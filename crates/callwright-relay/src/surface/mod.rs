@@ -9,7 +9,6 @@ pub(crate) mod responses;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use serde::Deserialize;
 
 use self::responses::kept::KeptResponses;
 
@@ -19,9 +18,8 @@ pub use failure::error_body;
 pub(crate) use failure::{CONTEXT, Failure, messages_error, most_tokens};
 pub use responses::ItemsWanted;
 
-/// An API that a client or an upstream speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// An API that a client speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Surface {
     /// OpenAI's chat completions.
     #[default]
@@ -45,8 +43,8 @@ impl Surface {
         }
     }
 
-    /// Where a model is asked in it, below an upstream's base URL.
-    pub(crate) fn path(self) -> &'static str {
+    /// Where a model is asked in it, below a base URL.
+    pub fn path(self) -> &'static str {
         match self {
             Surface::Chat => "/chat/completions",
             Surface::Messages => "/messages",

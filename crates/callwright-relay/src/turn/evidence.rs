@@ -11,6 +11,7 @@ use callwright::ToolChoice;
 use callwright_json::{Kind, Value};
 
 use super::{Sent, Target, Turn};
+use crate::bridge;
 use crate::capability::{BoundMember, Evidence, Source};
 use crate::config::Mode;
 use crate::question::counting_request;
@@ -137,10 +138,10 @@ impl Count {
             // A proxy that counts for itself would say the same with tools and without.
             _ => return !known.tools,
         }
-        let Some(without) = self.tokens(&self.without).await else { return false };
+        let Some(without) = self.tokens(relay, &self.without).await else { return false };
         let with = match &self.with {
             Ok(with) => Some(*with),
-            Err(requests) => self.tokens(requests).await,
+            Err(requests) => self.tokens(relay, requests).await,
         };
         let Some(with) = with else { return false };
         let evidence = match with <= without {
@@ -157,12 +158,13 @@ impl Count {
     }
 
     /// The tokens of the prompt that the first of `requests` to be taken has.
-    async fn tokens(&self, requests: &[Bytes; 2]) -> Option<u64> {
-        let Candidate { upstream, model, .. } = &self.candidate;
+    async fn tokens(&self, relay: &Relay, requests: &[Bytes; 2]) -> Option<u64> {
+        let model = &self.candidate.model;
         tracing::info!(model, "[relay] the prompt is counted, to see whether tools get into it");
         for request in requests {
             let headers = http::HeaderMap::new();
-            let answer = upstream.post("/chat/completions", request.clone(), &headers).await.ok()?;
+            let limits = &relay.config.limits;
+            let answer = bridge::ask(&self.candidate, request.clone(), &headers, limits).await.ok()?;
             if answer.status.is_client_error() {
                 continue;
             }

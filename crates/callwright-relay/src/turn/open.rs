@@ -87,7 +87,7 @@ impl Turn {
             self.log.asked(reason, &asked, body.clone());
             let upstream = Arc::clone(&target.candidate.upstream);
             let limits = self.relay.config.limits;
-            let mut answer = match bridge::ask(&upstream, body, &self.headers, &limits).await {
+            let mut answer = match bridge::ask(&target.candidate, body, &self.headers, &limits).await {
                 Ok(answer) => answer,
                 Err(Unasked::Question(error)) => {
                     self.log.failed(None, &error.message);

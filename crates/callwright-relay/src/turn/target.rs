@@ -9,8 +9,7 @@ use super::Turn;
 use crate::capability::{AtHand, BoundMember, Capability, ModelTemplate};
 use crate::config::{Constrain, Mode};
 use crate::question::RequestOptions;
-use crate::surface::Surface;
-use crate::upstream::Candidate;
+use crate::upstream::{Candidate, UpstreamKind};
 
 /// Who is asked, and how.
 #[derive(Clone, Debug)]
@@ -66,7 +65,11 @@ impl Target {
             template: self.template.as_deref(),
             bound: self.bound,
             most_tokens: self.most_tokens,
-            takes_effort: self.candidate.upstream.kind() != Surface::Chat,
+            takes_effort: match self.candidate.upstream.kind() {
+                UpstreamKind::Messages | UpstreamKind::Responses => true,
+                // A model of Ollama's that does not think refuses it.
+                UpstreamKind::Chat | UpstreamKind::Ollama => false,
+            },
         }
     }
 }

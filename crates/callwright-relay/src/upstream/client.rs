@@ -25,6 +25,7 @@ use super::connect::{self, ConnectFailure, Connector, Roots};
 use super::deadline::Deadline;
 use super::error::{ConfigError, Failure, UpstreamError, Which};
 use super::headers;
+use super::kind::UpstreamKind;
 use super::load::{Load, OpenRequest};
 use super::origin::Origin;
 use super::pools::Pools;
@@ -46,7 +47,7 @@ pub struct Upstream {
     /// It has refused `stream_options`.
     refuses_stream_options: AtomicBool,
     /// The API that it turned out to speak instead of chat completions.
-    found_to_speak: OnceLock<Surface>,
+    found_to_speak: OnceLock<UpstreamKind>,
 }
 
 /// What an answer that is under way still needs of its upstream.
@@ -101,7 +102,7 @@ impl Upstream {
     }
 
     /// The API that it speaks, as far as anybody knows.
-    pub(crate) fn kind(&self) -> Surface {
+    pub(crate) fn kind(&self) -> UpstreamKind {
         self.config.kind.or_else(|| self.found_to_speak.get().copied()).unwrap_or_default()
     }
 
@@ -111,7 +112,7 @@ impl Upstream {
     }
 
     /// It speaks this API and no chat completions, as long as this process lives.
-    pub(crate) fn learn_kind(&self, kind: Surface) {
+    pub(crate) fn learn_kind(&self, kind: UpstreamKind) {
         tracing::info!(upstream = self.name(), kind = kind.name(), "[relay] the upstream speaks another API");
         self.found_to_speak.get_or_init(|| kind);
     }
@@ -196,7 +197,26 @@ impl Upstream {
         body: Bytes,
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
-        let (uri, headers) = self.forwarded(path, client_headers)?;
+        let (uri, headers) = self.forwarded(self.origin.below(path), client_headers)?;
+        self.ask(Method::POST, uri, headers, body, self.config.retries).await
+    }
+
+    /// Sends a question in the API that it speaks to where a model is asked in that.
+    ///
+    /// # Errors
+    /// As [`Upstream::post`].
+    pub(crate) async fn question(
+        &self,
+        body: Bytes,
+        client_headers: &HeaderMap,
+    ) -> Result<Response, UpstreamError> {
+        let uri = match self.kind() {
+            UpstreamKind::Chat => self.origin.below(Surface::Chat.path()),
+            UpstreamKind::Messages => self.origin.below(Surface::Messages.path()),
+            UpstreamKind::Responses => self.origin.below(Surface::Responses.path()),
+            UpstreamKind::Ollama => self.origin.beside("/api/chat"),
+        };
+        let (uri, headers) = self.forwarded(uri, client_headers)?;
         self.ask(Method::POST, uri, headers, body, self.config.retries).await
     }
 
@@ -211,7 +231,7 @@ impl Upstream {
         body: Bytes,
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
-        let (uri, mut headers) = self.forwarded(path, client_headers)?;
+        let (uri, mut headers) = self.forwarded(self.origin.below(path), client_headers)?;
         if let Some(kind) = client_headers.get(header::CONTENT_TYPE) {
             headers.insert(header::CONTENT_TYPE, kind.clone());
         }
@@ -219,9 +239,13 @@ impl Upstream {
         self.ask(method, uri, headers, body, retries).await
     }
 
-    /// Where a request of a client goes, and with which headers.
-    fn forwarded(&self, path: &str, client_headers: &HeaderMap) -> Result<(Uri, HeaderMap), UpstreamError> {
-        let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
+    /// Where a request of a client goes, if there is such a place, and with which headers.
+    fn forwarded(
+        &self,
+        uri: Option<Uri>,
+        client_headers: &HeaderMap,
+    ) -> Result<(Uri, HeaderMap), UpstreamError> {
+        let uri = uri.ok_or_else(|| self.link.error(Failure::Path))?;
         let mut headers = self.headers.clone();
         headers::forward(client_headers, &mut headers);
         self.date(&mut headers);
@@ -230,7 +254,7 @@ impl Upstream {
 
     /// Anthropic's API takes no request that does not say which edition of the API it means.
     fn date(&self, headers: &mut HeaderMap) {
-        if self.kind() == Surface::Messages && !headers.contains_key(headers::ANTHROPIC_VERSION) {
+        if self.kind() == UpstreamKind::Messages && !headers.contains_key(headers::ANTHROPIC_VERSION) {
             headers.insert(headers::ANTHROPIC_VERSION, HeaderValue::from_static("2023-06-01"));
         }
     }
@@ -351,8 +375,8 @@ fn own_headers(
         })?;
         // Anthropic takes an API key in a header of its own; what is sent as `Bearer` is another kind of key there.
         let (name, text) = match config.kind {
-            Some(Surface::Messages) => (headers::X_API_KEY, key.trim().to_owned()),
-            Some(Surface::Chat | Surface::Responses) | None => {
+            Some(UpstreamKind::Messages) => (headers::X_API_KEY, key.trim().to_owned()),
+            Some(UpstreamKind::Chat | UpstreamKind::Responses | UpstreamKind::Ollama) | None => {
                 (header::AUTHORIZATION, format!("Bearer {}", key.trim()))
             }
         };

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 
 use super::error::ConfigError;
+use super::kind::UpstreamKind;
 use crate::config::UpstreamConfig;
 
 /// Where requests go, taken apart.
@@ -32,9 +33,14 @@ impl Origin {
             return Err(error("must not hold a user name or password: name the key's variable in key_env"));
         }
         let path_and_query = parts.path_and_query.as_ref();
-        let path = path_and_query.map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
+        let mut path = path_and_query.map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
         if leaves(&path) {
             return Err(error("must not hold `..`"));
+        }
+        // What Ollama has like OpenAI, its list of models above all, is below `/v1` whatever part of it is named.
+        if config.kind == Some(UpstreamKind::Ollama) && !path.ends_with("/v1") {
+            path.truncate(path.strip_suffix("/api").map_or(path.len(), str::len));
+            path.push_str("/v1");
         }
         let query =
             path_and_query.and_then(PathAndQuery::query).map_or(String::new(), |query| format!("?{query}"));

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use callwright::{CallsInReasoning, Dialects};
 
 use super::client::Upstream;
+use super::kind::UpstreamKind;
 use crate::config::{ModelConfig, Routing};
-use crate::surface::Surface;
 
 /// The upstreams to ask for a model, in this order.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Candidate {
 
 impl Route {
     /// The candidates that are asked in this API.
-    pub(crate) fn of_kind(self, kind: Surface) -> Vec<Candidate> {
+    pub(crate) fn of_kind(self, kind: UpstreamKind) -> Vec<Candidate> {
         self.candidates.into_iter().filter(|candidate| candidate.upstream.kind() == kind).collect()
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright_relay::Surface;
+use callwright_relay::UpstreamKind;
 use serde::Deserialize;
 
 use crate::case::tools;
@@ -178,6 +178,6 @@ async fn clients_of_messages_see_what_others_do() {
 /// The native calls of the chat cases come to the same before an upstream of messages.
 #[tokio::test]
 async fn an_upstream_of_messages_comes_to_the_same_calls() {
-    let wrong = alike_as_chat(("messages", Surface::Messages), asked, told).await;
+    let wrong = alike_as_chat(("messages", UpstreamKind::Messages), asked, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright_relay::Surface;
+use callwright_relay::UpstreamKind;
 use callwright_replay::{Replay, Script};
 use serde::Deserialize;
 
@@ -212,6 +212,6 @@ async fn a_response_is_gone_on_from() {
 /// The native calls of the chat cases come to the same before an upstream of responses.
 #[tokio::test]
 async fn an_upstream_of_responses_comes_to_the_same_calls() {
-    let wrong = alike_as_chat(("responses", Surface::Responses), asked, told).await;
+    let wrong = alike_as_chat(("responses", UpstreamKind::Responses), asked, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -2,7 +2,7 @@
 
 use callwright_json::{Span, Value, quote};
 
-use super::{CallHead, Put, Seen, Settled, Told, Wire, edited, written};
+use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, written};
 use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::{Failure, messages_error};
@@ -10,7 +10,7 @@ use crate::wire::{count_of, object, string_of};
 
 pub(super) struct Messages;
 
-impl Wire for Messages {
+impl Reader for Messages {
     fn see(&mut self, event: Value<'_>, told: &mut Told) -> Seen {
         let at = count_of(event, "index").unwrap_or_default();
         match string_of(event, "type").as_deref() {
@@ -48,6 +48,22 @@ impl Wire for Messages {
         Seen::Beside
     }
 
+    fn calls(&mut self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)> {
+        count(answer, &mut told.usage);
+        told.reason = reason(answer);
+        let mut calls = Vec::new();
+        for (at, block) in (0..).zip(content(answer)) {
+            told.text.push_str(&string_of(block, "text").unwrap_or_default());
+            told.thought.push_str(&string_of(block, "thinking").unwrap_or_default());
+            if is_call(block) {
+                calls.push((at, head(block)));
+            }
+        }
+        calls
+    }
+}
+
+impl Wire for Messages {
     fn goes_on_with(&mut self, _event: Value<'_>) {}
 
     fn write(
@@ -91,20 +107,6 @@ impl Wire for Messages {
 
     fn beat(&self) -> &'static str {
         "event: ping\ndata: {\"type\":\"ping\"}\n\n"
-    }
-
-    fn calls(&self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)> {
-        count(answer, &mut told.usage);
-        told.reason = reason(answer);
-        let mut calls = Vec::new();
-        for (at, block) in (0..).zip(content(answer)) {
-            told.text.push_str(&string_of(block, "text").unwrap_or_default());
-            told.thought.push_str(&string_of(block, "thinking").unwrap_or_default());
-            if is_call(block) {
-                calls.push((at, head(block)));
-            }
-        }
-        calls
     }
 
     fn edits(&self, answer: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {

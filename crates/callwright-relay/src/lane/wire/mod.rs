@@ -35,6 +35,8 @@ pub(crate) enum Seen {
     Beat,
     CallBegins(u64, CallHead),
     CallPiece(u64, String),
+    /// Calls that nothing has announced, whole.
+    Calls(Vec<(u64, CallHead)>),
     /// The call is whole; with its head where the event says it again, and then its arguments are those.
     CallEnds(u64, Option<CallHead>),
     /// The answer has ended, and these are all its calls, where that is said again.
@@ -63,11 +65,17 @@ impl<'a> Settled<'a> {
     }
 }
 
-/// Reads the answers of one API, and writes what has to be changed in them.
-pub(crate) trait Wire: Send {
+/// Reads the answers of one API.
+pub(crate) trait Reader: Send {
     /// What an event of a stream says.
     fn see(&mut self, event: Value<'_>, told: &mut Told) -> Seen;
 
+    /// The calls of a whole answer.
+    fn calls(&mut self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)>;
+}
+
+/// Writes what has to be changed in them.
+pub(crate) trait Wire: Reader {
     /// This event is the next that is written.
     fn goes_on_with(&mut self, event: Value<'_>);
 
@@ -79,9 +87,6 @@ pub(crate) trait Wire: Send {
 
     /// What keeps a client waiting.
     fn beat(&self) -> &'static str;
-
-    /// The calls of a whole answer.
-    fn calls(&self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)>;
 
     /// What of a whole answer is changed once its calls are settled.
     fn edits(&self, answer: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)>;

@@ -2,7 +2,7 @@
 
 use callwright_json::{Span, Value, quote};
 
-use super::{CallHead, Put, Seen, Settled, Told, Wire, edited, written};
+use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, written};
 use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::Failure;
@@ -19,7 +19,7 @@ pub(super) struct Responses {
     said: Vec<u64>,
 }
 
-impl Wire for Responses {
+impl Reader for Responses {
     fn see(&mut self, event: Value<'_>, told: &mut Told) -> Seen {
         self.next = count_of(event, "sequence_number").map_or(self.next, |number| number + 1);
         let at = count_of(event, "output_index").unwrap_or_default();
@@ -59,6 +59,24 @@ impl Wire for Responses {
         Seen::Beside
     }
 
+    fn calls(&mut self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)> {
+        count(answer, told);
+        for item in output(answer) {
+            let parts = ["summary", "content"].into_iter().filter_map(|key| item.get(key));
+            for part in parts.flat_map(Value::elements) {
+                let said = string_of(part, "text").unwrap_or_default();
+                told.refusal.push_str(&string_of(part, "refusal").unwrap_or_default());
+                match string_of(item, "type").as_deref() {
+                    Some("message") => told.text.push_str(&said),
+                    _ => told.thought.push_str(&said),
+                }
+            }
+        }
+        calls(answer)
+    }
+}
+
+impl Wire for Responses {
     fn goes_on_with(&mut self, event: Value<'_>) {
         self.next = count_of(event, "sequence_number").unwrap_or(self.next);
     }
@@ -130,22 +148,6 @@ impl Wire for Responses {
     fn beat(&self) -> &'static str {
         // An event would need a number, and those that are held have the next ones.
         ": callwright\n\n"
-    }
-
-    fn calls(&self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)> {
-        count(answer, told);
-        for item in output(answer) {
-            let parts = ["summary", "content"].into_iter().filter_map(|key| item.get(key));
-            for part in parts.flat_map(Value::elements) {
-                let said = string_of(part, "text").unwrap_or_default();
-                told.refusal.push_str(&string_of(part, "refusal").unwrap_or_default());
-                match string_of(item, "type").as_deref() {
-                    Some("message") => told.text.push_str(&said),
-                    _ => told.thought.push_str(&said),
-                }
-            }
-        }
-        calls(answer)
     }
 
     fn edits(&self, answer: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {

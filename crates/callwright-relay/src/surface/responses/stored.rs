@@ -7,8 +7,7 @@ use super::kept::Owner;
 use super::not_found;
 use crate::relay::Relay;
 use crate::reply::Reply;
-use crate::surface::Surface;
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, UpstreamKind};
 use crate::wire::{array, object, string_of};
 
 /// Which of a response's input items a client wants.
@@ -31,7 +30,7 @@ impl Default for ItemsWanted {
 impl Relay {
     /// Is this a response that is not kept here, but may be where another server keeps its own?
     pub fn is_kept_elsewhere(&self, id: &str, headers: &HeaderMap) -> bool {
-        let keeps = |upstream: &std::sync::Arc<Upstream>| upstream.kind() == Surface::Responses;
+        let keeps = |upstream: &std::sync::Arc<Upstream>| upstream.kind() == UpstreamKind::Responses;
         self.upstreams.all().iter().any(keeps) && self.responses.get(id, &Owner::of(headers)).is_none()
     }
 
