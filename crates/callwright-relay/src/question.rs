@@ -58,18 +58,12 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) template: Option<&'a ModelTemplate>,
     /// The member that bounds an answer's tokens, where the upstream takes only one.
     pub(crate) bound: Option<BoundMember>,
-    /// The most tokens that an answer may have, as the upstream has said.
+    /// The most tokens that an answer may have, as the upstream has said: more is refused.
     pub(crate) most_tokens: Option<u64>,
+    /// How many an answer may have where the client sets no bound, in an API that has no request without one.
+    pub(crate) usual_most: Option<u64>,
     /// Does the upstream take `reasoning_effort` of whichever model?
     pub(crate) takes_effort: bool,
-}
-
-impl RequestOptions<'_> {
-    /// The most tokens that an answer may have, whatever the client says.
-    fn cap(&self) -> Option<u64> {
-        let set = self.set.and_then(|set| set.max_tokens_cap);
-        [self.most_tokens, set].into_iter().flatten().min()
-    }
 }
 
 /// What is sent, and what is needed to read the answer to it.
@@ -112,6 +106,19 @@ impl Question {
             (None, most) if self.tells_by_bound => most,
             (own, _) => own,
         }
+    }
+
+    /// The bound that goes up: the client's, or what may be at most. None where nobody sets one.
+    fn bound_above(&self, ask: &Ask, options: RequestOptions<'_>) -> Option<u64> {
+        let wanted = self.most_tokens(ask);
+        let more = |most: &u64| wanted.or(options.usual_most).is_some_and(|wanted| *most < wanted);
+        let set = options.set.and_then(|set| set.max_tokens_cap);
+        [wanted, options.most_tokens.filter(more), set].into_iter().flatten().min()
+    }
+
+    /// How many tokens the upstream is asked to bound the answer by.
+    pub(crate) fn asks_for(&self, ask: &Ask, options: RequestOptions<'_>) -> Option<u64> {
+        self.bound_above(ask, options).or(options.usual_most)
     }
 
     /// The body for an upstream. `own` are the request's tools.
@@ -166,9 +173,8 @@ impl Question {
 
     /// The bound of the answer's tokens, in the member that the upstream takes.
     fn bound(&self, ask: &Ask, options: RequestOptions<'_>, changes: &mut Vec<(&str, Change)>) {
-        let (wanted, cap) = (self.most_tokens(ask), options.cap());
-        let Some(most) = [wanted, cap].into_iter().flatten().min() else { return };
-        let is_set = self.max_tokens.is_some() || wanted != Some(most);
+        let Some(most) = self.bound_above(ask, options) else { return };
+        let is_set = self.max_tokens.is_some() || self.most_tokens(ask) != Some(most);
         let root = ask.document.root();
         let own = match root.get(BoundMember::MaxCompletionTokens.name()) {
             Some(_) => BoundMember::MaxCompletionTokens,

@@ -391,6 +391,34 @@ async fn the_member_that_bounds_the_answer_is_the_one_that_the_upstream_takes() 
 }
 
 #[tokio::test]
+async fn the_most_tokens_of_a_model_are_learned_from_its_refusal_and_those_of_a_prompt_are_not() {
+    const OF_MODEL: &str =
+        "max_tokens is too large: 64000. This model supports at most 16384 completion tokens.";
+    const OF_PROMPT: &str = "This model's maximum context length is 32768 tokens. However, you requested 74000 tokens (10000 in the messages, 64000 in the completion).";
+    for (words, bounds) in [(OF_MODEL, [64000, 16384, 16384, 9]), (OF_PROMPT, [64000, 22768, 64000, 22768])] {
+        let (server, client) = upstream("somebody", move |request| match request["max_tokens"].as_u64() {
+            Some(64000) => reply(400, &json!({"error": {"message": words}}).to_string()),
+            _ => says(PROSE, 9),
+        })
+        .await;
+        let mut request =
+            json!({"model": "m", "max_tokens": 64000, "messages": [{"role": "user", "content": "Hello."}]});
+        for _ in 0..2 {
+            assert_eq!(client.chat(&request).await.unwrap().text, PROSE);
+        }
+        // Who wants less gets it, and who sets no bound gets none.
+        request["max_tokens"] = json!(9);
+        client.chat(&request).await.unwrap();
+        let _ = request.as_object_mut().unwrap().remove("max_tokens");
+        client.chat(&request).await.unwrap();
+        let asked = chats(&server);
+        let of = |body: &Value| body["max_tokens"].as_u64();
+        assert_eq!(asked.iter().take(4).map(of).collect::<Vec<_>>(), bounds.map(Some), "{words}");
+        assert_eq!(of(asked.last().unwrap()), None, "{words}");
+    }
+}
+
+#[tokio::test]
 async fn prompt_mode_takes_words_and_several_calls_in_the_models_own_dialect() {
     let (server, client) = upstream("vllm", |request| match has_tools(request) {
         true => reply(400, r#"{"message":"this model does not support tools"}"#),

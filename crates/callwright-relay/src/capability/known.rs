@@ -31,6 +31,8 @@ pub(super) struct Fact {
     pub(super) no_constraint: Option<Experience>,
     /// That it refused the other member.
     pub(super) bound: Option<(BoundMember, Experience)>,
+    /// The most tokens that an answer may have, as it has refused more.
+    pub(super) most_tokens: Option<(u64, Experience)>,
     /// Until when no request of our own tries the model out.
     pub(super) tried_until: u64,
 }
@@ -106,7 +108,8 @@ impl Fact {
 
     fn until(&self) -> u64 {
         let bound = self.bound.as_ref().map(|(_, experience)| experience);
-        let learned = [self.tools.as_ref(), self.no_constraint.as_ref(), bound];
+        let most_tokens = self.most_tokens.as_ref().map(|(_, experience)| experience);
+        let learned = [self.tools.as_ref(), self.no_constraint.as_ref(), bound, most_tokens];
         let learned = learned.into_iter().flatten().map(|learned| learned.until);
         learned.fold(self.metadata_until.max(self.tried_until), u64::max)
     }

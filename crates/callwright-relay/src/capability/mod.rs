@@ -251,6 +251,24 @@ impl Capabilities {
         self.known.save().await;
     }
 
+    /// The upstream refused an answer of more tokens than these, in these words.
+    pub(crate) async fn learn_most_tokens(&self, candidate: &Candidate, most: u64, reason: &str) {
+        let refused = self.experience(Evidence::Refused, reason);
+        self.known.update(candidate.upstream.name(), &candidate.model, |fact| {
+            fact.most_tokens = Some((most, refused));
+        });
+        self.known.save().await;
+    }
+
+    /// The most tokens that an answer may have, where the upstream has refused more.
+    pub(crate) fn most_tokens(&self, candidate: &Candidate) -> Option<u64> {
+        let now = (self.now)();
+        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
+            let (most, refused) = fact?.most_tokens.as_ref()?;
+            (now < refused.until).then_some(*most)
+        })
+    }
+
     /// The member that bounds an answer's tokens at the upstream, where it has refused the other one.
     pub(crate) fn bound(&self, candidate: &Candidate) -> Option<BoundMember> {
         let now = (self.now)();

@@ -110,9 +110,17 @@ impl Failure {
     }
 }
 
-/// The most tokens that an answer may have, as an upstream says that refuses `wanted` as too many: how many there may be, or
-/// what the prompt leaves of the context. None where it does not say.
-pub(crate) fn most_tokens(status: StatusCode, body: &[u8], wanted: u64) -> Option<u64> {
+/// The most tokens that an answer may have, as an upstream says that refuses more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MostTokens {
+    /// Of each answer of the model.
+    OfModel(u64),
+    /// Of an answer to this prompt: what it leaves of the context.
+    OfPrompt(u64),
+}
+
+/// What an upstream says that refuses an answer of `wanted` tokens as too long. None where it does not say how long one may be.
+pub(crate) fn most_tokens(status: StatusCode, body: &[u8], wanted: u64) -> Option<MostTokens> {
     if !matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) {
         return None;
     }
@@ -120,7 +128,8 @@ pub(crate) fn most_tokens(status: StatusCode, body: &[u8], wanted: u64) -> Optio
     let is_bound = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
     let said: Vec<u64> = numbers(&message).collect();
     if let Some(Overflow { prompt: Some(prompt), most: Some(most), .. }) = overflow {
-        return most.checked_sub(prompt).filter(|left| (1..wanted).contains(left));
+        let left = most.checked_sub(prompt).filter(|left| (1..wanted).contains(left));
+        return left.map(MostTokens::OfPrompt);
     }
     if !is_bound.iter().any(|member| message.contains(member)) {
         return None;
@@ -132,7 +141,12 @@ pub(crate) fn most_tokens(status: StatusCode, body: &[u8], wanted: u64) -> Optio
     });
     // "max_tokens: 64000 > 8192, which is the maximum", "max_tokens is too large: 64000. This model supports at most 16384"
     let named = || said.iter().copied().filter(|n| (1..wanted).contains(n)).max();
-    left.or_else(|| named().filter(|_| said.contains(&wanted)))
+    let most = named().filter(|_| said.contains(&wanted));
+    // Who speaks of the prompt as well says the sum, or that the context is too small.
+    let is_sum = |of: u64| of.checked_add(wanted).is_some_and(|sum| said.contains(&sum));
+    let is_of_prompt = overflow.is_some() || said.iter().any(|n| is_sum(*n));
+    let of_model = most.map(if is_of_prompt { MostTokens::OfPrompt } else { MostTokens::OfModel });
+    left.map(MostTokens::OfPrompt).or(of_model)
 }
 
 impl Overflow {
@@ -237,28 +251,39 @@ mod tests {
 
     #[test]
     fn a_bound_that_is_too_high_is_told_in_numbers() {
+        use MostTokens::*;
         for (status, message, most) in [
             (
                 400,
                 "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens",
-                Some(8192),
+                Some(OfModel(8192)),
             ),
             (
                 400,
                 "max_tokens is too large: 64000. This model supports at most 16384 completion tokens",
-                Some(16384),
+                Some(OfModel(16384)),
             ),
-            (400, "input length and `max_tokens` exceed context limit: 188240 + 64000 > 200000", Some(11760)),
+            (
+                400,
+                "input length and `max_tokens` exceed context limit: 188240 + 64000 > 200000",
+                Some(OfPrompt(11760)),
+            ),
             (
                 400,
                 "'max_tokens' or 'max_completion_tokens' is too large: 64000. This model's maximum context length is 32768 tokens and your request has 20000 input tokens (64000 > 32768 - 20000).",
-                Some(12768),
+                Some(OfPrompt(12768)),
             ),
             (
                 400,
                 "This model's maximum context length is 32768 tokens. However, you requested 74000 tokens (10000 in the messages, 64000 in the completion).",
-                Some(22768),
+                Some(OfPrompt(22768)),
             ),
+            (
+                400,
+                "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-sonnet-20241022",
+                Some(OfModel(8192)),
+            ),
+            (400, "max_tokens is too large: 20000 + 64000 = 84000 tokens", Some(OfPrompt(20000))),
             // The prompt itself is too long.
             (400, "prompt is too long: 130 tokens > 100 maximum", None),
             (400, "max_tokens must be a number", None),

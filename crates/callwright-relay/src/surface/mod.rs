@@ -15,7 +15,7 @@ use self::responses::kept::KeptResponses;
 use crate::wire::{Document, WireError};
 
 pub use failure::error_body;
-pub(crate) use failure::{CONTEXT, Failure, messages_error, most_tokens};
+pub(crate) use failure::{CONTEXT, Failure, MostTokens, messages_error, most_tokens};
 pub use responses::ItemsWanted;
 
 /// An API that a client speaks.

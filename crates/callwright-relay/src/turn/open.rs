@@ -12,7 +12,7 @@ use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::recover_from_error;
-use crate::surface::most_tokens;
+use crate::surface::{MostTokens, most_tokens};
 use crate::upstream::{Response, Upstream};
 use crate::wire::{Document, WireError};
 
@@ -79,7 +79,7 @@ impl Turn {
         question: &Question,
         reason: AttemptReason,
     ) -> Result<OpenAnswer, NoAnswer> {
-        let (mut reason, mut is_renamed) = (reason, false);
+        let (mut reason, mut is_renamed, mut is_lowered) = (reason, false, false);
         loop {
             let UpstreamRequest { body, shown, constrain } =
                 question.upstream_request(&self.ask, &self.tool_set, target.request_options());
@@ -140,12 +140,17 @@ impl Turn {
                 reason = AttemptReason::OtherBound;
                 continue;
             }
-            let wanted = question.most_tokens(&self.ask).or_else(|| bridge::most_tokens(upstream.kind()));
-            if target.most_tokens.is_none()
-                && let Some(most) = wanted.and_then(|wanted| most_tokens(status, &body, wanted))
-            {
+            let wanted = question.asks_for(&self.ask, target.request_options());
+            if !is_lowered && let Some(said) = wanted.and_then(|wanted| most_tokens(status, &body, wanted)) {
+                let most = match said {
+                    MostTokens::OfPrompt(most) => most,
+                    MostTokens::OfModel(most) => {
+                        self.relay.capabilities.learn_most_tokens(&target.candidate, most, &text).await;
+                        most
+                    }
+                };
                 tracing::info!(model = target.candidate.model, most, "[relay] fallback: a lower bound");
-                target.most_tokens = Some(most);
+                (target.most_tokens, is_lowered) = (Some(most), true);
                 reason = AttemptReason::OtherBound;
                 continue;
             }

@@ -6,6 +6,7 @@ use callwright::prompt::PromptDialect;
 use callwright::{Dialects, ToolChoice};
 
 use super::Turn;
+use crate::bridge;
 use crate::capability::{AtHand, BoundMember, Capability, ModelTemplate};
 use crate::config::{Constrain, Mode};
 use crate::question::RequestOptions;
@@ -21,7 +22,7 @@ pub(crate) struct Target {
     pub(crate) template: Option<Arc<ModelTemplate>>,
     /// The member that bounds an answer's tokens, where the upstream takes only one.
     pub(crate) bound: Option<BoundMember>,
-    /// The most tokens that an answer may have, as the upstream has said.
+    /// The most tokens that an answer may have, as the upstream has said, to this question or of the model.
     pub(crate) most_tokens: Option<u64>,
 }
 
@@ -65,6 +66,7 @@ impl Target {
             template: self.template.as_deref(),
             bound: self.bound,
             most_tokens: self.most_tokens,
+            usual_most: bridge::most_tokens(self.candidate.upstream.kind()),
             takes_effort: match self.candidate.upstream.kind() {
                 UpstreamKind::Messages | UpstreamKind::Responses => true,
                 // A model of Ollama's that does not think refuses it.
@@ -123,7 +125,8 @@ impl Turn {
 
     fn native_target(&self, candidate: Candidate) -> Target {
         let bound = self.relay.capabilities.bound(&candidate);
-        Target { bound, ..Target::native(candidate) }
+        let most_tokens = self.relay.capabilities.most_tokens(&candidate);
+        Target { bound, most_tokens, ..Target::native(candidate) }
     }
 
     fn target_in(
@@ -155,6 +158,7 @@ impl Turn {
             Mode::Prompt => configured().unwrap_or_else(own),
         };
         let bound = self.relay.capabilities.bound(&candidate);
-        Target { mode, dialect, constrain, template, bound, most_tokens: None, candidate }
+        let most_tokens = self.relay.capabilities.most_tokens(&candidate);
+        Target { mode, dialect, constrain, template, bound, most_tokens, candidate }
     }
 }
