@@ -56,7 +56,7 @@ pub struct UpstreamConfig {
     /// before `/v1` or `/api`.
     pub base_url: String,
     /// The API that it speaks, whatever its clients do. Where it is not set, that is chat completions, and where it has none,
-    /// that of the client.
+    /// that of the client, or for a client of chats the first of messages and responses that it answers in.
     #[serde(default)]
     pub kind: Option<UpstreamKind>,
     /// The environment variable that holds the key. The key itself is never part of a configuration.

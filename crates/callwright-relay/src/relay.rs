@@ -271,7 +271,7 @@ impl Relay {
         let route = self.upstreams.route(model.as_deref().unwrap_or(""));
         // What belongs to an API is for whoever speaks it.
         let kind = [Surface::Messages, Surface::Responses].into_iter().find(|it| path.starts_with(it.path()));
-        let speaks = |candidate: &Candidate| kind.is_none_or(|kind| candidate.upstream.kind() == kind.into());
+        let speaks = |candidate: &Candidate| kind.is_none_or(|kind| candidate.kind == kind.into());
         let at = route.candidates.iter().position(speaks).unwrap_or_default();
         let Some(candidate) = route.candidates.into_iter().nth(at) else {
             let message = String::from("no upstream serves this request");

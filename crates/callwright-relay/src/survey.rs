@@ -193,7 +193,7 @@ async fn listing(upstream: &Upstream, patience: Duration) -> Listing {
 
 /// Does it answer a question that lacks everything with a complaint, rather than not to know the path? No model runs.
 async fn takes_chats(upstream: &Upstream) -> bool {
-    let answer = upstream.question(Bytes::from_static(b"{}"), &HeaderMap::new()).await;
+    let answer = upstream.question(upstream.kind(), Bytes::from_static(b"{}"), &HeaderMap::new()).await;
     let status = answer.map(|answer| answer.status);
     status.is_ok_and(|status| {
         status.is_client_error() && !matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)

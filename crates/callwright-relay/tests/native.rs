@@ -419,6 +419,35 @@ async fn the_most_tokens_of_a_model_are_learned_from_its_refusal_and_those_of_a_
 }
 
 #[tokio::test]
+async fn a_server_without_chats_is_asked_in_another_api_and_one_that_refuses_it_there_is_told_of() {
+    const UNKNOWN: &str = r#"{"detail": "Not Found"}"#;
+    let server = Server::start(|seen, _| match seen.line.as_str() {
+        "POST /v1/messages" => {
+            let content = json!([{"type": "text", "text": PROSE}]);
+            reply(200, &json!({"type": "message", "content": content, "stop_reason": "end_turn"}).to_string())
+        }
+        _ => reply(404, UNKNOWN),
+    })
+    .await;
+    let speaking = client(&server, |config| config.capability.probe = false);
+    let request = json!({"model": "m", "messages": [{"role": "user", "content": "Hello."}]});
+    for _ in 0..2 {
+        assert_eq!(speaking.chat(&request).await.unwrap().text, PROSE);
+    }
+    let asked = ["POST /v1/chat/completions", "POST /v1/messages", "POST /v1/messages"];
+    assert_eq!(server.lines(), asked);
+    let server = Server::start(|seen, _| match seen.line.as_str() {
+        "POST /v1/messages" => reply(401, r#"{"error": {"message": "x-api-key"}}"#),
+        _ => reply(404, UNKNOWN),
+    })
+    .await;
+    let refusing = client(&server, |config| config.capability.probe = false);
+    let error = refusing.chat(&request).await.unwrap_err().to_string();
+    assert!(error.contains("404") && error.contains("set kind = \"messages\""), "{error}");
+    assert!(!error.contains("responses"), "{error}");
+}
+
+#[tokio::test]
 async fn prompt_mode_takes_words_and_several_calls_in_the_models_own_dialect() {
     let (server, client) = upstream("vllm", |request| match has_tools(request) {
         true => reply(400, r#"{"message":"this model does not support tools"}"#),

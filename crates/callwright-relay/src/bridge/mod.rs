@@ -36,14 +36,14 @@ pub(crate) enum Unasked {
 /// # Errors
 /// No answer came, or there is no such question in its API.
 pub(crate) async fn ask(
-    Candidate { upstream, config, .. }: &Candidate,
+    Candidate { upstream, kind, config, .. }: &Candidate,
     question: Bytes,
     client_headers: &HeaderMap,
     limits: &Limits,
 ) -> Result<Response, Unasked> {
-    let (question, reader): (Bytes, Box<dyn Reader>) = match upstream.kind() {
+    let (question, reader): (Bytes, Box<dyn Reader>) = match *kind {
         UpstreamKind::Chat => {
-            return upstream.question(question, client_headers).await.map_err(Unasked::Upstream);
+            return upstream.question(*kind, question, client_headers).await.map_err(Unasked::Upstream);
         }
         UpstreamKind::Messages => (written(question, messages::question)?, wire::of(Surface::Messages)),
         UpstreamKind::Responses => (written(question, responses::question)?, wire::of(Surface::Responses)),
@@ -53,7 +53,7 @@ pub(crate) async fn ask(
             (question, Box::new(Ollama::default()))
         }
     };
-    let answer = upstream.question(question, client_headers).await.map_err(Unasked::Upstream)?;
+    let answer = upstream.question(*kind, question, client_headers).await.map_err(Unasked::Upstream)?;
     Ok(read(answer, reader, limits))
 }
 

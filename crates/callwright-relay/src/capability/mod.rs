@@ -380,7 +380,7 @@ impl Capabilities {
 
     /// Which server its upstream is, where that is configured or known.
     fn server(&self, candidate: &Candidate) -> Option<Server> {
-        match candidate.upstream.kind() {
+        match candidate.kind {
             UpstreamKind::Ollama => Some(Server::Ollama),
             UpstreamKind::Chat | UpstreamKind::Messages | UpstreamKind::Responses => {
                 self.known.server(candidate.upstream.name(), (self.now)())
@@ -430,7 +430,7 @@ impl Capabilities {
 /// Do servers that speak its API differ in what they can do, so that some of them tell? Tools are a part of the others, not
 /// an extension that a server may lack.
 fn tells_of_models(candidate: &Candidate) -> bool {
-    match candidate.upstream.kind() {
+    match candidate.kind {
         UpstreamKind::Chat | UpstreamKind::Ollama => true,
         UpstreamKind::Messages | UpstreamKind::Responses => false,
     }
@@ -461,7 +461,7 @@ fn tools(candidate: &Candidate, known: Seen<'_>) -> (bool, Source) {
         return (true, Source::Host(pattern));
     }
     if !tells_of_models(candidate) {
-        return (true, Source::Host(candidate.upstream.kind().name()));
+        return (true, Source::Host(candidate.kind.name()));
     }
     if let Some(name) = server.and_then(Server::refuses_in_words) {
         return (true, Source::Server(name));

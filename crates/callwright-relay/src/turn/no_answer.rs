@@ -39,6 +39,14 @@ impl NoAnswer {
         matches!(*status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
     }
 
+    /// Adds what may help to a sentence of ours. What the upstream says itself stays as it is.
+    pub(crate) fn advise(&mut self, advice: &str) {
+        match self {
+            NoAnswer::Error(error) => error.message.push_str(advice),
+            NoAnswer::Upstream(..) => {}
+        }
+    }
+
     /// What the client gets.
     pub(crate) fn reply(self, log: &mut Log) -> Reply {
         match self {

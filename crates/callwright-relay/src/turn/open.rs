@@ -13,7 +13,7 @@ use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::recover_from_error;
 use crate::surface::{MostTokens, most_tokens};
-use crate::upstream::{Response, Upstream};
+use crate::upstream::{Candidate, Response, Upstream, UpstreamKind};
 use crate::wire::{Document, WireError};
 
 /// An upstream that is answering, and how it was asked.
@@ -61,8 +61,14 @@ impl Turn {
         }
         let (mut failed, mut reason) = (None, reason);
         for candidate in route.candidates {
-            let target = self.target(candidate).await;
-            match self.open_at(target, question, reason).await {
+            let target = self.target(candidate.clone()).await;
+            let opened = match self.open_at(target, question, reason).await {
+                Err(failure) if failure.is_unknown_path() && !self.ask.is_translated => {
+                    self.open_in_another_api(candidate, question, failure).await
+                }
+                opened => opened,
+            };
+            match opened {
                 Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
                 done => return done,
             }
@@ -70,6 +76,34 @@ impl Turn {
             reason = AttemptReason::Failover;
         }
         Err(failed.unwrap_or_else(NoAnswer::nobody))
+    }
+
+    /// Asks an upstream that does not know chat completions in the APIs that it may speak instead, and from then on in the one
+    /// that it answers in. Where it answers in none, it has `failed`.
+    async fn open_in_another_api(
+        &mut self,
+        candidate: Candidate,
+        question: &Question,
+        mut failed: NoAnswer,
+    ) -> Result<OpenAnswer, NoAnswer> {
+        let upstream = Arc::clone(&candidate.upstream);
+        if !upstream.may_speak_another() {
+            return Err(failed);
+        }
+        for kind in [UpstreamKind::Messages, UpstreamKind::Responses] {
+            let target = self.target(Candidate { kind, ..candidate.clone() }).await;
+            match self.open_at(target, question, AttemptReason::OtherApi).await {
+                Ok(open) => {
+                    upstream.learn_kind(kind);
+                    return Ok(open);
+                }
+                Err(other) if other.is_unknown_path() => {}
+                // It knows this one. The key may have another header there.
+                Err(_) => failed
+                    .advise(&format!("; if it speaks {name}, set kind = \"{name}\"", name = kind.name())),
+            }
+        }
+        Err(failed)
     }
 
     /// Asks this one; where it takes no tools or no constraint, once more without.

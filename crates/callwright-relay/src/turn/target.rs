@@ -66,8 +66,8 @@ impl Target {
             template: self.template.as_deref(),
             bound: self.bound,
             most_tokens: self.most_tokens,
-            usual_most: bridge::most_tokens(self.candidate.upstream.kind()),
-            takes_effort: match self.candidate.upstream.kind() {
+            usual_most: bridge::most_tokens(self.candidate.kind),
+            takes_effort: match self.candidate.kind {
                 UpstreamKind::Messages | UpstreamKind::Responses => true,
                 // A model of Ollama's that does not think refuses it.
                 UpstreamKind::Chat | UpstreamKind::Ollama => false,

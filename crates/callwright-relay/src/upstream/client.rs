@@ -197,26 +197,27 @@ impl Upstream {
         body: Bytes,
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
-        let (uri, headers) = self.forwarded(self.origin.below(path), client_headers)?;
+        let (uri, headers) = self.forwarded(self.kind(), self.origin.below(path), client_headers)?;
         self.ask(Method::POST, uri, headers, body, self.config.retries).await
     }
 
-    /// Sends a question in the API that it speaks to where a model is asked in that.
+    /// Sends a question in this API to where a model is asked in it.
     ///
     /// # Errors
     /// As [`Upstream::post`].
     pub(crate) async fn question(
         &self,
+        kind: UpstreamKind,
         body: Bytes,
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
-        let uri = match self.kind() {
+        let uri = match kind {
             UpstreamKind::Chat => self.origin.below(Surface::Chat.path()),
             UpstreamKind::Messages => self.origin.below(Surface::Messages.path()),
             UpstreamKind::Responses => self.origin.below(Surface::Responses.path()),
             UpstreamKind::Ollama => self.origin.beside("/api/chat"),
         };
-        let (uri, headers) = self.forwarded(uri, client_headers)?;
+        let (uri, headers) = self.forwarded(kind, uri, client_headers)?;
         self.ask(Method::POST, uri, headers, body, self.config.retries).await
     }
 
@@ -231,7 +232,7 @@ impl Upstream {
         body: Bytes,
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
-        let (uri, mut headers) = self.forwarded(self.origin.below(path), client_headers)?;
+        let (uri, mut headers) = self.forwarded(self.kind(), self.origin.below(path), client_headers)?;
         if let Some(kind) = client_headers.get(header::CONTENT_TYPE) {
             headers.insert(header::CONTENT_TYPE, kind.clone());
         }
@@ -242,21 +243,15 @@ impl Upstream {
     /// Where a request of a client goes, if there is such a place, and with which headers.
     fn forwarded(
         &self,
+        kind: UpstreamKind,
         uri: Option<Uri>,
         client_headers: &HeaderMap,
     ) -> Result<(Uri, HeaderMap), UpstreamError> {
         let uri = uri.ok_or_else(|| self.link.error(Failure::Path))?;
         let mut headers = self.headers.clone();
         headers::forward(client_headers, &mut headers);
-        self.date(&mut headers);
+        date(kind, &mut headers);
         Ok((uri, headers))
-    }
-
-    /// Anthropic's API takes no request that does not say which edition of the API it means.
-    fn date(&self, headers: &mut HeaderMap) {
-        if self.kind() == UpstreamKind::Messages && !headers.contains_key(headers::ANTHROPIC_VERSION) {
-            headers.insert(headers::ANTHROPIC_VERSION, HeaderValue::from_static("2023-06-01"));
-        }
     }
 
     /// Asks for `path` below the base URL: `/models`. Never asks twice.
@@ -266,7 +261,7 @@ impl Upstream {
     pub async fn get(&self, path: &str) -> Result<Response, UpstreamError> {
         let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
         let mut headers = self.headers.clone();
-        self.date(&mut headers);
+        date(self.kind(), &mut headers);
         self.ask(Method::GET, uri, headers, Bytes::new(), 0).await
     }
 
@@ -355,6 +350,13 @@ impl Link {
     /// Milliseconds since the start; it goes round after 49 days, which [`Load`] bears.
     fn now(&self) -> u32 {
         self.epoch.elapsed().as_millis() as u32
+    }
+}
+
+/// Anthropic's API takes no request that does not say which edition of the API it means.
+fn date(kind: UpstreamKind, headers: &mut HeaderMap) {
+    if kind == UpstreamKind::Messages && !headers.contains_key(headers::ANTHROPIC_VERSION) {
+        headers.insert(headers::ANTHROPIC_VERSION, HeaderValue::from_static("2023-06-01"));
     }
 }
 

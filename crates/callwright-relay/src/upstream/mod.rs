@@ -103,7 +103,8 @@ impl Upstreams {
         route::order(&mut upstreams, routing, &self.turn);
         let name = config.as_ref().and_then(|config| config.rename.as_deref()).unwrap_or(model);
         let dialects = known.and_then(|known| known.dialects.as_ref()).unwrap_or(&self.dialects);
-        let candidate = |upstream| Candidate {
+        let candidate = |upstream: Arc<Upstream>| Candidate {
+            kind: upstream.kind(),
             upstream,
             model: name.to_owned(),
             config: config.clone(),

@@ -23,6 +23,8 @@ pub struct Route {
 pub struct Candidate {
     /// The upstream.
     pub upstream: Arc<Upstream>,
+    /// The API that it is asked in.
+    pub kind: UpstreamKind,
     /// The model's name there.
     pub model: String,
     /// What is configured for the model that the client named.
@@ -34,7 +36,7 @@ pub struct Candidate {
 impl Route {
     /// The candidates that are asked in this API.
     pub(crate) fn of_kind(self, kind: UpstreamKind) -> Vec<Candidate> {
-        self.candidates.into_iter().filter(|candidate| candidate.upstream.kind() == kind).collect()
+        self.candidates.into_iter().filter(|candidate| candidate.kind == kind).collect()
     }
 }
 
