@@ -66,8 +66,8 @@ impl Log {
         }
     }
 
-    /// An upstream is asked.
-    pub(crate) fn asked(&mut self, reason: AttemptReason, target: &Target, request: Bytes) {
+    /// An upstream is asked, in a request of this API.
+    pub(crate) fn asked(&mut self, reason: AttemptReason, target: &Target, api: Surface, request: Bytes) {
         self.close_attempt();
         self.asked = Instant::now();
         self.record.attempts.push(Attempt {
@@ -77,6 +77,8 @@ impl Log {
             mode: target.mode,
             dialect: (target.mode == crate::config::Mode::Prompt).then(|| target.dialect.name().clone()),
             request,
+            api,
+            kind: target.candidate.kind,
             status: None,
             error: None,
             choices: Vec::new(),

@@ -8,7 +8,7 @@ use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
 use crate::surface::Surface;
-use crate::upstream::Kept;
+use crate::upstream::{Kept, UpstreamKind};
 use crate::wire::Foreign;
 
 /// Is told of each request when it has ended, however it ended.
@@ -105,8 +105,13 @@ pub struct Attempt {
     pub mode: Mode,
     /// The dialect of prompt mode.
     pub dialect: Option<Cow<'static, str>>,
-    /// What was sent.
+    /// What it was asked.
     pub request: Bytes,
+    /// The API that `request` is one of: the client's own, or that of chats, from which a question is translated where the
+    /// upstream speaks another one.
+    pub api: Surface,
+    /// The API that the upstream was asked in.
+    pub kind: UpstreamKind,
     /// The HTTP status that it answered with; none where it did not answer.
     pub status: Option<u16>,
     /// What was wrong with the answer as such, in one line.
@@ -315,6 +320,8 @@ mod tests {
         let tools = r#"[{"name": "run_code", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}]"#;
         let outcome = parse(&ToolSet::from_json(tools).unwrap(), text, &[], &Context::default());
         Attempt {
+            api: Surface::Chat,
+            kind: UpstreamKind::Chat,
             reason,
             upstream: String::new(),
             model: String::new(),

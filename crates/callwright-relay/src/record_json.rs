@@ -15,6 +15,8 @@ impl Attempt {
             "why": self.reason.name(),
             "upstream": self.upstream,
             "model": self.model,
+            "api": self.api.name(),
+            "kind": self.kind.name(),
             "mode": self.mode.name(),
             "dialect": self.dialect,
             "status": self.status,

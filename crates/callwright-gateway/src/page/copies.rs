@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use callwright::value::Value;
+use callwright_relay::Surface;
 use callwright_store::rfc3339;
 use maud::{Markup, html};
 
@@ -12,15 +13,28 @@ use super::spans::is_native;
 use super::visible::visible;
 
 /// A command that asks the same again. The key is not in it: it is not kept anywhere.
-pub(crate) fn curl(body: Option<&str>) -> Markup {
+pub(crate) fn curl(opened: &Opened) -> Markup {
     html! {
-        @match body {
+        @match opened.body.as_deref() {
             None => p.empty { "The question was not kept." },
-            Some(body) => {
-                p.label { "Set " code { "UPSTREAM_URL" } " and " code { "UPSTREAM_KEY" } ": keys are kept nowhere." }
-                pre data-copy="" { (curl_text(body)) }
-            }
+            Some(body) => (asked_again(&opened.node.payload, body)),
         }
+    }
+}
+
+fn asked_again(payload: &Value, body: &str) -> Markup {
+    let named = |name: &str| Surface::ALL.into_iter().find(|api| api.name() == name);
+    let api = named(text(payload, "api")).unwrap_or_default();
+    let kind = text(payload, "kind");
+    // What was translated for its upstream is kept as it was before: the gateway takes it.
+    let asks_upstream = kind.is_empty() || kind == api.name();
+    let whom = if asks_upstream { "UPSTREAM" } else { "GATEWAY" };
+    html! {
+        @if !asks_upstream {
+            p { "The upstream was asked in another API, " code { (visible(kind)) } ": this asks the gateway." }
+        }
+        p.label { "Set " code { (whom) "_URL" } " and " code { (whom) "_KEY" } ": keys are kept nowhere." }
+        pre data-copy="" { (curl_text(body, api, whom)) }
     }
 }
 
@@ -47,14 +61,19 @@ pub(crate) fn cases(opened: &Opened) -> Markup {
     }
 }
 
-fn curl_text(body: &str) -> String {
+fn curl_text(body: &str, api: Surface, whom: &str) -> String {
     let mut end = String::from("END");
     while body.lines().any(|line| line == end) {
         end.push('_');
     }
+    let key = match api {
+        Surface::Messages => format!("-H \"x-api-key: ${whom}_KEY\" -H 'anthropic-version: 2023-06-01'"),
+        Surface::Chat | Surface::Responses => format!("-H \"authorization: Bearer ${whom}_KEY\""),
+    };
     format!(
-        "curl -sS \"$UPSTREAM_URL/chat/completions\" \\\n  -H 'content-type: application/json' \\\n  \
-         -H \"authorization: Bearer $UPSTREAM_KEY\" \\\n  --data-binary @- <<'{end}'\n{}\n{end}",
+        "curl -sS \"${whom}_URL{}\" \\\n  -H 'content-type: application/json' \\\n  {key} \\\n  \
+         --data-binary @- <<'{end}'\n{}\n{end}",
+        api.path(),
         escaped(body)
     )
 }
@@ -220,11 +239,26 @@ mod tests {
     #[test]
     fn curl_sends_the_same_json_and_no_key() {
         let body = format!("{{\"a\":\r\n{}}}\nEND", json!("\u{202e}'$(x)`🙂\u{e0041}"));
-        let command = curl_text(&body);
+        let command = curl_text(&body, Surface::Chat, "UPSTREAM");
         assert!(command.contains("<<'END_'") && command.ends_with("\nEND_"), "{command}");
         assert!(!command.contains('\u{202e}'));
         let sent = command.split("<<'END_'\n").nth(1).unwrap().strip_suffix("\nEND\nEND_").unwrap();
         let value: Value = serde_json::from_str(sent).unwrap();
         assert_eq!(value["a"], "\u{202e}'$(x)`🙂\u{e0041}");
+    }
+
+    #[test]
+    fn curl_asks_in_the_api_of_the_question() {
+        for (api, kind, url, key) in [
+            ("chat", "chat", "$UPSTREAM_URL/chat/completions", "authorization: Bearer $UPSTREAM_KEY"),
+            ("messages", "messages", "$UPSTREAM_URL/messages", "x-api-key: $UPSTREAM_KEY"),
+            ("responses", "responses", "$UPSTREAM_URL/responses", "authorization: Bearer $UPSTREAM_KEY"),
+            ("chat", "ollama", "$GATEWAY_URL/chat/completions", "authorization: Bearer $GATEWAY_KEY"),
+            // What was written before it said so.
+            ("", "", "$UPSTREAM_URL/chat/completions", "authorization: Bearer $UPSTREAM_KEY"),
+        ] {
+            let page = asked_again(&json!({ "api": api, "kind": kind }), "{}").into_string();
+            assert!(page.contains(url) && page.contains(key), "{page}");
+        }
     }
 }

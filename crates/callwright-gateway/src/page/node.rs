@@ -107,7 +107,7 @@ pub(crate) fn node(
                 Tab::Feedback => (feedback(session, node)),
                 Tab::Upstream => (upstream(opened)),
                 Tab::WhatIf => (what_if::what_if(&session.summary.id, opened, listing, conditions)),
-                Tab::Curl => (copies::curl(opened.body.as_deref())),
+                Tab::Curl => (copies::curl(opened)),
                 Tab::Case => (copies::cases(opened)),
             }
         } @else {

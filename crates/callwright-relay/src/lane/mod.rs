@@ -112,7 +112,9 @@ pub(crate) async fn instead(relay: &Arc<Relay>, request: &Request, log: Log, fai
     };
     let model = string_of(document.root(), "model").unwrap_or_default().into_owned();
     let candidates = relay.upstreams().route(&model).candidates.into_iter();
-    let candidates: Vec<Candidate> = candidates.filter(|it| it.upstream.may_speak_another()).collect();
+    let candidates = candidates.filter(|candidate| candidate.upstream.may_speak_another());
+    let candidates =
+        candidates.map(|candidate| Candidate { kind: request.surface.into(), ..candidate }).collect();
     let mut lane = match Lane::new(relay, request, document, log).await {
         Ok(lane) => lane,
         Err((_, mut log)) => return failed.reply(&mut log),
@@ -185,9 +187,9 @@ impl Lane {
     }
 
     async fn ask(&mut self, target: Target, body: Bytes, reason: AttemptReason) -> Result<Open, NoAnswer> {
-        self.log.asked(reason, &target, body.clone());
-        let upstream = Arc::clone(&target.candidate.upstream);
-        let answer = upstream.post(self.surface.path(), body, &self.headers).await;
+        self.log.asked(reason, &target, self.surface, body.clone());
+        let Candidate { upstream, kind, .. } = target.candidate.clone();
+        let answer = upstream.question(kind, body, &self.headers).await;
         let mut answer = answer.map_err(|error| {
             self.log.failed(None, &error.to_string());
             NoAnswer::Error(unreachable(&error))

@@ -12,7 +12,7 @@ use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::recover_from_error;
-use crate::surface::{MostTokens, most_tokens};
+use crate::surface::{MostTokens, Surface, most_tokens};
 use crate::upstream::{Candidate, Response, Upstream, UpstreamKind};
 use crate::wire::{Document, WireError};
 
@@ -118,7 +118,7 @@ impl Turn {
             let UpstreamRequest { body, shown, constrain } =
                 question.upstream_request(&self.ask, &self.tool_set, target.request_options());
             let asked = Target { constrain, ..target.clone() };
-            self.log.asked(reason, &asked, body.clone());
+            self.log.asked(reason, &asked, Surface::Chat, body.clone());
             let upstream = Arc::clone(&target.candidate.upstream);
             let limits = self.relay.config.limits;
             let mut answer = match bridge::ask(&target.candidate, body, &self.headers, &limits).await {
