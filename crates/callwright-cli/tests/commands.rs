@@ -545,6 +545,34 @@ fn caps_say_what_a_model_can_do_and_who_says_so() {
     }
 }
 
+/// Tools are a part of the APIs of messages and responses; of Ollama's models each says whether it takes them.
+#[test]
+fn caps_and_the_doctor_know_upstreams_of_other_apis() {
+    let upstream = upstream(
+        "models = [{ id = \"m\" }]\n[show.m]\ncapabilities = [\"completion\"]\n[[answer]]\nrepeat = true\n\
+         when = { has_tools = true }\ntool_calls = [{ name = \"report_ready\", arguments = '{\"ready\": true}' }]\n\
+         [[answer]]\nrepeat = true\ntext = '{\"tool\": \"report_ready\", \"arguments\": {\"ready\": true}}'",
+    );
+    for (kind, path, mode, source) in [
+        ("messages", "/v1/messages", "native", "messages is a native API"),
+        ("responses", "/v1/responses", "native", "responses is a native API"),
+        ("ollama", "/api/chat", "prompt", "the upstream says so: /api/show capabilities"),
+    ] {
+        let config = file(
+            &format!("caps-{kind}.toml"),
+            format!("[[upstreams]]\nname = 'here'\nbase_url = '{}'\nkind = '{kind}'\n", upstream.base_url()),
+        );
+        let ran = run(&["caps", "m", "--config", &config, "--refresh"], "");
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{kind}: {}", ran.out);
+        let line = ran.out.lines().find(|line| line.trim_start().starts_with("tools")).unwrap();
+        assert!(line.contains(mode) && line.ends_with(source), "{line}");
+        let ran = run(&["doctor", "--config", &config, "--model", "m", "--ask"], "");
+        assert_eq!(ran.code, 0, "{kind}: {} {}", ran.out, ran.err);
+        assert!(ran.out.contains(mode) && ran.out.contains(source), "{kind}: {}", ran.out);
+        assert!(upstream.requests().iter().any(|request| request.path == path), "{kind}");
+    }
+}
+
 #[test]
 fn caps_ask_anew_when_told_to() {
     let upstream = upstream("models = [{ id = \"house/own\", supported_parameters = [\"tools\"] }]");

@@ -29,8 +29,8 @@ struct Sees {
 }
 
 /// What a chat client was told.
-fn told(got: &Got, stream: bool) -> Told {
-    let strict::Read { body, breaches } = strict::read(got, &json!({ "stream": stream }));
+pub(crate) fn told(got: &Got, stream: bool) -> Told {
+    let strict::Read { body, breaches } = strict::read(got, &json!({ "stream": stream, "tools": tools() }));
     let message = &body["choices"][0]["message"];
     let call = |call: &Value| {
         let function = &call["function"];

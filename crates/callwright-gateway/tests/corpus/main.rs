@@ -6,6 +6,7 @@ mod case;
 mod client;
 mod cut;
 mod expect;
+mod framing;
 mod hang_up;
 mod interleaved;
 mod messages;
