@@ -560,8 +560,15 @@ fn caps_and_the_doctor_know_upstreams_of_other_apis() {
     ] {
         let config = file(
             &format!("caps-{kind}.toml"),
-            format!("[[upstreams]]\nname = 'here'\nbase_url = '{}'\nkind = '{kind}'\n", upstream.base_url()),
+            format!(
+                "[[upstreams]]\nname = 'here'\nbase_url = '{}'\nkind = '{kind}'\n\
+                 [[models]]\npattern = 'm'\nnum_ctx = 32768\n",
+                upstream.base_url()
+            ),
         );
+        let ran = run(&["serve", "--check", "--offline", "--store", "off", "--config", &config], "");
+        assert!(ran.out.contains(&format!(", kind {kind}, no key")), "{}", ran.out);
+        assert!(ran.out.contains("m: a context of 32768 tokens"), "{}", ran.out);
         let ran = run(&["caps", "m", "--config", &config, "--refresh"], "");
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{kind}: {}", ran.out);
         let line = ran.out.lines().find(|line| line.trim_start().starts_with("tools")).unwrap();

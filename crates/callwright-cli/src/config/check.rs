@@ -77,7 +77,8 @@ fn described(upstream: &UpstreamConfig, env: Env<'_>) -> String {
     };
     // A query may hold a key.
     let url = upstream.base_url.split('?').next().unwrap_or_default();
-    format!("{} at {url}, {key}, {models}", upstream.name)
+    let kind = upstream.kind.map_or_else(String::new, |kind| format!(", kind {}", kind.name()));
+    format!("{} at {url}{kind}, {key}, {models}", upstream.name)
 }
 
 fn reached(name: &str, server: &ServerConfig) -> String {
@@ -101,6 +102,8 @@ fn set_for(model: &ModelConfig) -> String {
     parts.extend(model.mode.map(Mode::name).map(|mode| format!("mode {mode}")));
     parts.extend(model.dialect.as_deref().map(|dialect| format!("dialect {dialect}")));
     parts.extend(model.only_dialect.as_deref().map(|dialect| format!("read as {dialect} only")));
+    parts.extend(model.max_tokens_cap.map(|tokens| format!("at most {tokens} tokens")));
+    parts.extend(model.num_ctx.map(|tokens| format!("a context of {tokens} tokens")));
     parts.extend(model.calls_in_reasoning.map(|calls| format!("calls in reasoning: {}", calls.name())));
     parts.extend(model.policy.map(|policy| format!("policy {}", policy.name())));
     parts.extend(model.fallback_model.as_deref().map(|model| format!("then {model}")));
