@@ -103,7 +103,7 @@ fn set_for(model: &ModelConfig) -> String {
     parts.extend(model.dialect.as_deref().map(|dialect| format!("dialect {dialect}")));
     parts.extend(model.only_dialect.as_deref().map(|dialect| format!("read as {dialect} only")));
     parts.extend(model.max_tokens_cap.map(|tokens| format!("at most {tokens} tokens")));
-    parts.extend(model.num_ctx.map(|tokens| format!("a context of {tokens} tokens")));
+    parts.extend(model.num_ctx.map(|tokens| format!("a context of {tokens} tokens at Ollama's own API")));
     parts.extend(model.calls_in_reasoning.map(|calls| format!("calls in reasoning: {}", calls.name())));
     parts.extend(model.policy.map(|policy| format!("policy {}", policy.name())));
     parts.extend(model.fallback_model.as_deref().map(|model| format!("then {model}")));
