@@ -26,6 +26,7 @@ pub(crate) fn sessions(args: &SessionsArgs) -> Result<(), Failure> {
         model: args.model.clone(),
         mode: args.mode.clone(),
         dialect: args.dialect.clone(),
+        surface: args.surface.clone(),
         error: args.error.clone(),
         text: args.text.clone(),
     };

@@ -190,9 +190,10 @@ fn every_failure_has_its_sentence_and_its_code() {
     let no_tools = file("no-tools.json", "{\"name\": 1}");
     let no_json = file("no-json.json", "[");
     let latin = file("latin.txt", b"caf\xe9");
-    let cases: [(&[&str], &str, i32, &str); 13] = [
+    let cases: [(&[&str], &str, i32, &str); 14] = [
         (&["parse", "--finish-reason", "bogus"], "", 2, "content_filter"),
         (&["sessions", "--outcome", "bogus"], "", 2, "corrected"),
+        (&["sessions", "--surface", "bogus"], "", 2, "[possible values: chat, messages, responses]"),
         (&["run", "x", "--max-turns", "0"], "", 2, "--max-turns"),
         (&["parse", "--tools", &tools, "--chunks", "0"], "", 2, "--chunks"),
         (&["heal", "--jobs", "2"], "", 2, "--jsonl"),

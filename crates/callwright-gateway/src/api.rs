@@ -177,14 +177,11 @@ impl Query {
 
     /// What a list is asked for.
     pub(crate) fn filter(&self) -> Filter {
-        Filter {
-            outcome: self.get("outcome"),
-            model: self.get("model"),
-            mode: self.get("mode"),
-            dialect: self.get("dialect"),
-            error: self.get("error"),
-            text: self.get("text"),
+        let mut filter = Filter::default();
+        for (name, value) in filter.members_mut() {
+            *value = self.get(name);
         }
+        filter
     }
 
     /// How a list is ordered: `sort` names a column, and `way` is `up` or `down`.

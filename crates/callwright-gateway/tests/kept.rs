@@ -161,6 +161,8 @@ fn a_turn_tells_in_which_api_it_was_asked_for() {
         let path = format!("/api/session/in%20{name}");
         let session = awaited(&running, &path, |session| session["turns"][0].is_object());
         assert_eq!(session["turns"][0]["surface"], name);
+        let found = sessions(&running, &format!("?surface={name}"), 1);
+        assert_eq!(found["sessions"][0]["id"], format!("in {name}"));
     }
 }
 

@@ -11,6 +11,7 @@ use sqlx::{Any, AnyPool, AssertSqlSafe, Row};
 
 use crate::database::Kind;
 use crate::list::Filter;
+use crate::profile;
 use crate::ready::marks_of;
 use crate::words::{Question, SLICE, slice_of};
 
@@ -91,17 +92,16 @@ impl Width {
 impl Hits {
     /// None where nothing can fit.
     pub(crate) fn of(kind: Kind, filter: &Filter) -> Option<Hits> {
-        let Filter { outcome, model, mode, dialect, error, text } = filter;
-        let turn = [outcome, model, mode, dialect];
+        let Filter { error, text, .. } = filter;
+        let names = profile::asked(filter);
         if let Some(text) = text {
-            let names = turn.map(|value| value.as_deref());
             let marks = marks_of(names, error.as_deref().into_iter());
             return Some(Hits::Words(kind, Question::of(text, marks)?));
         }
         let (mut profile, mut values) = (String::new(), Vec::new());
-        for (column, value) in ["outcome", "model", "mode", "dialect"].into_iter().zip(turn) {
-            if let Some(value) = value {
-                values.push(value.clone());
+        for (column, name) in profile::COLUMNS.into_iter().zip(names) {
+            if let Some(name) = name {
+                values.push(name.to_owned());
                 profile.push_str(&format!(" AND p.{column} = ${}", values.len()));
             }
         }
@@ -313,6 +313,8 @@ mod tests {
             (Filter { outcome: given("healed"), ..Filter::default() }, turns),
             (Filter { model: given("m"), mode: given("prompt"), ..Filter::default() }, turns),
             (Filter { dialect: given("hermes"), ..Filter::default() }, turns),
+            (Filter { surface: given("messages"), ..Filter::default() }, turns),
+            (Filter { surface: given("messages"), error: given("shape"), ..Filter::default() }, faults),
             (Filter { error: given("shape"), ..Filter::default() }, faults),
             (Filter { error: given("shape"), model: given("m"), ..Filter::default() }, faults),
         ];

@@ -12,13 +12,12 @@ use crate::fixes;
 use crate::known::Known;
 use crate::pack::pack;
 use crate::parts::{PARTS, Parts};
+use crate::profile;
 use crate::ready::{Ready, ReadyNode};
 use crate::rows::{Target, Value, insert, insert_returning};
 use crate::session::{Change, SessionRef};
 use crate::sums::Sums;
-use crate::tables::{
-    CALLS, FAULTS, NEW_PROFILE, NODES, PROFILE, REPEATED, SESSIONS, TURNS, call_row, turn_row,
-};
+use crate::tables::{CALLS, FAULTS, NODES, REPEATED, SESSIONS, TURNS, call_row, turn_row};
 use crate::turn::{Became, Fault, Turn};
 use crate::words::sliced;
 use crate::writer::Written;
@@ -61,7 +60,7 @@ struct Batch<'r> {
     sums: Sums,
     calls: Vec<Vec<Value>>,
     /// The keys of profiles.
-    profiles: HashMap<[String; 4], i64>,
+    profiles: HashMap<[String; profile::NAMES], i64>,
 }
 
 /// A session that something is added to.
@@ -282,16 +281,15 @@ impl<'r> Batch<'r> {
 
     /// The key of what a turn has in common with others.
     async fn profile(&mut self, to: &mut AnyConnection, turn: &Turn) -> Result<i64, sqlx::Error> {
-        let of = [&turn.outcome, &turn.model, &turn.mode, &turn.dialect].map(String::clone);
+        let of = profile::names(turn).map(str::to_owned);
         if let Some(key) = self.profiles.get(&of) {
             return Ok(*key);
         }
         let bound =
             |sql: &'static str| of.iter().fold(sqlx::query(sql), |query, text| query.bind(text.clone()));
-        let key = match bound(PROFILE).fetch_optional(&mut *to).await? {
+        let key = match bound(profile::FIND).fetch_optional(&mut *to).await? {
             Some(row) => row.try_get(0)?,
-            // Another process may be writing the same one.
-            None => bound(NEW_PROFILE).fetch_one(&mut *to).await?.try_get(0)?,
+            None => bound(profile::ADD).fetch_one(&mut *to).await?.try_get(0)?,
         };
         self.profiles.insert(of, key);
         Ok(key)

@@ -44,6 +44,7 @@ mod ready;
 mod parts;
 mod sums;
 mod tables;
+mod profile;
 mod insert;
 mod reindex;
 mod rescue;

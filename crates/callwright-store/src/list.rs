@@ -27,6 +27,8 @@ pub struct Filter {
     pub mode: Option<String>,
     /// The dialect of its calls.
     pub dialect: Option<String>,
+    /// The API in which it was asked for: `chat`, `messages`, `responses`.
+    pub surface: Option<String>,
     /// Something that was wrong: `truncated`, `drop-comma`, ….
     pub error: Option<String>,
     /// Words that were said, all of them; the last one may be the beginning of a word.
@@ -48,28 +50,49 @@ pub(crate) const MOST: usize = 200;
 const STEPS: usize = 48;
 
 impl Filter {
+    /// Each member with its name, which is that of its parameter in the API and on the page.
+    pub fn members(&self) -> [(&'static str, &Option<String>); 7] {
+        let Filter { outcome, model, mode, dialect, surface, error, text } = self;
+        [
+            ("outcome", outcome),
+            ("model", model),
+            ("mode", mode),
+            ("dialect", dialect),
+            ("surface", surface),
+            ("error", error),
+            ("text", text),
+        ]
+    }
+
+    /// [`Filter::members`], to be set.
+    pub fn members_mut(&mut self) -> [(&'static str, &mut Option<String>); 7] {
+        let Filter { outcome, model, mode, dialect, surface, error, text } = self;
+        [
+            ("outcome", outcome),
+            ("model", model),
+            ("mode", mode),
+            ("dialect", dialect),
+            ("surface", surface),
+            ("error", error),
+            ("text", text),
+        ]
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         *self == Filter::default()
     }
 
-    /// Without what is empty, as forms send it.
-    pub(crate) fn given(self) -> Filter {
-        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        // As they are kept.
-        let name = |text: Option<String>| {
-            given(text).map(|mut name| {
+    /// Without what is empty, as forms send it; names are as long as they are kept.
+    pub(crate) fn given(mut self) -> Filter {
+        for (member, value) in self.members_mut() {
+            *value = value.take().filter(|value| !value.trim().is_empty());
+            if member != "text"
+                && let Some(name) = value
+            {
                 name.truncate(name.floor_char_boundary(NAME));
-                name
-            })
-        };
-        Filter {
-            outcome: name(self.outcome),
-            model: name(self.model),
-            mode: name(self.mode),
-            dialect: name(self.dialect),
-            error: name(self.error),
-            text: given(self.text),
+            }
         }
+        self
     }
 }
 

@@ -4,6 +4,7 @@ use crate::clock::now;
 use crate::known::{KeptBody, Known};
 use crate::mask::Mask;
 use crate::node::{Answer, NODE_VERSION, NewNode, NodeKind};
+use crate::profile;
 use crate::rows::Value;
 use crate::session::SessionRef;
 use crate::spread::texts;
@@ -58,6 +59,7 @@ impl Ready {
             &mut t.upstream,
             &mut t.mode,
             &mut t.dialect,
+            &mut t.surface,
             &mut t.policy,
         ] {
             shorten(text, mask);
@@ -170,13 +172,15 @@ impl ReadyNode {
 /// What a turn was like, for its nodes to be found by.
 fn marks(turn: &Turn, faults: &[Fault]) -> Vec<String> {
     let faults = faults.iter().map(|fault| fault.kind.as_str());
-    let of = [&turn.outcome, &turn.model, &turn.mode, &turn.dialect];
-    marks_of(of.map(|text| Some(text.as_str())), faults)
+    marks_of(profile::names(turn).map(Some), faults)
 }
 
-/// The same from outcome, model, mode and dialect, as far as they are given, and the kinds of faults.
-pub(crate) fn marks_of<'t>(turn: [Option<&'t str>; 4], faults: impl Iterator<Item = &'t str>) -> Vec<String> {
-    let of = [Mark::Outcome, Mark::Model, Mark::Mode, Mark::Dialect].into_iter().zip(turn);
+/// The marks for the names of a turn's profile, as far as they are given, and for the kinds of its faults.
+pub(crate) fn marks_of<'t>(
+    names: [Option<&'t str>; profile::NAMES],
+    faults: impl Iterator<Item = &'t str>,
+) -> Vec<String> {
+    let of = profile::MARKS.into_iter().zip(names);
     let of = of.filter_map(|(what, value)| Some((what, value?)));
     of.chain(faults.map(|kind| (Mark::Fault, kind))).map(|(what, value)| mark(what, value)).collect()
 }

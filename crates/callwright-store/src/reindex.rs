@@ -8,6 +8,7 @@ use crate::database::{Database, Kind};
 use crate::insert::insert_words;
 use crate::node::{NodeKind, said};
 use crate::pack::unpacked;
+use crate::profile;
 use crate::ready::marks_of;
 use crate::words::words;
 
@@ -50,7 +51,7 @@ pub(crate) async fn step(database: &Database, connection: &mut AnyConnection) ->
             && let Some(turn) = turn.filter(|turn| !fed_back.contains(turn))
         {
             fed_back.push(turn);
-            count_feedback(&mut transaction, row.try_get(9)?, turn).await?;
+            count_feedback(&mut transaction, row.try_get(5)?, turn).await?;
         }
     }
     let lowest = nodes.last().map(|(id, _)| *id);
@@ -94,16 +95,17 @@ fn words_of(row: &AnyRow, faults: &[String]) -> Result<String, sqlx::Error> {
     // What cannot be read is found by its name.
     let payload = serde_json::from_str(&payload).unwrap_or_default();
     let said = said(&NodeKind::named(&kind), &payload);
-    let mut turn: [Option<String>; 4] = Default::default();
-    for (column, value) in (5..).zip(&mut turn) {
+    let mut names: [Option<String>; profile::NAMES] = Default::default();
+    for (column, value) in (6..).zip(&mut names) {
         *value = row.try_get(column)?;
     }
-    let turn = turn.each_ref().map(|value| value.as_deref());
-    let marks = marks_of(turn, faults.iter().map(String::as_str));
+    let names = names.each_ref().map(Option::as_deref);
+    let marks = marks_of(names, faults.iter().map(String::as_str));
     Ok(words([name.as_deref().unwrap_or_default(), said.as_str()].into_iter(), &marks))
 }
 
-const NODES: &str = "SELECT n.id, n.kind, n.name, n.payload, n.turn, t.outcome, t.model, t.mode, t.dialect, n.session FROM nodes n \
-                     LEFT JOIN turns t ON t.id = n.turn WHERE n.id < $1 ORDER BY n.id DESC LIMIT $2";
+const NODES: &str = "SELECT n.id, n.kind, n.name, n.payload, n.turn, n.session, t.outcome, t.model, t.mode, \
+                     t.dialect, t.surface FROM nodes n LEFT JOIN turns t ON t.id = n.turn WHERE n.id < $1 \
+                     ORDER BY n.id DESC LIMIT $2";
 
 const QUESTIONS: &str = "SELECT payload FROM nodes WHERE turn = $1 AND kind = $2";

@@ -200,9 +200,10 @@ const TABLES: [(&str, &str); 7] = [
 /// What follows from the rest is made anew, as when an earlier version had written it.
 const REBUILD: &str = concat!(
     "BEGIN IMMEDIATE;",
-    "INSERT INTO profiles (outcome, model, mode, dialect) SELECT DISTINCT outcome, model, mode, dialect FROM turns;",
+    "INSERT INTO profiles (outcome, model, mode, dialect, surface) ",
+    "SELECT DISTINCT outcome, model, mode, dialect, surface FROM turns;",
     "UPDATE turns SET profile = (SELECT key FROM profiles p WHERE p.outcome = turns.outcome AND p.model = turns.model ",
-    "AND p.mode = turns.mode AND p.dialect = turns.dialect);",
+    "AND p.mode = turns.mode AND p.dialect = turns.dialect AND p.surface = turns.surface);",
     "UPDATE faults SET profile = (SELECT profile FROM turns WHERE turns.id = faults.turn);",
     "INSERT INTO call_sums SELECT s.span, c.at - c.at % s.span, c.model, c.mode, c.dialect, c.tool, c.became, COUNT(*) ",
     "FROM calls c CROSS JOIN (SELECT 3600000 AS span UNION ALL SELECT 86400000) s GROUP BY 1, 2, 3, 4, 5, 6, 7;",

@@ -28,13 +28,6 @@ pub(crate) const SESSIONS: Target = Target {
 pub(crate) const REPEATED: &str =
     "SELECT id FROM faults WHERE session = $1 AND kind = $2 AND tool = $3 AND place = $4 LIMIT 1";
 
-/// The key of what turns have in common.
-pub(crate) const PROFILE: &str =
-    "SELECT key FROM profiles WHERE outcome = $1 AND model = $2 AND mode = $3 AND dialect = $4";
-pub(crate) const NEW_PROFILE: &str = "INSERT INTO profiles (outcome, model, mode, dialect) VALUES ($1, $2, $3, $4) \
-                           ON CONFLICT (outcome, model, mode, dialect) DO UPDATE SET outcome = excluded.outcome \
-                           RETURNING key";
-
 pub(crate) const TURNS: Target = Target {
     table: "turns",
     columns: "session, number, profile, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \

@@ -49,6 +49,7 @@ pub(crate) fn mark(what: Mark, value: &str) -> String {
         Mark::Model => 'm',
         Mark::Mode => 'w',
         Mark::Dialect => 'd',
+        Mark::Surface => 's',
         Mark::Fault => 'f',
     };
     format!("={what}{hash}")
@@ -61,6 +62,7 @@ pub(crate) enum Mark {
     Model,
     Mode,
     Dialect,
+    Surface,
     Fault,
 }
 

@@ -22,6 +22,7 @@ const OUTCOMES: [(&str, Became); 4] = [
     ("refused", Became::Refused),
 ];
 const TEXTS: [&str; 4] = ["alpha beta", "alphabet", "beta Gamma-9", "delta"];
+const SURFACES: [&str; 3] = ["chat", "messages", ""];
 const FAULTS: [&str; 3] = ["", "drop-comma", "truncated"];
 
 /// Something that happens to a store.
@@ -41,15 +42,17 @@ struct Said {
     outcome: usize,
     model: u8,
     is_native: bool,
+    surface: usize,
     fault: usize,
     text: usize,
     at: i64,
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let turn = (0..6_u8, 0..4_usize, 0..3_u8, any::<bool>(), 0..3_usize, 0..4_usize, 0..60_i64).prop_map(
-        |(session, outcome, model, is_native, fault, text, at)| {
-            Event::Turn(Said { session, outcome, model, is_native, fault, text, at: at * HOUR / 2 })
+    let like = (0..4_usize, 0..3_u8, any::<bool>(), 0..3_usize);
+    let turn = (0..6_u8, like, 0..3_usize, 0..4_usize, 0..60_i64).prop_map(
+        |(session, (outcome, model, is_native, surface), fault, text, at)| {
+            Event::Turn(Said { session, outcome, model, is_native, surface, fault, text, at: at * HOUR / 2 })
         },
     );
     prop_oneof![
@@ -62,13 +65,14 @@ fn event() -> impl Strategy<Value = Event> {
 
 async fn happen(store: &Store, event: &Event) {
     match *event {
-        Event::Turn(Said { session, outcome, model, is_native, fault, text, at }) => {
+        Event::Turn(Said { session, outcome, model, is_native, surface, fault, text, at }) => {
             let (name, became) = OUTCOMES[outcome];
             let mut new: NewTurn = turn(&format!("s{session}"), TEXTS[text], became);
             let base = (now() / HOUR - 40) * HOUR;
             (new.turn.at, new.turn.outcome) = (base + at, name.into());
             new.turn.model = format!("m{model}");
             new.turn.mode = if is_native { "native".into() } else { "prompt".into() };
+            new.turn.surface = SURFACES[surface].into();
             new.turn.repair_turns = outcome as i64;
             new.turn.repair_tokens = 3;
             new.calls.push(Call { tool: "other".into(), dialect: "json".into(), became: Became::Right });
@@ -204,6 +208,11 @@ fn questions() -> Vec<(Filter, Fits)> {
         (Filter { error: some("drop-comma"), outcome: some("refused"), ..all() }, |said| {
             said.fault == 1 && said.outcome == 3
         }),
+        (Filter { surface: some("messages"), ..all() }, |said| said.surface == 1),
+        (
+            Filter { surface: some("chat"), outcome: some("healed"), error: some("drop-comma"), ..all() },
+            |said| said.surface == 0 && said.outcome == 1 && said.fault == 1,
+        ),
         (Filter { text: some("alpha"), ..all() }, |said| said.text < 2),
         (Filter { text: some("alpha "), ..all() }, |said| said.text == 0),
         (Filter { text: some("9 gam"), ..all() }, |said| said.text == 2),
@@ -214,6 +223,9 @@ fn questions() -> Vec<(Filter, Fits)> {
         }),
         (Filter { text: some("beta"), error: some("truncated"), outcome: some("passed"), ..all() }, |said| {
             matches!(said.text, 0 | 2) && said.fault == 2 && said.outcome == 0
+        }),
+        (Filter { text: some("beta"), surface: some("messages"), ..all() }, |said| {
+            matches!(said.text, 0 | 2) && said.surface == 1
         }),
         (Filter { text: some("hermes"), ..all() }, |_| false),
     ]

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use callwright_relay::TurnEnd;
+use callwright_relay::{Surface, TurnEnd};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
@@ -59,6 +59,9 @@ pub(crate) struct SessionsArgs {
     /// Only with calls in this dialect.
     #[arg(long, value_name = "NAME")]
     pub(crate) dialect: Option<String>,
+    /// Only where the client spoke this API.
+    #[arg(long, value_name = "API", value_parser = PossibleValuesParser::new(Surface::ALL.map(Surface::name)))]
+    pub(crate) surface: Option<String>,
     /// Only with this error: truncated, invalid, drop-comma, …
     #[arg(long, value_name = "KIND")]
     pub(crate) error: Option<String>,

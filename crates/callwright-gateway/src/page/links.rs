@@ -15,20 +15,20 @@ pub(crate) struct Listing {
 }
 
 /// What can be typed before a name in the field that is searched by, and what it chooses by.
-pub(crate) const QUALIFIERS: [&str; 4] = ["model", "mode", "dialect", "error"];
+pub(crate) const QUALIFIERS: [&str; 5] = ["model", "mode", "dialect", "surface", "error"];
 
 impl Listing {
     /// What an address asks for. Words like `model:qwen` in the text choose as the parameter of that name does.
     pub(crate) fn of(query: &Query) -> Listing {
         let mut filter = query.filter();
+        let text = filter.text.take().unwrap_or_default();
         let mut words = Vec::new();
-        for word in filter.text.as_deref().unwrap_or_default().split_whitespace() {
-            match word.split_once(':').filter(|(_, value)| !value.is_empty()) {
-                Some(("model", value)) => filter.model = Some(value.to_owned()),
-                Some(("mode", value)) => filter.mode = Some(value.to_owned()),
-                Some(("dialect", value)) => filter.dialect = Some(value.to_owned()),
-                Some(("error", value)) => filter.error = Some(value.to_owned()),
-                _ => words.push(word),
+        for word in text.split_whitespace() {
+            let qualified =
+                word.split_once(':').filter(|(name, value)| QUALIFIERS.contains(name) && !value.is_empty());
+            match qualified {
+                Some((name, value)) => set(&mut filter, name, Some(value.to_owned())),
+                None => words.push(word),
             }
         }
         filter.text = (!words.is_empty()).then(|| words.join(" "));
@@ -37,18 +37,9 @@ impl Listing {
 
     /// As parameters.
     pub(crate) fn pairs(&self) -> Vec<(&'static str, &str)> {
-        let Filter { outcome, model, mode, dialect, error, text } = &self.filter;
-        let members = [
-            ("outcome", outcome),
-            ("model", model),
-            ("mode", mode),
-            ("dialect", dialect),
-            ("error", error),
-            ("text", text),
-            ("after", &self.after),
-        ];
+        let members = self.filter.members().into_iter().chain([("after", &self.after)]);
         let mut pairs: Vec<(&str, &str)> =
-            members.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect();
+            members.filter_map(|(name, value)| Some((name, value.as_deref()?))).collect();
         let Order { column, is_descending } = self.order;
         if column != Column::default() {
             pairs.push(("sort", column.name()));
@@ -76,6 +67,13 @@ impl Listing {
             _ => begins_descending(column),
         };
         Listing { filter: self.filter.clone(), order: Order { column, is_descending }, after: None }
+    }
+}
+
+/// Sets the member of this name.
+pub(crate) fn set(filter: &mut Filter, name: &str, value: Option<String>) {
+    if let Some((_, place)) = filter.members_mut().into_iter().find(|(member, _)| *member == name) {
+        *place = value;
     }
 }
 
@@ -123,6 +121,7 @@ mod tests {
                 "text=say+model:a%2Fb+error:drop-comma+mode:&outcome=healed",
                 "/sessions?outcome=healed&model=a%2Fb&error=drop-comma&text=say+mode%3A",
             ),
+            ("text=surface:chat+outcome:x&surface=messages", "/sessions?surface=chat&text=outcome%3Ax"),
         ] {
             assert_eq!(Listing::of(&Query::of(Some(query))).href(), address, "{query}");
         }

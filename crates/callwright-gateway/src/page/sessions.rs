@@ -4,7 +4,7 @@ use callwright_store::{Column, Filter, Page, Summary, Totals};
 use maud::{Markup, html};
 
 use super::layout::{ago, duration};
-use super::links::{self, Listing, QUALIFIERS};
+use super::links::{self, Listing};
 use super::visible::visible;
 use super::words;
 
@@ -126,7 +126,7 @@ fn search(listing: &Listing) -> Markup {
             }
             label {
                 span.hidden { "Search sessions" }
-                input type="search" name="text" value=(visible(&given)) placeholder="Search words, or model:… error:… mode:native dialect:…";
+                input type="search" name="text" value=(visible(&given)) placeholder="Search words, or model:… error:… mode:native surface:messages";
             }
             button type="submit" { "Search" }
         }
@@ -147,23 +147,13 @@ fn search(listing: &Listing) -> Markup {
 
 /// What is chosen by beside the outcome: its name, its value, and the filter without it.
 fn chosen(filter: &Filter) -> Vec<(&'static str, String, Filter)> {
-    let values = [&filter.model, &filter.mode, &filter.dialect, &filter.error];
-    let mut chosen = Vec::new();
-    for (name, value) in QUALIFIERS.into_iter().zip(values) {
-        let Some(value) = value else { continue };
+    let members = filter.members().into_iter().filter(|(name, _)| *name != "outcome");
+    let chosen = members.filter_map(|(name, value)| {
         let mut without = filter.clone();
-        match name {
-            "model" => without.model = None,
-            "mode" => without.mode = None,
-            "dialect" => without.dialect = None,
-            _ => without.error = None,
-        }
-        chosen.push((name, value.clone(), without));
-    }
-    if let Some(text) = &filter.text {
-        chosen.push(("words", text.clone(), Filter { text: None, ..filter.clone() }));
-    }
-    chosen
+        links::set(&mut without, name, None);
+        Some((if name == "text" { "words" } else { name }, value.clone()?, without))
+    });
+    chosen.collect()
 }
 
 /// How requests ended, each a link to the sessions in which one did so.

@@ -116,7 +116,7 @@ fn begins<'s>(session: &'s Session, before: Option<&Node>, node: &Node) -> Optio
 fn heading(turn: &Turn, slowest: i64) -> Markup {
     html! {
         span.number { "Request " (turn.number) } (outcome(&turn.outcome))
-        (fact("", &turn.model)) (fact("API", &turn.surface))
+        (fact("", &turn.model)) (fact("surface", &turn.surface))
         span.fact title="From its arrival to the last byte; the bar is as long as this is of the slowest request here" {
             (duration(turn.total_us.unsigned_abs()))
         }
