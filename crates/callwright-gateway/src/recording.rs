@@ -5,8 +5,8 @@
 use callwright::json;
 use callwright::value::Value;
 use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict};
-use callwright_relay::{Attempt, AttemptReason, CallFault, Choice, TurnEnd, TurnRecord, Usage, call_faults};
-use callwright_store::{Answer, Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
+use callwright_relay::{Attempt, AttemptReason, CallFault, Choice, TurnEnd, TurnRecord};
+use callwright_store::{Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
 
 use crate::conversation::Conversation;
 
@@ -40,7 +40,7 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
     let mut tally = Tally::default();
     for (number, attempt) in (1..).zip(&record.attempts) {
         let is_last = number == record.attempts.len();
-        let turn = model_turn(number, attempt);
+        let turn = NewNode::model_turn(attempt.to_json(number), &attempt.request, attempt.answer.bytes());
         let mut behind = Vec::new();
         for (at, choice) in attempt.choices.iter().enumerate() {
             let place = Place { attempt: number, choice: at, is_last };
@@ -61,59 +61,18 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
         session,
         origin: "gateway",
         title,
-        turn: facts(record, &tally),
+        turn: Turn {
+            dialect: tally.calls.first().map_or_else(String::new, |call| call.dialect.clone()),
+            // The store's turn has each member of the record, and of its type.
+            ..record.to_json().to().unwrap_or_default()
+        },
         nodes: new,
         before,
         calls: tally.calls,
-        faults: tally.faults,
+        faults: record.faults().map(|CallFault { kind, tool, place }| Fault { kind, tool, place }).collect(),
         // Whoever asked reads the refusal, not the model.
         feeds_back: false,
     }
-}
-
-fn facts(record: &TurnRecord, tally: &Tally) -> Turn {
-    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
-    let last = record.attempts.last();
-    let usage = record.usage();
-    let corrected: Usage = record.corrections().map(|attempt| attempt.usage).sum();
-    let fed_back = record.attempts.iter().filter(|attempt| attempt.reason == AttemptReason::Feedback);
-    Turn {
-        request: record.id.clone(),
-        outcome: record.end.name().into(),
-        model: record.model.clone(),
-        upstream: last.map_or_else(String::new, |attempt| attempt.upstream.clone()),
-        mode: last.filter(|_| record.has_tools).map_or("", |attempt| attempt.mode.name()).into(),
-        dialect: tally.calls.first().map_or_else(String::new, |call| call.dialect.clone()),
-        policy: record.policy.name().into(),
-        surface: record.surface.name().into(),
-        streamed: record.streamed,
-        status: i64::from(record.status),
-        attempts: record.attempts.len() as i64,
-        first_byte_us: microseconds(record.first_byte),
-        total_us: microseconds(record.total),
-        upstream_us: microseconds(record.upstream),
-        prompt_tokens: count(usage.prompt),
-        completion_tokens: count(usage.completion),
-        repair_turns: record.corrections().count() as i64,
-        feedback_turns: fed_back.count() as i64,
-        repair_tokens: count(corrected.prompt.saturating_add(corrected.completion)),
-        repairs: record.n_mended() as i64,
-        ..Turn::default()
-    }
-}
-
-/// One question to a model, and its answer.
-fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
-    let mut node = NewNode::new(NodeKind::ModelTurn, attempt.to_json(number));
-    node.answer = attempt.answer.bytes().map(|(bytes, came)| Answer::of(&bytes, came));
-    node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
-    node
-}
-
-fn fault(fault: CallFault) -> Fault {
-    let CallFault { kind, tool, place } = fault;
-    Fault { kind, tool, place }
 }
 
 /// Where a call was made.
@@ -130,7 +89,6 @@ struct Place {
 #[derive(Default)]
 struct Tally {
     calls: Vec<Call>,
-    faults: Vec<Fault>,
     last_error: Option<String>,
 }
 
@@ -151,7 +109,6 @@ impl Tally {
         }
         let (mut calls, mut refusals) = (listed(report, "calls"), listed(report, "refusals"));
         for verdict in &choice.outcome.verdicts {
-            self.faults.extend(call_faults(verdict).into_iter().map(fault));
             match verdict {
                 Verdict::Accepted(call) => {
                     let report = placed(calls.next().unwrap_or_default(), place);
@@ -230,4 +187,24 @@ fn placed(report: Value, place: Place) -> Value {
     report["attempt"] = place.attempt.into();
     report["choice"] = place.choice.into();
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_turn_has_each_member_of_its_record() {
+        let longest =
+            TurnRecord { id: "cw-1".into(), total: Duration::MAX, streamed: true, ..TurnRecord::default() };
+        let record = longest.to_json();
+        let turn: Turn = record.to().unwrap();
+        assert_eq!((turn.request.as_str(), turn.total_us), ("cw-1", i64::MAX));
+        let turn = Value::of(&turn).unwrap();
+        for (name, value) in record.as_object().unwrap() {
+            assert_eq!(turn.get(name.as_str()), Some(value), "{name}");
+        }
+    }
 }

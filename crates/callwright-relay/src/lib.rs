@@ -38,7 +38,7 @@ pub use client::{
     Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ToolCall, error_fingerprint,
 };
 pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord, Usage};
-pub use record_json::{CallFault, call_faults};
+pub use record_json::CallFault;
 pub use relay::{Relay, Request};
 pub use reply::{Broken, Reply, ReplyBody};
 pub use surface::{ItemsWanted, Surface, error_body};

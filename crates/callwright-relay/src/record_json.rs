@@ -1,10 +1,52 @@
 //! A record as JSON, for whoever keeps or shows it: one form for gateway and agent.
 
+use std::time::Duration;
+
 use callwright::json;
 use callwright::value::Value;
 use callwright::{NativeCall, Outcome, Policy, Reason, Report, Verdict};
 
-use crate::record::{Attempt, Choice};
+use crate::record::{Attempt, AttemptReason, Choice, TurnRecord, Usage};
+
+impl TurnRecord {
+    /// What is known of the request as a whole, with the names that a turn has in a dump: times in microseconds,
+    /// `upstream` and `mode` of the last attempt. No number is beyond 63 bits, which is what databases take.
+    pub fn to_json(&self) -> Value {
+        let count = |n: u64| n.min(i64::MAX as u64);
+        let microseconds = |time: Duration| u64::try_from(time.as_micros()).map_or(i64::MAX as u64, count);
+        let last = self.attempts.last();
+        let usage = self.usage();
+        let corrections: Usage = self.corrections().map(|attempt| attempt.usage).sum();
+        let feedback = self.attempts.iter().filter(|attempt| attempt.reason == AttemptReason::Feedback);
+        json!({
+            "request": self.id,
+            "outcome": self.end.name(),
+            "model": self.model,
+            "surface": self.surface.name(),
+            "upstream": last.map_or("", |attempt| attempt.upstream.as_str()),
+            "mode": last.filter(|_| self.has_tools).map_or("", |attempt| attempt.mode.name()),
+            "policy": self.policy.name(),
+            "streamed": self.streamed,
+            "status": self.status,
+            "attempts": self.attempts.len(),
+            "first_byte_us": microseconds(self.first_byte),
+            "total_us": microseconds(self.total),
+            "upstream_us": microseconds(self.upstream),
+            "prompt_tokens": count(usage.prompt),
+            "completion_tokens": count(usage.completion),
+            "repair_turns": self.corrections().count(),
+            "feedback_turns": feedback.count(),
+            "repair_tokens": count(corrections.prompt.saturating_add(corrections.completion)),
+            "repairs": self.n_mended(),
+        })
+    }
+
+    /// All that was wrong with the calls of all answers.
+    pub fn faults(&self) -> impl Iterator<Item = CallFault> {
+        let choices = self.attempts.iter().flat_map(|attempt| &attempt.choices);
+        choices.flat_map(|choice| &choice.outcome.verdicts).flat_map(faults_of)
+    }
+}
 
 impl Attempt {
     /// One question to a model and its answer. `number` counts the attempts of a request from 1.
@@ -74,7 +116,7 @@ pub struct CallFault {
 }
 
 /// All that was wrong with one call, each sort once.
-pub fn call_faults(verdict: &Verdict) -> Vec<CallFault> {
+fn faults_of(verdict: &Verdict) -> Vec<CallFault> {
     match verdict {
         Verdict::Accepted(call) if Policy::Strict.admits(call) => Vec::new(),
         Verdict::Accepted(call) => {

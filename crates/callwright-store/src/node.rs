@@ -141,6 +141,16 @@ impl NewNode {
         let words = said(&kind, &payload);
         NewNode { kind, name: None, call: None, payload, body: None, answer: None, words, at: None }
     }
+
+    /// A question to a model and its answer: what is known of them, the body that was sent, and, where that is kept, the
+    /// first bytes of the answer and how many came. A body that is not UTF-8 is left out.
+    pub fn model_turn(payload: Value, body: &[u8], answer: Option<(Vec<u8>, usize)>) -> NewNode {
+        NewNode {
+            body: std::str::from_utf8(body).ok().map(str::to_owned),
+            answer: answer.map(|(bytes, came)| Answer::of(&bytes, came)),
+            ..NewNode::new(NodeKind::ModelTurn, payload)
+        }
+    }
 }
 
 /// What can be found of a payload by searching.

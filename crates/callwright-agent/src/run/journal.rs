@@ -8,10 +8,10 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 use callwright::{Acceptance, Outcome, Policy, Verdict};
-use callwright_relay::{Answer, Attempt, TurnEnd, TurnRecord, Usage, call_faults};
+use callwright_relay::{Answer, CallFault, TurnEnd};
 use callwright_store::{
-    Answer as KeptAnswer, Became, Before, Call as KeptCall, Fault, Hold, NewNode, NewTurn, NodeKind,
-    SessionRef, Store, StoreError, Turn,
+    Became, Before, Call as KeptCall, Fault, Hold, NewNode, NewTurn, NodeKind, SessionRef, Store, StoreError,
+    Turn,
 };
 
 use super::resume::{ResumeError, Resumed};
@@ -92,18 +92,22 @@ impl Journal {
         turn: &ModelTurn,
         policy: Policy,
     ) -> Result<(), StoreError> {
-        let mut nodes: Vec<NewNode> =
-            (1..).zip(&answer.record.attempts).map(|(number, attempt)| model_turn(number, attempt)).collect();
+        let record = &answer.record;
+        let attempts = (1..).zip(&record.attempts);
+        let mut nodes: Vec<NewNode> = attempts
+            .map(|(number, attempt)| {
+                NewNode::model_turn(attempt.to_json(number), &attempt.request, attempt.answer.bytes())
+            })
+            .collect();
         if let Some(last) = nodes.last_mut() {
             last.payload[FED] = json!({"answered": Value::of(turn).unwrap_or_default()});
         }
         if !answer.reasoning.is_empty() {
             nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": answer.reasoning})));
         }
-        let report =
-            answer.record.attempts.last().and_then(|attempt| attempt.choices.first()).map(|choice| {
-                choice.report(&Outcome { verdicts: answer.verdicts.clone(), ..choice.outcome.clone() })
-            });
+        let report = record.attempts.last().and_then(|attempt| attempt.choices.first()).map(|choice| {
+            choice.report(&Outcome { verdicts: answer.verdicts.clone(), ..choice.outcome.clone() })
+        });
         let report = report.unwrap_or_default();
         let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
         for part in &turn.parts {
@@ -115,7 +119,7 @@ impl Journal {
                         if wrong.is_native() { Some(&wrong.result) } else { turn.user_message.as_ref() };
                     payload["text"] = text.cloned().into();
                     payload["error"] = wrong.error.clone().into();
-                    payload["attempt"] = answer.record.attempts.len().into();
+                    payload["attempt"] = record.attempts.len().into();
                     let kind = match policy.feeds_back() {
                         true => {
                             payload["next"] = "feedback".into();
@@ -131,15 +135,25 @@ impl Journal {
                 }
             });
         }
+        let calls: Vec<KeptCall> = answer.verdicts.iter().map(|verdict| kept(verdict, record.end)).collect();
         let turn = NewTurn {
             session: SessionRef::Named(self.session.clone()),
             origin: "agent",
             title: self.title.clone(),
-            turn: facts(&answer.record, answer),
+            turn: Turn {
+                dialect: calls.first().map_or_else(String::new, |call| call.dialect.clone()),
+                // No client asked in an API.
+                surface: String::new(),
+                // The store's turn has each member of the record, and of its type.
+                ..record.to_json().to().unwrap_or_default()
+            },
             nodes,
             before: Before::default(),
-            calls: answer.verdicts.iter().map(|verdict| kept(verdict, answer.record.end)).collect(),
-            faults: faults(&answer.record),
+            calls,
+            faults: record
+                .faults()
+                .map(|CallFault { kind, tool, place }| Fault { kind, tool, place })
+                .collect(),
             feeds_back: policy.feeds_back(),
         };
         self.store.write(turn).await.map(drop)
@@ -238,13 +252,6 @@ fn form(result: &ToolResult) -> &'static str {
     }
 }
 
-fn model_turn(number: usize, attempt: &Attempt) -> NewNode {
-    let mut node = NewNode::new(NodeKind::ModelTurn, attempt.to_json(number));
-    node.answer = attempt.answer.bytes().map(|(bytes, came)| KeptAnswer::of(&bytes, came));
-    node.body = std::str::from_utf8(&attempt.request).ok().map(str::to_owned);
-    node
-}
-
 fn call_node(call: &Call, report: Option<Value>) -> NewNode {
     let kind = if call.is_mended() { NodeKind::Healed } else { NodeKind::ToolCall };
     let payload = report.filter(Value::is_object).unwrap_or_else(|| json!({"arguments": call.arguments}));
@@ -253,12 +260,6 @@ fn call_node(call: &Call, report: Option<Value>) -> NewNode {
 
 fn listed(report: &Value, member: &str) -> impl Iterator<Item = Value> + use<> {
     report.get(member).and_then(Value::as_array).cloned().unwrap_or_default().into_iter()
-}
-
-fn faults(record: &TurnRecord) -> Vec<Fault> {
-    let choices = record.attempts.iter().flat_map(|attempt| &attempt.choices);
-    let found = choices.flat_map(|choice| &choice.outcome.verdicts).flat_map(call_faults);
-    found.map(|fault| Fault { kind: fault.kind, tool: fault.tool, place: fault.place }).collect()
 }
 
 fn kept(verdict: &Verdict, end: TurnEnd) -> KeptCall {
@@ -275,33 +276,4 @@ fn kept(verdict: &Verdict, end: TurnEnd) -> KeptCall {
         }
     };
     KeptCall { tool, dialect: dialect.to_string(), became }
-}
-
-fn facts(record: &TurnRecord, answer: &Answer) -> Turn {
-    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let microseconds = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
-    let last = record.attempts.last();
-    let usage = record.usage();
-    let corrected: Usage = record.corrections().map(|attempt| attempt.usage).sum();
-    Turn {
-        request: record.id.clone(),
-        outcome: record.end.name().into(),
-        model: record.model.clone(),
-        upstream: last.map_or_else(String::new, |attempt| attempt.upstream.clone()),
-        mode: last.filter(|_| record.has_tools).map_or("", |attempt| attempt.mode.name()).into(),
-        dialect: answer.verdicts.first().map_or_else(String::new, |v| kept(v, record.end).dialect),
-        policy: record.policy.name().into(),
-        streamed: record.streamed,
-        status: i64::from(record.status),
-        attempts: record.attempts.len() as i64,
-        first_byte_us: microseconds(record.first_byte),
-        total_us: microseconds(record.total),
-        upstream_us: microseconds(record.upstream),
-        prompt_tokens: count(usage.prompt),
-        completion_tokens: count(usage.completion),
-        repair_turns: record.corrections().count() as i64,
-        repair_tokens: count(corrected.prompt.saturating_add(corrected.completion)),
-        repairs: record.n_mended() as i64,
-        ..Turn::default()
-    }
 }
