@@ -17,7 +17,8 @@ pub(crate) fn deny(root: &Path) -> Result<PathBuf> {
     crate_program(root, DENY, &[])
 }
 
-/// Holds the dependencies to all of it but advisories, which are in a database elsewhere: the workflow asks for those.
+/// Checks the dependencies for all of it but advisories. Those need a database from the network: the workflow checks them for
+/// each change, once a day and before a release.
 ///
 /// # Errors
 /// When cargo-deny cannot be started.
