@@ -102,8 +102,8 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A call that changes something asks, and shows every byte that would run. Without a terminal it reads plain
-lines and writes plain text. Ctrl-C once stops what runs; twice ends at once."
+    after_help = "A call that changes something asks, and shows every byte that would run. Without a terminal it \
+                  reads plain lines and writes plain text. Ctrl-C once stops what runs; twice ends at once."
 )]
 pub(crate) struct ChatArgs {
     /// The model [default: `default_model`, or the only one that the upstream lists].

@@ -35,10 +35,10 @@ pub(crate) struct UpstreamArgs {
     /// The environment variable that holds the key of --upstream.
     #[arg(long, value_name = "NAME", requires = "upstream")]
     pub(crate) upstream_key_env: Option<String>,
-    /// Certificates (PEM) that --upstream may show or be signed by. Those of the system no longer count.
+    /// Certificates (PEM) to accept from --upstream, its own or its authority's. They replace those of the system.
     #[arg(long, value_name = "FILE", requires = "upstream")]
     pub(crate) upstream_ca_file: Option<PathBuf>,
-    /// Take any certificate of --upstream. Whoever stands in between can read keys and write answers.
+    /// Accept any certificate from --upstream. Whoever is in between can then read keys and change answers.
     #[arg(long, requires = "upstream", conflicts_with = "upstream_ca_file")]
     pub(crate) upstream_insecure: bool,
 }

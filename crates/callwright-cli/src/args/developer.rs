@@ -11,8 +11,8 @@ use super::gateway::AskArgs;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Each question goes to the model twice: as a client without Callwright asks, and as `callwright serve` does for it. An
-answer is right if it calls the tool that was asked for, and each call fits its schema as it stands.
+    after_help = "Each question goes to the model twice: as a client without Callwright asks, and as `callwright serve` does for \
+                  it. An answer is right if it calls the tool that was asked for, and each call fits its schema as it stands.
 A line of --questions: {\"ask\" or \"messages\", \"tools\"[, \"tool\": the one to be called]}"
 )]
 pub(crate) struct BenchArgs {
@@ -31,13 +31,13 @@ pub(crate) struct GainArgs {
     /// Your own questions, one JSON object a line; `-` is standard input [default: those that come along].
     #[arg(long, value_name = "FILE")]
     pub(crate) questions: Option<PathBuf>,
-    /// Ask only so many of the questions.
+    /// The number of questions to ask [default: all].
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<NonZeroU16>,
-    /// So many are asked at a time.
+    /// The number of questions to ask at the same time.
     #[arg(long, value_name = "N", default_value = "4")]
     pub(crate) parallel: NonZeroU8,
-    /// The most tokens of an answer.
+    /// The maximum number of tokens in an answer.
     #[arg(long, value_name = "N", default_value = "512")]
     pub(crate) max_tokens: u32,
     /// Ask an upstream that is not on this machine.

@@ -9,8 +9,8 @@ use super::configuration::{ConfigArgs, Flags, ListenArgs, LogArgs, RequestArgs, 
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without an upstream it looks for a local server (llama.cpp, Ollama, vLLM, LM Studio), then for
-OPENROUTER_API_KEY, and says what it chose. With neither it answers from a built-in script.
+    after_help = "Without an upstream it looks for a local server (llama.cpp, Ollama, vLLM, LM Studio), then \
+                  for OPENROUTER_API_KEY, and says what it chose. With neither it answers from a built-in script.
 When it is ready, it prints: listening on http://HOST:PORT"
 )]
 pub(crate) struct ServeArgs {
@@ -122,14 +122,14 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A configuration file in the current folder is not read until you accept it: it can send keys to any host.
-You accept the file as it is now. When it changes, it is left out again."
+    after_help = "A configuration file in the current folder is not read until you accept it: it can send keys to \
+                  any host.\nYou accept the file as it is now. When it changes, it is left out again."
 )]
 pub(crate) struct TrustArgs {
     /// The file.
     #[arg(default_value = "callwright.toml")]
     pub(crate) file: PathBuf,
-    /// Take the acceptance back.
+    /// Withdraw the acceptance.
     #[arg(long)]
     pub(crate) forget: bool,
 }

@@ -27,7 +27,8 @@ pub(crate) use text::{
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a call was refused, a text could not be repaired, or a check failed: lint, doctor, caps, serve --check
+  1  a call was refused, a text could not be repaired, or a check failed:
+     lint, doctor, caps, serve --check
   2  wrong usage
   3  something could not be read, written, reached or listened on
   4  the input is not UTF-8
@@ -94,13 +95,13 @@ fn help_template(command: &clap::Command) -> String {
 pub(crate) enum Command {
     /// Serve the OpenAI API in front of any upstream.
     Serve(ServeArgs),
-    /// Have a model do a task with tools.
+    /// Give a model a task and tools, until the task is done.
     Run(RunArgs),
-    /// Show what a model can do at its upstreams, and how that is known.
+    /// Show what a model can do at its upstreams, and where that is known from.
     Caps(CapsArgs),
     /// List the models of the upstreams.
     Models(ModelsArgs),
-    /// Check the set-up: upstreams, keys, models, tools. Why is a tool not called, or called wrongly?
+    /// Check the set-up: upstreams, keys, models, tools; find out why a tool is not called, or called wrongly.
     Doctor(DoctorArgs),
     /// Accept a configuration file in the current folder, as it is now.
     Trust(TrustArgs),

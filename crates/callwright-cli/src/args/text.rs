@@ -29,14 +29,14 @@ const FINISH_REASONS: [&str; 13] = [
 #[command(after_help = "With --jsonl each line is an object
   {\"id\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"reasoning\"][, \"start\"][, \"native\"]
    [, \"asked\"]}
-(native: true where the model was given its tools natively, which lines with tool_calls say by themselves; asked: the
-dialect that a prompt asked it to call in; both as --native and --asked, which hold for lines that say neither)
 and is answered, in order, by one flushed line
   {\"id\", \"calls\": [{\"name\", \"arguments\", …}], \"text\", \"repairs\", …, \"us\"}
-which has an \"error\" where only refusals came out, or the line could not be used.
+which has an \"error\" if there are only refusals, or if the line cannot be used.
+\"native\" and \"asked\" are as --native and --asked, which hold for lines that have neither. A line with \"tool_calls\" \
+is native.
 \"us\" are the microseconds of the reading alone. Unknown fields are ignored.
-Without --json and --jsonl a drawing shows the repairs. Where standard output is no terminal, the drawing goes to
-standard error, and the same JSON as with --json to standard output.
+Without --json and --jsonl a drawing shows the repairs. If standard output is no terminal, the drawing goes to \
+standard error, and standard output gets the JSON of --json.
 Places (\"at\", \"span\") are pairs of byte offsets, the end not included.")]
 pub(crate) struct ParseArgs {
     /// The model's answer; `-` is standard input.
@@ -95,8 +95,8 @@ pub(crate) enum Start {
 and is answered, in order, by one flushed line
   {\"id\", \"output_text\", \"repairs\", \"us\"}  or  {\"id\", \"error\", \"diagnostics\", \"us\"}.
 \"us\" are the microseconds of the reading alone. Unknown fields are ignored.
-The JSON text goes to standard output; the drawing of the repairs to standard error, or to standard output if that is a
-terminal. Places (\"at\") are pairs of byte offsets, the end not included.")]
+The JSON text goes to standard output; the drawing of the repairs to standard error, or to standard output if that \
+is a terminal. Places (\"at\") are pairs of byte offsets, the end not included.")]
 pub(crate) struct HealArgs {
     /// The text; `-` is standard input.
     #[arg(default_value = "-")]
@@ -143,8 +143,8 @@ pub(crate) struct DialectsArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --messages, a JSON object is written: the members of a request for a server that knows no
-tools, {\"messages\": […][, \"response_format\": {…}][, \"grammar\": \"…\"]}."
+    after_help = "With --messages, it writes a JSON object: the members of a request for a server that knows no \
+                  tools, {\"messages\": […][, \"response_format\": {…}][, \"grammar\": \"…\"]}."
 )]
 pub(crate) struct PromptArgs {
     /// The dialect to teach: hermes, qwen3_coder, harmony, json, …

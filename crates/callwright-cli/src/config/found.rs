@@ -74,7 +74,7 @@ fn asked(file: &Path, text: &str, trusted: &Trusted) -> Result<bool, Failure> {
 /// What a file could do, in lines: whom it asks, what of the environment it reads, what it listens on, keeps and starts.
 pub(crate) fn summary(text: &str) -> Vec<String> {
     let Ok(table) = toml::from_str::<Table>(text) else {
-        return vec![String::from("it is no TOML, and cannot be used")];
+        return vec![String::from("it is not TOML, so it cannot be used")];
     };
     let (mut hosts, mut variables) = (Vec::new(), Vec::new());
     each(&Value::Table(table.clone()), "", &mut |key, text| {

@@ -186,7 +186,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Connect(why) => write!(f, "could not be reached: {why}"),
             Failure::Tls(why) => write!(f, "could not be trusted: {why}"),
-            Failure::Timeout(Which::Connect) => write!(f, "did not take the connection in time"),
+            Failure::Timeout(Which::Connect) => write!(f, "did not accept the connection in time"),
             Failure::Timeout(Which::FirstByte) => write!(f, "did not begin its answer in time"),
             Failure::Timeout(Which::Idle) => write!(f, "fell silent in the middle of its answer"),
             Failure::Timeout(Which::Total) => write!(f, "did not end its answer in time"),
@@ -196,7 +196,7 @@ impl fmt::Display for Failure {
             Failure::Encoding(encoding) => {
                 write!(f, "answered with content-encoding `{encoding}`, which was not asked for")
             }
-            Failure::Packing => write!(f, "answered with bytes that its content-encoding does not fit"),
+            Failure::Packing => write!(f, "answered with a body that does not match its content-encoding"),
             Failure::Redirect(status) => {
                 write!(
                     f,
