@@ -1,7 +1,7 @@
 //! What it takes to read one whole answer of 4 KiB and of 100 KiB: the times that half, and 99 of 100, of all readings
 //! do not exceed. `cargo bench --manifest-path benches/Cargo.toml --bench response`
 //!
-//! All dialects are armed and none is told. The answers are right ones, and ones that have to be mended. S0-40: what 99 of
+//! All dialects are armed and none is told. The answers are right ones, and ones that have to be repaired. S0-40: what 99 of
 //! 100 readings take has a bound for each size, and the bench fails where a case exceeds it. What counts is the time that
 //! the thread runs, not the clock: on a machine that others use the clock tells how long the thread had to wait.
 
@@ -69,7 +69,7 @@ fn cases(size: usize) -> Vec<Case> {
     });
     // A fence belongs around the call, not around its arguments.
     let inner = Defect::ALL.into_iter().filter(|defect| !matches!(defect, Defect::Fence));
-    let mended = inner.map(|defect| Case {
+    let repaired = inner.map(|defect| Case {
         name: format!("<tool_call>, {}", defect.name()),
         text: in_tags(&broken(size, defect)),
         arguments: None,
@@ -79,7 +79,7 @@ fn cases(size: usize) -> Vec<Case> {
         |name: String, arguments| Case { name, text: String::new(), arguments: Some(arguments), calls: 1 };
     let healed = Defect::ALL.map(|defect| native(format!("native, {}", defect.name()), broken(size, defect)));
     let right = native("native, right".into(), valid(size));
-    texts.into_iter().chain(mended).chain([right]).chain(healed).collect()
+    texts.into_iter().chain(repaired).chain([right]).chain(healed).collect()
 }
 
 fn in_tags(arguments: &str) -> String {

@@ -28,7 +28,7 @@ __all__ = ["MendToolCalls"]
 class MendToolCalls(AgentMiddleware[Any, Any, Any]):
     """Reads each answer of the model: calls that it made natively, and calls in its text.
 
-    A call that can be read in one way goes on mended, with arguments of the types that its tool asks for. Where one cannot,
+    A call that can be read in one way goes on repaired, with arguments of the types that its tool asks for. Where one cannot,
     the model is told why and asked again, at most `max_corrections` times for one answer; what it wrote before leaves no
     trace in the agent's messages. Where it does not get right, `Refused` is raised, so that no run ends as if all were well.
     Calls of tools that the request does not declare, such as those for structured output, go on as they came.
@@ -49,7 +49,7 @@ class MendToolCalls(AgentMiddleware[Any, Any, Any]):
             response = handler(request)
             answer = _Answer.of(response, tools, self.asked)
             if answer is None or not answer.refusals:
-                return response if answer is None else answer.mended(response)
+                return response if answer is None else answer.repaired(response)
             request = answer.asked_again(request, left)
         raise AssertionError("the last answer is delivered or refused")
 
@@ -63,7 +63,7 @@ class MendToolCalls(AgentMiddleware[Any, Any, Any]):
             response = await handler(request)
             answer = _Answer.of(response, tools, self.asked)
             if answer is None or not answer.refusals:
-                return response if answer is None else answer.mended(response)
+                return response if answer is None else answer.repaired(response)
             request = answer.asked_again(request, left)
         raise AssertionError("the last answer is delivered or refused")
 
@@ -96,7 +96,7 @@ class _Answer:
     def refusals(self) -> Sequence[Refusal]:
         return self.outcome.refusals
 
-    def mended(self, response: ModelResponse[Any]) -> ModelResponse[Any]:
+    def repaired(self, response: ModelResponse[Any]) -> ModelResponse[Any]:
         calls = [
             {"name": call.name, "args": call.arguments, "id": call.id or f"call_{number}", "type": "tool_call"}
             for number, call in enumerate(self.outcome.calls)
@@ -105,7 +105,7 @@ class _Answer:
         text = _text(self.message)
         if isinstance(self.message.content, str) and self.outcome.text != text and calls:
             changes["content"] = self.outcome.text
-        # What the provider sent is what its own adapter would send back in the place of the mended calls.
+        # What the provider sent is what its own adapter would send back in the place of the repaired calls.
         changes["additional_kwargs"] = {
             key: value for key, value in self.message.additional_kwargs.items() if key != "tool_calls"
         }

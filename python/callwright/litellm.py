@@ -40,7 +40,7 @@ __all__ = ["MendToolCalls"]
 class MendToolCalls(CustomLogger):
     """Repairs the calls of answers to requests that declare tools.
 
-    A call that can be read in one way goes out mended, also where it stands in the text; one that cannot be is taken out,
+    A call that can be read in one way goes out repaired, also where it stands in the text; one that cannot be is taken out,
     and the text says why. What a server made natively of names that nobody declared is taken out too.
     """
 
@@ -49,7 +49,7 @@ class MendToolCalls(CustomLogger):
         if tools and isinstance(response, ModelResponse):
             for choice in response.choices:
                 if isinstance(choice, Choices):
-                    _mend(choice, tools)
+                    _repair(choice, tools)
         return response
 
     async def async_post_call_streaming_iterator_hook(
@@ -68,7 +68,7 @@ class MendToolCalls(CustomLogger):
             yield chunk
 
 
-def _mend(choice: Choices, tools: Any) -> None:
+def _repair(choice: Choices, tools: Any) -> None:
     message = choice.message
     made = message.tool_calls or []
     # Calls of custom tools hold text, which is not ours to read.

@@ -28,7 +28,7 @@ __all__ = ["MendToolCalls"]
 class MendToolCalls(AbstractCapability[Any]):
     """Repairs what can be read in one way; where there is no such way, the model is told why and asked again.
 
-    Mended arguments stand in the message history too, so that a model is not shown its own mistakes. A call in the text
+    Repaired arguments stand in the message history too, so that a model does not see its own mistakes. A call in the text
     of an answer without native calls becomes a call; `asked` names the dialect that a prompt asked for.
     """
 

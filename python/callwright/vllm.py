@@ -2,7 +2,7 @@
 
     vllm serve MODEL --enable-auto-tool-choice --tool-call-parser callwright
 
-Which dialect a model speaks is told by what it writes. Calls that can be read in one way go out mended, with arguments of the
+Which dialect a model speaks is told by what it writes. Calls that can be read in one way go out repaired, with arguments of the
 types that their tools ask for; a call that cannot be is left out, and the text says why, so that the client can ask again.
 """
 

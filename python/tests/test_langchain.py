@@ -76,7 +76,7 @@ def run(model: Says, **options: Any) -> list[BaseMessage]:
     return messages
 
 
-def test_an_invalid_call_is_mended_and_runs() -> None:
+def test_an_invalid_call_is_repaired_and_runs() -> None:
     model = Says(answers=[invalid("{'path': 'a.txt', 'times': '2'"), AIMessage("Done.")])
     messages = run(model)
     assert RAN == [("a.txt", 2)]

@@ -53,7 +53,7 @@ def native(arguments: str, name: str = "write") -> dict[str, Any]:
     return {"id": "1", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def test_a_broken_native_call_goes_out_mended() -> None:
+def test_a_broken_native_call_goes_out_repaired() -> None:
     choice = whole({"content": None, "tool_calls": [native("{'path': 'a.txt'")]}, "tool_calls")
     (call,) = choice.message.tool_calls
     assert (call.id, call.function.name, call.function.arguments) == ("1", "write", '{"path": "a.txt"}')

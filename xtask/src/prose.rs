@@ -14,10 +14,8 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Where a file of the project is read by people who have no clone.
 const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
 
-/// The crates in whose comments, help and texts people meet what the engine does. In the engine itself `mend` is the
-/// field's word for an edit of a mark, and is in the names of kinds.
-const TOLD: [&str; 10] =
-    ["agent", "cli", "gateway", "python", "relay", "replay", "store", "template", "view", "wasm"];
+/// Where the sources of a crate stand, in whose comments, help and texts people meet what the engine does.
+const CRATES: &str = "crates/callwright";
 
 /// Each breach, one sentence with its file and line. `files` has every file of the project by its path, with its text
 /// where it is one.
@@ -36,7 +34,13 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
         } else if is_told(path) {
             // Tests hold texts of models.
             let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
+            let mut is_example = false;
             for (number, line) in (1..).zip(lines) {
+                let comment = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+                is_example ^= line.trim_start().starts_with("//") && comment.starts_with("```");
+                if is_example {
+                    continue;
+                }
                 let (told, is_comment) = told(line);
                 let found = words(&told).filter(|(word, _)| is_comment || !NAMES.contains(word));
                 breaches.extend(found.map(|(_, why)| format!("{path}:{number}: {why}")));
@@ -51,11 +55,8 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
 const NAMES: [&str; 4] = ["healed", "heal", "corrected", "breaker"];
 
 fn is_told(path: &str) -> bool {
-    let Some((name, place)) = path.strip_prefix("crates/callwright-").and_then(|rest| rest.split_once('/'))
-    else {
-        return false;
-    };
-    TOLD.contains(&name) && place.starts_with("src/") && place.ends_with(".rs")
+    let place = path.strip_prefix(CRATES).and_then(|rest| rest.split_once('/'));
+    place.is_some_and(|(_, place)| place.starts_with("src/") && place.ends_with(".rs"))
 }
 
 /// What a line of Rust tells people, and whether it is a comment: its comment, or its texts. A text of one word is a name.
@@ -223,6 +224,10 @@ mod tests {
             (&[("README.md", "What was Mended.")][..], "README.md:1: `mended`"),
             (&[("README.md", "a\n\nHealed calls")], "README.md:3: `healed`"),
             (&[("crates/callwright-cli/src/args/a.rs", "    /// It heals.\n")], "args/a.rs:1: `heals`"),
+            (
+                &[("crates/callwright/src/a.rs", "/// ```\n/// a\n/// ```\n/// It was mended.\n")],
+                "src/a.rs:4: `mended`",
+            ),
             (&[("crates/callwright-store/src/a.rs", "f(\"it was \\\"x\\\" mended\")\n")], "a.rs:1: `mended`"),
             (&[("docs/a.md", "[b](b.md)")], "docs/a.md:1: `b.md` leads nowhere"),
             (&[("docs/a.md", "[b](../README.md)"), ("README.md", "")], "is not on the site"),
@@ -245,10 +250,8 @@ mod tests {
         for files in [
             &[("README.md", "`callwright heal` and [x](https://a.example/mended), `a`mendment, healthy")][..],
             &[("crates/callwright-cli/src/a.rs", "\"healed\" => mended(\"a b\"), // `mends` it\n")],
-            &[
-                ("crates/callwright/src/a.rs", "/// What was mended.\n"),
-                ("crates/callwright-cli/tests/a.rs", "// mend"),
-            ],
+            &[("crates/callwright-cli/tests/a.rs", "// mend"), ("crates/a/src/a.rs", "// mend")],
+            &[("crates/callwright/src/a.rs", "/// ```\n/// let mended = 1;\n/// ```\n")],
             &[("README.md", "```sh\nmended\n[a](b)\n```\n")],
             &[("a.md", "[b](#two-words-here) [c](docs)\n## Two `words`, here\n"), ("docs/SUMMARY.md", "")],
             &[("docs/SUMMARY.md", "- [a](a.md)"), ("docs/a.md", "[b](c/b.md#d)"), ("docs/c/b.md", "# D")]

@@ -185,7 +185,7 @@ impl Changes {
         Ok(Changes { workspace, folder, max_kept: KEPT, log: Mutex::new(Log { record, changes, kept }) })
     }
 
-    /// The same, but at most so many bytes are kept.
+    /// These changes, with at most so many bytes kept.
     pub fn keeping(self, bytes: u64) -> Changes {
         Changes { max_kept: bytes, ..self }
     }

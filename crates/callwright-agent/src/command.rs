@@ -128,7 +128,7 @@ impl Commands {
         })
     }
 
-    /// The same, and commands may not read these, also where anybody may: what is kept of other runs.
+    /// These commands, which may not read `paths`, even where anybody may: what is kept of other runs.
     pub fn with_hidden(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Commands {
         self.hidden.extend(paths.into_iter().filter_map(|path| path.canonicalize().ok()));
         self
@@ -168,12 +168,12 @@ impl Commands {
         }
     }
 
-    /// The same, and commands may reach the network.
+    /// These commands, with the network.
     pub fn with_network(self) -> Commands {
         Commands { network: true, ..self }
     }
 
-    /// The same, and a command may have so many processes at once. Where nothing is said, 1,024.
+    /// These commands, each with at most so many processes at once. The default is 1,024.
     pub fn with_processes(self, processes: usize) -> Commands {
         Commands { processes, ..self }
     }

@@ -126,12 +126,12 @@ where
         }
     }
 
-    /// The same, declared to be of this kind.
+    /// This tool, declared to be of this kind.
     pub fn of_kind(self, kind: Kind) -> FunctionTool<F> {
         FunctionTool { kind, ..self }
     }
 
-    /// The same, with so much time for each call; without end where there is none.
+    /// This tool, with so much time for each call; without a limit if there is none.
     pub fn within(self, timeout: Option<Duration>) -> FunctionTool<F> {
         FunctionTool { timeout, ..self }
     }

@@ -176,7 +176,7 @@ pub enum Why {
     /// It can change anything.
     Destroys,
     /// It was not right as the model wrote it, and its tool is not one to run on an inference.
-    Mended,
+    Repaired,
     /// The system cannot confine it.
     Unconfined,
     /// It changes what programs of the user obey, now or later.
@@ -192,8 +192,8 @@ pub enum Why {
 }
 
 impl Decision {
-    /// The same for a call that stands like this: what may be shown rather than meant is not run without a question,
-    /// whatever is permitted.
+    /// This decision for a call that stands like this: what may be quoted rather than made does not run without a
+    /// question, whatever is permitted.
     ///
     /// ```
     /// use callwright_agent::{Beside, Decision, Effect, Why};
@@ -222,7 +222,7 @@ impl fmt::Display for Why {
             Why::Leaks => "it reaches others, and can give something away",
             Why::Writes => "it changes something",
             Why::Destroys => "it can change anything",
-            Why::Mended => "the model did not write it like this: it was repaired",
+            Why::Repaired => "the model did not write it like this: it was repaired",
             Why::Unconfined => "this system cannot confine it",
             Why::Configures => "it changes a hidden file, a repository or callwright.toml, which make programs run code later",
             Why::Linked => "it reads a file of several names (hard links), some of which may stand outside of the workspace",
@@ -250,7 +250,7 @@ impl Rights {
         match rule(kind, repaired) {
             Rule::Refuse => Decision::Refuse(Why::Hostile),
             Rule::Feedback => Decision::Feedback,
-            Rule::Confirm => Decision::Ask(Why::Mended),
+            Rule::Confirm => Decision::Ask(Why::Repaired),
             Rule::Permission => self.permission(tool, kind),
         }
     }
@@ -340,12 +340,12 @@ mod tests {
     }
 
     #[test]
-    fn a_mended_destructive_call_asks_whatever_is_allowed() {
+    fn a_repaired_destructive_call_asks_whatever_is_allowed() {
         let all = BTreeSet::from(["rm".to_owned()]);
         let rights = Rights { yes: true, allow: all.clone(), deny: BTreeSet::new() };
         assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, Repaired::Exact), Decision::Run);
         for repaired in [Repaired::Spelling, Repaired::Structure, Repaired::Value] {
-            assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, repaired), Decision::Ask(Why::Mended));
+            assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, repaired), Decision::Ask(Why::Repaired));
         }
         let rights = Rights { deny: all, ..rights };
         assert_eq!(rights.decide("rm", Kind::READ, Repaired::Exact), Decision::Refuse(Why::Denied));

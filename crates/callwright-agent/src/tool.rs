@@ -140,17 +140,17 @@ impl Kind {
     /// What is not known to be better.
     pub const DESTRUCTIVE: Kind = Kind { effect: Effect::Destructive, idempotent: false, world: World::Open };
 
-    /// The same, and twice is as once.
+    /// This kind, for a tool that may run twice.
     pub const fn idempotent(self) -> Kind {
         Kind { idempotent: true, ..self }
     }
 
-    /// The same, and it reaches others.
+    /// This kind, for a tool that reaches others.
     pub const fn open(self) -> Kind {
         Kind { world: World::Open, ..self }
     }
 
-    /// The same, within this machine.
+    /// This kind, for a tool that stays within this machine.
     pub const fn closed(self) -> Kind {
         Kind { world: World::Closed, ..self }
     }
@@ -214,7 +214,7 @@ impl ToolError {
         ToolError { message: why.to_string(), path: Some(path.to_owned()), more: Map::new() }
     }
 
-    /// The same with one more member.
+    /// This error with one more member.
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> ToolError {
         self.more.insert(key.to_owned(), value.into());
         self

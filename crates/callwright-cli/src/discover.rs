@@ -29,7 +29,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Is it the built-in server, which is no model?
+    /// Whether it is the built-in server, which is no model.
     pub(crate) fn is_built_in(&self) -> bool {
         self.replay.is_some()
     }

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mended_place_stands_over_its_reason() {
+    fn the_repaired_place_stands_over_its_reason() {
         let text = r#"{"tool": "run_code", "arguments": {"code": "print(1)", "n": 1.50}}}"#;
         let outcome = call(vec![repair(RepairKind::DropCloser, text.len() - 1, "")]);
         let drawn = Pen::new(false).outcome(text, &outcome, "answer.txt");

@@ -79,7 +79,7 @@ fn dialect(found: &Result<Proved, Unknown>) -> Vec<String> {
     lines
 }
 
-/// The same for programs.
+/// What was found, for programs.
 #[derive(Serialize)]
 struct View<'f> {
     system_role: bool,

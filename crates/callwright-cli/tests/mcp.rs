@@ -123,8 +123,8 @@ fn a_call_takes_the_path_of_a_models() {
         let args = [&["mcp", "call", tool, arguments, "--config", "callwright.toml"], more].concat();
         command(&folder, &args)
     };
-    let mended = r#"{'text': '{"a": 1}}',}"#;
-    let ran = call("own__diagnose", mended, &[]);
+    let repaired = r#"{'text': '{"a": 1}}',}"#;
+    let ran = call("own__diagnose", repaired, &[]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains(r#""error":"Extra data: line 1 column 9 (char 8)""#), "{}", ran.out);
     // The other one may do anything, as far as the configuration knows: what was inferred is asked for.

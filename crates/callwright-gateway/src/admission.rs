@@ -109,7 +109,7 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
     if kind.eq_ignore_ascii_case(b"application/json") { Ok(()) } else { Err(Problem::not_json()) }
 }
 
-/// The same of what is passed on, where other types are taken too: not from a page. A form is something that a page can
+/// Checks the type of what is passed on, where other types are taken too: not from a page. A form is something that a page can
 /// send without asking first.
 ///
 /// # Errors

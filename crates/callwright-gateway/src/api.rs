@@ -170,7 +170,7 @@ impl Query {
         found.filter(|value| !value.is_empty())
     }
 
-    /// The same as a number.
+    /// The first one of this name as a number.
     pub(crate) fn number(&self, name: &str) -> Option<i64> {
         self.get(name)?.parse().ok()
     }

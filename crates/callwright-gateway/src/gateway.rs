@@ -187,7 +187,7 @@ impl Gateway {
             }
             if let Some(Kept { store, .. }) = shared.kept.clone() {
                 let written = tokio::task::spawn_blocking(move || store.close());
-                // The same holds for what it cannot write.
+                // What it cannot write in this time is lost, too.
                 let _ = tokio::time::timeout(LAST_RECORDS, written).await;
             }
             Ok(())

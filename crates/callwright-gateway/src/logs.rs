@@ -54,7 +54,7 @@ impl fmt::Display for LogError {
 impl std::error::Error for LogError {}
 
 impl LogConfig {
-    /// Are its texts such as can be used?
+    /// Checks the configuration of logs before anything is logged.
     ///
     /// # Errors
     /// A level that is none.

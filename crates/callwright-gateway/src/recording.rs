@@ -127,14 +127,14 @@ impl Tally {
     }
 
     fn accepted(&mut self, attempt: &Attempt, call: &Acceptance, report: Value) -> NewNode {
-        let is_mended = !Policy::Strict.admits(call);
+        let is_repaired = !Policy::Strict.admits(call);
         let became = match attempt.reason.is_correction() {
             true => Became::Corrected,
-            false if is_mended => Became::Healed,
+            false if is_repaired => Became::Healed,
             false => Became::Right,
         };
         self.calls.push(Call { tool: call.name.clone(), dialect: call.dialect.to_string(), became });
-        let kind = if is_mended { NodeKind::Healed } else { NodeKind::ToolCall };
+        let kind = if is_repaired { NodeKind::Healed } else { NodeKind::ToolCall };
         call_node(kind, call, report)
     }
 

@@ -91,7 +91,7 @@ pub(crate) fn below_v1(path: &str) -> &str {
     below
 }
 
-/// The same without slashes behind it, which servers take for another path.
+/// A path without slashes behind it, which servers take for another path.
 fn without_trailing_slash(path: &str) -> String {
     let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
     let path = path.trim_end_matches('/');
@@ -303,7 +303,7 @@ impl Api {
         self.admit_any(headers, body).await
     }
 
-    /// The same for a body of any type, a form with files in it among them.
+    /// Admits a body of any type, a form with files in it among them.
     async fn admit_any<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
     where
         B: http_body::Body<Data = Bytes> + Unpin,
@@ -325,7 +325,7 @@ impl Shared {
         self.refused_to(&Asker::default(), problem)
     }
 
-    /// The same in the API of whoever asks.
+    /// Refuses in the API of whoever asks.
     pub(crate) fn refused_to(&self, asker: &Asker, problem: Problem) -> Response<Body> {
         self.metrics.refused(&problem);
         problem.into_response(asker)

@@ -27,8 +27,8 @@ pub(crate) fn lowest_price(found: &[Found]) -> Price {
     found.first().map(|one| (cost, one.span))
 }
 
-/// Decides between two ways to read one text where a string of the `typed` one holds a member: is `keys_only`, which
-/// lets values be of the wrong type, the cheaper way to read the same bytes, with nothing left out?
+/// Decides between two ways to read one text if a string of the `typed` one holds a member. `keys_only` lets values have
+/// the wrong type; it wins if it reads the same bytes at a lower price and leaves nothing out.
 pub(crate) fn prefers_keys_only(typed: Price, keys_only: &[Found]) -> bool {
     let is_cheaper = matches!((typed, lowest_price(keys_only)), (Some((dear, all)), Some((cheap, same))) if cheap < dear && all == same);
     is_cheaper && Found::junk_in(keys_only).is_none()

@@ -50,7 +50,7 @@ impl Class {
 
 macro_rules! repair_kinds {
     ($($(#[$doc:meta])* $kind:ident $code:literal $class:ident,)*) => {
-        /// What a repair mends. The stable name for programs is [`RepairKind::code`].
+        /// What a repair changes. The stable name for programs is [`RepairKind::code`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum RepairKind { $($(#[$doc])* $kind,)* }
@@ -115,7 +115,7 @@ repair_kinds! {
     SwapLiteral "swap-literal" Lossless,
     /// Call or tuple brackets are replaced by JSON ones: `(1, 2)`, `f(a=1)`.
     SwapSyntax "swap-syntax" Lossless,
-    /// A mark around a call or an argument is put right, or added: `<parametre=a>`, `</parameter`.
+    /// A mark around a call or an argument is repaired, or added: `<parametre=a>`, `</parameter`.
     MendMark "mend-mark" Inferred,
     /// A bare key gets its quotes: `{a: 1}`.
     QuoteKey "quote-key" Lossless,

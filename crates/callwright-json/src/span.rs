@@ -30,12 +30,12 @@ impl Span {
         (self.end - self.start) as usize
     }
 
-    /// Is it an insertion point?
+    /// Whether it is an insertion point.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The same as a range, for slicing.
+    /// The span as a range, for slicing.
     pub fn range(self) -> core::ops::Range<usize> {
         self.start as usize..self.end as usize
     }

@@ -7,7 +7,7 @@ pub enum Start {
     Value,
     /// With the `(` of a call expression, whose arguments are read into an object: `(a=1, b='x')`.
     Arguments,
-    /// The same, with nothing behind the `)`.
+    /// With the `(` of a call expression that has nothing behind its `)`.
     ArgumentsAlone,
     /// Inside an object whose opening bracket is missing: `"a": 1}`.
     Members,

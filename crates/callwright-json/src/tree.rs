@@ -18,7 +18,7 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) kind: Kind,
-    /// Is it a string with an escape?
+    /// Whether it is a string with an escape.
     pub(crate) escaped: bool,
     pub(crate) span: Span,
     /// The index one past the last node inside this one.
@@ -113,7 +113,7 @@ impl<'a> Value<'a> {
         (kind == Kind::String).then(string)
     }
 
-    /// Is it this string?
+    /// Whether it is this string.
     pub fn is_str(self, text: &str) -> bool {
         let Node { kind, escaped, span, .. } = self.node();
         if escaped {

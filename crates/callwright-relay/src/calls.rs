@@ -64,7 +64,7 @@ pub(crate) fn tool_call(id: &str, call: &Acceptance, foreign: &Foreign) -> Strin
     format!("{{\"id\":{},\"type\":\"function\",\"function\":{function}{}}}", quote(id), foreign.call)
 }
 
-/// The same as the one delta of a streamed call.
+/// A call as the one delta that streams it.
 pub(crate) fn tool_call_delta(index: usize, id: &str, call: &Acceptance, foreign: &Foreign) -> String {
     let (id, function) = (quote(id), function(call, foreign));
     format!(

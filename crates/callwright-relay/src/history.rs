@@ -7,8 +7,8 @@ use callwright_json::{Kind, Value, is_object, quote};
 use crate::wire::{Change, array, rewritten, string_of};
 
 /// The messages with all arguments of old calls as JSON texts of objects; `None` where they are that already.
-pub(crate) fn mended<'d>(messages: impl Iterator<Item = Value<'d>>, tool_set: &ToolSet) -> Option<String> {
-    changed(messages, |message| mended_message(message, tool_set))
+pub(crate) fn repaired<'d>(messages: impl Iterator<Item = Value<'d>>, tool_set: &ToolSet) -> Option<String> {
+    changed(messages, |message| repaired_message(message, tool_set))
 }
 
 /// The array of `values` with what `change` makes of them; `None` where it makes nothing of any. A long history in
@@ -22,21 +22,24 @@ pub(crate) fn changed<'d>(
     is_changed.then(|| array(values.iter().map(|(value, text)| text.as_deref().unwrap_or(value.raw()))))
 }
 
-fn mended_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+fn repaired_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     if let Some(old) = message.get("function_call").filter(|call| call.kind() == Kind::Object) {
-        return Some(rewritten(message, &[("function_call", Change::Set(mended_function(old, tool_set)?))]));
+        return Some(rewritten(
+            message,
+            &[("function_call", Change::Set(repaired_function(old, tool_set)?))],
+        ));
     }
     let calls = message.get("tool_calls")?;
-    let mended_call = |call: Value<'_>| {
-        let function = mended_function(call.get("function")?, tool_set)?;
+    let repaired_call = |call: Value<'_>| {
+        let function = repaired_function(call.get("function")?, tool_set)?;
         Some(rewritten(call, &[("function", Change::Set(function))]))
     };
-    let calls = changed(calls.elements(), mended_call)?;
+    let calls = changed(calls.elements(), repaired_call)?;
     Some(rewritten(message, &[("tool_calls", Change::Set(calls))]))
 }
 
 /// A function, or whatever else has its name and arguments, with these as the JSON text of an object; `None` where they are.
-pub(crate) fn mended_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+pub(crate) fn repaired_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let arguments = function.get("arguments");
     let text = match arguments {
         Some(value) => value.as_str(),
@@ -78,8 +81,8 @@ mod tests {
             r#"[{{"role": "user", "content": "x"}}, {{"role": "assistant", "tool_calls": [{{"id": "1", "function": {{"name": "f", "arguments": {old}}}}}]}}]"#
         );
         let document = Document::of(messages).unwrap();
-        let mended = Document::of(mended(document.root().elements(), &tool_set)?).unwrap();
-        let message = mended.root().elements().nth(1).unwrap();
+        let repaired = Document::of(repaired(document.root().elements(), &tool_set)?).unwrap();
+        let message = repaired.root().elements().nth(1).unwrap();
         let call = message.get("tool_calls").unwrap().elements().next().unwrap();
         assert_eq!(string_of(call, "id").unwrap(), "1");
         Some(string_of(call.get("function").unwrap(), "arguments").unwrap().into_owned())

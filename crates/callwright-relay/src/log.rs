@@ -43,7 +43,7 @@ impl Log {
         self.asks(ask.document.to_bytes(), &ask.model, policy, (ask.stream, has_tools));
     }
 
-    /// The same of a request that is no chat: whether it wants a stream, and declares tools.
+    /// Notes a request that is no chat, and whether it wants a stream and declares tools.
     pub(crate) fn asks(
         &mut self,
         request: Bytes,

@@ -190,12 +190,12 @@ impl Question {
     }
 
     fn native(&self, ask: &Ask, own: &ToolSet, changes: &mut Vec<(&str, Change)>) {
-        let mended = history::mended(ask.messages(), own);
-        match (mended, self.more.is_empty()) {
+        let repaired = history::repaired(ask.messages(), own);
+        match (repaired, self.more.is_empty()) {
             (None, true) => {}
             (Some(messages), true) => changes.push(("messages", Change::Set(messages))),
-            (mended, false) => {
-                let mut messages = match &mended {
+            (repaired, false) => {
+                let mut messages = match &repaired {
                     Some(text) => text.clone(),
                     None => array(ask.messages().map(Value::raw)),
                 };

@@ -79,16 +79,16 @@ impl TurnRecord {
     }
 
     /// How much was repaired in the accepted calls of all answers: repairs, coercions and renamings.
-    pub fn n_mended(&self) -> usize {
+    pub fn n_repaired(&self) -> usize {
         let choices = self.attempts.iter().flat_map(|attempt| &attempt.choices);
-        let mended = |verdict: &Verdict| match verdict {
+        let repaired = |verdict: &Verdict| match verdict {
             Verdict::Accepted(call) if !Policy::Strict.admits(call) => {
                 call.repairs.len() + call.coercions.len() + usize::from(call.renamed_from.is_some())
             }
             // What stands around a payload that is right is left out without having been wrong.
             Verdict::Accepted(_) | Verdict::Refused(_) => 0,
         };
-        choices.flat_map(|choice| &choice.outcome.verdicts).map(mended).sum()
+        choices.flat_map(|choice| &choice.outcome.verdicts).map(repaired).sum()
     }
 }
 
@@ -354,6 +354,6 @@ mod tests {
         // A name and a type in the first, a bracket in the second; the fence around the third is no fault.
         let calls = record.attempts.iter().flat_map(|a| a.choices[0].outcome.calls());
         assert_eq!(calls.count(), 3);
-        assert_eq!(record.n_mended(), 3);
+        assert_eq!(record.n_repaired(), 3);
     }
 }

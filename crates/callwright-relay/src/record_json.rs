@@ -37,7 +37,7 @@ impl TurnRecord {
             "repair_turns": self.corrections().count(),
             "feedback_turns": feedback.count(),
             "repair_tokens": count(corrections.prompt.saturating_add(corrections.completion)),
-            "repairs": self.n_mended(),
+            "repairs": self.n_repaired(),
         })
     }
 
@@ -129,8 +129,8 @@ fn faults_of(verdict: &Verdict) -> Vec<CallFault> {
             kinds.extend(call.renamed_from.is_some().then_some("rename"));
             kinds.sort_unstable();
             kinds.dedup();
-            let mended = kinds.into_iter().map(|kind| fault(kind, ""));
-            mended.chain(call.coercions.iter().map(|coercion| fault("coerce", &coercion.pointer))).collect()
+            let repaired = kinds.into_iter().map(|kind| fault(kind, ""));
+            repaired.chain(call.coercions.iter().map(|coercion| fault("coerce", &coercion.pointer))).collect()
         }
         Verdict::Refused(refusal) => {
             let place = match &refusal.reason {

@@ -24,7 +24,7 @@ impl Redactor {
         }
         let is_last = delta.finish_reason.is_some();
         let in_text = push(&mut self.text, secrets, &mut delta.text, is_last);
-        delta.is_mended |= in_text;
+        delta.is_repaired |= in_text;
         delta.hides_thought = push(&mut self.reasoning, secrets, &mut delta.reasoning, is_last);
         let mut in_calls = false;
         for piece in &mut delta.calls {

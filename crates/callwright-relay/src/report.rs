@@ -33,8 +33,8 @@ pub(crate) fn outcome(
 ) {
     set(headers, "x-callwright-outcome", end.name());
     set(headers, "x-callwright-attempts", &record.attempts.len().to_string());
-    let mended = repairs(resolutions.iter().flat_map(|resolution| &resolution.verdicts));
-    list(headers, "x-callwright-repairs", &mended);
+    let repaired = repairs(resolutions.iter().flat_map(|resolution| &resolution.verdicts));
+    list(headers, "x-callwright-repairs", &repaired);
     let mut shown = BTreeMap::new();
     for call in resolutions.iter().flat_map(|resolution| &resolution.first.outcome.shown) {
         *shown.entry(call.by.name()).or_default() += 1;

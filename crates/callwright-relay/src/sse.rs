@@ -27,7 +27,7 @@ impl Event {
         Decoder::new(raw.len()).event(raw)
     }
 
-    /// The same, with a blank line behind it where the stream ended before that: what is written next begins a new event.
+    /// This event, with a blank line behind it if the stream ended before that: what is written next begins a new event.
     pub(crate) fn ended(self) -> Event {
         if [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| self.raw.ends_with(end)) {
             return self;
@@ -35,7 +35,7 @@ impl Event {
         Event { raw: [&self.raw[..], b"\n\n"].concat().into(), ..self }
     }
 
-    /// The same, with U+FFFD for what is no UTF-8 beside its data: a browser reads it so, and other clients stop at
+    /// This event, with U+FFFD for what is no UTF-8 beside its data: a browser reads it so, and other clients stop at
     /// such a byte. Data that is no UTF-8 stays as it is: it is for the reader to refuse.
     pub(crate) fn readable(self) -> Event {
         let is_alone =

@@ -154,17 +154,17 @@ async fn custom_and_hosted_tools_pass_both_ways() {
 }
 
 #[tokio::test]
-async fn a_custom_call_stands_beside_one_that_is_mended() {
+async fn a_custom_call_stands_beside_one_that_is_repaired() {
     let custom = json!({"id": "c2", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}});
     let broken = json!({"name": "write_file", "arguments": "{\"content\": \"x\", \"path\": \"a\",}"});
     let calls = json!([{"id": "c1", "type": "function", "function": broken, "vendor": {"x": 1}}, custom]);
     let (_server, relay) = relay(move |_, _| whole(&calls)).await;
     let tools = json!([write_file(), {"type": "custom", "custom": {"name": "sql"}}]);
     let (_, answer) = ask(&relay, &tools, false, None).await;
-    let mended = json!({"name": "write_file", "arguments": "{\"content\": \"x\", \"path\": \"a\"}"});
+    let repaired = json!({"name": "write_file", "arguments": "{\"content\": \"x\", \"path\": \"a\"}"});
     assert_eq!(
         answer.parse::<Value>().unwrap()["choices"][0]["message"]["tool_calls"],
-        json!([{"id": "c1", "type": "function", "function": mended, "vendor": {"x": 1}}, custom])
+        json!([{"id": "c1", "type": "function", "function": repaired, "vendor": {"x": 1}}, custom])
     );
 }
 

@@ -46,7 +46,7 @@ impl Body {
         text
     }
 
-    /// The same, each part by itself.
+    /// The body with each part by itself.
     pub(crate) fn unrolled(&self, parts: &BTreeMap<i64, String>) -> Body {
         let mut pieces = Vec::with_capacity(self.0.len());
         for piece in &self.0 {

@@ -19,9 +19,9 @@ pub struct Latency {
     pub p50_us: i64,
     /// Of twenty, nineteen were.
     pub p95_us: i64,
-    /// The same for the first byte of the answer.
+    /// The first byte of half of them came within this time.
     pub first_byte_p50_us: i64,
-    /// The same for the first byte of the answer.
+    /// That of nineteen of twenty did.
     pub first_byte_p95_us: i64,
     /// The tokens of their questions and answers.
     pub tokens: i64,

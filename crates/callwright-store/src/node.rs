@@ -123,7 +123,7 @@ pub struct NewNode {
 pub struct Answer {
     /// The beginning of it, or all.
     pub text: String,
-    /// Is it all?
+    /// Whether it is all.
     pub is_whole: bool,
 }
 

@@ -141,7 +141,7 @@ impl ReadyNode {
         }
     }
 
-    /// Is it about this?
+    /// Whether it is about this.
     pub(crate) fn is(&self, kind: &NodeKind) -> bool {
         self.kind == kind.name()
     }

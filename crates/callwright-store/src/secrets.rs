@@ -48,7 +48,7 @@ impl Secrets {
         self.0.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// The same for a text.
+    /// A text without secrets.
     pub fn hidden_text(&self, text: &str) -> String {
         let hidden = self.hidden(text.as_bytes());
         hidden.map_or_else(|| text.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())

@@ -15,7 +15,7 @@ pub enum SessionRef {
     /// The one whose conversation began like this. Two conversations may begin alike: one that `begins` here is never
     /// an older one, and one that goes on is the youngest.
     Conversation {
-        /// The same for all turns of a conversation.
+        /// All turns of a conversation have it.
         fingerprint: String,
         /// Has no model answered in it yet?
         begins: bool,

@@ -429,7 +429,7 @@ async fn ready(database: &Database) -> Result<AnyConnection, sqlx::Error> {
     }
 }
 
-/// The same error once more: it cannot be copied.
+/// An error with the same text: `sqlx::Error` cannot be copied.
 fn error_of(error: &sqlx::Error) -> sqlx::Error {
     sqlx::Error::AnyDriverError(error.to_string().into())
 }

@@ -102,8 +102,8 @@ fn calls(probe: &Probe<'_>, dialects: &Dialects, name: &str) -> Result<Proved, U
     let mut best: Option<Proof> = None;
     for manner in &manners {
         let Ok(proof) = prove(probe, *manner, &context) else { continue };
-        let is_exact = proof.mended() == 0;
-        if best.as_ref().is_none_or(|best| proof.mended() < best.mended()) {
+        let is_exact = proof.repaired() == 0;
+        if best.as_ref().is_none_or(|best| proof.repaired() < best.repaired()) {
             best = Some(proof);
         }
         if is_exact {

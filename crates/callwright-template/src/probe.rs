@@ -57,7 +57,7 @@ impl Manner {
         Manner { as_text: true, by_id: true },
     ];
 
-    /// Is it the last one in which the id says nothing?
+    /// Whether it is the last one in which the id says nothing.
     pub(crate) fn is_last_by_name(self) -> bool {
         self.as_text && !self.by_id
     }

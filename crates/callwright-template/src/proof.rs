@@ -24,7 +24,7 @@ pub(crate) struct Proof {
 
 impl Proof {
     /// How much had to be repaired, of a hundred answers.
-    pub(crate) fn mended(&self) -> usize {
+    pub(crate) fn repaired(&self) -> usize {
         100 * self.repairs / self.right.max(1)
     }
 }

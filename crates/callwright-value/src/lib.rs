@@ -112,32 +112,32 @@ impl Value {
         matches!(self, Value::Bool(_))
     }
 
-    /// Is it a number?
+    /// Whether it is a number.
     pub fn is_number(&self) -> bool {
         matches!(self, Value::Number(_))
     }
 
-    /// Is it a string?
+    /// Whether it is a string.
     pub fn is_string(&self) -> bool {
         matches!(self, Value::String(_))
     }
 
-    /// Is it an array?
+    /// Whether it is an array.
     pub fn is_array(&self) -> bool {
         matches!(self, Value::Array(_))
     }
 
-    /// Is it an object?
+    /// Whether it is an object.
     pub fn is_object(&self) -> bool {
         matches!(self, Value::Object(_))
     }
 
-    /// Is it a number that [`Value::as_u64`] gives?
+    /// Whether it is a number that [`Value::as_u64`] gives.
     pub fn is_u64(&self) -> bool {
         self.as_u64().is_some()
     }
 
-    /// Is it a number that [`Value::as_i64`] gives?
+    /// Whether it is a number that [`Value::as_i64`] gives.
     pub fn is_i64(&self) -> bool {
         self.as_i64().is_some()
     }

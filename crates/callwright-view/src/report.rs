@@ -31,7 +31,7 @@ pub fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// The same for a text, which stays as it is where it is no JSON.
+/// A JSON text as people read it; a text that is no JSON stays as it is.
 pub fn pretty_text(json: &str) -> String {
     serde_json::from_str::<Value>(json).map_or_else(|_| json.to_owned(), |value| pretty(&value))
 }

@@ -117,7 +117,7 @@ impl Marks {
         marks
     }
 
-    /// The same edits in a part of the text.
+    /// These edits in a part of the text.
     pub fn moved(&self, to: &Range<usize>) -> Marks {
         let moved = |edit: &Edit| {
             let at = edit.at.start.checked_sub(to.start)?..edit.at.end.checked_sub(to.start)?;
@@ -240,7 +240,7 @@ fn pieces<'m>(raw: &'m str, marks: &'m Marks) -> Vec<Piece<'m>> {
 }
 
 /// The text after its edits.
-pub fn mended(raw: &str, marks: &Marks, within: Range<usize>) -> String {
+pub fn repaired(raw: &str, marks: &Marks, within: Range<usize>) -> String {
     let mut edits: Vec<&Edit> = marks.edits.iter().collect();
     edits.sort_by_key(|edit| edit.at.start);
     let (mut out, mut done) = (String::new(), within.start);
@@ -280,7 +280,7 @@ mod tests {
             " end".to_owned(),
         ];
         assert_eq!(marked(raw, &marks).into_string(), shown.concat());
-        assert_eq!(mended(raw, &marks, 6..16), r#"{"a": 1}"#);
+        assert_eq!(repaired(raw, &marks, 6..16), r#"{"a": 1}"#);
     }
 
     #[test]

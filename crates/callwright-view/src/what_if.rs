@@ -83,7 +83,7 @@ impl WhatIf<'_> {
         Ok(parse(&tool_set, self.text, &self.calls(), &context))
     }
 
-    /// The same, as a [`Report`].
+    /// The outcome as a [`Report`].
     ///
     /// # Errors
     /// As [`WhatIf::outcome`].

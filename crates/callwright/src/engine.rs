@@ -35,12 +35,12 @@ pub struct Context<'a> {
     pub unsure_is_text: bool,
     /// The dialects to look for. [`Dialects::only`] pins one.
     pub dialects: Dialects,
-    /// What may be done about a call that is not right as it was written. The caller feeds back and
-    /// re-asks; under a policy that does not heal, [`Policy::admits`] decides which calls are refused.
+    /// What may be done about a call that is not right as it was written. The caller asks the model
+    /// again; under a policy that does not repair, [`Policy::admits`] decides which calls are refused.
     pub policy: Policy,
     /// What becomes of calls in the model's reasoning.
     pub calls_in_reasoning: CallsInReasoning,
-    /// Refuse what ends too early even where it can be mended, if more could have stood there
+    /// Refuse what ends too early even where it can be repaired, if more could have stood there
     /// ([`Reason::OpenEnd`](crate::Reason::OpenEnd)): for callers that can ask the model again.
     pub doubt_open_ends: bool,
     /// A stream is handed on as it comes: what is certain of a call goes out before its verdict, as

@@ -9,7 +9,7 @@ use crate::schema::{Coerced, Coercion, Schema};
 use crate::shape::pairs;
 use crate::verdict::Reason;
 
-/// A healed text: strict JSON that fits the schema, and what it took.
+/// A repaired text: strict JSON that fits the schema, and what it took.
 #[derive(Clone, Debug)]
 pub struct Healed {
     /// The strict JSON text; the source itself, byte for byte, where that was right.
@@ -22,7 +22,7 @@ pub struct Healed {
     pub coercions: Vec<Coercion>,
 }
 
-/// Heals one JSON text, for a schema where there is one.
+/// Repairs one JSON text, for a schema where there is one.
 ///
 /// `finish_reason` is the upstream's; `stop` is assumed where there is none. After `length` and `content_filter`
 /// nothing is closed at the end of the text.

@@ -106,7 +106,7 @@ fn not_checked(tool: &str, unchecked: &Unchecked) -> Finding {
         rule: "not-checked",
         tool: tool.to_owned(),
         pointer: unchecked.pointer.clone(),
-        message: format!("{}, so nothing is held against it: mend or remove it", unchecked.reason),
+        message: format!("{}, so nothing is checked against it: fix or remove it", unchecked.reason),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a caller allows: which rungs of the ladder (heal, re-ask, feed back, refuse), and calls in reasoning.
+//! What a caller allows: which rungs of the ladder (repair, request again, send the error to the model, refuse), and calls in reasoning.
 
 use callwright_json::{Class, RepairKind};
 
@@ -7,13 +7,13 @@ use crate::verdict::{Acceptance, Reason};
 /// What may be done about a call that is not right as it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// Heal where there is exactly one reading, feed back where there is not.
+    /// Repair where there is exactly one reading, send the error to the model where there is not.
     #[default]
     Auto,
-    /// Heal where there is exactly one reading; refuse the rest without another turn of the model.
+    /// Repair where there is exactly one reading; refuse the rest without another turn of the model.
     Heal,
     /// Teach: a call that is not well formed always goes back to the model with a diagnosis, also where it
-    /// could be healed.
+    /// could be repaired.
     Feedback,
     /// Only calls that are right as they were written; all else is refused.
     Strict,

@@ -1,6 +1,6 @@
 //! The one serialisable, versioned view of what became of an answer.
 //!
-//! An [`Outcome`] and its sources go in, a [`Report`] comes out; the same for a healed text. The types of the
+//! An [`Outcome`] and its sources go in, a [`Report`] comes out; the same for a repaired text. The types of the
 //! engine may change; what programs read here changes only with [`VERSION`]. Places are byte offsets, numbers
 //! keep their digits, and a report serialises to a single line whatever the model wrote.
 
@@ -35,7 +35,7 @@ pub struct Report<'a> {
     pub text: &'a str,
     /// What it thought, where that is marked as such.
     pub reasoning: &'a str,
-    /// What was mended in all calls, in their order.
+    /// What was repaired in all calls, in their order.
     pub repairs: Vec<CallRepairReport<'a>>,
     /// How often each kind of repair was needed.
     pub repair_counts: BTreeMap<&'static str, usize>,
@@ -68,7 +68,7 @@ pub struct CallReport<'a> {
     pub class: &'static str,
     /// The bytes of the answer's text that it takes, markup included.
     pub span: [u32; 2],
-    /// What was mended, in order.
+    /// What was repaired, in order.
     pub repairs: Vec<RepairReport<'a>>,
     /// Values that were given the type that the schema asks for.
     pub coercions: Vec<CoercionReport<'a>>,
@@ -93,14 +93,14 @@ pub struct ShownReport<'a> {
     pub span: [u32; 2],
     /// What shows it: [`ShownBy::name`](crate::ShownBy::name).
     pub by: &'static str,
-    /// The same, as the end of a sentence.
+    /// What shows it, in words that end a sentence: `it is indented like code`.
     pub message: String,
 }
 
 /// One repair: the bytes `at`, which were `before`, were replaced by `put`.
 #[derive(Debug, Serialize)]
 pub struct RepairReport<'a> {
-    /// What was mended: [`RepairKind::code`].
+    /// What was repaired: [`RepairKind::code`].
     pub kind: &'static str,
     /// How much it takes for granted: `R1`, `R2`.
     pub class: &'static str,
@@ -115,7 +115,7 @@ pub struct RepairReport<'a> {
 /// A value that got the type its schema asks for.
 #[derive(Debug, Serialize)]
 pub struct CoercionReport<'a> {
-    /// A JSON pointer into the arguments, or into the healed value.
+    /// A JSON pointer into the arguments, or into the repaired value.
     pub pointer: &'a str,
     /// The JSON text before.
     pub from: &'a str,
@@ -143,7 +143,7 @@ pub struct RefusalReport<'a> {
     pub why: WhyReport<'a>,
 }
 
-/// Why there is no call, or no healed text.
+/// Why there is no call, or no repaired text.
 #[derive(Debug, Serialize)]
 pub struct WhyReport<'a> {
     /// The stable name of the reason: [`Reason::code`].
@@ -154,7 +154,7 @@ pub struct WhyReport<'a> {
     pub position: Option<PositionReport>,
     /// What to do about it, one sentence each.
     pub hints: Vec<String>,
-    /// The payload put right, if there is a way; `certain` if there is only one.
+    /// The payload, fixed, if there is a way; `certain` if there is only one.
     pub fix: Option<FixReport>,
     /// What the readers found.
     pub diagnostics: Vec<DiagnosticReport>,
@@ -179,12 +179,12 @@ pub struct PositionReport {
     pub column: usize,
 }
 
-/// A corrected payload.
+/// A fixed payload.
 #[derive(Debug, Serialize)]
 pub struct FixReport {
-    /// The whole payload, put right.
+    /// The whole payload, fixed.
     pub text: String,
-    /// Is it the only way to read it?
+    /// Whether it is the only way to read it.
     pub certain: bool,
 }
 
@@ -345,7 +345,7 @@ impl DiagnosticReport {
     }
 }
 
-/// What became of one text that was to be healed.
+/// What became of one text that was to be repaired.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum HealReport<'a> {
@@ -355,7 +355,7 @@ pub enum HealReport<'a> {
     Refused(UnhealedReport),
 }
 
-/// A healed text.
+/// A repaired text.
 #[derive(Debug, Serialize)]
 pub struct HealedReport<'a> {
     /// The version of this form: [`VERSION`].
@@ -364,13 +364,13 @@ pub struct HealedReport<'a> {
     pub output_text: &'a str,
     /// The class of the worst repair: `R0`, `R1`, `R2`.
     pub class: &'static str,
-    /// What was mended, in order.
+    /// What was repaired, in order.
     pub repairs: Vec<RepairReport<'a>>,
     /// Values that were given the type that the schema asks for.
     pub coercions: Vec<CoercionReport<'a>>,
 }
 
-/// A text that was not healed.
+/// A text that was not repaired.
 #[derive(Debug, Serialize)]
 pub struct UnhealedReport {
     /// The version of this form: [`VERSION`].
@@ -383,7 +383,7 @@ pub struct UnhealedReport {
     pub position: Option<PositionReport>,
     /// What to do about it, one sentence each.
     pub hints: Vec<String>,
-    /// The text put right, if there is a way.
+    /// The text, fixed, if there is a way.
     pub fix: Option<FixReport>,
     /// What the readers found.
     pub diagnostics: Vec<DiagnosticReport>,
@@ -394,7 +394,7 @@ pub struct UnhealedReport {
 }
 
 impl<'a> HealReport<'a> {
-    /// The report on what [`heal`](crate::heal) made of `source`.
+    /// The report on what [`crate::heal`] made of `source`.
     pub fn of(result: &'a Result<Healed, Reason>, source: &'a str) -> HealReport<'a> {
         match result {
             Ok(healed) => HealReport::Healed(HealedReport::of(healed, source)),

@@ -44,7 +44,7 @@ pub struct Acceptance {
     pub dialect: Cow<'static, str>,
     /// Where the call stands in the text, markup included.
     pub span: Span,
-    /// What was mended: edits of the text, or of the native argument text.
+    /// What was repaired: edits of the text, or of the native argument text.
     pub repairs: Vec<Repair>,
     /// The name as the model wrote it, where that was not the declared one.
     pub renamed_from: Option<String>,
@@ -197,7 +197,7 @@ pub enum Reason {
     Unreadable(Vec<Diagnostic>),
     /// The payload ends before the call does; the spans are bytes of [`Refusal::block`].
     Truncated(Vec<Diagnostic>),
-    /// The call was mended at its end, and more could have stood there: see [`Acceptance::open_end`]. The call as it
+    /// The call was repaired at its end, and more could have stood there: see [`Acceptance::open_end`]. The call as it
     /// would be if nothing were missing; it is right if the model makes it again. Only where
     /// [`Context::doubt_open_ends`](crate::Context::doubt_open_ends) asks for it.
     OpenEnd(Box<Acceptance>),
@@ -213,7 +213,7 @@ pub enum Reason {
 }
 
 impl Refusal {
-    /// The refusal of a whole text that [`heal`](crate::heal) could not heal, for `reason`: what it says of calls holds for
+    /// The refusal of a whole text that [`crate::heal`] could not repair, for `reason`: what it says of calls holds for
     /// such a text too.
     pub fn of_text(text: &str, reason: Reason) -> Refusal {
         Refusal {

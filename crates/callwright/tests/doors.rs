@@ -115,7 +115,7 @@ fn scenarios_of_the_feedback_loop() {
 
 /// The policies differ in what they let pass.
 #[test]
-fn a_mended_call_passes_where_the_policy_heals() {
+fn a_repaired_call_passes_where_the_policy_heals() {
     let tools = ToolSet::from_json(RUN_CODE).unwrap();
     let text = r#"{"tool": "run_code", "arguments": {"code": "1",}}"#;
     for (policy, passes) in

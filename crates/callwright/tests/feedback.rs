@@ -380,24 +380,28 @@ fn any_text_has_a_place_inside_it() {
 }
 
 /// A call that took these repairs.
-fn mended(dialect: &'static str, kinds: &[RepairKind]) -> Acceptance {
+fn repaired(dialect: &'static str, kinds: &[RepairKind]) -> Acceptance {
     let repair = |&kind| Repair { kind, at: Span::at(0), put: "".into() };
     Acceptance { dialect: dialect.into(), repairs: kinds.iter().map(repair).collect(), ..call() }
 }
 
 #[test]
 fn teaching_sends_back_what_healing_runs() {
-    let fenced = mended("json", &[RepairKind::DropFence, RepairKind::DropProse]);
-    let comma = mended("json", &[RepairKind::DropFence, RepairKind::DropComma]);
-    let expression = mended("json", &[RepairKind::SwapSyntax, RepairKind::SwapQuote]);
-    let positional = mended("json", &[RepairKind::SwapSyntax, RepairKind::AddKey]);
+    let fenced = repaired("json", &[RepairKind::DropFence, RepairKind::DropProse]);
+    let comma = repaired("json", &[RepairKind::DropFence, RepairKind::DropComma]);
+    let expression = repaired("json", &[RepairKind::SwapSyntax, RepairKind::SwapQuote]);
+    let positional = repaired("json", &[RepairKind::SwapSyntax, RepairKind::AddKey]);
     for policy in [Policy::Auto, Policy::Heal] {
         assert!([&fenced, &comma, &expression, &positional].iter().all(|call| policy.admits(call)));
     }
     for policy in [Policy::Feedback, Policy::Strict] {
-        assert!(policy.admits(&mended("json", &[])) && policy.admits(&fenced) && policy.admits(&expression));
+        assert!(
+            policy.admits(&repaired("json", &[])) && policy.admits(&fenced) && policy.admits(&expression)
+        );
         assert!(!policy.admits(&comma) && !policy.admits(&positional));
-        assert!(!policy.admits(&Acceptance { renamed_from: Some("RunCode".into()), ..mended("json", &[]) }));
+        assert!(
+            !policy.admits(&Acceptance { renamed_from: Some("RunCode".into()), ..repaired("json", &[]) })
+        );
     }
 }
 
@@ -411,15 +415,15 @@ fn names_go_both_ways() {
 #[test]
 fn a_name_as_tag_gets_the_note_about_tags_once() {
     let note = "Note: Please use <function> tags, not function name tags";
-    let calls = [mended("toolname_tag", &[]), mended("toolname_tag", &[RepairKind::DropComma])];
+    let calls = [repaired("toolname_tag", &[]), repaired("toolname_tag", &[RepairKind::DropComma])];
     let outcome = Outcome { verdicts: calls.map(Verdict::Accepted).into(), ..Outcome::default() };
     assert_eq!(outcome.notes(), [note]);
 }
 
 #[test]
 fn other_repairs_are_named() {
-    assert_eq!(mended("json_fence", &[RepairKind::DropFence]).note(), None);
-    let mut call = mended("hermes", &[RepairKind::DropCloser, RepairKind::DropCloser]);
+    assert_eq!(repaired("json_fence", &[RepairKind::DropFence]).note(), None);
+    let mut call = repaired("hermes", &[RepairKind::DropCloser, RepairKind::DropCloser]);
     call.coercions = vec![Coercion { pointer: "/limit".into(), from: "\"5\"".into(), to: "5".into() }];
     assert_eq!(
         call.note().unwrap(),

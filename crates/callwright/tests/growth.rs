@@ -97,7 +97,7 @@ fn hostile_answers_take_memory_in_proportion() {
 
 /// A member that the schema does not declare makes the right reading dear, and the others are gone through to their ends.
 #[test]
-fn bare_quotes_are_mended_in_a_text_of_any_length() {
+fn bare_quotes_are_repaired_in_a_text_of_any_length() {
     let tools = ToolSet::from_json(TOOLS).unwrap();
     for lines in [1, 100, 10_000] {
         let code = r#"say("skipped", "group");\n"#.repeat(lines);
@@ -114,7 +114,7 @@ fn bare_quotes_are_mended_in_a_text_of_any_length() {
     }
 }
 
-/// S0-40: what an answer costs is bound to its length, however it has to be mended; `benches/response.rs` says how long that is.
+/// S0-40: what an answer costs is bound to its length, however it has to be repaired; `benches/response.rs` says how long that is.
 #[test]
 fn answers_with_code_in_them_take_memory_in_proportion() {
     const LINES: usize = 64;

@@ -62,7 +62,7 @@ fn filesystem(installed: &Installed) -> Result<()> {
     let broken = format!(r#"{{"path": {file:?}, "content": "print("hello")"}}}}"#);
     let asked = desk.callwright(&["mcp", "call", "s__write_file", &broken])?;
     asked.says(1, &["the model did not write it like this"])?;
-    ensure!(!file.exists(), "a mended destructive call ran unasked");
+    ensure!(!file.exists(), "a repaired destructive call ran unasked");
     desk.callwright(&["mcp", "call", "s__write_file", &broken, "--yes"])?.says(0, &["Successfully wrote"])?;
     ensure!(fs::read_to_string(&file)? == "print(\"hello\")", "{} holds something else", file.display());
     let read = format!(r#"{{"path": {file:?}}}"#);

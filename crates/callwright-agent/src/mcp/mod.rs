@@ -147,7 +147,7 @@ impl Servers {
         Ok(Servers::open(servers, &surroundings.pins, &tell, Pinning::AtFirstUse).await)
     }
 
-    /// The same without pinning anything: to look at them.
+    /// Connects without pinning anything, to look at the servers.
     ///
     /// # Errors
     /// Those of [`Servers::connect`].

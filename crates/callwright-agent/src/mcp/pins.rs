@@ -74,7 +74,7 @@ impl Pins {
         Ok(Pins { path, configs, tools })
     }
 
-    /// The same with nothing pinned: for a user who accepts all anew.
+    /// Pins without any: for a user who accepts all anew.
     pub(super) fn none(folder: &Path, server: &str) -> Pins {
         let path = folder.join(format!("{server}.json"));
         Pins { path, configs: BTreeSet::new(), tools: BTreeMap::new() }

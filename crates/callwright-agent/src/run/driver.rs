@@ -64,7 +64,7 @@ impl Runner {
         &self.with
     }
 
-    /// The same for changing between two runs: another model, other tools, other rights.
+    /// What the run is made of, to be changed between two runs: another model, other tools, other rights.
     pub fn with_mut(&mut self) -> &mut RunnerBuilder {
         &mut self.with
     }
@@ -115,7 +115,7 @@ impl Runner {
         Ok(self.machine.go_on())
     }
 
-    /// The same, where a limit or the user ended it. What ended otherwise stays so.
+    /// Goes on with a run that a limit or the user ended. What ended otherwise stays so.
     ///
     /// # Errors
     /// That cannot be written down.
@@ -290,7 +290,7 @@ impl Runner {
             };
             let yes = match approval {
                 // The model itself can confirm what it meant: by saying it right.
-                Approval::Nobody if why == Why::Mended && self.machine.settings().policy.feeds_back() => {
+                Approval::Nobody if why == Why::Repaired && self.machine.settings().policy.feeds_back() => {
                     self.finished(&call, Machine::unconfirmed(&call), Account::default(), false).await?;
                     continue;
                 }

@@ -253,7 +253,7 @@ fn form(result: &ToolResult) -> &'static str {
 }
 
 fn call_node(call: &Call, report: Option<Value>) -> NewNode {
-    let kind = if call.is_mended() { NodeKind::Healed } else { NodeKind::ToolCall };
+    let kind = if call.is_repaired() { NodeKind::Healed } else { NodeKind::ToolCall };
     let payload = report.filter(Value::is_object).unwrap_or_else(|| json!({"arguments": call.arguments}));
     NewNode { name: Some(call.name.clone()), call: Some(call.id.clone()), ..NewNode::new(kind, payload) }
 }

@@ -63,7 +63,7 @@ pub struct Question {
     pub messages: Vec<Value>,
     /// May a broken call be asked for again without a trace? Not where the same error came before.
     pub may_reask: bool,
-    /// Is this the first question after something more was left out?
+    /// Whether this is the first question after something more was left out.
     pub is_compacted: bool,
 }
 
@@ -325,7 +325,7 @@ impl Machine {
         &self.settings
     }
 
-    /// The same for changing: what a user of a chat may do between turns.
+    /// What holds for the run, to be changed: a user of a chat may do so between turns.
     pub fn settings_mut(&mut self) -> &mut Settings {
         &mut self.settings
     }

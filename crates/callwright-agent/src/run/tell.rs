@@ -16,8 +16,8 @@ impl Runner {
             calls: turn.calls().count(),
             prompt_based: turn.calls().filter(|call| call.is_text).count(),
         });
-        for call in turn.calls().filter(|call| call.is_mended()) {
-            log_mended(call);
+        for call in turn.calls().filter(|call| call.is_repaired()) {
+            log_repaired(call);
             self.tell(Event::Repaired {
                 id: call.id.clone(),
                 tool: call.name.clone(),
@@ -61,7 +61,7 @@ impl Runner {
     }
 }
 
-fn log_mended(call: &Call) {
+fn log_repaired(call: &Call) {
     let (to, id) = (call.name.as_str(), call.id.as_str());
     if let Some(from) = &call.renamed_from {
         tracing::info!(from = from.as_str(), to, toolCallId = id, "[chat] repaired tool name");

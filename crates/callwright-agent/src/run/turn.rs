@@ -153,7 +153,7 @@ impl Call {
     }
 
     /// Was anything in it repaired, wrapping aside?
-    pub fn is_mended(&self) -> bool {
+    pub fn is_repaired(&self) -> bool {
         self.note.is_some()
     }
 

@@ -45,12 +45,12 @@ impl Program {
         }
     }
 
-    /// The same, declared to be of this kind.
+    /// This program, declared to be of this kind.
     pub fn of_kind(self, kind: Kind) -> Program {
         Program { kind, ..self }
     }
 
-    /// The same, with so much time for each call.
+    /// This program, with so much time for each call.
     pub fn within(self, timeout: Duration) -> Program {
         Program { timeout, ..self }
     }

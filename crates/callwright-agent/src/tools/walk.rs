@@ -26,7 +26,7 @@ pub(super) struct Found<'w> {
     pub(super) dir: &'w Dir,
     /// Its path beneath the workspace.
     pub(super) path: &'w Path,
-    /// The same, beneath the directory where the walk began.
+    /// Its path beneath the directory where the walk began.
     pub(super) inside: &'w Path,
 }
 

@@ -231,7 +231,7 @@ fn told(event: &Event) -> Option<String> {
         Event::Retried { .. } => "retried".into(),
         Event::Repaired { tool, renamed_from, repairs, class, .. } => {
             let from = renamed_from.as_ref().map_or(String::new(), |from| format!(" was {from}"));
-            format!("mended {tool}{from} [{}] {class}", repairs.join(" "))
+            format!("repaired {tool}{from} [{}] {class}", repairs.join(" "))
         }
         Event::Invalid { tool, code, .. } => format!("invalid {code} {}", tool.as_deref().unwrap_or("?")),
         Event::ApprovalAsked { tool, arguments, .. } => format!("may {tool} {arguments}"),

@@ -130,7 +130,7 @@ struct Notes(Mutex<HashMap<String, Noted>>);
 impl Observer for Notes {
     fn ended(&self, turn: TurnRecord) {
         let noted = Noted {
-            is_repaired: 0 < turn.n_mended(),
+            is_repaired: 0 < turn.n_repaired(),
             is_retried: turn.corrections().next().is_some(),
             tokens: turn.usage(),
         };
@@ -202,7 +202,7 @@ async fn whole(reply: Reply) -> (StatusCode, String) {
     }
 }
 
-/// Is this an answer whose calls are right as they stand?
+/// Whether this is an answer whose calls are right as they stand.
 ///
 /// # Errors
 /// Why it is not, in a word or two.

@@ -21,7 +21,7 @@ pub(crate) struct Question {
     pub(crate) messages: String,
     /// The definitions, as the text of a JSON array.
     pub(crate) tools: String,
-    /// The same, compiled.
+    /// The definitions, compiled.
     pub(crate) tool_set: Arc<ToolSet>,
     /// The tool that has to be called; any where it is not said.
     pub(crate) tool: Option<String>,

@@ -12,7 +12,7 @@ pub(crate) struct Outcome {
     /// Why the answer past Callwright is not right; none where it is.
     pub(crate) why_without: Option<String>,
     pub(crate) tokens_without: Usage,
-    /// The same of the answer through it.
+    /// Why the answer through it is not right; none where it is.
     pub(crate) why_with: Option<String>,
     pub(crate) noted: Noted,
 }

@@ -53,7 +53,7 @@ impl Paint {
         out
     }
 
-    /// The same in one style.
+    /// A text in one style.
     pub(crate) fn of(self, style: Style, text: &str) -> String {
         self.all(&[style], text)
     }

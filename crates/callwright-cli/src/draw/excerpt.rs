@@ -82,7 +82,7 @@ impl Excerpt {
         self
     }
 
-    /// The same for the renderer.
+    /// The excerpt in the renderer's form.
     pub(super) fn snippet(&self) -> Snippet<'_, Annotation<'_>> {
         let annotations = self.marks.iter().map(|(at, kind, label)| {
             let annotation = kind.span(at.clone());

@@ -121,7 +121,7 @@ impl Pen {
             class => (Level::WARNING.with_name("repaired"), class.to_owned()),
         };
         let title = format!("call {number}, `{}` ({}): {done}", text(call, "name"), text(call, "dialect"));
-        self.line(out, level, &title, excerpt::excerpts(text_of, &format!("call {number}"), mends(call)));
+        self.line(out, level, &title, excerpt::excerpts(text_of, &format!("call {number}"), repairs(call)));
         if let Some(from) = call["renamed_from"].as_str() {
             let _ = writeln!(out, "  the model wrote the name as `{}`", harmless(from));
         }
@@ -148,7 +148,7 @@ impl Pen {
 }
 
 /// The places that were repaired; equal repairs beyond the first few are left out.
-fn mends(call: &Value) -> Vec<Mark> {
+fn repairs(call: &Value) -> Vec<Mark> {
     let mut marks: Vec<(&str, Mark)> = Vec::new();
     for repair in call["repairs"].as_array().into_iter().flatten() {
         let code = text(repair, "kind");

@@ -64,7 +64,7 @@ impl What<'_> {
 pub(crate) struct RunFile {
     /// What the model is told first.
     system: Option<String>,
-    /// The same, in a file of its own.
+    /// A file with what the model is told first.
     system_file: Option<PathBuf>,
     /// The model.
     pub(crate) model: Option<String>,

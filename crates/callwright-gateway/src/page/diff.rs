@@ -6,7 +6,7 @@ use callwright::value::Value;
 use maud::{Markup, html};
 
 use super::report::{list, number, pretty, span, text};
-use super::spans::{Marks, is_native, marked, mended};
+use super::spans::{Marks, is_native, marked, repaired};
 use super::visible::visible;
 
 /// Each accepted call of a model's turn, and how a refused one could be repaired.
@@ -26,7 +26,7 @@ pub(crate) fn diff(payload: &Value) -> Markup {
                     p.label { "As written" }
                     pre.raw { (marked(source.get(at.clone()).unwrap_or_default(), &marks.moved(&at))) }
                     p.label { "As it was read" }
-                    pre.raw.after { (visible(&mended(source, &marks, at))) }
+                    pre.raw.after { (visible(&repaired(source, &marks, at))) }
                 }
                 p.label { "The arguments that went out" }
                 pre { (visible(&call.get("arguments").map(pretty).unwrap_or_default())) }

@@ -116,7 +116,7 @@ pub(crate) fn node(
     }
 }
 
-/// The same in a file that stands alone: all that can be told without asking.
+/// A node in a file that stands alone: all that can be told without asking the gateway.
 pub(crate) fn whole(session: &Session, opened: &Opened) -> Markup {
     let node = &opened.node;
     html! {

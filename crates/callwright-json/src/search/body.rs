@@ -299,7 +299,8 @@ impl Search<'_, '_> {
         self.lost_closer_at(s, at, open + text.len(), s.frame);
     }
 
-    /// The same, if the string ended at `end`, and `frame` is then the innermost container.
+    /// Adds the reading in which the string ended at `end`, with `frame` as the innermost container behind it. Returns
+    /// whether a key or an element may begin there.
     fn lost_closer_at(&mut self, s: &State, at: usize, end: usize, frame: u32) -> bool {
         let behind = State { frame, ..*s };
         let Some(frame) = self.frame(&behind) else { return false };
@@ -388,7 +389,7 @@ impl Search<'_, '_> {
         }
         if 0 < odd {
             let s = self.edit(s, RepairKind::SwapQuote, Span::new(end - odd, end), "\"");
-            // One of the right sort is missing.
+            // `"Paris'`: the closing quote of the string's own sort is missing, so the price of a missing quote is added.
             return super::pay(s, RepairKind::AddQuote);
         }
         self.edit(s, RepairKind::AddQuote, Span::at(end), "\"")

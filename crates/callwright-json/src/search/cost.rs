@@ -65,9 +65,9 @@ pub(super) const MIXED: Cost = Cost::units(2);
 pub(super) const STRAY: Cost = Cost::units(2);
 /// A quote that is written twice on one side, where it may be an apostrophe.
 pub(super) const APOSTROPHE: Cost = Cost::units(1);
-/// The same behind a number, where it stands for inches as likely.
+/// A quote that is written twice behind a number, where it may as well stand for inches: `5""`.
 pub(super) const INCHES: Cost = Cost::units(2);
-/// The same in a string that holds a quote already, whose partner it may be.
+/// A quote that is written twice in a string that holds a quote already, whose partner it may be.
 pub(super) const HALF_OF_A_PAIR: Cost = Cost::units(3);
 /// A quote that is taken for text in front of a comma and a declared key that is still to come.
 pub(super) const SWALLOW: Cost = Cost::units(8);

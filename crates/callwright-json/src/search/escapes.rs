@@ -16,8 +16,9 @@ pub(super) enum Escapes {
     /// As JSON has them.
     #[default]
     Json,
-    /// The same, but for those that no text has, `\b` and `\f`, and for `\'`: beside one that is no escape they are text.
-    Mended,
+    /// As JSON has them, but `\b`, `\f` and `\'` are text: the string has a backslash that is no escape, and no text has
+    /// those controls.
+    Repaired,
     /// All are text, but before a quote.
     Literal,
 }
@@ -28,7 +29,7 @@ impl Escapes {
         match (self, bytes.get(at + 1)) {
             (Escapes::Json, _) | (_, None) => false,
             (_, Some(next)) if *next == lead => false,
-            (Escapes::Mended, Some(next)) => matches!(next, b'b' | b'f' | b'\''),
+            (Escapes::Repaired, Some(next)) => matches!(next, b'b' | b'f' | b'\''),
             (Escapes::Literal, Some(next)) => *next != b'"',
         }
     }
@@ -43,7 +44,7 @@ struct Seen {
     working: usize,
     /// Layout before a letter: `\name`.
     line_breaks: usize,
-    /// The same of tabs and returns: `\temp`.
+    /// Tabs and returns before a letter: `\temp`.
     tabs: usize,
     raw_breaks: bool,
     /// Quotes that are text, though nobody escaped them.
@@ -92,12 +93,12 @@ impl Search<'_, '_> {
             has_drive(body) || body.starts_with(br"\\") && body.get(2).is_some_and(u8::is_ascii_alphanumeric);
         let working = seen.working - usize::from(is_path && body.starts_with(br"\\"));
         match (working, seen.tabs) {
-            _ if layout == 0 && working == seen.working => Some(Escapes::Mended),
-            (0, 0) if !is_path && 3 <= layout && !seen.raw_breaks => Some(Escapes::Mended),
+            _ if layout == 0 && working == seen.working => Some(Escapes::Repaired),
+            (0, 0) if !is_path && 3 <= layout && !seen.raw_breaks => Some(Escapes::Repaired),
             (0, 0) if !is_path => self.open_escape(open, at),
             (0, _) => Some(Escapes::Literal),
             _ if is_path && 0 < layout => self.open_escape(open, at),
-            _ => Some(Escapes::Mended),
+            _ => Some(Escapes::Repaired),
         }
     }
 

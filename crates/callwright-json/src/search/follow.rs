@@ -184,7 +184,7 @@ impl Search<'_, '_> {
         self.key_in(self.frame(s)?, at)
     }
 
-    /// The same, in an object that `frame` is.
+    /// The key that begins at `at` in the object of `frame`.
     pub(super) fn key_in(&self, frame: &Frame, at: usize) -> Option<Key> {
         let plain = self.whole_key(at).filter(|key| self.is_key(frame, *key));
         let is_declared = |key: &Key| {

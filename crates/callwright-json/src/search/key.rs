@@ -192,7 +192,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// Is this one quote of any sort?
+/// Whether this is one quote of any sort.
 fn is_mark(bytes: &[u8]) -> bool {
     !bytes.is_empty() && super::mark(bytes) == Some(bytes.len())
 }

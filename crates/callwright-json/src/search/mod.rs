@@ -310,7 +310,7 @@ impl<'t, 'g> Search<'t, 'g> {
         }
     }
 
-    /// The same, where the text is right in a language whose strings end at the next quote that is not escaped.
+    /// This search, for a text in a language whose strings end at the next quote that is not escaped.
     pub(crate) fn with_strict_quotes(self) -> Self {
         Search { strict_quotes: true, ..self }
     }

@@ -83,7 +83,7 @@ pub(super) struct ProbeResult {
     pub(super) server: Option<Server>,
     /// The model that was asked about, and what is told of it.
     pub(super) model: (String, Metadata),
-    /// Is it the only one there, so that all names mean it?
+    /// Whether it is the only one there, so that all names mean it.
     pub(super) is_only: bool,
     pub(super) others: Vec<(String, Metadata)>,
 }

@@ -233,7 +233,7 @@ impl Turn {
             spent = usage(chunk).unwrap_or(spent);
             tokens = prompt_tokens(chunk).or(tokens);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
-                surrogates.mend(&mut delta);
+                surrogates.repair(&mut delta);
                 redactor.redact(&secrets, &mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();

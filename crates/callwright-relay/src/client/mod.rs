@@ -113,7 +113,7 @@ impl Client {
         Client::observed(config, env, Arc::new(Nobody))
     }
 
-    /// The same, and `observer` is told of each request.
+    /// A client whose `observer` is told of each request.
     ///
     /// # Errors
     /// As [`Client::new`].

@@ -65,7 +65,7 @@ pub(super) async fn pass(mut turn: Box<Turn>, open_answer: OpenAnswer, to: BodyS
     end(turn, &ending, to);
 }
 
-/// The same where the upstream knows a secret: each event is looked into, and goes on as it is where there is none of it.
+/// Passes the stream of an upstream that knows a secret: looks into each event, and passes it as it is if it holds none.
 async fn pass_redacted(mut turn: Box<Turn>, body: ResponseBody, secrets: Arc<Secrets>, to: BodySender) {
     let mut events = Events::new(body, Arc::clone(&secrets), turn.relay.config.limits.event);
     let mut choices: Vec<(usize, Redactor)> = Vec::new();

@@ -143,7 +143,7 @@ impl<'t> StreamRead<'t> {
                 });
                 let is_only = read.choices.len() == 1;
                 let choice = &mut read.choices[at];
-                choice.surrogates.mend(&mut delta);
+                choice.surrogates.repair(&mut delta);
                 events.clear();
                 let is_hidden = choice.redactor.redact(secrets, &mut delta);
                 let may_pass = choice.take(&delta, passes, &mut events) && !is_hidden;
@@ -307,12 +307,12 @@ impl<'t> StreamedChoice<'t> {
     fn take(&mut self, delta: &Delta<'_>, passes: bool, events: &mut Vec<Event>) -> bool {
         self.repeats_role = delta.has_role && self.has_role;
         self.has_role |= delta.has_role;
-        let is_mended = delta.is_mended || delta.has_mended_thought;
+        let is_repaired = delta.is_repaired || delta.has_repaired_thought;
         let mut is_whole = passes
             && delta.calls.is_empty()
             && delta.finish_reason.is_none()
             && !self.repeats_role
-            && !is_mended;
+            && !is_repaired;
         if delta.has_more {
             self.sink.has_more();
         }

@@ -43,7 +43,7 @@ pub(super) async fn tell(
         }
         spent = usage(chunk).unwrap_or(spent);
         for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
-            surrogates.mend(&mut delta);
+            surrogates.repair(&mut delta);
             redactor.redact(&secrets, &mut delta);
             if delta.has_more {
                 voice.beside(&delta, false);

@@ -6,7 +6,7 @@ use callwright::ToolSet;
 use callwright_json::{Kind, Span, Value, quote};
 
 use super::Lane;
-use crate::history::{changed, mended_function};
+use crate::history::{changed, repaired_function};
 use crate::question::drop_what_is_ours;
 use crate::surface::Surface;
 use crate::surface::messages::{OUR_SIGNATURE, unparsed};
@@ -19,13 +19,13 @@ pub(super) fn body(lane: &Lane, model: &str, more: &[String], stream: bool) -> B
     let key = conversation_of(lane.surface);
     let tool_set = &lane.tools.tool_set;
     let old = root.get(key);
-    let mended = old.filter(|old| old.kind() == Kind::Array).and_then(|old| match lane.surface {
+    let repaired = old.filter(|old| old.kind() == Kind::Array).and_then(|old| match lane.surface {
         Surface::Responses => responses_history(old, tool_set),
         Surface::Messages | Surface::Chat => messages_history(old, tool_set),
     });
-    let longer = (!more.is_empty()).then(|| longer(old, mended.as_deref(), more));
+    let longer = (!more.is_empty()).then(|| longer(old, repaired.as_deref(), more));
     let edits: Vec<(Span, String)> =
-        old.zip(longer.or(mended)).map(|(old, text)| (old.span(), text)).into_iter().collect();
+        old.zip(longer.or(repaired)).map(|(old, text)| (old.span(), text)).into_iter().collect();
     let mut changes: Vec<(&str, Change)> = Vec::new();
     if string_of(root, "model").is_none_or(|named| named != model) {
         changes.push(("model", Change::Set(quote(model))));
@@ -54,9 +54,9 @@ fn conversation_of(surface: Surface) -> &'static str {
 }
 
 /// The conversation with more behind it; a text of its own is what a user says.
-fn longer(old: Option<Value<'_>>, mended: Option<&str>, more: &[String]) -> String {
-    let old = match (old, mended) {
-        (_, Some(mended)) => mended.to_owned(),
+fn longer(old: Option<Value<'_>>, repaired: Option<&str>, more: &[String]) -> String {
+    let old = match (old, repaired) {
+        (_, Some(repaired)) => repaired.to_owned(),
         (Some(old), None) if old.kind() == Kind::Array => old.raw().to_owned(),
         (old, None) => {
             let said = old.map_or_else(|| quote(""), |old| old.raw().to_owned());
@@ -77,24 +77,24 @@ fn messages_history(messages: Value<'_>, tool_set: &ToolSet) -> Option<String> {
             string_of(*block, "signature").is_some_and(|signature| signature.starts_with(OUR_SIGNATURE))
         };
         let kept: Vec<Value<'_>> = content.elements().filter(|block| !is_ours(block)).collect();
-        let mended = changed(kept.iter().copied(), |block| mended_block(block, tool_set));
+        let repaired = changed(kept.iter().copied(), |block| repaired_block(block, tool_set));
         let is_shorter = kept.len() < content.elements().count();
         // A turn of nothing is one that no server takes.
         let shorter = is_shorter.then(|| match kept.is_empty() {
             true => array([object([("type", quote("text")), ("text", quote("…"))])]),
             false => array(kept.iter().map(|block| block.raw())),
         });
-        let content = mended.or(shorter)?;
+        let content = repaired.or(shorter)?;
         Some(rewritten(message, &[("content", Change::Set(content))]))
     })
 }
 
-fn mended_block(block: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+fn repaired_block(block: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let raw = unparsed(block.get("input")?)?;
     let name = string_of(block, "name").unwrap_or_default();
     let function = Document::of(object([("name", quote(&name)), ("arguments", quote(&raw))])).ok()?;
-    let mended = mended_function(function.root(), tool_set).and_then(|text| Document::of(text).ok());
-    let read = mended.as_ref().unwrap_or(&function);
+    let repaired = repaired_function(function.root(), tool_set).and_then(|text| Document::of(text).ok());
+    let read = repaired.as_ref().unwrap_or(&function);
     let input = string_of(read.root(), "arguments")?.into_owned();
     Some(rewritten(block, &[("input", Change::Set(input))]))
 }
@@ -105,10 +105,10 @@ fn responses_history(items: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let is_ours =
         |item: &Value<'_>| string_of(*item, "encrypted_content").is_some_and(|coded| is_our_code(&coded));
     let kept: Vec<Value<'_>> = items.elements().filter(|item| !is_ours(item)).collect();
-    let mended = changed(kept.iter().copied(), |item| {
+    let repaired = changed(kept.iter().copied(), |item| {
         let is_call = string_of(item, "type").is_some_and(|kind| kind == "function_call");
-        is_call.then(|| mended_function(item, tool_set))?
+        is_call.then(|| repaired_function(item, tool_set))?
     });
     let is_shorter = kept.len() < items.elements().count();
-    mended.or_else(|| is_shorter.then(|| array(kept.iter().map(|item| item.raw()))))
+    repaired.or_else(|| is_shorter.then(|| array(kept.iter().map(|item| item.raw()))))
 }

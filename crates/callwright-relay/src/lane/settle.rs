@@ -75,13 +75,13 @@ impl Lane {
     }
 
     fn delivered(&self, verdicts: &[Verdict], asked: bool) -> TurnEnd {
-        let is_mended = |verdict: &Verdict| match verdict {
+        let is_repaired = |verdict: &Verdict| match verdict {
             Verdict::Accepted(call) => !Policy::Strict.admits(call),
             Verdict::Refused(_) => false,
         };
         match asked {
             true => TurnEnd::Corrected,
-            false if verdicts.iter().any(is_mended) => TurnEnd::Healed,
+            false if verdicts.iter().any(is_repaired) => TurnEnd::Healed,
             false => TurnEnd::Passed,
         }
     }

@@ -59,7 +59,7 @@ impl Turn {
                 step => step,
             };
             let (next, reason) = match (step, bounded) {
-                (Step::Deliver, _) if again.is_empty() && is_mended(&verdicts, target.mode) => {
+                (Step::Deliver, _) if again.is_empty() && is_repaired(&verdicts, target.mode) => {
                     break TurnEnd::Healed;
                 }
                 (Step::Deliver, _) if again.is_empty() => break TurnEnd::Passed,
@@ -252,7 +252,7 @@ fn said_instead(answer: &Choice, first: &Choice) -> String {
 }
 
 /// Was a call not well formed, or not made in the channel that was meant for it?
-fn is_mended(verdicts: &[Verdict], mode: Mode) -> bool {
+fn is_repaired(verdicts: &[Verdict], mode: Mode) -> bool {
     let is_misplaced = |verdict: &Verdict| mode == Mode::Native && !verdict.is_native();
     verdicts.iter().any(|verdict| match verdict {
         Verdict::Accepted(call) => !Policy::Strict.admits(call) || is_misplaced(verdict),

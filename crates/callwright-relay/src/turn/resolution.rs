@@ -60,7 +60,7 @@ impl Resolution {
         again.or_else(|| first().map(|(_, foreign)| foreign)).cloned().unwrap_or_default()
     }
 
-    /// The same, where the call comes of an answer that was asked for again.
+    /// What is not ours in a call that comes from a further answer.
     pub(crate) fn foreign_again(&self, call: &Acceptance) -> Option<&Foreign> {
         let is_it = |verdict: &Verdict| match verdict {
             Verdict::Accepted(made) => made.name == call.name && made.arguments == call.arguments,

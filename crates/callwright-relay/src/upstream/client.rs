@@ -265,7 +265,7 @@ impl Upstream {
         self.ask(Method::GET, uri, headers, Bytes::new(), 0).await
     }
 
-    /// The same, below another path of the same server than its base URL's.
+    /// Asks for `path` below `base`, another path of the server than that of its base URL.
     pub(crate) async fn get_below(&self, base: &str, path: &str) -> Result<Response, UpstreamError> {
         let uri = self.origin.uri(&[base, path]).ok_or_else(|| self.link.error(Failure::Path))?;
         self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), 0).await

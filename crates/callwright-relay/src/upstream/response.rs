@@ -153,7 +153,7 @@ impl ResponseBody {
         self.ends_by_close
     }
 
-    /// The same body in another form. What is kept of it stays as it came.
+    /// This body, with `rewriter` between the upstream and the reader. What is kept of it stays as it came.
     pub(crate) fn through(self, rewriter: Box<dyn Rewriter>) -> ResponseBody {
         ResponseBody { rewriter: Some(rewriter), ..self }
     }
@@ -173,7 +173,7 @@ impl ResponseBody {
         std::future::poll_fn(|cx| self.poll_piece(cx)).await
     }
 
-    /// The same for who polls.
+    /// Polls for the next piece of [`ResponseBody::next`].
     pub fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
         loop {
             let received = self.poll_received(cx);

@@ -24,7 +24,7 @@ const MOST: usize = 12;
 #[derive(Default)]
 pub(crate) struct Secrets {
     plain: Vec<Finder<'static>>,
-    /// The same as JSON texts have them.
+    /// The secrets as JSON texts escape them.
     written: Vec<Finder<'static>>,
 }
 

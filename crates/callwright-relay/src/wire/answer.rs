@@ -43,7 +43,7 @@ pub(crate) struct AnswerCall<'d> {
 }
 
 impl AnswerCall<'_> {
-    /// The same for the engine, as the call of this index.
+    /// The call in the engine's form, with this index.
     pub(crate) fn delta(&self, index: usize) -> CallDelta<'_> {
         CallDelta {
             index: Some(index),
@@ -58,7 +58,7 @@ impl AnswerCall<'_> {
         self.id.as_deref().filter(|id| !is_no_id(id))
     }
 
-    /// Is it this call to the byte?
+    /// Whether it is this call to the byte.
     pub(crate) fn is(&self, name: &str, arguments: &str) -> bool {
         self.is_text && self.name == name && self.arguments == arguments
     }

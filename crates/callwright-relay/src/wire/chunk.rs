@@ -29,8 +29,8 @@ pub(crate) struct Delta<'d> {
     /// Does it say anything else: reasoning, a refusal, a vendor's own member?
     pub(crate) has_more: bool,
     /// Was the text, or the thought, put together with what the chunk before ended in the middle of?
-    pub(crate) is_mended: bool,
-    pub(crate) has_mended_thought: bool,
+    pub(crate) is_repaired: bool,
+    pub(crate) has_repaired_thought: bool,
     /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
     pub(crate) has_siblings: bool,
     /// Was a part of the thought taken out, or is it held back?
@@ -72,7 +72,7 @@ impl CallPiece<'_> {
         }
     }
 
-    /// The same for the engine.
+    /// The piece of a call in the engine's form.
     pub(crate) fn delta(&self) -> CallDelta<'_> {
         CallDelta {
             index: self.index,
@@ -112,8 +112,8 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             has_role: delta.is_some_and(|d| d.get("role").is_some()),
             reasoning: delta.filter(|_| has_more).and_then(reasoning),
             has_more,
-            is_mended: false,
-            has_mended_thought: false,
+            is_repaired: false,
+            has_repaired_thought: false,
             hides_thought: false,
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
@@ -194,7 +194,7 @@ impl Template {
         out.push_str("\n\n");
     }
 
-    /// The same for the last choices of an answer, with the member `callwright` where it is asked for.
+    /// Writes the event with the last choices of an answer, and the member `callwright` where it is asked for.
     pub(crate) fn last(&self, choices: &str, report: Option<&str>, out: &mut String) {
         self.event(choices, out);
         if let Some(report) = report

@@ -47,16 +47,16 @@ enum Part<'s> {
 
 impl Surrogates {
     /// Puts together what was cut between the strings of the chunks before and those of this one.
-    pub(crate) fn mend(&mut self, delta: &mut Delta<'_>) {
+    pub(crate) fn repair(&mut self, delta: &mut Delta<'_>) {
         let Some(said) = delta.choice.get("delta") else { return };
         if let Some(text) = said.get("content").and_then(|text| self.text.join(text, Alone::Replaced)) {
             delta.text = Some(Cow::Owned(text));
-            delta.is_mended = true;
+            delta.is_repaired = true;
         }
         let thought = ["reasoning_content", "reasoning"].into_iter().find_map(|key| said.get(key));
         if let Some(text) = thought.and_then(|text| self.reasoning.join(text, Alone::Replaced)) {
             delta.reasoning = Some(Cow::Owned(text));
-            delta.has_mended_thought = true;
+            delta.has_repaired_thought = true;
         }
         for call in &mut delta.calls {
             let seam = self.arguments.entry(call.index).or_default();

@@ -16,7 +16,7 @@ pub(super) enum Piece {
     Any,
     /// What a group takes, by its name or its number.
     Group(String),
-    /// The same again.
+    /// What the group of this name or number took, once more.
     Same(String),
 }
 

@@ -145,7 +145,7 @@ fn widen(schema: &mut Map) {
     });
 }
 
-/// Is it a pattern for the whole string, without look-around and classes that only some engines have?
+/// Whether it is a pattern for the whole string, without look-around and classes that only some engines have.
 fn is_plain_pattern(pattern: &str) -> bool {
     let Some(inside) = pattern.strip_prefix('^').and_then(|p| p.strip_suffix('$')) else { return false };
     let known = |c: char| matches!(c, 'd' | 'w' | 's') || c.is_ascii_punctuation();

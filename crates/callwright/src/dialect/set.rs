@@ -98,8 +98,7 @@ impl Dialects {
         Ok(Dialects(Arc::new(Compiled::new(n_built_in, dialects, markups, own, only))))
     }
 
-    /// The same set, in which only the markers of the dialect `name`, or one of that alias, count. `None` where there
-    /// is none of this name.
+    /// This set, reading the markers of one dialect alone: the one with this name or alias. `None` if no dialect has it.
     pub fn only(&self, name: &str) -> Option<Dialects> {
         let only = u16::try_from(self.find(name)?).ok();
         Dialects::compile(self.0.dialects.clone(), self.0.n_built_in, only).ok()

@@ -1,4 +1,4 @@
-//! The diagnosis of a text that should be JSON: what a strict reader says, what is wrong, and a way to mend it.
+//! The diagnosis of a text that should be JSON: what a strict reader says, what is wrong, and a way to repair it.
 //!
 //! Where the tolerant reader is sure of one reading, its repairs are the diagnosis. Where it is not, the
 //! place at which the strict reader stopped is followed back to a suspect. Strings are read as strings in
@@ -27,10 +27,10 @@ pub struct Diagnosis {
     pub fix: Option<Fix>,
 }
 
-/// A corrected text: always strict JSON.
+/// A fixed text: always strict JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// The whole corrected text.
+    /// The whole fixed text.
     pub text: String,
     /// Is it the only way to read the text, whatever the schema? If not, it is an example.
     pub certain: bool,
@@ -53,14 +53,14 @@ pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
     let read = || settled.map(Fix::of);
     let fix = match cut {
         true => None,
-        false if misled => mend(text).or_else(read),
-        false => read().or_else(|| mend(text)),
+        false if misled => repair(text).or_else(read),
+        false => read().or_else(|| repair(text)),
     };
     Some(Diagnosis { error, trouble, at, fix })
 }
 
 /// Follows the suspects until the text is strict JSON.
-fn mend(text: &str) -> Option<Fix> {
+fn repair(text: &str) -> Option<Fix> {
     let mut text = text.to_owned();
     for _ in 0..MAX_ROUNDS {
         let Err(stop) = scan(&text) else { break };
@@ -93,7 +93,7 @@ impl Fix {
         Fix { text: reading.text.to_string(), certain }
     }
 
-    /// The corrected text around the first change to `source`, on one line, at most about 100 characters.
+    /// The fixed text around the first change to `source`, on one line, at most about 100 characters.
     pub fn snippet(&self, source: &str) -> String {
         const BEFORE: usize = 30;
         const LEN: usize = 100;

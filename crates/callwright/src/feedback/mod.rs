@@ -1,6 +1,6 @@
 //! What the model should do next about a call that may not run.
 //!
-//! A [`Refusal`] goes in; out comes a [`Feedback`]: what is wrong, where, and one way to put it right, as
+//! A [`Refusal`] goes in; out comes a [`Feedback`]: what is wrong, where, and one way to fix it, as
 //! fields for programs and as texts for three readers: a model that writes its calls as text, a model that
 //! calls natively, and a person. Nothing here decides anything.
 
@@ -60,7 +60,7 @@ pub struct Feedback {
     pub at: Option<Span>,
     /// What the model should know or do, one sentence each, without full stop.
     pub hints: Vec<String>,
-    /// The block, put right.
+    /// The block, fixed.
     pub fix: Option<Fix>,
     /// The readings of an ambiguous call, as strict JSON.
     pub readings: Vec<String>,

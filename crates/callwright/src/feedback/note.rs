@@ -14,23 +14,23 @@ impl Acceptance {
         if self.dialect == NAME_AS_TAG {
             return Some(String::from("Note: Please use <function> tags, not function name tags"));
         }
-        let mut mended = Vec::new();
+        let mut repaired = Vec::new();
         if let Some(from) = &self.renamed_from {
-            mended.push(format!("the tool's name was {from}"));
+            repaired.push(format!("the tool's name was {from}"));
         }
         let repairs = tally(&self.repairs).into_iter().filter(|(kind, _)| !is_surrounding(*kind));
-        mended.extend(repairs.map(|(kind, n)| match n {
+        repaired.extend(repairs.map(|(kind, n)| match n {
             1 => String::from(kind.code()),
             n => format!("{} {n} times", kind.code()),
         }));
-        mended
+        repaired
             .extend(self.coercions.iter().map(|c| format!("{} was {} and not {}", c.pointer, c.from, c.to)));
-        if mended.is_empty() {
+        if repaired.is_empty() {
             return None;
         }
-        let mended = mended.join(", ");
+        let repaired = repaired.join(", ");
         Some(format!(
-            "Note: Your call to {} was repaired before it ran ({mended}): please send strict JSON",
+            "Note: Your call to {} was repaired before it ran ({repaired}): please send strict JSON",
             self.name
         ))
     }

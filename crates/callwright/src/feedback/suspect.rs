@@ -2,7 +2,7 @@
 //!
 //! `{"code": "print("hello")"}`: the reader stops at `h`; the suspect is the quote in front of it, and the
 //! edits escape that quote and its partner. Nothing is counted over the whole text: strings are strings.
-//! The edits are advice for the model, never applied to a call; a healed call comes from the tolerant reader.
+//! The edits are advice for the model, never applied to a call; a repaired call comes from the tolerant reader.
 
 use callwright_json::{Repair, RepairKind, Span, quote};
 

@@ -185,7 +185,7 @@ impl Trouble {
         String::from(label)
     }
 
-    /// Is it about where a string begins or ends?
+    /// Whether it is about where a string begins or ends.
     pub(super) fn is_about_quotes(&self) -> bool {
         matches!(self, Trouble::BareQuote | Trouble::MissingQuote | Trouble::UnclosedString(_))
     }

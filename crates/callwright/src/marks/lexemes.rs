@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// Is it an opener that names what it opens?
+    /// Whether it is an opener that names what it opens.
     pub(super) fn is_named_opener(self) -> bool {
         !matches!(
             self,

@@ -27,7 +27,7 @@ pub(crate) enum Decision<'t> {
         calls: Vec<(&'t Tool, String)>,
         /// The place behind the last mark.
         end: usize,
-        /// The marks that are put right.
+        /// The marks that are repaired.
         mended: Vec<(usize, usize)>,
     },
     /// More than one reading: the tool of the last call, and its arguments in each of them.
@@ -108,7 +108,8 @@ pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> 
     }
 }
 
-/// The same for the marks around a payload that is no marks.
+/// Whether `text` begins with broken marks of `frame`, whose payload has another form, such as JSON. Whole marks are `No`:
+/// they need no repair.
 pub(crate) fn begins_frame(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Begins {
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
     match frame.fronts(&text, &names).first() {

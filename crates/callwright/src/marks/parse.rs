@@ -44,7 +44,7 @@ pub(super) struct Reading {
 /// What readings are made of.
 pub(super) struct Parser<'a, 't> {
     pub(super) text: &'a Folded,
-    /// The same text.
+    /// The text as it was written; `text` is folded.
     pub(super) raw: &'a str,
     pub(super) form: &'a Form,
     pub(super) tools: &'a [&'t Tool],
@@ -325,7 +325,7 @@ impl Parser<'_, '_> {
 
     fn value(&self, node: &Node, own: Value, next: &mut Vec<Node>) {
         let from = node.at;
-        // The same opener once more.
+        // The opener of this argument stands twice.
         let begin = self.text.behind_blanks(from);
         for (n, mark) in self.marks_at(begin) {
             if mark.kind == Kind::Argument(own.key) && mark.make == Make::Whole && !own.is_again {

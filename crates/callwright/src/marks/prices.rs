@@ -20,7 +20,7 @@ pub(super) const EXCHANGED: u32 = 14;
 
 /// A mark that belongs to nothing is passed over.
 pub(super) const STRAY: u32 = 10;
-/// The same for one that names a call or an argument.
+/// A mark that belongs to nothing and names a call or an argument is passed over.
 pub(super) const NEVER: u32 = 40;
 /// What opens or closes the section is not there.
 pub(super) const NO_SECTION: u32 = 4;
@@ -28,7 +28,7 @@ pub(super) const NO_SECTION: u32 = 4;
 pub(super) const NO_CALL_CLOSE: u32 = 10;
 /// What closes an argument is not there, though others are closed.
 pub(super) const NO_ARGUMENT_CLOSE: u32 = 12;
-/// The same where nothing in the text closes arguments: a habit.
+/// What closes an argument is not there, and nothing in the text closes arguments: a habit of the model.
 pub(super) const NO_CLOSERS: u32 = 4;
 /// What opens an argument is not there.
 pub(super) const NO_ARGUMENT: u32 = 16;

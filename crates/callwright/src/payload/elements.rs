@@ -115,7 +115,7 @@ impl Frame {
         }
     }
 
-    /// Is it a list without elements: nothing where only a list may stand?
+    /// Whether it is a list without elements: nothing where only a list may stand.
     fn is_empty_list(&self, content: &str, guide: &dyn Guide) -> bool {
         let kinds = self.place.map_or(Kinds::ANY, |place| guide.kinds(place));
         content.trim().is_empty()
@@ -123,7 +123,7 @@ impl Frame {
             && !kinds.meets(Kinds::STRING.or(Kinds::OBJECT))
     }
 
-    /// Is it a list?
+    /// Whether it is a list.
     fn is_list(&self, guide: &dyn Guide) -> bool {
         let kinds = self.place.map_or(Kinds::ANY, |place| guide.kinds(place));
         let same = self.children.windows(2).all(|pair| pair[0].0 == pair[1].0);

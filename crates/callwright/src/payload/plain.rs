@@ -29,7 +29,7 @@ pub(crate) enum Said<'t> {
 }
 
 impl Plain {
-    /// One that begins at `at`.
+    /// A plain payload that begins at `at`.
     pub(crate) fn new(at: usize) -> Plain {
         Plain { line_end: None, looked: at }
     }

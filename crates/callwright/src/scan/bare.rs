@@ -57,12 +57,12 @@ pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
 }
 
 impl Bare<'_> {
-    /// Is it a variable that has its value from `before`?
+    /// Whether it is a variable that has its value from `before`.
     pub(super) fn is_variable(&self, before: &str) -> bool {
         binds(before, self.text.trim())
     }
 
-    /// Is it an expression, or more than one argument for `tool`?
+    /// Whether it is an expression, or more than one argument for `tool`.
     pub(super) fn is_expression(&self, tool: &Tool) -> bool {
         let text = self.text.trim();
         let is_formatted = matches!(text.as_bytes(), [b'f' | b'F' | b'b', b'"' | b'\'', ..]);

@@ -264,7 +264,7 @@ impl Scanner<'_> {
             }
             None => Decision::Nothing,
         };
-        // What nothing had to be mended in is what it was taken for.
+        // Marks that need no repair stay what they were taken for.
         let decision = match decision {
             Decision::Calls { mended, .. } if mended.is_empty() && is_read => Decision::Nothing,
             Decision::Ambiguous { has_whole: true, .. } if is_accepted => Decision::Nothing,

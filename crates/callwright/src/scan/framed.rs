@@ -89,7 +89,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// The call where it stands in the text, with what was mended of its marks, and where it ends.
+    /// The call where it stands in the text, with the repairs of its marks, and where it ends.
     fn mended(&self, mut call: Acceptance, way: &Way, at: usize) -> (Acceptance, usize) {
         let mark = |from: usize, to: usize| Repair {
             kind: RepairKind::MendMark,

@@ -121,7 +121,7 @@ pub enum LiveCall {
 pub struct Scanner<'a> {
     names: Names<'a>,
     cut: bool,
-    /// Which mended calls may pass.
+    /// Which repaired calls may pass.
     admission: Admission,
     /// Nobody asks for events.
     is_quiet: bool,
@@ -155,7 +155,7 @@ pub struct Scanner<'a> {
     asked: Option<Arc<Record>>,
     /// What stands around the place that was read up to.
     surroundings: Surroundings,
-    /// The same for the answer, while a thought in it is read for calls.
+    /// What stands around that place in the answer, while a thought in it is read for calls.
     outer: Option<Box<Surroundings>>,
     /// How the call begins that is being read.
     before: Before,

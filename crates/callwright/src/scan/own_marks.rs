@@ -1,7 +1,7 @@
 //! The marks of one call's own: those that end it, and those that begin another one like it.
 //!
-//! A payload whose brackets nobody closed ends at them, `{"city": "Paris"[TOOL_CALLS]f[ARGS]{…}`, and no text that is
-//! mended goes on over them.
+//! A payload whose brackets nobody closed ends at them, `{"city": "Paris"[TOOL_CALLS]f[ARGS]{…}`, and no repaired text
+//! continues over them.
 
 use callwright_json::strict_end;
 

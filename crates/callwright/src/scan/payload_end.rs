@@ -182,7 +182,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Is it the whole answer, and by its marks a call?
+    /// Whether it is the whole answer, and by its marks a call.
     fn is_call_of_words(&self, opener: &Opener, body: &Body) -> bool {
         let is_declared =
             || opener.item.name().is_some_and(|name| self.names.resolve(name.of(&self.text)).is_some());

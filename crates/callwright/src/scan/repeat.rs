@@ -46,9 +46,9 @@ pub(super) struct Made {
 struct Calls {
     /// Where all of them stand, as long as that is one spot.
     only: Option<Spot>,
-    /// Those that were not compared with others yet: which verdict each has.
+    /// The calls that were not compared with others yet: the number of each one's verdict, and its place.
     fresh: Vec<(usize, Spot)>,
-    /// The others by their arguments: where the first one of each stands.
+    /// The other calls by their arguments: where the first one with these stands.
     first: HashMap<String, Spot>,
 }
 

@@ -114,7 +114,7 @@ fn own_closer(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Pla
 fn closer(bytes: &[u8], at: usize, space: usize, delimiters: &mut Vec<Delimiter>) -> Option<usize> {
     let sort = if bytes[at] == b')' { Delimiter::Paren } else { Delimiter::Bracket };
     let own = bytes[at] != b'}' && close(delimiters, |g| *g == sort);
-    // One that nothing opened belongs to the payload when it stands right behind it.
+    // A closer that nothing opened belongs to the payload if it stands right behind it: `{…}}`.
     (own || space == 0 && bytes[at] != b')').then_some(at + 1)
 }
 

@@ -93,7 +93,7 @@ pub(crate) fn is_one_of(keys: &[&str], word: &str) -> bool {
     keys.iter().any(|key| key.eq_ignore_ascii_case(word))
 }
 
-/// Is this the key of a part of a call?
+/// Whether this is the key of a part of a call.
 pub(crate) fn is_of_call(key: &str) -> bool {
     all_of_call().any(|known| known == key)
 }

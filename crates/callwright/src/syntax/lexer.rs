@@ -8,9 +8,9 @@ use crate::dialect::own::Markup;
 /// Reads tags.
 #[derive(Clone, Debug)]
 pub(crate) enum Lexer {
-    /// Those of all built-in dialects.
+    /// The tags of all built-in dialects.
     Known,
-    /// Those of one of the caller's own.
+    /// The tags of one of the caller's own dialects.
     Own {
         markup: Arc<Markup>,
         /// Will no more text come?

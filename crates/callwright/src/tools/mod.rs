@@ -242,7 +242,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// The declared parameters that a tag is not named by as any word is: `a b`, `dc:title`, `invoke`.
+    /// The declared parameters whose names are no ordinary words of a tag: `a b`, `dc:title`, `invoke`.
     pub(crate) fn odd_keys(&self) -> &[String] {
         &self.odd_keys
     }

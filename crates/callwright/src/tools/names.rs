@@ -39,7 +39,7 @@ pub(crate) struct NameIndex {
     longest: usize,
     /// Declared names without case and separators; `None` where two tools share one.
     folded: OnceLock<HashMap<String, Option<usize>>>,
-    /// The same for what is left of a declared name behind its last dot: `math.hypot` → `hypot`.
+    /// What follows the last dot of declared names, `math.hypot` → `hypot`; `None` where two tools share one.
     tails: OnceLock<HashMap<String, Option<usize>>>,
 }
 
@@ -188,7 +188,7 @@ impl<'a> Names<'a> {
 struct Ends {
     /// A bit for each last three bytes, by [`Ends::bit`].
     bits: [u64; Ends::WORDS],
-    /// The same for names that are shorter, by their last byte.
+    /// A bit for each last byte of names that are shorter than three bytes.
     short: [u64; 4],
 }
 

@@ -1,5 +1,5 @@
 //! Laws, held on texts made at random: what is valid passes, what is shown stays text, what is meant is a call, what is cut
-//! never becomes another call, one closing bracket alone is put back, and broken marks are mended or the call is refused. Whatever the law, a text comes out the same whole
+//! never becomes another call, one closing bracket alone is put back, and broken marks are repaired or the call is refused. Whatever the law, a text comes out the same whole
 //! and in pieces, and what is no call keeps every byte.
 //!
 //! Each law has two seeds. `WORK` is there to be worked on; `JUDGE` takes its tools, values, languages and structures from the
@@ -41,7 +41,7 @@ const CLOSER: Floor = Floor(99.9, 100.0);
 // FIXME: a slip at the edge of a value may make another value: `<a>x</a>`, `<a>x/</a>`.
 const BROKEN: Floor = Floor(99.2, 99.2);
 // What names a call or its argument and is missing altogether cannot be put back.
-const MENDED: Floor = Floor(76.0, 76.0);
+const REPAIRED: Floor = Floor(76.0, 76.0);
 
 /// A call that fits its schema passes natively, with any marks around it, under any policy, whatever its values look like:
 /// JSON to the byte.
@@ -206,8 +206,8 @@ fn what_is_broken_is_no_other_call() {
 
 /// And mostly it comes.
 #[test]
-fn what_is_broken_is_mended() {
-    hold("mended", MENDED, |bench, times| slips(bench, times, is_call));
+fn what_is_broken_is_repaired() {
+    hold("repaired", REPAIRED, |bench, times| slips(bench, times, is_call));
 }
 
 fn slips(bench: &mut Bench<'_>, times: usize, holds: impl Fn(&Outcome, &Made) -> Result<(), String>) {

@@ -182,7 +182,7 @@ impl Seen {
 fn what_went_out_is_the_beginning_of_what_is_accepted() {
     let tools = ToolSet::from_json(TOOLS).unwrap();
     let mut random = Random(11);
-    let (mut n_begun, mut n_begun_mended, mut n_begun_refused, mut n_given_up) = (0, 0, 0, 0);
+    let (mut n_begun, mut n_begun_repaired, mut n_begun_refused, mut n_given_up) = (0, 0, 0, 0);
     for n in 0..20_000 {
         let breaks = if n % 4 == 0 { 0 } else { 1 + random.below(3) };
         let (name, text) = call(&mut random, breaks);
@@ -202,7 +202,7 @@ fn what_went_out_is_the_beginning_of_what_is_accepted() {
             ([Verdict::Accepted(call)], [Verdict::Accepted(other)]) => {
                 assert!(call.arguments.starts_with(&sent), "{text} → {} ≠ {sent}", call.arguments);
                 assert_eq!(call.arguments, other.arguments);
-                n_begun_mended += usize::from(!call.repairs.is_empty());
+                n_begun_repaired += usize::from(!call.repairs.is_empty());
             }
             ([Verdict::Refused(_)], [Verdict::Accepted(other)]) => {
                 assert!(!other.arguments.starts_with(&sent), "refused for nothing: {text}");
@@ -213,11 +213,11 @@ fn what_went_out_is_the_beginning_of_what_is_accepted() {
         }
     }
     assert!(
-        5_000 < n_begun && 500 < n_begun_mended && 500 < n_begun_refused,
-        "{n_begun} {n_begun_mended} {n_begun_refused}"
+        5_000 < n_begun && 500 < n_begun_repaired && 500 < n_begun_refused,
+        "{n_begun} {n_begun_repaired} {n_begun_refused}"
     );
-    // Mending something that went out before is the rare case that costs a call.
-    assert!(n_given_up * 50 < n_begun_mended, "{n_given_up} of {n_begun_mended}");
+    // Repairing something that went out before is the rare case that costs a call.
+    assert!(n_given_up * 50 < n_begun_repaired, "{n_given_up} of {n_begun_repaired}");
 }
 
 #[test]

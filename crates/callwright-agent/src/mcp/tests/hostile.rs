@@ -105,7 +105,7 @@ async fn pages_are_put_together_and_have_an_end() {
 }
 
 #[tokio::test]
-async fn a_call_is_mended_and_checked_like_any_other() {
+async fn a_call_is_repaired_and_checked_like_any_other() {
     let script = Scripted::of(vec![defined("echo", "Says it.")]);
     let pins = pins();
     let run = Run::with(&script, PLAIN, pins.path()).await;

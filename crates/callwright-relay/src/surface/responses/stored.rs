@@ -28,7 +28,7 @@ impl Default for ItemsWanted {
 }
 
 impl Relay {
-    /// Is this a response that is not kept here, but may be where another server keeps its own?
+    /// Whether this is a response that is not kept here, but may be where another server keeps its own.
     pub fn is_kept_elsewhere(&self, id: &str, headers: &HeaderMap) -> bool {
         let keeps = |upstream: &std::sync::Arc<Upstream>| upstream.kind() == UpstreamKind::Responses;
         self.upstreams.all().iter().any(keeps) && self.responses.get(id, &Owner::of(headers)).is_none()

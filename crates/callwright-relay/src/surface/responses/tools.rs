@@ -47,7 +47,7 @@ impl Table {
         self.declared(namespace, name).map_or_else(|| flat(namespace, name), str::to_owned)
     }
 
-    /// The same of a tool that is declared.
+    /// The flat name of a tool that is declared.
     pub(crate) fn declared(&self, namespace: Option<&str>, name: &str) -> Option<&str> {
         let is_it = |entry: &&Entry| entry.namespace.as_deref() == namespace && entry.name == name;
         self.0.iter().find(is_it).map(|entry| entry.flat.as_str())
@@ -125,7 +125,7 @@ impl Declared {
         declared
     }
 
-    /// The same, for a chat server.
+    /// The declared tools of a request, for a chat server.
     ///
     /// # Errors
     /// A tool that may not be left out, or too many.

@@ -164,12 +164,12 @@ impl<'t> Keys<'t> {
         self.0.is_some_and(|tool| tool.is_named_by_tag(name))
     }
 
-    /// Those that a tag is not named by as any word is: `dc:title`, `invoke`.
+    /// The tool's parameters whose names are no ordinary words of a tag: `a b`, `dc:title`, `invoke`.
     fn odd_keys(self) -> &'t [String] {
         self.0.map_or(&[], Tool::odd_keys)
     }
 
-    /// Is this the word of an element that holds all arguments, and no argument?
+    /// Whether this is the word of an element that holds all arguments, and no argument.
     fn holds_arguments(self, word: &str) -> bool {
         keys::is_one_of(keys::ARGUMENTS, word) && !self.declares(word)
     }

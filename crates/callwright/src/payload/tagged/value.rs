@@ -246,7 +246,8 @@ fn is_drifted(text: &str, at: usize) -> bool {
     text.get(at..).is_some_and(|rest| rest.starts_with("</param"))
 }
 
-/// The value that no closing tag of its own ends: where it begins right behind its tag, it ends with its last line.
+/// A value that has no closing tag, without the layout behind it. If it begins on the line of its tag, the line break
+/// before the next tag is layout: `<a>x⏎<b>` → `x`. If it begins on a line of its own, it stays as it is.
 fn without_layout(value: &str) -> &str {
     let line = value.trim_end_matches([' ', '\t']);
     match value.starts_with(['\r', '\n']) || !line.ends_with('\n') {

@@ -59,7 +59,7 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) set_off: bool,
     /// Does it begin its line, or stand behind marks or in a fence?
     pub(crate) own_line: bool,
-    /// Is it the first thing in the answer, with no prose before it?
+    /// Whether it is the first thing in the answer, with no prose before it.
     pub(crate) alone: bool,
     /// Is it in the form that the answer is held to?
     pub(crate) is_constrained: bool,
@@ -67,7 +67,7 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) nested_call: bool,
     /// Does a call of a declared tool stand beside it, so that it is one, too?
     pub(crate) has_sibling: bool,
-    /// Which mended calls may pass.
+    /// Which repaired calls may pass.
     pub(crate) admission: Admission,
 }
 

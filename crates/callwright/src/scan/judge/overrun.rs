@@ -1,4 +1,4 @@
-//! Texts that were mended, and go on over the end of their call: `"Paris"</tool_call><tool_call>{"name": …`.
+//! Texts that were repaired, and continue over the end of their call: `"Paris"</tool_call><tool_call>{"name": …`.
 //!
 //! Where a quote is missing or one too many, a text may reach up to the next quote that fits, which is that of another
 //! call. What nobody writes into an argument tells: marks that end a call or begin one, half of a fence, a call on a line of
@@ -12,7 +12,7 @@ use crate::syntax::marks::Fit;
 use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
-    /// Does a text of `reading` that was mended go on over the end of the call?
+    /// Whether a repaired text of `reading` continues over the end of the call.
     pub(super) fn overruns(&self, reading: &Reading<'_>) -> bool {
         if reading.repairs.is_empty() {
             return false;

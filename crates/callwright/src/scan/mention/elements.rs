@@ -78,7 +78,7 @@ pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Mark {
 }
 
 impl End {
-    /// Is it a mark that stands at `at`?
+    /// Whether it is a mark that stands at `at`.
     pub(super) fn is_mark_at(self, text: &str, at: usize) -> bool {
         matches!(self, End::Mark(mark) if text.get(at..).is_some_and(|rest| rest.starts_with(mark)))
     }

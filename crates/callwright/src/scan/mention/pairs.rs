@@ -88,7 +88,7 @@ pub(super) fn rule(line: &str) -> Option<Pair> {
         .then_some(Pair { closers, len: line.len() })
 }
 
-/// Is it the same sign that opens and closes?
+/// Whether it is the same sign that opens and closes.
 fn is_symmetric(sign: char) -> bool {
     SYMMETRIC.iter().any(|own| own.starts_with(sign))
 }

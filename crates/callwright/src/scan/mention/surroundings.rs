@@ -107,9 +107,9 @@ pub(super) enum Enclosed {
     No,
     /// What follows tells.
     Open,
-    /// It is closed. Nothing but signs follow, so far.
+    /// It is closed, and only signs follow so far.
     Closed,
-    /// It is closed, and words follow: on the same line, of a pair.
+    /// It is closed, and words follow; behind a pair, on the same line.
     ClosedBeforeWords,
     /// It is closed, and no words follow on its line.
     Alone,
@@ -231,7 +231,7 @@ impl Surroundings {
         self.at = self.at.max(to);
     }
 
-    /// The same, where a turn or a channel begins: what was open in the paragraph before it is over.
+    /// Steps over the head of a turn or a channel: what was open in the paragraph before it is over.
     pub(in crate::scan) fn step_over_head(&mut self, text: &str, from: usize, to: usize) {
         self.step_over(text, from, to);
         self.end_paragraph();
@@ -494,7 +494,7 @@ impl Behind {
         Behind { pair: is_open(pairs), element: is_open(elements), pairs, elements, ..Behind::default() }
     }
 
-    /// The same, beside words.
+    /// What is known of it if words follow on its line.
     pub(super) fn before_words(self) -> Behind {
         Behind { words: true, line_over: true, ..self }
     }

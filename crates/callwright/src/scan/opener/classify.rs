@@ -39,7 +39,7 @@ impl<'a> OpenerParser<'a, '_> {
         Some(self.known(known))
     }
 
-    /// Is this the dialect, as far as the markers tell?
+    /// Whether this is the dialect, as far as the markers tell.
     pub(super) fn is(&self, known: Known) -> bool {
         self.record.is_some_and(|record| self.place.dialects.is(record, known))
     }

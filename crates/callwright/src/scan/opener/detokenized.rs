@@ -44,7 +44,7 @@ fn is_between(word: &str) -> bool {
 }
 
 impl OpenerParser<'_, '_> {
-    /// The same in the middle of a line.
+    /// A header without its tokens in the middle of a line.
     pub(super) fn stripped_in_line(&mut self) -> Option<Step> {
         let end = self.name_end(self.at);
         let is_possible = match self.bytes.get(end) {
@@ -203,7 +203,7 @@ impl OpenerParser<'_, '_> {
         Some(Step::Over)
     }
 
-    /// Is this the word of a token that stands between a name and its arguments?
+    /// Whether this is the word of a token that stands between a name and its arguments.
     fn is_between(&self, word: Span) -> bool {
         is_between(word.of(self.text))
     }

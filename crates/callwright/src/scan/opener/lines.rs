@@ -13,7 +13,7 @@ use crate::tools::names::MAX_NAME;
 
 /// What an element is called that holds the name alone.
 const NAME_TAGS: &[&str] = &["name", "tool_name", "function_name", "tool", "function"];
-/// The same where nothing stands around it.
+/// What an element is called that holds the name alone and stands in no other element.
 const FRONT_TAGS: &[&str] = &["tool_name", "function_name", "tool", "function", "action"];
 /// What an element is called that holds the server of a tool.
 const SERVER_TAG: &str = "server_name";

@@ -44,7 +44,8 @@ pub(crate) struct Opener {
     pub(crate) delimiters: Vec<Delimiter>,
     /// How it is read.
     pub(crate) record: Arc<Record>,
-    /// The dialect, for reports: that of the markup around it, where it has none of its own.
+    /// The dialect that reports name. A call without marks of its own, such as JSON in a list between marks, has the
+    /// dialect of the marks around it.
     pub(crate) dialect: Arc<Record>,
 }
 
@@ -118,7 +119,7 @@ pub(crate) enum Item {
         name: Span,
         /// Where they begin: for a list, at its first dash.
         at: usize,
-        /// Is it a list of calls, this one the first?
+        /// Whether it is a list of calls, this one the first.
         is_list: bool,
     },
     /// A declared name behind a marker, and words that are no arguments: `<tool_call>f: Paris</tool_call>`.

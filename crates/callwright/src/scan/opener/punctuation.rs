@@ -62,7 +62,7 @@ impl OpenerParser<'_, '_> {
         self.from == self.at && !self.place.line_start
     }
 
-    /// Is this the key of a part of a call, a tool's name, or a parameter's?
+    /// Whether this is the key of a part of a call, a tool's name, or a parameter's.
     fn is_known_key(&self, from: usize, end: usize) -> bool {
         let Some(key) = self.text.get(from..end) else { return false };
         let key = key.trim_matches(['“', '”', '„', '‘', '’', '‚']);

@@ -21,7 +21,7 @@ pub(super) enum Header {
     No,
     /// A header has begun: a name may come.
     Begun,
-    /// The name; with `true`, no later word can be it.
+    /// The name, and whether it is certain: a later word of the header cannot replace it then.
     Named(Span, bool),
 }
 

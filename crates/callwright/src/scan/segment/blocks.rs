@@ -78,7 +78,7 @@ impl Scanner<'_> {
         self.is_in(b'`', at, behind, end)
     }
 
-    /// The same, between two of `quote`.
+    /// Whether one `quote` stands right before `at` and one right behind `behind`.
     fn is_in(&self, quote: u8, at: usize, behind: usize, end: bool) -> Option<bool> {
         let bytes = self.text.as_bytes();
         if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&quote) {

@@ -366,7 +366,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Does it begin a block of its own, as what stands beside a block of speech does?
+    /// Whether `opener` begins with a token that begins a block, such as `<|channel|>`.
     fn begins_block(&self, opener: &Opener) -> bool {
         let rest = self.text.as_bytes().get(opener.start..).unwrap_or(&[]);
         FRAMES.iter().any(|frame| matches!(marks::fit(rest, frame), Fit::Is(_)))

@@ -124,7 +124,7 @@ impl<'a> Scanner<'a> {
         self.let_out(opener, seen, None, out);
     }
 
-    /// The same for what is no brackets, as far as `body` has come.
+    /// Lets out what became certain of a payload in tags or of a relaxed object, as far as `body` has come.
     pub(super) fn body_goes_out(&mut self, opener: &Opener, body: &Body, seen: usize, out: &mut Vec<Event>) {
         match body {
             Body::Tags(walk) => self.let_out(opener, seen, Some(walk), out),
