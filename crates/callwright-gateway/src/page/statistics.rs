@@ -174,10 +174,10 @@ fn spent(counted: &Statistics) -> Markup {
     let spent = &counted.spent;
     html! {
         dl.facts {
-            dt { "Requests" } dd { (spent.turns) }
-            dt { "Further questions" } dd { (spent.repair_turns) }
-            dt { "Tokens" } dd { (spent.tokens) }
-            dt { "Of these for repairs" } dd { (spent.repair_tokens) " (" (share(spent.repair_tokens, spent.tokens)) ")" }
+            dt { "Requests" } dd { (grouped(spent.turns)) }
+            dt { "Further questions" } dd { (grouped(spent.repair_turns)) }
+            dt { "Tokens" } dd { (grouped(spent.tokens)) }
+            dt { "Of these for repairs" } dd { (grouped(spent.repair_tokens)) " (" (share(spent.repair_tokens, spent.tokens)) ")" }
         }
     }
 }

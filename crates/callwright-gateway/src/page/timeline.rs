@@ -25,7 +25,7 @@ pub(crate) fn kind(kind: &NodeKind) -> (&'static str, &'static str, &'static str
         NodeKind::ModelTurn => ("✦", "model", "model turn"),
         NodeKind::Reasoning => ("…", "said", "reasoning"),
         NodeKind::ToolCall => ("✓", "right", "tool call"),
-        NodeKind::Healed => ("✚", "healed", "healed"),
+        NodeKind::Healed => ("✚", "healed", "repaired"),
         NodeKind::ValidationError => ("⚠", "corrected", "validation error"),
         NodeKind::Refused => ("✕", "refused", "refused"),
         NodeKind::Breaker => ("■", "refused", "gave up"),
