@@ -112,10 +112,10 @@ impl<'t> Reading<'t> {
     ///
     /// let text = r#"{"a": "b", "c": "say "hi" now"}"#;
     /// let parse = read(text, &AnyValue);
-    /// let spans = parse.settled().unwrap().mended_strings(text);
+    /// let spans = parse.settled().unwrap().repaired_strings(text);
     /// assert_eq!(spans.iter().map(|span| span.of(text)).collect::<Vec<_>>(), [r#""say "hi" now""#]);
     /// ```
-    pub fn mended_strings(&self, source: &str) -> Vec<Span> {
+    pub fn repaired_strings(&self, source: &str) -> Vec<Span> {
         self.strings().filter(|span| !is_quoted(span.of(source))).collect()
     }
 

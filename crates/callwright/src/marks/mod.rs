@@ -28,7 +28,7 @@ pub(crate) enum Decision<'t> {
         /// The place behind the last mark.
         end: usize,
         /// The marks that are repaired.
-        mended: Vec<(usize, usize)>,
+        repaired: Vec<(usize, usize)>,
     },
     /// More than one reading: the tool of the last call, and its arguments in each of them.
     Ambiguous {
@@ -58,13 +58,14 @@ pub(crate) fn read<'t>(
     if rest.is_empty() {
         let calls =
             best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
-        let mended = best.mended.iter().map(|(from, to)| (folded.byte(*from), folded.byte(*to))).collect();
-        return Decision::Calls { calls, end: folded.byte(best.end), mended };
+        let repaired =
+            best.repaired.iter().map(|(from, to)| (folded.byte(*from), folded.byte(*to))).collect();
+        return Decision::Calls { calls, end: folded.byte(best.end), repaired };
     }
     let last = |reading: &Reading| reading.calls.last().cloned();
     let name = last(best).map(|(tool, _)| tools[tool].name().to_owned());
     let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
-    let has_whole = readings.iter().any(|reading| reading.mended.is_empty());
+    let has_whole = readings.iter().any(|reading| reading.repaired.is_empty());
     Decision::Ambiguous { name, readings: arguments.collect(), has_whole }
 }
 

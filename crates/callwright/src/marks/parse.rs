@@ -38,7 +38,7 @@ pub(super) struct Reading {
     /// Where the last mark ends, in letters.
     pub(super) end: usize,
     /// The marks that are not as they should be.
-    pub(super) mended: Vec<(usize, usize)>,
+    pub(super) repaired: Vec<(usize, usize)>,
 }
 
 /// What readings are made of.
@@ -63,7 +63,7 @@ struct Node {
     tool: usize,
     arguments: Vec<(usize, Rc<str>)>,
     calls: Vec<(usize, Rc<str>)>,
-    mended: Vec<(usize, usize)>,
+    repaired: Vec<(usize, usize)>,
     is_in_section: bool,
 }
 
@@ -104,7 +104,7 @@ impl Parser<'_, '_> {
             tool: 0,
             arguments: Vec::new(),
             calls: Vec::new(),
-            mended: Vec::new(),
+            repaired: Vec::new(),
             is_in_section: false,
         }];
         let mut seen: HashMap<_, u32> = HashMap::new();
@@ -139,8 +139,8 @@ impl Parser<'_, '_> {
         let cost = node.cost + self.left_behind(node.at);
         let is_known = found.iter().any(|other| other.calls == node.calls);
         if cost <= prices::CEILING && !is_known {
-            let Node { calls, mended, at, .. } = node.clone();
-            found.push(Reading { cost, calls, mended, end: at });
+            let Node { calls, repaired, at, .. } = node.clone();
+            found.push(Reading { cost, calls, repaired, end: at });
             found.sort_by_key(|reading| reading.cost);
         }
     }
@@ -195,7 +195,7 @@ impl Parser<'_, '_> {
                 let mut over = node.clone();
                 over.at = at + len;
                 over.cost += prices::EDIT * u32::try_from(len).unwrap_or(u32::MAX);
-                over.mended.push((at, at + len));
+                over.repaired.push((at, at + len));
                 next.push(over);
             }
         }
@@ -211,7 +211,7 @@ impl Parser<'_, '_> {
         next.at = mark.to;
         next.cost += mark.price + price;
         if 0 < mark.price + price {
-            next.mended.push((mark.from, mark.to));
+            next.repaired.push((mark.from, mark.to));
         }
         next
     }
@@ -280,7 +280,7 @@ impl Parser<'_, '_> {
             }
         }
         let is_last_mark = self.form.section.is_none() || !node.is_in_section;
-        if at == self.text.len() && is_last_mark && node.mended.is_empty() && !self.cut {
+        if at == self.text.len() && is_last_mark && node.repaired.is_empty() && !self.cut {
             next.extend(self.called(Node { cost: node.cost + prices::NO_CALL_CLOSE, at, ..node.clone() }));
         }
         self.without_opener(node, at, next);
@@ -416,7 +416,7 @@ impl Parser<'_, '_> {
             let price = if has_closers { prices::NO_ARGUMENT_CLOSE } else { prices::NO_CLOSERS };
             let cost = node.cost + held + price + self.edges_of_opener(&opener, node.at);
             let mut open = Node { cost, at: mark.from, ..node.clone() };
-            open.mended.push((mark.from, mark.from));
+            open.repaired.push((mark.from, mark.from));
             let to = self.before_break(node.at, mark.from);
             let is_empty = self.letters(node.at, to).is_none_or(|text| text.trim().is_empty());
             if cost <= prices::CEILING && !is_empty && self.take(&mut open, node, own, to) {

@@ -97,7 +97,7 @@ impl Scanner<'_> {
     /// May broken marks have kept a call from being read, or stand in a value that was?
     fn is_suspect(&mut self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
         let (record, grows) = self.record_of(opener, end);
-        if MAX_ALL < self.bytes_mended {
+        if MAX_ALL < self.bytes_repaired {
             return false;
         }
         let form = record.as_ref().and_then(|record| record.form.as_ref());
@@ -132,7 +132,7 @@ impl Scanner<'_> {
             },
             Judged::Text(_) | Judged::Unclear => opener.is_distinct() && !self.cut,
         };
-        self.bytes_mended += call_len;
+        self.bytes_repaired += call_len;
         is_suspect
     }
 
@@ -156,12 +156,12 @@ impl Scanner<'_> {
         if self.cut {
             return (None, false);
         }
-        let rest = self.text.get(at..).filter(|_| self.bytes_mended <= MAX_ALL).unwrap_or("");
+        let rest = self.text.get(at..).filter(|_| self.bytes_repaired <= MAX_ALL).unwrap_or("");
         if !self.dialects.may_break_at(rest) {
             return (None, false);
         }
         for record in self.dialects.broken_at(rest, self.names.tools()) {
-            self.bytes_mended += LOOK;
+            self.bytes_repaired += LOOK;
             if !self.dialects.admits(record) {
                 continue;
             }
@@ -191,10 +191,10 @@ impl Scanner<'_> {
         let key = before.trim_end().strip_suffix('>')?.rsplit_once("</")?.1;
         let from = before.char_indices().rev().map(|(from, _)| from).find(|from| MAX_BROKEN <= at - from);
         let is_opened = before.get(from.unwrap_or(0)..)?.contains(&format!("<{name}"));
-        if is_opened || !tool.declares(key) || MAX_ALL < self.bytes_mended {
+        if is_opened || !tool.declares(key) || MAX_ALL < self.bytes_repaired {
             return None;
         }
-        self.bytes_mended += at - from.unwrap_or(0);
+        self.bytes_repaired += at - from.unwrap_or(0);
         let record = Arc::clone(self.dialects.named_by_tags().filter(|record| self.dialects.admits(record))?);
         let item = Item::Words { name: tag.word, at };
         let dialect = Arc::clone(&record);
@@ -243,7 +243,7 @@ impl Scanner<'_> {
         let is_accepted = matches!(&own, Some(Judged::Calls(verdicts, _)) if matches!(verdicts.as_slice(), [Verdict::Accepted(_)]));
         let from = opener.start;
         let text = self.text.get(from..).unwrap_or("");
-        let is_within = text.len() <= MAX_BROKEN && self.bytes_mended <= MAX_ALL;
+        let is_within = text.len() <= MAX_BROKEN && self.bytes_repaired <= MAX_ALL;
         let record = match is_read {
             true => self.record_of(&opener, true),
             false => self.broken_record(from, true),
@@ -252,7 +252,7 @@ impl Scanner<'_> {
         if record.as_ref().is_some_and(|record| record.form.is_none())
             && let Some((judged, record)) = self.framed(&opener)
         {
-            self.bytes_mended += self.text.len() - from;
+            self.bytes_repaired += self.text.len() - from;
             opener.delimiters = vec![Delimiter::Tag];
             (opener.record, opener.dialect) = (Arc::clone(&record), record);
             self.commit(opener, judged, out);
@@ -266,15 +266,15 @@ impl Scanner<'_> {
         };
         // Marks that need no repair stay what they were taken for.
         let decision = match decision {
-            Decision::Calls { mended, .. } if mended.is_empty() && is_read => Decision::Nothing,
+            Decision::Calls { repaired, .. } if repaired.is_empty() && is_read => Decision::Nothing,
             Decision::Ambiguous { has_whole: true, .. } if is_accepted => Decision::Nothing,
             decision => decision,
         };
-        let is_mended = !matches!(decision, Decision::Nothing);
-        let judged = self.case(&opener, self.text.len()).mended(decision);
-        self.bytes_mended += self.text.len() - from;
+        let is_repaired = !matches!(decision, Decision::Nothing);
+        let judged = self.case(&opener, self.text.len()).repaired(decision);
+        self.bytes_repaired += self.text.len() - from;
         let judged = judged.or(own).unwrap_or(Judged::Text(None));
-        if is_mended {
+        if is_repaired {
             // Its marks were read to their end.
             opener.delimiters.clear();
             self.delimiters.clear();
@@ -286,7 +286,7 @@ impl Scanner<'_> {
 
 impl Case<'_, '_> {
     /// What broken marks come to; `None` where they have no reading.
-    fn mended(&self, decision: Decision<'_>) -> Option<Judged> {
+    fn repaired(&self, decision: Decision<'_>) -> Option<Judged> {
         let at = self.opener.start;
         match decision {
             Decision::Nothing => None,
@@ -294,8 +294,8 @@ impl Case<'_, '_> {
                 let end = self.text.len();
                 Some(Judged::Calls(vec![self.refuse(name, Reason::Ambiguous { readings }, at, end)], end))
             }
-            Decision::Calls { calls, end, mended } => {
-                let marks = mended.iter().map(|&(from, to)| Repair {
+            Decision::Calls { calls, end, repaired } => {
+                let marks = repaired.iter().map(|&(from, to)| Repair {
                     kind: RepairKind::MendMark,
                     at: Span::new(from, to),
                     put: "".into(),

@@ -49,7 +49,7 @@ impl Scanner<'_> {
             return Some((Judged::Calls(vec![refusal], end), way.record));
         }
         if let Some((call, way)) = accepted.pop() {
-            let (call, end) = self.mended(call, &way, at);
+            let (call, end) = self.repaired(call, &way, at);
             return Some((Judged::Calls(vec![case.admitted(call, at, end)], end), way.record));
         }
         let (verdict, way) = refused?;
@@ -81,7 +81,7 @@ impl Scanner<'_> {
         let mut scanner = Scanner::new(self.names.tools(), &context);
         scanner.admission = self.admission;
         // Of this text, only the first marks are known to be broken.
-        scanner.bytes_mended = MAX_ALL + 1;
+        scanner.bytes_repaired = MAX_ALL + 1;
         let outcome = scanner.read(&whole);
         outcome.verdicts.into_iter().next().filter(|verdict| match verdict {
             Verdict::Accepted(call) => call.span.start == 0,
@@ -90,7 +90,7 @@ impl Scanner<'_> {
     }
 
     /// The call where it stands in the text, with the repairs of its marks, and where it ends.
-    fn mended(&self, mut call: Acceptance, way: &Way, at: usize) -> (Acceptance, usize) {
+    fn repaired(&self, mut call: Acceptance, way: &Way, at: usize) -> (Acceptance, usize) {
         let mark = |from: usize, to: usize| Repair {
             kind: RepairKind::MendMark,
             at: Span::new(from, to),

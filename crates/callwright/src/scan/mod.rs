@@ -177,7 +177,7 @@ pub struct Scanner<'a> {
     /// Bytes in which the ends of payloads were looked for so far.
     bytes_skipped: usize,
     /// Bytes in which broken marks were looked for so far.
-    bytes_mended: usize,
+    bytes_repaired: usize,
     /// The place up to which the end of this payload is looked for.
     reach: usize,
     /// How often prose stood between calls.
@@ -275,7 +275,7 @@ impl<'a> Scanner<'a> {
             outcome: Outcome::default(),
             bytes_read: 0,
             bytes_skipped: 0,
-            bytes_mended: 0,
+            bytes_repaired: 0,
             reach: usize::MAX,
             block: 0,
             prose_since_call: false,

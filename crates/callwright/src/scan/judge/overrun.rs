@@ -17,7 +17,7 @@ impl Case<'_, '_> {
         if reading.repairs.is_empty() {
             return false;
         }
-        reading.mended_strings(self.text).into_iter().any(|string| {
+        reading.repaired_strings(self.text).into_iter().any(|string| {
             let mut places = string.range().filter(|at| {
                 self.text.as_bytes().get(*at).is_some_and(|byte| matches!(byte, b'<' | b'[' | b'>'))
             });
