@@ -55,7 +55,7 @@ impl Scanner<'_> {
         }
         // It is gone over once more, as text.
         if let Judged::Text(_) = judged {
-            self.bytes_skipped += ended.at.saturating_sub(opener.item.at());
+            self.work.bytes_skipped += ended.at.saturating_sub(opener.item.at());
         }
         self.commit(opener, judged, out);
         Flow::On
@@ -97,14 +97,14 @@ impl Scanner<'_> {
     /// May broken marks have kept a call from being read, or stand in a value that was?
     fn is_suspect(&mut self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
         let (record, grows) = self.record_of(opener, end);
-        if MAX_ALL < self.bytes_repaired {
+        if MAX_ALL < self.work.bytes_repaired {
             return false;
         }
         let form = record.as_ref().and_then(|record| record.form.as_ref());
         let Some(form) = form else {
             let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
             let is_call = matches!(judged, Judged::Calls(verdicts, _) if verdicts.iter().any(is_accepted));
-            return (grows || record.is_some()) && !self.cut && !is_call;
+            return (grows || record.is_some()) && !self.rules.cut && !is_call;
         };
         let call = self.text.get(self.call_start(opener)..ended.at).filter(|call| call.len() <= MAX_BROKEN);
         let Some(call) = call else { return false };
@@ -126,13 +126,13 @@ impl Scanner<'_> {
                         has_odd || marks::is_broken(call, form, tools)
                     }
                     // Of what was cut, the marks are not there.
-                    _ => !self.cut,
+                    _ => !self.rules.cut,
                 },
                 _ => false,
             },
-            Judged::Text(_) | Judged::Unclear => opener.is_distinct() && !self.cut,
+            Judged::Text(_) | Judged::Unclear => opener.is_distinct() && !self.rules.cut,
         };
-        self.bytes_repaired += call_len;
+        self.work.bytes_repaired += call_len;
         is_suspect
     }
 
@@ -153,16 +153,16 @@ impl Scanner<'_> {
     /// The dialect of which a call with broken marks begins at `at`, and whether more text must tell.
     pub(super) fn broken_record(&mut self, at: usize, end: bool) -> (Option<Arc<Record>>, bool) {
         // Of what was cut, the marks are not there.
-        if self.cut {
+        if self.rules.cut {
             return (None, false);
         }
-        let rest = self.text.get(at..).filter(|_| self.bytes_repaired <= MAX_ALL).unwrap_or("");
-        if !self.dialects.may_break_at(rest) {
+        let rest = self.text.get(at..).filter(|_| self.work.bytes_repaired <= MAX_ALL).unwrap_or("");
+        if !self.rules.dialects.may_break_at(rest) {
             return (None, false);
         }
-        for record in self.dialects.broken_at(rest, self.names.tools()) {
-            self.bytes_repaired += LOOK;
-            if !self.dialects.admits(record) {
+        for record in self.rules.dialects.broken_at(rest, self.names.tools()) {
+            self.work.bytes_repaired += LOOK;
+            if !self.rules.dialects.admits(record) {
                 continue;
             }
             let tools = self.names.tools();
@@ -191,11 +191,13 @@ impl Scanner<'_> {
         let key = before.trim_end().strip_suffix('>')?.rsplit_once("</")?.1;
         let from = before.char_indices().rev().map(|(from, _)| from).find(|from| MAX_BROKEN <= at - from);
         let is_opened = before.get(from.unwrap_or(0)..)?.contains(&format!("<{name}"));
-        if is_opened || !tool.declares(key) || MAX_ALL < self.bytes_repaired {
+        if is_opened || !tool.declares(key) || MAX_ALL < self.work.bytes_repaired {
             return None;
         }
-        self.bytes_repaired += at - from.unwrap_or(0);
-        let record = Arc::clone(self.dialects.named_by_tags().filter(|record| self.dialects.admits(record))?);
+        self.work.bytes_repaired += at - from.unwrap_or(0);
+        let record = Arc::clone(
+            self.rules.dialects.named_by_tags().filter(|record| self.rules.dialects.admits(record))?,
+        );
         let item = Item::Words { name: tag.word, at };
         let dialect = Arc::clone(&record);
         let opener = Opener { start: at, item, server: None, delimiters: Vec::new(), record, dialect };
@@ -243,7 +245,7 @@ impl Scanner<'_> {
         let is_accepted = matches!(&own, Some(Judged::Calls(verdicts, _)) if matches!(verdicts.as_slice(), [Verdict::Accepted(_)]));
         let from = opener.start;
         let text = self.text.get(from..).unwrap_or("");
-        let is_within = text.len() <= MAX_BROKEN && self.bytes_repaired <= MAX_ALL;
+        let is_within = text.len() <= MAX_BROKEN && self.work.bytes_repaired <= MAX_ALL;
         let record = match is_read {
             true => self.record_of(&opener, true),
             false => self.broken_record(from, true),
@@ -252,7 +254,7 @@ impl Scanner<'_> {
         if record.as_ref().is_some_and(|record| record.form.is_none())
             && let Some((judged, record)) = self.framed(&opener)
         {
-            self.bytes_repaired += self.text.len() - from;
+            self.work.bytes_repaired += self.text.len() - from;
             opener.delimiters = vec![Delimiter::Tag];
             (opener.record, opener.dialect) = (Arc::clone(&record), record);
             self.commit(opener, judged, out);
@@ -260,7 +262,7 @@ impl Scanner<'_> {
         }
         let decision = match record.as_ref().and_then(|record| record.form.as_ref()) {
             Some(form) => {
-                marks::read(&self.text, from, form, opener.record.trim, self.names.tools(), self.cut)
+                marks::read(&self.text, from, form, opener.record.trim, self.names.tools(), self.rules.cut)
             }
             None => Decision::Nothing,
         };
@@ -272,12 +274,12 @@ impl Scanner<'_> {
         };
         let is_repaired = !matches!(decision, Decision::Nothing);
         let judged = self.case(&opener, self.text.len()).repaired(decision);
-        self.bytes_repaired += self.text.len() - from;
+        self.work.bytes_repaired += self.text.len() - from;
         let judged = judged.or(own).unwrap_or(Judged::Text(None));
         if is_repaired {
             // Its marks were read to their end.
             opener.delimiters.clear();
-            self.delimiters.clear();
+            self.markup.delimiters.clear();
         }
         self.commit(opener, judged, out);
         Flow::On

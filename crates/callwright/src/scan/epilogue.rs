@@ -14,9 +14,9 @@ use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl Scanner<'_> {
     pub(super) fn tail(&mut self, blank: usize, end: bool, out: &mut Vec<Event>) -> Flow {
-        let mut delimiters = std::mem::take(&mut self.delimiters);
+        let mut delimiters = std::mem::take(&mut self.markup.delimiters);
         let found = tail(&self.text, self.at, blank, &mut delimiters, self.place(false, end));
-        self.delimiters = delimiters;
+        self.markup.delimiters = delimiters;
         match found {
             Tail::Wait { at, blank } => {
                 self.at = at;
@@ -37,8 +37,8 @@ impl Scanner<'_> {
                     }
                 }
                 self.at = at;
-                self.last_call_end = at;
-                if let Some((_, from)) = &mut self.inside {
+                self.markup.last_call_end = at;
+                if let Some((_, from)) = &mut self.markup.inside {
                     *from = at;
                 }
                 self.flush_calls(out);
@@ -51,7 +51,7 @@ impl Scanner<'_> {
     /// Would an argument of this name be left out of the last call, or do all arguments have such names? All keys that
     /// begin with it count, too, where it is the whole of what is there so far.
     fn is_left_out(&self, key: Named<'_>) -> bool {
-        let Some(Verdict::Accepted(call)) = self.pending.last() else { return false };
+        let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return false };
         let Some(tool) = self.names.resolve(&call.name) else { return false };
         let guide = tool.schema().guide();
         let is_given = |key: &str| {
@@ -68,23 +68,23 @@ impl Scanner<'_> {
 
     /// `f(a=1), b=2)`: the call seemed to be over and was not.
     fn refuse_last(&mut self, key: String, at: usize) {
-        let Some(Verdict::Accepted(call)) = self.pending.pop() else { return };
+        let Some(Verdict::Accepted(call)) = self.markup.pending.pop() else { return };
         let span = Span::new(call.span.start as usize, at);
         let reason = Reason::Shape(ShapeError::BesideArguments(key));
-        self.pending.push(Verdict::Refused(call.refused(span, &self.text, reason)));
+        self.markup.pending.push(Verdict::Refused(call.refused(span, &self.text, reason)));
     }
 
     fn flush_calls(&mut self, out: &mut Vec<Event>) {
         let end = Span::at(self.at).end;
-        let mut verdicts = std::mem::take(&mut self.pending);
+        let mut verdicts = std::mem::take(&mut self.markup.pending);
         for verdict in &mut verdicts {
             match verdict {
                 Verdict::Accepted(call) => call.span.end = end,
                 Verdict::Refused(refusal) => refusal.span.end = end,
             }
         }
-        if !verdicts.is_empty() && std::mem::take(&mut self.prose_since_call) {
-            self.block += 1;
+        if !verdicts.is_empty() && std::mem::take(&mut self.standing.prose_since_call) {
+            self.standing.block += 1;
         }
         let spotted = verdicts.into_iter().map(|verdict| {
             let dialect = match &verdict {
@@ -95,7 +95,7 @@ impl Scanner<'_> {
             (verdict, spot)
         });
         let spotted = spotted.collect();
-        self.group += usize::from(self.delimiters.is_empty());
+        self.markup.group += usize::from(self.markup.delimiters.is_empty());
         self.end_run(spotted, out);
     }
 
@@ -106,12 +106,12 @@ impl Scanner<'_> {
             Verdict::Accepted(call) => self.made.add(call, spot, number),
             Verdict::Refused(refusal) => refusal.number = number + 1,
         }
-        self.beside.note(number, self.outcome.text.len(), on_line);
+        self.standing.beside.note(number, self.outcome.text.len(), on_line);
         self.judged(verdict, out);
     }
 
     pub(super) fn judged(&mut self, verdict: Verdict, out: &mut Vec<Event>) {
-        if !self.is_quiet {
+        if !self.rules.is_quiet {
             out.push(Event::Call(verdict.clone()));
         }
         self.outcome.verdicts.push(verdict);
@@ -128,17 +128,20 @@ impl Scanner<'_> {
 
     /// Where a call would stand now.
     pub(super) fn spot(&self, dialect: Cow<'static, str>) -> Spot {
-        Spot { block: self.block + usize::from(self.prose_since_call), ..self.last_spot(dialect) }
+        Spot {
+            block: self.standing.block + usize::from(self.standing.prose_since_call),
+            ..self.last_spot(dialect)
+        }
     }
 
     /// Where the last call stands.
     fn last_spot(&self, dialect: Cow<'static, str>) -> Spot {
-        let is_marked = self.dialects.get(&dialect).is_some_and(|own| own.anchor == Anchor::Distinct);
-        Spot { dialect, is_marked, block: self.block, group: self.group }
+        let is_marked = self.rules.dialects.get(&dialect).is_some_and(|own| own.anchor == Anchor::Distinct);
+        Spot { dialect, is_marked, block: self.standing.block, group: self.markup.group }
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        !self.outcome.verdicts.is_empty() || self.held.has_run()
+        !self.outcome.verdicts.is_empty() || self.standing.held.has_run()
     }
 }
 

@@ -64,7 +64,9 @@ impl Scanner<'_> {
         let text = self.text.get(at..).unwrap_or("");
         let tools = self.names.tools();
         let mut ways: Vec<Way> = Vec::new();
-        for record in self.dialects.broken_at(text, tools).filter(|record| self.dialects.admits(record)) {
+        for record in
+            self.rules.dialects.broken_at(text, tools).filter(|record| self.rules.dialects.admits(record))
+        {
             let found = record.frame.iter().flat_map(|frame| fronts(text, frame, tools));
             ways.extend(found.map(|(end, front)| Way { record: Arc::clone(record), front, end: at + end }));
         }
@@ -77,11 +79,11 @@ impl Scanner<'_> {
     fn as_if_whole(&self, way: &Way) -> Option<Verdict> {
         let rest = self.text.get(way.end..).unwrap_or("");
         let whole = format!("{}{rest}", way.front.whole);
-        let context = Context { dialects: self.dialects.clone(), native: true, ..Context::default() };
+        let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
         let mut scanner = Scanner::new(self.names.tools(), &context);
-        scanner.admission = self.admission;
+        scanner.rules.admission = self.rules.admission;
         // Of this text, only the first marks are known to be broken.
-        scanner.bytes_repaired = MAX_ALL + 1;
+        scanner.work.bytes_repaired = MAX_ALL + 1;
         let outcome = scanner.read(&whole);
         outcome.verdicts.into_iter().next().filter(|verdict| match verdict {
             Verdict::Accepted(call) => call.span.start == 0,

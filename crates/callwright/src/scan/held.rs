@@ -101,7 +101,7 @@ fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
         }
         Mode::Quoted(_) => false,
         // What a call opened is closed behind it.
-        Mode::Tail(_) | Mode::Prose if !scanner.delimiters.is_empty() => true,
+        Mode::Tail(_) | Mode::Prose if !scanner.markup.delimiters.is_empty() => true,
         Mode::Tail(_) => false,
         Mode::Prose => is_lead_begun(scanner),
     };
@@ -113,7 +113,7 @@ fn is_lead_begun(scanner: &Scanner<'_>) -> bool {
     let (text, at) = (&*scanner.text, scanner.at);
     let mut leading = OpenerParser::new(text, at, scanner.place(scanner.begins_line(at), false));
     let waits = matches!(leading.look(), Look::Wait);
-    let has_opener = scanner.dialects.opener_at(text, at).is_some();
+    let has_opener = scanner.rules.dialects.opener_at(text, at).is_some();
     waits && (leading.is_begun() || has_opener || has_attributes(text, at))
 }
 
@@ -174,7 +174,7 @@ fn text_that_is_no_marker_is_held_no_longer_than_the_longest_marker() {
             if let Some(held) = held(&scanner) {
                 let len = len_of(held);
                 prop_assert!(len <= most, "{} bytes, {} may be: {:?}", len, most, held);
-            } else if let (Mode::Prose, true) = (&scanner.mode, scanner.delimiters.is_empty()) {
+            } else if let (Mode::Prose, true) = (&scanner.mode, scanner.markup.delimiters.is_empty()) {
                 let len = len_of(&scanner.text[scanner.at..]);
                 prop_assert!(len <= MAX_OPENER + MAX_TAG, "{} bytes in front of a call", len);
             }

@@ -21,26 +21,24 @@ mod repeat;
 mod segment;
 mod epilogue;
 mod siblings;
+mod state;
 mod stream;
 mod tail;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use self::beside::Beside;
 use self::brackets::BracketMatcher;
 use self::broken::Broken;
 use self::judge::body::Body;
-use self::mention::{Before, Begun, Held, Surroundings};
 pub use self::native::CallDelta;
 use self::native::Drafts;
-use self::opener::{Delimiter, Opener, Place};
+use self::opener::{Opener, Place};
 use self::repeat::Made;
 use self::segment::emit::Space;
+use self::state::{Markup, Rules, Standing, Work};
 use self::stream::Early;
-use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
-use crate::policy::{Admission, CallsInReasoning, Policy};
 use crate::tools::Declared;
 use crate::tools::names::Names;
 use crate::verdict::{Outcome, Verdict};
@@ -120,82 +118,26 @@ pub enum LiveCall {
 /// ```
 pub struct Scanner<'a> {
     names: Names<'a>,
-    cut: bool,
-    /// Which repaired calls may pass.
-    admission: Admission,
-    /// Nobody asks for events.
-    is_quiet: bool,
-    /// Only explicit forms count in the text.
-    explicit: bool,
-    /// A call that may be made or shown stays in the text.
-    unsure_is_text: bool,
-    /// What begins the answer is meant: it is held to a form in which prose has a place of its own.
-    is_constrained: bool,
-    dialects: Dialects,
+    rules: Rules,
     /// All the text so far.
     text: Cow<'a, str>,
     /// Everything before this place is decided.
     at: usize,
     mode: Mode,
-    /// What the markup of calls opened and has not closed yet.
-    delimiters: Vec<Delimiter>,
-    /// The dialect of the last calls, and the place behind them.
-    inside: Option<(Arc<Record>, usize)>,
-    /// Inside a fence that was left in the text.
-    in_fence: bool,
-    /// A mark that opens calls stands in the text: what would close it is text as well.
-    opened_in_text: bool,
+    markup: Markup,
     /// What closes the block of speech that was opened.
     speech: Option<Arc<str>>,
-    /// What becomes of calls in reasoning.
-    calls_in_reasoning: CallsInReasoning,
     /// What closes the reasoning that is read for calls; all that is no call is thought then.
     thought: Option<Arc<str>>,
-    /// The dialect that was asked for, where that is known.
-    asked: Option<Arc<Record>>,
-    /// What stands around the place that was read up to.
-    surroundings: Surroundings,
-    /// What stands around that place in the answer, while a thought in it is read for calls.
-    outer: Option<Box<Surroundings>>,
-    /// How the call begins that is being read.
-    before: Before,
-    /// The run of the calls that are being read.
-    run: Option<Begun>,
-    /// What waits until it is told whether the calls in it are made or shown.
-    held: Held,
-    /// Calls of the last list, waiting for the end of their markup.
-    pending: Vec<Verdict>,
+    standing: Standing,
     space: Space,
     native: Drafts,
-    /// What is certain may go out before a verdict.
-    is_live: bool,
-    /// The call in the text that is being read, as far as that.
+    /// The call in the text that is being read, as far as what is certain of it goes out before a verdict.
     early: Option<Early>,
     outcome: Outcome,
-    /// Bytes of payload read so far.
-    bytes_read: usize,
-    /// Bytes in which the ends of payloads were looked for so far.
-    bytes_skipped: usize,
-    /// Bytes in which broken marks were looked for so far.
-    bytes_repaired: usize,
-    /// The place up to which the end of this payload is looked for.
-    reach: usize,
-    /// How often prose stood between calls.
-    block: usize,
-    /// Prose stood behind the last call.
-    prose_since_call: bool,
-    /// Is a payload judged before the bracket of its list, with which the answer ends?
-    ends_in_list: bool,
-    /// Where the calls stand.
-    beside: Beside,
+    work: Work,
     /// The accepted calls.
     made: Made,
-    /// How often the markup around calls was closed altogether.
-    group: usize,
-    /// The end of the last call, with what closes it.
-    last_call_end: usize,
-    /// Where the closing marks begin that are being stepped over, of calls before them.
-    marks_from: usize,
 }
 
 #[derive(Debug)]
@@ -244,47 +186,20 @@ impl<'a> Scanner<'a> {
     pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
         let mut scanner = Scanner {
             names: Names::new(tools),
-            cut: context.finish_reason.is_some_and(is_cut),
-            admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
-            is_quiet: false,
-            explicit: context.native,
-            unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
-            is_constrained: false,
-            dialects: context.dialects.clone(),
+            rules: Rules::of(context),
             text: Cow::Borrowed(""),
             at: 0,
             mode: Mode::Prose,
-            delimiters: Vec::new(),
-            inside: None,
-            in_fence: false,
-            opened_in_text: false,
+            markup: Markup::default(),
             speech: None,
-            calls_in_reasoning: context.calls_in_reasoning,
             thought: None,
-            asked: context.asked.and_then(|name| context.dialects.record_of(name)).cloned(),
-            surroundings: Surroundings::default(),
-            outer: None,
-            before: Before::default(),
-            run: None,
-            held: Held::default(),
-            pending: Vec::new(),
+            standing: Standing::default(),
             space: Space::default(),
             native: Drafts::new(context.live),
-            is_live: context.live,
             early: None,
             outcome: Outcome::default(),
-            bytes_read: 0,
-            bytes_skipped: 0,
-            bytes_repaired: 0,
-            reach: usize::MAX,
-            block: 0,
-            prose_since_call: false,
-            ends_in_list: false,
-            beside: Beside::default(),
+            work: Work::default(),
             made: Made::default(),
-            group: 0,
-            last_call_end: 0,
-            marks_from: 0,
         };
         if context.starts_in_reasoning {
             scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
@@ -294,7 +209,7 @@ impl<'a> Scanner<'a> {
 
     /// The outcome of a whole answer, without events.
     pub(crate) fn read(mut self, text: &'a str) -> Outcome {
-        self.is_quiet = true;
+        self.rules.is_quiet = true;
         self.outcome.text.reserve(text.len());
         self.text = Cow::Borrowed(text);
         self.finish(&mut Vec::new())
@@ -320,18 +235,18 @@ impl<'a> Scanner<'a> {
 
     /// Takes the upstream's `finish_reason`, where that was not known from the start.
     pub fn finish_reason(&mut self, finish_reason: &str) {
-        self.cut = is_cut(finish_reason);
+        self.rules.cut = is_cut(finish_reason);
     }
 
     /// Takes whether open ends are doubted ([`Context::doubt_open_ends`]), where that was not known from the start: an
     /// answer that ended by itself, with tokens left, needs no doubt.
     pub fn doubt_open_ends(&mut self, doubts: bool) {
-        self.admission.doubts_open_ends = doubts;
+        self.rules.admission.doubts_open_ends = doubts;
     }
 
     /// Says that the answer is held to a form in which prose has a place of its own: a call that begins it is no example.
     pub(crate) fn constrain(&mut self) {
-        self.is_constrained = true;
+        self.rules.is_constrained = true;
     }
 
     /// Says that no more will come.
@@ -339,14 +254,14 @@ impl<'a> Scanner<'a> {
         self.advance(true, out);
         self.tell(true, out);
         let before = self.outcome.verdicts.len();
-        for verdict in self.native.judge(&self.names, self.admission, self.cut, before) {
+        for verdict in self.native.judge(&self.names, self.rules.admission, self.rules.cut, before) {
             self.judged(verdict, out);
         }
         if !self.space.removed {
             let space = std::mem::take(&mut self.space.pending);
             self.say(space, "", out);
         }
-        self.beside.tell(&self.outcome.text, &mut self.outcome.verdicts);
+        self.standing.beside.tell(&self.outcome.text, &mut self.outcome.verdicts);
         self.outcome
     }
 
@@ -382,11 +297,11 @@ impl<'a> Scanner<'a> {
     fn place(&self, line_start: bool, end: bool) -> Place<'_, 'a> {
         Place {
             names: &self.names,
-            dialects: &self.dialects,
+            dialects: &self.rules.dialects,
             inside: None,
             follows_call: false,
             line_start,
-            in_fence: self.in_fence,
+            in_fence: self.markup.in_fence,
             thought: self.thought.as_deref(),
             end,
         }

@@ -30,7 +30,7 @@ impl<'a> Scanner<'a> {
         let is_last = end || reach < self.text.len();
         let before = brackets.at();
         let progress = brackets.advance(&self.text.as_bytes()[..reach], end && reach == self.text.len());
-        self.bytes_skipped += brackets.at() - before;
+        self.work.bytes_skipped += brackets.at() - before;
         let seen = match progress {
             Progress::Ended(at) => at,
             Progress::Open => reach,
@@ -40,7 +40,7 @@ impl<'a> Scanner<'a> {
             Progress::Open
                 if reach < self.text.len() && is_json_up_to(&self.text[..reach], opener.item.at()) =>
             {
-                self.reach += reach - opener.item.at();
+                self.work.reach += reach - opener.item.at();
                 self.mode = Mode::Payload(opener, brackets);
             }
             Progress::Open if is_last => self.decide_last(opener, None, out),
@@ -79,7 +79,7 @@ impl<'a> Scanner<'a> {
                     Some(b'"' | b'\'') => !opener
                         .delimiters
                         .iter()
-                        .chain(&self.delimiters)
+                        .chain(&self.markup.delimiters)
                         .any(|g| matches!(g, Delimiter::Quote(_))),
                     Some(b) => {
                         opener.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric()
@@ -153,17 +153,17 @@ impl<'a> Scanner<'a> {
             ended = match body.has_arguments() {
                 // It is a call: its end is looked for however far that is.
                 true => {
-                    self.reach = usize::MAX;
+                    self.work.reach = usize::MAX;
                     body.advance(&self.text, &opener, &self.names, end)
                 }
                 false => body.advance(&self.text[..reach], &opener, &self.names, true),
             };
         }
         match (&body, ended) {
-            (Body::Tags(walk), _) => self.bytes_skipped = walk.passed,
+            (Body::Tags(walk), _) => self.work.bytes_skipped = walk.passed,
             // It was gone over up to the end, and may have ended before that.
             (Body::Relaxed(_), Some(End { ending: Ending::Cut, .. })) => {
-                self.bytes_skipped += reach - opener.item.at()
+                self.work.bytes_skipped += reach - opener.item.at()
             }
             _ => {}
         }
@@ -189,7 +189,7 @@ impl<'a> Scanner<'a> {
         matches!(body, Body::Tags(walk) if walk.params.is_empty())
             && opener.record.anchor == Anchor::Distinct
             && self.begins_line(opener.start)
-            && !self.in_fence
+            && !self.markup.in_fence
             && self.case(opener, self.text.len()).alone
             && is_declared()
     }
@@ -222,7 +222,7 @@ impl<'a> Scanner<'a> {
             .chain(opener.is_fenced().then_some("\n```"));
         let reach = self.reached();
         let close = marks::find(&self.text[from..reach], marks).map(|n| from + n);
-        self.bytes_skipped += close.unwrap_or(reach) - from;
+        self.work.bytes_skipped += close.unwrap_or(reach) - from;
         let is_far = close.is_none() || !self.has_read_much(from);
         let unclosed = opener.unclosed_end(&self.text[..reach]);
         let close_too = close.filter(|_| close != unclosed);
@@ -231,7 +231,7 @@ impl<'a> Scanner<'a> {
         let is_listed = opener
             .delimiters
             .iter()
-            .chain(&self.delimiters)
+            .chain(&self.markup.delimiters)
             .any(|delimiter| *delimiter == Delimiter::Bracket);
         let inside = |limit: usize| {
             let text = self.text.get(from..limit)?.trim_end().strip_suffix(']')?;
@@ -241,9 +241,9 @@ impl<'a> Scanner<'a> {
         for limit in limits {
             // Before the bracket of the list, with which the answer ends, the answer ends as well: `[f(to=['a']`.
             let behind = self.text.get(limit..).unwrap_or("").trim_end();
-            self.ends_in_list = behind == "]" && reach == self.text.len();
+            self.markup.ends_in_list = behind == "]" && reach == self.text.len();
             let judged = self.judge(&opener, limit, None, false, false);
-            self.ends_in_list = false;
+            self.markup.ends_in_list = false;
             match judged {
                 Judged::Unclear => {}
                 judged => return self.commit_payload(opener, judged, true, out),
@@ -256,7 +256,7 @@ impl<'a> Scanner<'a> {
 
     /// The place up to which there is text and the end of the payload is looked for.
     pub(super) fn reached(&self) -> usize {
-        let mut reach = self.reach.min(self.text.len());
+        let mut reach = self.work.reach.min(self.text.len());
         while !self.text.is_char_boundary(reach) {
             reach -= 1;
         }
@@ -272,7 +272,7 @@ impl<'a> Scanner<'a> {
         last: bool,
     ) -> Judged {
         let limit = limit.min(self.text.len());
-        self.bytes_read += limit.saturating_sub(opener.item.at());
+        self.work.bytes_read += limit.saturating_sub(opener.item.at());
         let case = Case { end, nested_call, last, ..self.case(opener, limit) };
         judge(&case)
     }
@@ -282,29 +282,29 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn case<'c>(&'c self, opener: &'c Opener, limit: usize) -> Case<'c, 'a> {
-        let is_at_end = limit == self.text.len() || self.ends_in_list;
-        let frames = opener.delimiters.iter().chain(&self.delimiters);
+        let is_at_end = limit == self.text.len() || self.markup.ends_in_list;
+        let frames = opener.delimiters.iter().chain(&self.markup.delimiters);
         let alone = self.outcome.text.is_empty() && !self.has_calls();
         let around =
             frames.filter(|delimiter| matches!(delimiter, Delimiter::Bracket | Delimiter::Paren)).count();
         Case {
             names: &self.names,
-            dialects: &self.dialects,
+            dialects: &self.rules.dialects,
             opener,
             text: &self.text[..limit],
             end: None,
-            around: around.saturating_sub(usize::from(self.ends_in_list)),
-            cut: self.cut && is_at_end,
+            around: around.saturating_sub(usize::from(self.markup.ends_in_list)),
+            cut: self.rules.cut && is_at_end,
             at_end: is_at_end,
             last: false,
             set_off: self.begins_line(opener.start) || !opener.delimiters.is_empty() || self.has_calls(),
             own_line: self.begins_line(opener.start)
                 || opener.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag)),
             alone,
-            is_constrained: self.is_constrained && alone,
+            is_constrained: self.rules.is_constrained && alone,
             nested_call: false,
             has_sibling: opener.is_distinct() || self.goes_on(opener),
-            admission: self.admission,
+            admission: self.rules.admission,
         }
     }
 
@@ -312,27 +312,27 @@ impl<'a> Scanner<'a> {
         let is_sent = self.is_sent();
         match self.as_sent(&opener, judged) {
             Judged::Calls(verdicts, end) => {
-                if self.run.is_none() {
+                if self.standing.run.is_none() {
                     self.begin_run(&opener, is_sent);
                 }
                 // Behind tags for arguments, what is left of a broken call may still come.
                 if matches!(opener.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {
                     tail::close_at(&self.text, end, &mut opener.delimiters);
                 }
-                self.delimiters.append(&mut opener.delimiters);
+                self.markup.delimiters.append(&mut opener.delimiters);
                 // Of marks that are never closed, the last ones count.
-                self.delimiters.drain(..self.delimiters.len().saturating_sub(MAX_DELIMITERS));
-                self.inside = Some((opener.dialect, end));
-                self.pending.extend(verdicts);
+                self.markup.delimiters.drain(..self.markup.delimiters.len().saturating_sub(MAX_DELIMITERS));
+                self.markup.inside = Some((opener.dialect, end));
+                self.markup.pending.extend(verdicts);
                 self.at = end;
-                self.last_call_end = end;
+                self.markup.last_call_end = end;
                 self.mode = Mode::Tail(end);
             }
             Judged::Text(end) => {
-                self.opened_in_text |= opener.is_distinct();
-                self.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
+                self.markup.opened_in_text |= opener.is_distinct();
+                self.markup.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
                 if opener.is_fenced() {
-                    self.in_fence = !self.in_fence;
+                    self.markup.in_fence = !self.markup.in_fence;
                 }
                 // Behind its first character, which in words may be any.
                 let next = || self.text.get(opener.item.at()..).and_then(|rest| rest.chars().next());
@@ -385,7 +385,7 @@ mod tests {
             let mut scanner = Scanner::new(&tools, &Context::default());
             scanner.text = text.as_str().into();
             scanner.advance(true, &mut Vec::new());
-            let read = scanner.bytes_skipped + scanner.bytes_read;
+            let read = scanner.work.bytes_skipped + scanner.work.bytes_read;
             assert!(read <= MOST_PER_BYTE * text.len(), "{read} of {unit:?}");
         }
     }

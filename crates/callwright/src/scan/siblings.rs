@@ -40,7 +40,7 @@ impl Scanner<'_> {
     /// Does `opener` go on where a call of its form ended?
     pub(super) fn goes_on(&self, opener: &Opener) -> bool {
         let is_alike = |dialect: &Arc<Record>| dialect.name == opener.dialect.name;
-        let is_alike = self.inside.as_ref().is_some_and(|(dialect, _)| is_alike(dialect));
+        let is_alike = self.markup.inside.as_ref().is_some_and(|(dialect, _)| is_alike(dialect));
         is_alike && !opener.is_fenced() && self.follows_call(opener.start)
     }
 
@@ -51,7 +51,7 @@ impl Scanner<'_> {
         let solid = before.trim_end();
         let is_apart =
             solid.ends_with([',', ';']) || before.get(solid.len()..).is_some_and(|gap| gap.contains('\n'));
-        is_apart && self.inside.as_ref().is_some_and(|(_, from)| is_behind(*from))
+        is_apart && self.markup.inside.as_ref().is_some_and(|(_, from)| is_behind(*from))
     }
 }
 

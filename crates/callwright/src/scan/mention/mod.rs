@@ -70,22 +70,24 @@ fn own_pairs<'l>(opener: &'l Opener) -> impl Iterator<Item = (char, usize)> + 'l
 impl Scanner<'_> {
     /// Looks at how the call of `opener` begins.
     pub(super) fn look_around(&mut self, opener: &Opener) {
-        self.before = self.surroundings.before(&self.text, opener.start, own_pairs(opener));
+        self.standing.before = self.standing.surroundings.before(&self.text, opener.start, own_pairs(opener));
         // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line is none of the call's.
         let marks = self.text.get(opener.start..item_start(opener)).unwrap_or("");
         if !opener.is_distinct() && opener.delimiters.first() == Some(&Delimiter::Tag) && marks.contains('\n')
         {
-            (self.before.on_line, self.before.in_sentence) = (false, false);
+            (self.standing.before.on_line, self.standing.before.in_sentence) = (false, false);
         }
     }
 
     /// Is it sure at its first byte that `opener` begins a call that is made, whatever follows?
     pub(super) fn is_sure(&self, opener: &Opener) -> bool {
         let form = self.form(opener);
-        self.held.is_empty()
-            && self.held.is_sure()
+        self.standing.held.is_empty()
+            && self.standing.held.is_sure()
             && form.fence.is_none()
-            && self.inherited(&form, &self.before).or_else(|| self.stand(&form, &self.before, None, false))
+            && self
+                .inherited(&form, &self.standing.before)
+                .or_else(|| self.stand(&form, &self.standing.before, None, false))
                 == Some(Stand::Made)
     }
 
@@ -105,11 +107,11 @@ impl Scanner<'_> {
             let has_heading = !is_of_calls && lines.any(|line| line.trim_start().starts_with(['#', '/']));
             Fence { len, shows: 3 < len || has_heading, is_of_calls, is_open: false }
         });
-        let is_asked = self.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin);
+        let is_asked = self.rules.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin);
         Form {
             is_marked: opener.is_distinct() && fence.is_none(),
             is_asked,
-            is_foreign: self.asked.is_some() && !is_asked,
+            is_foreign: self.rules.asked.is_some() && !is_asked,
             fence,
             is_listed: false,
         }
@@ -171,15 +173,15 @@ impl Scanner<'_> {
                 () if (behind.goes_on || !behind.is_begun) && !end && !behind.line_over => None,
                 () if behind.goes_on && !behind.joined && !form.is_listed => shown(ShownBy::Sentence),
                 // A model that was given its tools natively calls without marks only with nothing else.
-                () if self.explicit && behind.words => shown(ShownBy::Between),
-                () if self.explicit && !end => None,
+                () if self.rules.explicit && behind.words => shown(ShownBy::Between),
+                () if self.rules.explicit && !end => None,
                 () if is_beside && form.is_asked => Some(Stand::Unsure),
                 () if is_beside => Some(Stand::Between),
                 () if may_come => None,
                 () => Some(Stand::Made),
             };
         }
-        let is_doubted = self.explicit || form.is_foreign;
+        let is_doubted = self.rules.explicit || form.is_foreign;
         match is_beside || before.in_sentence {
             true if is_doubted => Some(Stand::Unsure),
             false if is_doubted && may_come => None,

@@ -112,26 +112,27 @@ impl Scanner<'_> {
     /// Begins a run, with the call that `opener` begins.
     pub(in crate::scan) fn begin_run(&mut self, opener: &Opener, is_sent: bool) {
         let form = self.form(opener);
-        let before = self.before;
+        let before = self.standing.before;
         let own = own_pairs(opener).collect();
-        self.run = Some(Begun { from: opener.start, form, before, own, is_sent });
+        self.standing.run = Some(Begun { from: opener.start, form, before, own, is_sent });
     }
 
     /// Ends the run that was begun, with these verdicts, where the marks behind it end.
     pub(in crate::scan) fn end_run(&mut self, verdicts: Vec<(Verdict, Spot)>, out: &mut Vec<Event>) {
         let to = self.at;
-        let Some(Begun { from, mut form, before, own, is_sent }) = self.run.take() else {
+        let Some(Begun { from, mut form, before, own, is_sent }) = self.standing.run.take() else {
             return self.take_marks(to, out);
         };
         let is_fenced = self.is_in_own_fence();
         if let Some(fence) = &mut form.fence {
             fence.is_open = is_fenced;
         }
-        form.is_listed = self.delimiters.contains(&Delimiter::Bracket);
+        form.is_listed = self.markup.delimiters.contains(&Delimiter::Bracket);
         let is_paired = match own.is_empty() {
             true => None,
             false => Some(
                 !self
+                    .markup
                     .delimiters
                     .iter()
                     .any(|delimiter| matches!(delimiter, Delimiter::Quote(_) | Delimiter::Ticks(_))),
@@ -139,9 +140,9 @@ impl Scanner<'_> {
         };
         let told = if is_sent { Some(Stand::Made) } else { self.inherited(&form, &before) };
         let run = Run { at: from..to, verdicts, before, form, told };
-        let is_joined =
-            before.joins && self.held.runs().last().is_some_and(|last| last.form.is_marked == form.is_marked);
-        let joined = if is_joined { self.held.last_run() } else { None };
+        let is_joined = before.joins
+            && self.standing.held.runs().last().is_some_and(|last| last.form.is_marked == form.is_marked);
+        let joined = if is_joined { self.standing.held.last_run() } else { None };
         match joined {
             Some(last) => {
                 last.at.end = to;
@@ -149,79 +150,81 @@ impl Scanner<'_> {
                 last.form.fence = last.form.fence.or(run.form.fence);
                 last.form.is_listed = run.form.is_listed;
                 last.form.fence.iter_mut().for_each(|fence| fence.is_open = is_fenced);
-                self.surroundings.call(to, &before, is_paired, false);
+                self.standing.surroundings.call(to, &before, is_paired, false);
             }
             None => {
-                self.surroundings.call(to, &before, is_paired, true);
+                self.standing.surroundings.call(to, &before, is_paired, true);
                 if is_paired == Some(false) {
-                    self.surroundings.open(own.into_iter());
+                    self.standing.surroundings.open(own.into_iter());
                 }
-                self.held.pieces.push(Piece::Run(Box::new(run)));
+                self.standing.held.pieces.push(Piece::Run(Box::new(run)));
             }
         }
-        if let Some(fence) = self.held.runs().last().and_then(|run| run.form.fence) {
-            self.surroundings.set_fence(is_fenced.then_some(fence.len));
+        if let Some(fence) = self.standing.held.runs().last().and_then(|run| run.form.fence) {
+            self.standing.surroundings.set_fence(is_fenced.then_some(fence.len));
         }
         self.tell(false, out);
     }
 
     /// Marks up to `to` that close what calls before them opened.
     fn take_marks(&mut self, to: usize, out: &mut Vec<Event>) {
-        let from = std::mem::replace(&mut self.marks_from, to).min(to);
-        self.surroundings.step_over(&self.text, from, to);
+        let from = std::mem::replace(&mut self.markup.marks_from, to).min(to);
+        self.standing.surroundings.step_over(&self.text, from, to);
         if !self.is_in_own_fence() {
-            self.surroundings.set_fence(None);
-            self.held.close_fence();
+            self.standing.surroundings.set_fence(None);
+            self.standing.held.close_fence();
         }
-        match self.held.is_empty() {
+        match self.standing.held.is_empty() {
             true => self.remove(),
-            false => self.held.pieces.push(Piece::Marks(from..to)),
+            false => self.standing.held.pieces.push(Piece::Marks(from..to)),
         }
         self.tell(false, out);
     }
 
     /// Holds prose up to `to`: a run waits for what it says.
     pub(in crate::scan) fn hold(&mut self, to: usize, out: &mut Vec<Event>) {
-        match self.held.pieces.last_mut() {
+        match self.standing.held.pieces.last_mut() {
             Some(Piece::Prose(at)) => at.end = to,
-            _ => self.held.pieces.push(Piece::Prose(self.at..to)),
+            _ => self.standing.held.pieces.push(Piece::Prose(self.at..to)),
         }
         self.at = to;
-        self.surroundings.feed(&self.text, to, false);
+        self.standing.surroundings.feed(&self.text, to, false);
         self.tell(false, out);
     }
 
     /// Is a fence open that stands around calls?
     fn is_in_own_fence(&self) -> bool {
-        self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
+        self.markup.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
     }
 
     /// Lets out what is held, if all of it is told by now; at the `end`, it is.
     pub(in crate::scan) fn tell(&mut self, end: bool, out: &mut Vec<Event>) {
-        if self.held.is_empty() {
+        if self.standing.held.is_empty() {
             return;
         }
         if end {
-            self.surroundings.feed(&self.text, self.at, true);
+            self.standing.surroundings.feed(&self.text, self.at, true);
         }
-        let is_full = MAX_RUNS < self.held.runs().count() || MAX_HELD < self.held.len(&self.text);
-        let stands = self.held.runs().zip(self.surroundings.behind()).map(|(run, behind)| {
-            let behind = if is_full && !end { behind.before_words() } else { *behind };
-            let told = || self.stand(&run.form, &run.before, Some(&behind), end || is_full);
-            run.told.or_else(told)
-        });
+        let is_full =
+            MAX_RUNS < self.standing.held.runs().count() || MAX_HELD < self.standing.held.len(&self.text);
+        let stands =
+            self.standing.held.runs().zip(self.standing.surroundings.behind()).map(|(run, behind)| {
+                let behind = if is_full && !end { behind.before_words() } else { *behind };
+                let told = || self.stand(&run.form, &run.before, Some(&behind), end || is_full);
+                run.told.or_else(told)
+            });
         let Some(mut stands) = stands.collect::<Option<Vec<Stand>>>() else { return };
         if !end && !is_full && stands.contains(&Stand::Between) {
             return;
         }
         self.agree(&mut stands);
-        self.surroundings.settled();
-        let (pieces, text) = (std::mem::take(&mut self.held.pieces), std::mem::take(&mut self.text));
+        self.standing.surroundings.settled();
+        let (pieces, text) = (std::mem::take(&mut self.standing.held.pieces), std::mem::take(&mut self.text));
         let mut stands = stands.into_iter();
         for piece in pieces {
             match piece {
                 Piece::Prose(at) => self.release_piece(text.get(at).unwrap_or(""), out),
-                Piece::Marks(at) => match self.held.last {
+                Piece::Marks(at) => match self.standing.held.last {
                     Some(Stand::Shown(_)) => self.release_piece(text.get(at).unwrap_or(""), out),
                     _ => self.remove(),
                 },
@@ -232,10 +235,10 @@ impl Scanner<'_> {
             }
         }
         self.text = text;
-        if let Some(Stand::Shown(_)) = self.held.last {
+        if let Some(Stand::Shown(_)) = self.standing.held.last {
             // What it opened and did not close is open in the text.
-            self.in_fence |= self.is_in_own_fence();
-            self.delimiters.clear();
+            self.markup.in_fence |= self.is_in_own_fence();
+            self.markup.delimiters.clear();
         }
     }
 
@@ -243,21 +246,21 @@ impl Scanner<'_> {
         // An explanation that says the calls again stays text; marks of two dialects around one call do not.
         let is_again = !run.verdicts.is_empty()
             && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
-        self.held.has_unsure |= stand == Stand::Unsure;
+        self.standing.held.has_unsure |= stand == Stand::Unsure;
         let stand = match stand {
-            Stand::Unsure if self.unsure_is_text => Stand::Shown(ShownBy::Unsure),
+            Stand::Unsure if self.rules.unsure_is_text => Stand::Shown(ShownBy::Unsure),
             Stand::Made | Stand::Unsure if is_again && !run.before.joins => Stand::Shown(ShownBy::Repeat),
             stand => stand,
         };
-        self.held.last = Some(stand);
-        self.held.is_last_marked = run.form.is_marked;
+        self.standing.held.last = Some(stand);
+        self.standing.held.is_last_marked = run.form.is_marked;
         if let Stand::Shown(by) = stand {
             self.outcome.shown.extend(run.verdicts.iter().map(|(verdict, _)| ShownCall::of(verdict, by)));
             return self.release_piece(text.get(run.at).unwrap_or(""), out);
         }
         match run.form.is_marked {
-            true => self.held.has_marked = true,
-            false => self.held.has_unmarked = true,
+            true => self.standing.held.has_marked = true,
+            false => self.standing.held.has_unmarked = true,
         }
         self.remove();
         let on_line = match run.before {
@@ -286,31 +289,33 @@ impl Scanner<'_> {
 
     /// What a run of this form is that goes on where another one ended, which is told.
     pub(super) fn inherited(&self, form: &Form, before: &Before) -> Option<Stand> {
-        let goes_on = before.joins && !self.held.has_run() && self.held.is_last_marked == form.is_marked;
-        self.held.last.filter(|_| goes_on)
+        let goes_on = before.joins
+            && !self.standing.held.has_run()
+            && self.standing.held.is_last_marked == form.is_marked;
+        self.standing.held.last.filter(|_| goes_on)
     }
 
     /// Runs of one answer are told together: those between words by those at the edge, those without marks by those with
     /// marks, and never a part of several that are unsure.
     fn agree(&self, stands: &mut [Stand]) {
-        let runs: Vec<&Run> = self.held.runs().collect();
+        let runs: Vec<&Run> = self.standing.held.runs().collect();
         let is_call = |stand: &Stand| matches!(stand, Stand::Made | Stand::Unsure);
         let of = |stands: &[Stand], is_marked: bool| {
             runs.iter().zip(stands).any(|(run, stand)| run.form.is_marked == is_marked && is_call(stand))
         };
-        let mut last = self.held.last;
+        let mut last = self.standing.held.last;
         for stand in stands.iter_mut() {
             if *stand == Stand::AsBefore {
                 *stand = last.unwrap_or(Stand::Shown(ShownBy::Sentence));
             }
             last = Some(*stand);
         }
-        let has_edge = self.held.has_unmarked || of(stands, false);
+        let has_edge = self.standing.held.has_unmarked || of(stands, false);
         for stand in stands.iter_mut().filter(|stand| **stand == Stand::Between) {
             *stand = if has_edge { Stand::Made } else { Stand::Shown(ShownBy::Between) };
         }
-        let has_marked = self.held.has_marked || of(stands, true);
-        let has_unsure = self.held.has_unsure || stands.contains(&Stand::Unsure);
+        let has_marked = self.standing.held.has_marked || of(stands, true);
+        let has_unsure = self.standing.held.has_unsure || stands.contains(&Stand::Unsure);
         for (run, stand) in runs.iter().zip(stands.iter_mut()) {
             let is_set_off = run.before.set_off || run.form.fence.is_some();
             if has_marked && !run.form.is_marked && is_set_off && is_call(stand) {

@@ -23,12 +23,12 @@ impl Scanner<'_> {
     /// Does a block of reasoning or of speech begin at `at`, or such a block of speech end?
     pub(super) fn block_begins(&self, at: usize, end: bool) -> Option<Found> {
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
-        let mut grows = self.dialects.may_grow_into_block(rest);
+        let mut grows = self.rules.dialects.may_grow_into_block(rest);
         // `<|channel>` begins `<|channel>thought`, too.
         if grows && !end {
             return Some(Found::Wait);
         }
-        let mut found = match self.dialects.block(rest) {
+        let mut found = match self.rules.dialects.block(rest) {
             Some((len, Held::Thought, close)) => match self.is_named(at, at + len, end) {
                 Some(true) => None,
                 Some(false) => Some(Found::Think(len, Arc::clone(close))),
@@ -63,7 +63,7 @@ impl Scanner<'_> {
             return Some(false);
         }
         match at.checked_sub(1).and_then(|before| bytes.get(before)) {
-            _ if self.in_fence => Some(true),
+            _ if self.markup.in_fence => Some(true),
             Some(b'`') => Some(true),
             Some(quote @ (b'"' | b'\'')) => match bytes.get(behind) {
                 None if !end => None,
@@ -148,13 +148,17 @@ impl Scanner<'_> {
     pub(super) fn stray_token(&self, at: usize, end: bool) -> Option<Found> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(at..).unwrap_or(&[]);
-        if !rest.starts_with(b"<") || self.in_fence || self.opened_in_text || self.names.tools().is_empty() {
+        if !rest.starts_with(b"<")
+            || self.markup.in_fence
+            || self.markup.opened_in_text
+            || self.names.tools().is_empty()
+        {
             return None;
         }
         // `<|tool_call_end|>`, `<channel|>`, `</｜DSML｜invoke>`; letters alone, `</tool_call>`, a user may write, too.
         let is_token =
             |mark: &[u8]| mark.contains(&b'|') || memchr::memmem::find(mark, "｜".as_bytes()).is_some();
-        let len = match self.dialects.closer(rest) {
+        let len = match self.rules.dialects.closer(rest) {
             Fit::Is(len) if is_token(&rest[..len]) => len,
             Fit::Grows if !end => return Some(Found::Wait),
             Fit::Is(_) | Fit::Grows | Fit::No => return None,
@@ -171,7 +175,7 @@ impl Scanner<'_> {
     /// The end of reasoning whose beginning nobody saw, as the prompt held it: a mark that begins or ends a line, or stands
     /// before a call. One that is talked about in a sentence is text.
     pub(super) fn stray_closer(&self, rest: &[u8], line_start: bool, end: bool) -> Option<Found> {
-        if self.in_fence || self.speech.is_some() || !matches!(rest.get(1), Some(b'/') | None) {
+        if self.markup.in_fence || self.speech.is_some() || !matches!(rest.get(1), Some(b'/') | None) {
             return None;
         }
         let mut grows = rest.len() == 1;
@@ -199,7 +203,7 @@ impl Scanner<'_> {
                 // `Vec<Example>` in code opens nothing.
                 let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
                 let is_apart = before.is_none_or(|byte| !is_name_byte(*byte) && *byte != b':');
-                let quotations = QUOTATIONS.iter().filter(|_| is_apart && !self.in_fence);
+                let quotations = QUOTATIONS.iter().filter(|_| is_apart && !self.markup.in_fence);
                 let mut grows = false;
                 for (open, close) in RESULTS.iter().chain(quotations) {
                     match fit(rest, open) {
@@ -210,7 +214,7 @@ impl Scanner<'_> {
                 }
                 (grows && !end).then_some(Found::Wait)
             }
-            b'`' if !self.in_fence => {
+            b'`' if !self.markup.in_fence => {
                 let run = tick_run(rest, 0);
                 let label = rest.get(run..)?;
                 let is_cut = !end && label.len() < RESULT_LABEL.len();
@@ -228,11 +232,11 @@ impl Scanner<'_> {
 
     /// Reasoning begins here, which `close` closes.
     pub(in crate::scan) fn think(&mut self, at: usize, close: Arc<str>, out: &mut Vec<Event>) {
-        self.surroundings.step_over(&self.text, at, self.at);
-        if self.held.is_empty() {
+        self.standing.surroundings.step_over(&self.text, at, self.at);
+        if self.standing.held.is_empty() {
             self.remove();
         }
-        match self.calls_in_reasoning {
+        match self.rules.calls_in_reasoning {
             CallsInReasoning::Ignore | CallsInReasoning::Unclosed => {
                 self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
             }
@@ -247,8 +251,8 @@ impl Scanner<'_> {
     /// What stands in a thought that is read for calls stands beside nothing outside of it.
     fn enter_thought(&mut self, close: Arc<str>) {
         self.thought = Some(close);
-        let outer = std::mem::replace(&mut self.surroundings, Surroundings::from(self.at));
-        self.outer = Some(Box::new(outer));
+        let outer = std::mem::replace(&mut self.standing.surroundings, Surroundings::from(self.at));
+        self.standing.outer = Some(Box::new(outer));
     }
 
     /// Reasoning that was read for calls ends here.
@@ -257,10 +261,11 @@ impl Scanner<'_> {
         let space = std::mem::take(&mut self.space.pending);
         self.say(space, "", out);
         self.thought = None;
-        self.surroundings = self.outer.take().map_or_else(Surroundings::default, |outer| *outer);
-        self.surroundings.step_over(&self.text, 0, self.at);
-        self.in_fence = false;
-        self.delimiters.clear();
+        self.standing.surroundings =
+            self.standing.outer.take().map_or_else(Surroundings::default, |outer| *outer);
+        self.standing.surroundings.step_over(&self.text, 0, self.at);
+        self.markup.in_fence = false;
+        self.markup.delimiters.clear();
         self.remove();
         self.mode = Mode::Prose;
     }
@@ -274,7 +279,7 @@ impl Scanner<'_> {
         self.enter_thought(close);
         self.advance(true, out);
         self.tell(true, out);
-        if n_verdicts < self.outcome.verdicts.len() && !self.prose_since_call {
+        if n_verdicts < self.outcome.verdicts.len() && !self.standing.prose_since_call {
             return;
         }
         out.truncate(n_events);
@@ -293,7 +298,7 @@ impl Scanner<'_> {
         end: bool,
         out: &mut Vec<Event>,
     ) -> Flow {
-        let (own, closer) = (self.dialects.clone(), thinking.close.as_bytes().first().copied());
+        let (own, closer) = (self.rules.dialects.clone(), thinking.close.as_bytes().first().copied());
         let begins = |byte: &u8| {
             matches!(byte, b'<' | b'[')
                 || closer == Some(*byte)
@@ -311,7 +316,7 @@ impl Scanner<'_> {
                     Some(false) => {
                         self.think_up_to(at, out);
                         self.at = at + len;
-                        self.surroundings.step_over(&self.text, 0, self.at);
+                        self.standing.surroundings.step_over(&self.text, 0, self.at);
                         self.mode = Mode::Prose;
                         return Flow::On;
                     }
@@ -325,7 +330,7 @@ impl Scanner<'_> {
             let grows = || {
                 let close = thought_ends(rest, &thinking.close) == Fit::Grows;
                 close
-                    || self.dialects.may_grow_into_opener(&self.text, at)
+                    || self.rules.dialects.may_grow_into_opener(&self.text, at)
                     || tag_at(&self.text, at) == Lexed::Grows && !is_foreign(&self.text, at)
                     || matches!(declared, Stands::Grows)
             };
@@ -337,8 +342,15 @@ impl Scanner<'_> {
             let is_own = matches!(declared, Stands::Is(opened) if own.record(opened.record).anchor == Anchor::Distinct);
             let marked = is_call
                 || is_own
-                || self.dialects.opener_at(&self.text, at).is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
-            if marked && thinking.marked.is_none() && self.calls_in_reasoning != CallsInReasoning::Ignore {
+                || self
+                    .rules
+                    .dialects
+                    .opener_at(&self.text, at)
+                    .is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
+            if marked
+                && thinking.marked.is_none()
+                && self.rules.calls_in_reasoning != CallsInReasoning::Ignore
+            {
                 self.think_up_to(at, out);
                 thinking.marked = Some(at);
             }
@@ -356,7 +368,7 @@ impl Scanner<'_> {
             self.mode = Mode::Reasoning(thinking);
             return Flow::Wait;
         }
-        if thinking.marked.is_some() && self.cut {
+        if thinking.marked.is_some() && self.rules.cut {
             self.think_up_to(self.text.len(), out);
         } else if thinking.marked.is_some() {
             self.last_thought(thinking.close, out);
@@ -405,7 +417,7 @@ impl Scanner<'_> {
     pub(in crate::scan) fn reason(&mut self, thought: &str, out: &mut Vec<Event>) {
         if !thought.is_empty() {
             self.outcome.reasoning.push_str(thought);
-            if !self.is_quiet {
+            if !self.rules.is_quiet {
                 out.push(Event::Reasoning(thought.to_owned()));
             }
         }

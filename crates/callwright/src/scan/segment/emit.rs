@@ -23,10 +23,10 @@ impl Scanner<'_> {
         let piece = text.get(self.at..end).unwrap_or("");
         if !piece.trim().is_empty() {
             // Brackets and quotes of a list do not outlive prose.
-            self.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
-            self.prose_since_call = self.has_calls();
+            self.markup.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
+            self.standing.prose_since_call = self.has_calls();
         }
-        if self.held.is_empty() {
+        if self.standing.held.is_empty() {
             self.release_piece(piece, out);
             self.at = end;
             self.text = text;
@@ -72,7 +72,7 @@ impl Scanner<'_> {
         }
         self.outcome.text.push_str(&space);
         self.outcome.text.push_str(said);
-        if self.is_quiet {
+        if self.rules.is_quiet {
             return;
         }
         space.push_str(said);

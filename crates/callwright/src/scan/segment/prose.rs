@@ -40,7 +40,7 @@ impl<'a> Scanner<'a> {
                     None => next_candidate(&self.text, at),
                 };
                 next = Some(candidate);
-                let markers = self.dialects.markers();
+                let markers = self.rules.dialects.markers();
                 let own = markers.and_then(|own| own.next(self.text.as_bytes(), at, candidate.from));
                 let (from, to) = own.map_or((candidate.from, candidate.to), |own| (own, own));
                 self.pass_over(at, from);
@@ -51,9 +51,9 @@ impl<'a> Scanner<'a> {
             let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
             // Behind what was taken out a word begins.
             let in_word = before.is_some_and(|&before| is_name_byte(before))
-                && !(self.space.removed && at == self.at || at == self.last_call_end);
+                && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
             // Nothing begins inside a word but a mark of the caller's own.
-            if in_word && is_name_byte(byte) && self.dialects.markers().is_none() {
+            if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
                 let word = self.text.as_bytes().get(at..).unwrap_or(&[]);
                 let end = at + word.iter().take_while(|byte| is_name_byte(**byte)).count();
                 self.pass_over(at, end);
@@ -70,7 +70,7 @@ impl<'a> Scanner<'a> {
             let marked = byte == b']' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'<');
             // `>>>f⏎{…}`, also behind text
             let arrow = byte == b'>' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'>');
-            let own = self.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
+            let own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
             // `**Action:** f`
             let label = byte == b'*' && self.is_line_start(at) && may_be_label(self.text.as_bytes(), at);
             // `|<tool_call|>`
@@ -84,7 +84,7 @@ impl<'a> Scanner<'a> {
                 || label
                 || exchanged
                 || byte == b'#';
-            if is_mark && !self.held.is_empty() {
+            if is_mark && !self.standing.held.is_empty() {
                 self.release(at, out);
             }
             if is_mark {
@@ -104,7 +104,7 @@ impl<'a> Scanner<'a> {
                 if at + run == self.text.len() && run < MAX_TICKS && !end {
                     break Found::Wait;
                 }
-                self.in_fence ^= 3 <= run;
+                self.markup.in_fence ^= 3 <= run;
                 at += run;
                 continue;
             }
@@ -115,11 +115,12 @@ impl<'a> Scanner<'a> {
             Found::Nothing | Found::Wait | Found::TooMany(_) => Flow::Wait,
             Found::Opener(opener) => {
                 let from = opener.item.at();
-                self.reach = if may_pass(self.bytes_skipped, from) { usize::MAX } else { from + REACH };
+                self.work.reach =
+                    if may_pass(self.work.bytes_skipped, from) { usize::MAX } else { from + REACH };
                 self.mode = if self.has_read_much(at) && opener.record.anchor == Anchor::Weak {
                     self.release(from + 1, out);
                     Mode::Prose
-                } else if let Some(body) = Body::of(&opener, &self.text, self.bytes_skipped) {
+                } else if let Some(body) = Body::of(&opener, &self.text, self.work.bytes_skipped) {
                     self.look_around(&opener);
                     self.early = self.early(&opener);
                     Mode::Body(opener, body)
@@ -149,9 +150,9 @@ impl<'a> Scanner<'a> {
                 Flow::On
             }
             Found::Speech(len, close) => {
-                self.surroundings.step_over_head(&self.text, at, at + len);
+                self.standing.surroundings.step_over_head(&self.text, at, at + len);
                 self.at = at + len;
-                if self.held.is_empty() {
+                if self.standing.held.is_empty() {
                     self.remove();
                 }
                 self.speech = close;
@@ -163,14 +164,14 @@ impl<'a> Scanner<'a> {
                 Flow::On
             }
             Found::Closer(end) => {
-                self.marks_from = at;
+                self.markup.marks_from = at;
                 self.at = end;
                 self.mode = Mode::Tail(end);
                 Flow::On
             }
             Found::Turn => {
                 // `x = """⏎f(a=1)⏎"""`: the end of what shows a call is no turn that the model makes up.
-                let is_end = self.surroundings.ends_at(&self.text, at);
+                let is_end = self.standing.surroundings.ends_at(&self.text, at);
                 if !is_end {
                     self.tell(true, out);
                 }
@@ -190,7 +191,7 @@ impl<'a> Scanner<'a> {
 
     /// Were more payloads read than the text up to `at` has room for?
     pub(in crate::scan) fn has_read_much(&self, at: usize) -> bool {
-        READS_PER_BYTE * at + FREE_READS < self.bytes_read
+        READS_PER_BYTE * at + FREE_READS < self.work.bytes_read
     }
 
     /// Does the bracket at `at` begin nothing, by what stands right behind it: `a < b`, `[[[[`?
@@ -216,8 +217,8 @@ impl<'a> Scanner<'a> {
         word.bytes().all(is_name_byte)
             && self.names.may_hold(word)
             && self.may_call()
-            && !self.explicit
-            && self.dialects.markers().is_none()
+            && !self.rules.explicit
+            && self.rules.dialects.markers().is_none()
             && !self.begins_line(at)
     }
 
@@ -230,8 +231,8 @@ impl<'a> Scanner<'a> {
     fn pass_over(&mut self, from: usize, to: usize) {
         let is_prose =
             || self.text.as_bytes().get(from..to).is_some_and(|b| !b.iter().all(u8::is_ascii_whitespace));
-        if !self.delimiters.is_empty() && is_prose() {
-            self.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
+        if !self.markup.delimiters.is_empty() && is_prose() {
+            self.markup.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
         }
     }
 
@@ -239,7 +240,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn at_mark(&mut self, at: usize, line_start: bool, end: bool) -> Found {
         let rest = &self.text[at..];
         if let Some(&byte) = rest.as_bytes().first() {
-            let own = self.dialects.markers().filter(|markers| markers.begins_with(byte));
+            let own = self.rules.dialects.markers().filter(|markers| markers.begins_with(byte));
             if let Some(close) = &self.thought {
                 match thought_ends(rest.as_bytes(), close) {
                     Fit::Is(len) => match self.is_in_ticks(at, at + len, end) {
@@ -268,13 +269,13 @@ impl<'a> Scanner<'a> {
             }
             // The closing marks of markup that was taken out before.
             if byte == b'`' || byte == b'<' || own.is_some() {
-                let fence = self.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_)))
+                let fence = self.markup.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_)))
                     && rest.starts_with("```");
-                let tag = self.delimiters.contains(&Delimiter::Tag)
-                    && !self.in_fence
+                let tag = self.markup.delimiters.contains(&Delimiter::Tag)
+                    && !self.markup.in_fence
                     && (rest.starts_with("</") || own.is_some_and(|own| own.closes(&self.text, at, end)));
                 let short = !end && rest.len() < 3;
-                if !self.delimiters.is_empty() && short {
+                if !self.markup.delimiters.is_empty() && short {
                     return Found::Wait;
                 }
                 // `</tool_call>` in quotes is spoken of.
@@ -289,9 +290,9 @@ impl<'a> Scanner<'a> {
                     }
                 }
                 if fence || tag {
-                    let mut delimiters = std::mem::take(&mut self.delimiters);
+                    let mut delimiters = std::mem::take(&mut self.markup.delimiters);
                     let found = tail(&self.text, at, at, &mut delimiters, self.place(line_start, end));
-                    self.delimiters = delimiters;
+                    self.markup.delimiters = delimiters;
                     return match found {
                         Tail::Ended(end) | Tail::Wait { at: end, .. } if at < end => Found::Closer(end),
                         Tail::Wait { .. } => Found::Wait,
@@ -323,8 +324,9 @@ impl<'a> Scanner<'a> {
             return Found::Nothing;
         }
         // `[{…}, {…}]` behind a marker: the second call is of the first one's dialect.
-        let inside = self.inside.as_ref().filter(|(_, from)| {
-            !self.delimiters.is_empty() && self.text.get(*from..at).is_some_and(|gap| gap.trim().is_empty())
+        let inside = self.markup.inside.as_ref().filter(|(_, from)| {
+            !self.markup.delimiters.is_empty()
+                && self.text.get(*from..at).is_some_and(|gap| gap.trim().is_empty())
         });
         let place = Place {
             inside: inside.map(|(record, _)| record),
@@ -336,16 +338,17 @@ impl<'a> Scanner<'a> {
             Look::Found(opener) if self.thought.is_some() && opener.record.anchor == Anchor::Weak => {
                 Found::Nothing
             }
-            Look::Found(opener) if self.explicit && !self.is_explicit(&opener) => Found::Nothing,
-            Look::Found(opener) if !self.dialects.admits(&opener.dialect) => Found::Nothing,
+            Look::Found(opener) if self.rules.explicit && !self.is_explicit(&opener) => Found::Nothing,
+            Look::Found(opener) if !self.rules.dialects.admits(&opener.dialect) => Found::Nothing,
             Look::Found(opener) => Found::Opener(opener),
             Look::Wait => Found::Wait,
             Look::Nothing => {
                 if line_start && let Some(found) = self.broken_opener(at, end) {
                     return found;
                 }
-                let opener = self.dialects.opener_at(&self.text, at);
-                self.opened_in_text |= opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
+                let opener = self.rules.dialects.opener_at(&self.text, at);
+                self.markup.opened_in_text |=
+                    opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
                 Found::Nothing
             }
             Look::TooMany(to) => Found::TooMany(to),
@@ -354,7 +357,7 @@ impl<'a> Scanner<'a> {
 
     /// Does a call with broken marks begin at `at`, where none with whole ones does?
     fn broken_opener(&mut self, at: usize, end: bool) -> Option<Found> {
-        if self.in_fence || self.speech.is_some() || self.thought.is_some() {
+        if self.markup.in_fence || self.speech.is_some() || self.thought.is_some() {
             return None;
         }
         if let Some((opener, end)) = self.closes_nothing(at) {
@@ -382,17 +385,17 @@ impl<'a> Scanner<'a> {
     /// Would a call at `at` stand beside prose, where a model that was given its tools natively makes none without
     /// marks?
     pub(super) fn is_beside(&self, at: usize) -> bool {
-        self.explicit && !self.has_calls() && !self.is_first(at)
+        self.rules.explicit && !self.has_calls() && !self.is_first(at)
     }
 
     /// Is what begins at `at` a word that is no mark? In a line it begins nothing but a call without marks, so that
     /// where there are none it need not wait for what follows it.
     fn is_plain_word(&self, at: usize) -> bool {
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
-        let is_mark = |byte| self.dialects.markers().is_some_and(|own| own.begins_with(byte));
+        let is_mark = |byte| self.rules.dialects.markers().is_some_and(|own| own.begins_with(byte));
         rest.first().is_some_and(|&byte| is_name_byte(byte) && !is_mark(byte))
-            && !self.dialects.words().any(|word| syntax::starts_with_any_case(rest, word))
-            && !syntax::may_grow_into(&self.text, at, self.dialects.words())
+            && !self.rules.dialects.words().any(|word| syntax::starts_with_any_case(rest, word))
+            && !syntax::may_grow_into(&self.text, at, self.rules.dialects.words())
     }
 
     /// Does what stands at `at` begin a line, or what the model says behind its reasoning?
@@ -402,7 +405,7 @@ impl<'a> Scanner<'a> {
             self.space.removed && !self.has_calls() && before.trim().is_empty()
         };
         // `f{…}f{…}`, whose tokens were taken out.
-        let is_behind_call = || self.has_calls() && at == self.last_call_end;
+        let is_behind_call = || self.has_calls() && at == self.markup.last_call_end;
         self.is_line_start(at) || is_behind_block() || is_behind_call()
     }
 

@@ -111,7 +111,7 @@ impl Payload {
 impl<'a> Scanner<'a> {
     /// Begins to let the payload of `opener` out, where that may be done.
     pub(super) fn early(&self, opener: &Opener) -> Option<Early> {
-        if self.is_live && self.is_sure(opener) { Early::of(opener) } else { None }
+        if self.rules.is_live && self.is_sure(opener) { Early::of(opener) } else { None }
     }
 
     /// Did a part of the call that is being read go out?
@@ -164,7 +164,7 @@ impl<'a> Scanner<'a> {
                 // What was called before may be said again; then it is no call.
                 let spot = self.spot(opener.record.name.clone());
                 if self.made.may_have(tool.name(), &spot)
-                    || is_renamed && matches!(self.admission.policy, Policy::Feedback | Policy::Strict)
+                    || is_renamed && matches!(self.rules.admission.policy, Policy::Feedback | Policy::Strict)
                 {
                     return false;
                 }
@@ -172,7 +172,7 @@ impl<'a> Scanner<'a> {
                 tool
             }
         };
-        let call = LiveCall::Text(self.outcome.verdicts.len() + self.pending.len());
+        let call = LiveCall::Text(self.outcome.verdicts.len() + self.markup.pending.len());
         let piece = match (&mut early.payload, walk) {
             (Payload::Json(envelope, live), _) => {
                 live.advance(tool, envelope.arguments(text)).map(str::to_owned)

@@ -1,0 +1,115 @@
+//! What a scanner knows between two pieces of an answer, besides the text and what it is in.
+
+use std::sync::Arc;
+
+use super::beside::Beside;
+use super::mention::{Before, Begun, Held, Surroundings};
+use super::opener::Delimiter;
+use crate::dialect::{Dialects, Record};
+use crate::engine::{Context, is_cut};
+use crate::policy::{Admission, CallsInReasoning, Policy};
+use crate::verdict::Verdict;
+
+/// How the answer is to be read.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// The upstream cut the answer off.
+    pub(super) cut: bool,
+    /// Which repaired calls may pass.
+    pub(super) admission: Admission,
+    /// Nobody asks for events.
+    pub(super) is_quiet: bool,
+    /// Only explicit forms count in the text.
+    pub(super) explicit: bool,
+    /// A call that may be made or shown stays in the text.
+    pub(super) unsure_is_text: bool,
+    /// What begins the answer is meant: it is held to a form in which prose has a place of its own.
+    pub(super) is_constrained: bool,
+    /// What becomes of calls in reasoning.
+    pub(super) calls_in_reasoning: CallsInReasoning,
+    /// The dialect that was asked for, where that is known.
+    pub(super) asked: Option<Arc<Record>>,
+    pub(super) dialects: Dialects,
+    /// What is certain may go out before a verdict.
+    pub(super) is_live: bool,
+}
+
+impl Rules {
+    pub(super) fn of(context: &Context<'_>) -> Rules {
+        Rules {
+            cut: context.finish_reason.is_some_and(is_cut),
+            admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
+            is_quiet: false,
+            explicit: context.native,
+            unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
+            is_constrained: false,
+            calls_in_reasoning: context.calls_in_reasoning,
+            asked: context.asked.and_then(|name| context.dialects.record_of(name)).cloned(),
+            dialects: context.dialects.clone(),
+            is_live: context.live,
+        }
+    }
+}
+
+/// What the markup around calls has come to.
+#[derive(Debug, Default)]
+pub(super) struct Markup {
+    /// What it opened and has not closed yet.
+    pub(super) delimiters: Vec<Delimiter>,
+    /// The dialect of the last calls, and the place behind them.
+    pub(super) inside: Option<(Arc<Record>, usize)>,
+    /// Inside a fence that was left in the text.
+    pub(super) in_fence: bool,
+    /// A mark that opens calls stands in the text: what would close it is text as well.
+    pub(super) opened_in_text: bool,
+    /// How often all of it was closed.
+    pub(super) group: usize,
+    /// The end of the last call, with what closes it.
+    pub(super) last_call_end: usize,
+    /// Where the closing marks begin that are being stepped over, of calls before them.
+    pub(super) marks_from: usize,
+    /// Calls of the last list, waiting for the end of their markup.
+    pub(super) pending: Vec<Verdict>,
+    /// Is a payload judged before the bracket of its list, with which the answer ends?
+    pub(super) ends_in_list: bool,
+}
+
+/// How the calls stand to the words around them.
+#[derive(Default)]
+pub(super) struct Standing {
+    /// What stands around the place that was read up to.
+    pub(super) surroundings: Surroundings,
+    /// What stands around that place in the answer, while a thought in it is read for calls.
+    pub(super) outer: Option<Box<Surroundings>>,
+    /// How the call begins that is being read.
+    pub(super) before: Before,
+    /// The run of the calls that are being read.
+    pub(super) run: Option<Begun>,
+    /// What waits until it is told whether the calls in it are made or shown.
+    pub(super) held: Held,
+    /// Where the calls stand.
+    pub(super) beside: Beside,
+    /// How often prose stood between calls.
+    pub(super) block: usize,
+    /// Prose stood behind the last call.
+    pub(super) prose_since_call: bool,
+}
+
+/// What reading took so far, in bytes, and how far it may look.
+#[derive(Debug)]
+pub(super) struct Work {
+    /// Bytes of payload that were read.
+    pub(super) bytes_read: usize,
+    /// Bytes in which the ends of payloads were looked for.
+    pub(super) bytes_skipped: usize,
+    /// Bytes in which broken marks were looked for.
+    pub(super) bytes_repaired: usize,
+    /// The place up to which the end of this payload is looked for.
+    pub(super) reach: usize,
+}
+
+impl Default for Work {
+    fn default() -> Work {
+        Work { bytes_read: 0, bytes_skipped: 0, bytes_repaired: 0, reach: usize::MAX }
+    }
+}
