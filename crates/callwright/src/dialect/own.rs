@@ -1,12 +1,13 @@
 //! The markers of the caller's own dialects: which opener or closer stands at a place, and which tag of one of them.
 
+use crate::syntax::{Incomplete, Seen};
 use callwright_json::Span;
 
 use super::error::{DialectProblem, MAX_MARKS};
 use super::{Dialect, Grammar};
 use crate::prompt::speech::Results;
-use crate::syntax::pattern::{Found, Met, Pattern, Slot};
-use crate::syntax::tag::{self, Lexed, Role, Tag};
+use crate::syntax::pattern::{Found, Pattern, Slot};
+use crate::syntax::tag::{self, Role, Tag};
 use crate::syntax::{Text, Typing};
 
 /// The openers and closers of all the caller's own dialects.
@@ -23,15 +24,6 @@ pub(crate) struct Opened {
     /// The dialect's place in its set.
     pub(crate) record: u16,
     pub(crate) found: Found,
-}
-
-/// What stands at a place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Stands<T> {
-    Is(T),
-    /// All of the text is the beginning of it.
-    Grows,
-    No,
 }
 
 /// The bytes that markers begin with.
@@ -103,35 +95,24 @@ impl Own {
     }
 
     /// The longest opener at `at`. With `end`, no more text will come.
-    pub(crate) fn opener(&self, text: &str, at: usize, end: bool) -> Stands<Opened> {
+    pub(crate) fn opener(&self, text: &str, at: usize, end: bool) -> Seen<Opened> {
         let met = self.openers.iter().map(|(pattern, record)| (pattern.at(text, at), pattern, record));
-        longest(met, end).map(|(found, _, record)| Opened { record: *record, found })
+        Ok(longest(met, end)?.map(|(found, _, record)| Opened { record: *record, found }))
     }
 
     /// The place behind the longest closer at `at`.
-    pub(crate) fn closer(&self, text: &str, at: usize, end: bool) -> Stands<usize> {
+    pub(crate) fn closer(&self, text: &str, at: usize, end: bool) -> Seen<usize> {
         let met = self.closers.iter().map(|pattern| (pattern.at(text, at), pattern, ()));
-        longest(met, end).map(|(found, ..)| found.end)
+        Ok(longest(met, end)?.map(|(found, ..)| found.end))
     }
 
     /// Does a closer that is no opener stand at `at`, as far as the text goes? `[done]` closes where `[do {name}]` opens,
     /// as nothing of it stands for a name.
     pub(crate) fn closes(&self, text: &str, at: usize, end: bool) -> bool {
         match (self.closer(text, at, end), self.opener(text, at, end)) {
-            (Stands::No, _) => false,
-            (Stands::Is(close), Stands::Is(open)) => open.found.name.is_some() && open.found.end <= close,
-            (Stands::Grows, Stands::Is(_)) => false,
-            (_, Stands::Grows | Stands::No) => true,
-        }
-    }
-}
-
-impl<T> Stands<T> {
-    fn map<U>(self, to: impl FnOnce(T) -> U) -> Stands<U> {
-        match self {
-            Stands::Is(found) => Stands::Is(to(found)),
-            Stands::Grows => Stands::Grows,
-            Stands::No => Stands::No,
+            (Ok(None), _) | (Err(Incomplete), Ok(Some(_))) => false,
+            (Ok(Some(close)), Ok(Some(open))) => open.found.name.is_some() && open.found.end <= close,
+            (_, Err(Incomplete) | Ok(None)) => true,
         }
     }
 }
@@ -139,30 +120,23 @@ impl<T> Stands<T> {
 /// The longest of the patterns that were `met`; of two that are as long, the one with fewer place holders. While one
 /// of them may still grow there, more text must tell.
 fn longest<'p, T>(
-    met: impl Iterator<Item = (Met, &'p Pattern, T)>,
+    met: impl Iterator<Item = (Seen<Found>, &'p Pattern, T)>,
     end: bool,
-) -> Stands<(Found, &'p Pattern, T)> {
+) -> Seen<(Found, &'p Pattern, T)> {
     let mut best: Option<(Found, &Pattern, T)> = None;
     let mut grows = false;
     for (met, pattern, meaning) in met {
-        match met {
-            Met::Is(found) => {
-                let is_better = best.as_ref().is_none_or(|(other, known, _)| {
-                    (other.end, known.is_fixed()) < (found.end, pattern.is_fixed())
-                });
-                if is_better {
-                    best = Some((found, pattern, meaning));
-                }
-            }
-            Met::Grows => grows = true,
-            Met::No => {}
+        grows |= met.is_err();
+        let is_better = |found: &Found| {
+            best.as_ref().is_none_or(|(other, known, _)| {
+                (other.end, known.is_fixed()) < (found.end, pattern.is_fixed())
+            })
+        };
+        if let Some(found) = met.unwrap_or(None).filter(is_better) {
+            best = Some((found, pattern, meaning));
         }
     }
-    match best {
-        Some(best) if end || !grows => Stands::Is(best),
-        _ if grows => Stands::Grows,
-        Some(_) | None => Stands::No,
-    }
+    if grows && (best.is_none() || !end) { Err(Incomplete) } else { Ok(best) }
 }
 
 const SECTION: &[Slot] = &[Slot::Id];
@@ -223,14 +197,13 @@ impl Markup {
     }
 
     /// The tag that begins at `from`. With `end`, no more text will come.
-    pub(crate) fn tag_at(&self, text: &str, from: usize, end: bool) -> Lexed {
+    pub(crate) fn tag_at(&self, text: &str, from: usize, end: bool) -> Seen<Tag> {
         let marks = self.marks.iter();
         let met = marks.map(|(pattern, role, closing)| (pattern.at(text, from), pattern, (*role, *closing)));
-        match longest(met, end) {
-            Stands::Is((found, _, (role, closing))) => Lexed::Tag(self.tag(text, from, found, role, closing)),
-            Stands::Grows => Lexed::Grows,
-            Stands::No if self.takes_others => tag::tag_at(text, from),
-            Stands::No => Lexed::No,
+        match longest(met, end)? {
+            Some((found, _, (role, closing))) => Ok(Some(self.tag(text, from, found, role, closing))),
+            None if self.takes_others => tag::tag_at(text, from),
+            None => Ok(None),
         }
     }
 
@@ -254,8 +227,9 @@ impl Markup {
 
     /// Does a closing tag begin at `at`, where the text ends inside one?
     pub(crate) fn is_closer_begun(&self, text: &str, at: usize) -> bool {
-        let grows =
-            |(pattern, _, closing): &(Pattern, Role, bool)| *closing && pattern.at(text, at) == Met::Grows;
+        let grows = |(pattern, _, closing): &(Pattern, Role, bool)| {
+            *closing && pattern.at(text, at) == Err(Incomplete)
+        };
         at < text.len() && self.marks.iter().any(grows)
     }
 }

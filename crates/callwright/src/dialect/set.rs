@@ -1,5 +1,6 @@
 //! A set of dialects, compiled once: the built-in ones and the caller's own.
 
+use crate::syntax::{Incomplete, Seen};
 use std::sync::{Arc, LazyLock};
 
 use super::check::check;
@@ -11,7 +12,7 @@ use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS,
 use super::{Dialect, family};
 use crate::marks;
 use crate::syntax::Text;
-use crate::syntax::marks::{Fit, Held, Table};
+use crate::syntax::marks::{Held, Table};
 use crate::tools::ToolSet;
 
 /// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
@@ -229,11 +230,11 @@ impl Dialects {
     }
 
     /// The longest closing mark of any built-in dialect, or of a turn or its blocks, that `bytes` begin with.
-    pub(crate) fn closer(&self, bytes: &[u8]) -> Fit {
+    pub(crate) fn closer(&self, bytes: &[u8]) -> Seen<usize> {
         match self.0.closers.longest(bytes) {
-            Some((len, ())) => Fit::Is(len),
-            None if self.0.closers.may_grow(bytes) => Fit::Grows,
-            None => Fit::No,
+            Some((len, ())) => Ok(Some(len)),
+            None if self.0.closers.may_grow(bytes) => Err(Incomplete),
+            None => Ok(None),
         }
     }
 

@@ -17,6 +17,7 @@ pub(crate) use self::frame::{Frame, Front};
 use self::lexemes::{Kind, Lexeme, Make};
 use self::parse::{Parser, Reading};
 use crate::dialect::Trim;
+use crate::syntax::Incomplete;
 use crate::tools::{Tool, ToolSet};
 
 /// What comes of broken marks.
@@ -78,24 +79,15 @@ pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet) 
     readings.len() == 1 && readings[0].cost == 0
 }
 
-/// Does a broken call begin with a text?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begins {
-    Yes,
-    /// More text must tell.
-    Grows,
-    No,
-}
-
 /// Does `text` begin with the marks of `form` in front of a declared tool, whole or broken? At its `end`, no more will come.
-pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Begins {
+pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Result<bool, Incomplete> {
     let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
     let marks = lexemes::find(&folded, form, &names, &[], |_| Vec::new());
     let is_call_at = |at: usize| marks.iter().any(|mark| mark.from == at && mark.kind.is_named_opener());
     let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
     let mut behind = sections.map(|mark| folded.behind_blanks(mark.to)).chain([0]);
     if behind.clone().any(is_call_at) {
-        return Begins::Yes;
+        return Ok(true);
     }
     let is_open = |from: usize| {
         let rest = folded.folded.get(from..).unwrap_or(&[]);
@@ -104,20 +96,24 @@ pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> 
         openers.into_iter().any(|opener| !edit::ends_within(rest, &opener, edit::MOST).is_empty())
     };
     match !end && folded.len() < longest && behind.any(is_open) {
-        true => Begins::Grows,
-        false => Begins::No,
+        true => Err(Incomplete),
+        false => Ok(false),
     }
 }
 
-/// Whether `text` begins with broken marks of `frame`, whose payload has another form, such as JSON. Whole marks are `No`:
-/// they need no repair.
-pub(crate) fn begins_frame(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Begins {
+/// Whether `text` begins with broken marks of `frame`, whose payload has another form, such as JSON. Whole ones need no
+/// repair.
+pub(crate) fn begins_frame(
+    text: &str,
+    frame: &Frame,
+    tool_set: &ToolSet,
+    end: bool,
+) -> Result<bool, Incomplete> {
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
     match frame.fronts(&text, &names).first() {
-        Some(front) if front.edits == 0 => Begins::No,
-        Some(_) => Begins::Yes,
-        None if !end && text.len() < longest && frame.may_grow(&text, &names) => Begins::Grows,
-        None => Begins::No,
+        Some(front) => Ok(front.edits != 0),
+        None if !end && text.len() < longest && frame.may_grow(&text, &names) => Err(Incomplete),
+        None => Ok(false),
     }
 }
 

@@ -10,7 +10,7 @@ use callwright_json::{Guide, Kinds, Place};
 use super::value::{self, json_of as value_of, place_of};
 use crate::dialect::Trim;
 use crate::syntax::Typing;
-use crate::syntax::tag::{Lexed, Tag, tag_at};
+use crate::syntax::tag::{Tag, tag_at};
 
 /// The most levels.
 const MAX_LEVELS: usize = 64;
@@ -35,7 +35,7 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
         let rest = text.get(at..)?;
         let Some(found) = rest.find(['<', ']']) else { break };
         let start = at + found;
-        let Lexed::Tag(tag) = tag_at(text, start) else {
+        let Ok(Some(tag)) = tag_at(text, start) else {
             at = start + 1;
             continue;
         };

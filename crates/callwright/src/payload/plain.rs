@@ -4,7 +4,8 @@
 //! all of it are not part of it. Where it looks like arguments with names, or where nothing says whether its second line
 //! still belongs to it, there are two readings.
 
-use crate::syntax::marks::{self, Fit};
+use crate::syntax::Incomplete;
+use crate::syntax::marks;
 
 /// What stands at the beginning of the line behind the text.
 const NEXT: &[&str] =
@@ -48,10 +49,10 @@ impl Plain {
             let next = rest.trim_start();
             self.looked = text.len() - next.len();
             let mut fits = NEXT.iter().map(|label| marks::fit(next.as_bytes(), label));
-            if fits.clone().any(|fit| matches!(fit, Fit::Is(_))) {
+            if fits.clone().any(|fit| matches!(fit, Ok(Some(_)))) {
                 return Some(at);
             }
-            if fits.any(|fit| fit == Fit::Grows) {
+            if fits.any(|fit| fit == Err(Incomplete)) {
                 return None;
             }
             self.line_end = None;

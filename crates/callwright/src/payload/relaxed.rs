@@ -3,11 +3,12 @@
 //! A [`Braces`] finds the end of one as it arrives; [`json_like`] spells it as what the tolerant reader takes.
 //! The marks of calls end one whose braces nobody closed: `{city:<|"|>Paris<|"|><tool_call|>`.
 
+use crate::syntax::{Incomplete, Seen};
 use std::iter;
 use std::sync::Arc;
 
 use crate::syntax::Text;
-use crate::syntax::marks::{self, Fit, fit, fit_any};
+use crate::syntax::marks::{self, fit, fit_any};
 
 /// Finds the last brace.
 #[derive(Debug)]
@@ -78,19 +79,19 @@ impl Braces {
             let rest = bytes.get(self.at..).unwrap_or(&[]);
             let byte = *rest.first()?;
             match (self.inside, self.fits(rest)) {
-                (_, Fit::No) => {}
-                (_, Fit::Grows) => return None,
-                (Inside::Nothing, Fit::Is(_)) if self.levels == 0 => {}
-                (Inside::Nothing, Fit::Is(_)) if !self.holds_marks => return Some(Edge::Mark(self.at)),
-                (Inside::Nothing, Fit::Is(_)) => {
+                (_, Ok(None)) => {}
+                (_, Err(Incomplete)) => return None,
+                (Inside::Nothing, Ok(Some(_))) if self.levels == 0 => {}
+                (Inside::Nothing, Ok(Some(_))) if !self.holds_marks => return Some(Edge::Mark(self.at)),
+                (Inside::Nothing, Ok(Some(_))) => {
                     self.torn = Some(self.broken_at(text.get(..self.at)?));
                     continue;
                 }
-                (Inside::Marks | Inside::Quotes, Fit::Is(_)) => self.holds_marks = true,
+                (Inside::Marks | Inside::Quotes, Ok(Some(_))) => self.holds_marks = true,
             }
             if self.inside != Inside::Quotes {
                 match fit(rest, &self.mark) {
-                    Fit::Is(len) => {
+                    Ok(Some(len)) => {
                         let piece = text.get(self.piece..self.at)?;
                         let lacks_first = is_behind(piece, self.piece != self.from) && !may_open(piece);
                         // Behind a string with a call's mark in it no mark is sure.
@@ -100,8 +101,8 @@ impl Braces {
                         self.piece = self.at;
                         continue;
                     }
-                    Fit::Grows => return None,
-                    Fit::No => {}
+                    Err(Incomplete) => return None,
+                    Ok(None) => {}
                 }
             }
             match (self.inside, byte) {
@@ -131,7 +132,7 @@ impl Braces {
     }
 
     /// Does a mark of a call stand at the beginning of `bytes`?
-    fn fits(&self, bytes: &[u8]) -> Fit {
+    fn fits(&self, bytes: &[u8]) -> Seen<usize> {
         let open = Some(&*self.open).filter(|open| !open.is_empty());
         fit_any(bytes, open.into_iter().chain(self.close.iter().map(|mark| &**mark)))
     }
@@ -141,7 +142,7 @@ impl Braces {
     pub(crate) fn broken_at(&self, text: &str) -> Option<usize> {
         let rest = text.get(self.from..).filter(|_| !self.open.is_empty())?;
         let mut places = marks::beginnings(rest.as_bytes(), &self.open).map(|at| self.from + at);
-        let is_open = |at: &usize| matches!(fit(&text.as_bytes()[*at..], &self.open), Fit::Is(_));
+        let is_open = |at: &usize| matches!(fit(&text.as_bytes()[*at..], &self.open), Ok(Some(_)));
         places.find(|at| is_open(at) && self.is_closed(text.get(self.from..*at).unwrap_or("").trim_end()))
     }
 
@@ -150,7 +151,7 @@ impl Braces {
         self.close.iter().any(|mark| {
             let from = text.len().checked_sub(mark.len());
             let last = from.and_then(|from| text.as_bytes().get(from..));
-            last.is_some_and(|last| matches!(fit(last, mark), Fit::Is(_)))
+            last.is_some_and(|last| matches!(fit(last, mark), Ok(Some(_))))
         })
     }
 }
@@ -330,7 +331,7 @@ fn pieces<'t>(text: &'t str, mark: &str) -> impl Iterator<Item = &'t str> {
     iter::from_fn(move || {
         let text = rest?;
         let found = marks::find(text, iter::once(mark)).map(|at| (at, fit(&text.as_bytes()[at..], mark)));
-        let Some((at, Fit::Is(len))) = found else { return rest.take() };
+        let Some((at, Ok(Some(len)))) = found else { return rest.take() };
         rest = text.get(at + len..);
         text.get(..at)
     })

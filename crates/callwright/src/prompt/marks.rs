@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::syntax::marks::{Fit, fit};
+use crate::syntax::marks::fit;
 
 /// What begins a mark behind `<` or `</`, in lower case: tags and special tokens of all dialects and templates.
 const TAGS: &[&str] = &[
@@ -241,7 +241,7 @@ fn unparted(bytes: &[u8], at: usize) -> &[u8] {
 
 /// A mark is read whatever the case of its letters and the width of its bars.
 fn begins(rest: &[u8], starts: &[&str]) -> bool {
-    starts.iter().any(|start| matches!(fit(rest, start), Fit::Is(_)))
+    starts.iter().any(|start| matches!(fit(rest, start), Ok(Some(_))))
 }
 
 fn bare(bytes: &[u8], at: usize) -> Option<usize> {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::marks::neutralise;
 use crate::dialect::Dialects;
-use crate::syntax::marks::{Fit, fit};
+use crate::syntax::marks::fit;
 
 /// What the marks of the caller's own dialects begin with: the first character, and the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,11 +91,11 @@ impl OwnMarks {
     fn head_at(&self, text: &str, at: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         self.0.iter().find_map(|(first, rest)| {
-            let Fit::Is(len) = fit(bytes.get(at..)?, first) else { return None };
+            let Ok(Some(len)) = fit(bytes.get(at..)?, first) else { return None };
             let mut end = at + len;
             for c in rest.chars() {
                 end += bytes.get(end..)?.iter().take_while(|&&byte| byte == b'\\').count();
-                let Fit::Is(len) = fit(bytes.get(end..)?, c.encode_utf8(&mut [0; 4])) else { return None };
+                let Ok(Some(len)) = fit(bytes.get(end..)?, c.encode_utf8(&mut [0; 4])) else { return None };
                 end += len;
             }
             Some(at + len)

@@ -5,6 +5,8 @@
 
 use memchr::memchr2;
 
+use crate::syntax::Incomplete;
+
 /// The state of the pass over one payload.
 #[derive(Debug)]
 pub(crate) struct BracketMatcher {
@@ -26,15 +28,6 @@ struct Quote {
     triple: bool,
     /// A quote stands here that closes the string if what follows it fits; this is how far that was looked for.
     closing: Option<(usize, usize)>,
-}
-
-/// What the pass came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// The payload is balanced; this is the place behind its last bracket.
-    Ended(usize),
-    /// It is open at the end of the text so far.
-    Open,
 }
 
 impl BracketMatcher {
@@ -60,13 +53,12 @@ impl BracketMatcher {
         self.nested_call
     }
 
-    /// Goes on from where the last call stopped. With `end`, no more text will come.
-    pub(crate) fn advance(&mut self, bytes: &[u8], end: bool) -> Progress {
+    /// Goes on from where the last call stopped: the place behind the last bracket of the payload. With `end`, no more text
+    /// will come.
+    pub(crate) fn advance(&mut self, bytes: &[u8], end: bool) -> Result<usize, Incomplete> {
         while let Some(&byte) = bytes.get(self.at) {
             if let Some(quote) = self.quote {
-                if !self.in_string(bytes, quote, end) {
-                    return Progress::Open;
-                }
+                self.in_string(bytes, quote, end)?;
                 continue;
             }
             match byte {
@@ -79,13 +71,13 @@ impl BracketMatcher {
                 b')' | b']' | b'}' => {
                     self.close(sort(byte));
                     if self.open.is_empty() {
-                        return Progress::Ended(self.at + 1);
+                        return Ok(self.at + 1);
                     }
                 }
                 // A quote opens a string only where a key or value may begin: `it's` does not.
                 b'"' | b'\'' | b'`' if self.may_begin_string(bytes) => {
                     if bytes.len() < self.at + 3 && !end {
-                        return Progress::Open;
+                        return Err(Incomplete);
                     }
                     let triple = bytes.get(self.at..self.at + 3) == Some(&[byte; 3]);
                     self.quote = Some(Quote { mark: byte, triple, closing: None });
@@ -99,7 +91,7 @@ impl BracketMatcher {
             }
             self.at += 1;
         }
-        Progress::Open
+        Err(Incomplete)
     }
 
     fn may_begin_string(&self, bytes: &[u8]) -> bool {
@@ -114,8 +106,8 @@ impl BracketMatcher {
         }
     }
 
-    /// Steps over the string; `false` when more text is needed.
-    fn in_string(&mut self, bytes: &[u8], quote: Quote, end: bool) -> bool {
+    /// Steps over the string.
+    fn in_string(&mut self, bytes: &[u8], quote: Quote, end: bool) -> Result<(), Incomplete> {
         if let Some((at, mut looked)) = quote.closing {
             while bytes.get(looked).is_some_and(u8::is_ascii_whitespace) {
                 looked += 1;
@@ -126,28 +118,28 @@ impl BracketMatcher {
                 None if end => true,
                 None => {
                     self.quote = Some(Quote { closing: Some((at, looked)), ..quote });
-                    return false;
+                    return Err(Incomplete);
                 }
             };
             self.quote = if closes { None } else { Some(Quote { closing: None, ..quote }) };
             self.before = quote.mark;
             self.at = at + 1;
-            return true;
+            return Ok(());
         }
         let Some(found) = memchr2(quote.mark, b'\\', &bytes[self.at..]) else {
             self.at = bytes.len();
-            return false;
+            return Err(Incomplete);
         };
         self.at += found;
         if bytes.get(self.at) == Some(&b'\\') {
             if self.at + 1 == bytes.len() && !end {
-                return false;
+                return Err(Incomplete);
             }
             self.at = (self.at + 2).min(bytes.len());
         } else if !quote.triple {
             self.quote = Some(Quote { closing: Some((self.at, self.at + 1)), ..quote });
         } else if bytes.len() < self.at + 3 && !end {
-            return false;
+            return Err(Incomplete);
         } else if bytes.get(self.at..self.at + 3) == Some(&[quote.mark; 3]) {
             self.quote = None;
             self.before = quote.mark;
@@ -155,7 +147,7 @@ impl BracketMatcher {
         } else {
             self.at += 1;
         }
-        true
+        Ok(())
     }
 
     /// A closer ends the innermost bracket of its sort; one that has no opener is passed over.
@@ -185,10 +177,7 @@ mod tests {
     use super::*;
 
     fn end_of(text: &str) -> Option<usize> {
-        match BracketMatcher::new(0).advance(text.as_bytes(), true) {
-            Progress::Ended(end) => Some(end),
-            Progress::Open => None,
-        }
+        BracketMatcher::new(0).advance(text.as_bytes(), true).ok()
     }
 
     #[test]
@@ -217,10 +206,7 @@ mod tests {
         assert!(whole.is_some());
         let mut brackets = BracketMatcher::new(0);
         let found =
-            (1..=text.len()).find_map(|n| match brackets.advance(&text.as_bytes()[..n], n == text.len()) {
-                Progress::Ended(end) => Some(end),
-                Progress::Open => None,
-            });
+            (1..=text.len()).find_map(|n| brackets.advance(&text.as_bytes()[..n], n == text.len()).ok());
         assert_eq!(found, whole);
     }
 }

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use callwright_json::{Repair, RepairKind, Span};
 
-use super::judge::body::{Body, End};
+use super::judge::body::Body;
 use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
-use crate::marks::{self, Begins, Decision, begins, begins_frame};
+use crate::marks::{self, Decision, begins, begins_frame};
+use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
-use crate::syntax::tag::{Lexed, Role, tag_at};
+use crate::syntax::Seen;
+use crate::syntax::tag::{Role, tag_at};
 use crate::verdict::{Reason, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
@@ -69,10 +71,10 @@ impl Scanner<'_> {
             Judged::Calls(verdicts, _) => self.is_nameless(&opener, verdicts),
             Judged::Unclear => false,
         };
+        let is_framed = |record: Option<Arc<Record>>| record.is_some_and(|record| record.frame.is_some());
         if may_be_broken
             && self.begins_line(opener.start)
-            && let (record, grows) = self.broken_record(opener.start, end)
-            && (grows || record.is_some_and(|record| record.frame.is_some()))
+            && self.broken_record(opener.start, end).map_or(true, is_framed)
         {
             self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Payload(judged) }));
             return;
@@ -96,15 +98,14 @@ impl Scanner<'_> {
 
     /// May broken marks have kept a call from being read, or stand in a value that was?
     fn is_suspect(&mut self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
-        let (record, grows) = self.record_of(opener, end);
+        let record = self.record_of(opener, end);
         if MAX_ALL < self.work.bytes_repaired {
             return false;
         }
-        let form = record.as_ref().and_then(|record| record.form.as_ref());
-        let Some(form) = form else {
+        let Some(form) = record.iter().flatten().find_map(|record| record.form.as_ref()) else {
             let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
             let is_call = matches!(judged, Judged::Calls(verdicts, _) if verdicts.iter().any(is_accepted));
-            return (grows || record.is_some()) && !self.rules.cut && !is_call;
+            return !matches!(record, Ok(None)) && !self.rules.cut && !is_call;
         };
         let call = self.text.get(self.call_start(opener)..ended.at).filter(|call| call.len() <= MAX_BROKEN);
         let Some(call) = call else { return false };
@@ -113,7 +114,7 @@ impl Scanner<'_> {
         // Another mark than its own closer ends it.
         let is_unclosed = |value: Span| {
             let next = tag_at(&self.text, value.end as usize);
-            matches!(next, Lexed::Tag(tag) if !tag.closing || matches!(tag.role, Role::Call | Role::Group))
+            matches!(next, Ok(Some(tag)) if !tag.closing || matches!(tag.role, Role::Call | Role::Group))
         };
         let is_odd =
             |param: &Param| holds_sign(param.key) || holds_sign(param.value) || is_unclosed(param.value);
@@ -136,55 +137,48 @@ impl Scanner<'_> {
         is_suspect
     }
 
-    /// The dialect whose marks `opener` may have, and whether more text must tell.
-    fn record_of(&mut self, opener: &Opener, end: bool) -> (Option<Arc<Record>>, bool) {
+    /// The dialect whose marks `opener` may have.
+    fn record_of(&mut self, opener: &Opener, end: bool) -> Seen<Arc<Record>> {
         let is_tagged = matches!(
             opener.item,
             Item::Words { .. } | Item::Tagged { style: Style::Words | Style::Elements { marked: false }, .. }
         );
         let own = [&opener.dialect, &opener.record].into_iter().find(|record| record.form.is_some());
         match own.filter(|_| is_tagged) {
-            Some(record) => (Some(Arc::clone(record)), false),
+            Some(record) => Ok(Some(Arc::clone(record))),
             None if matches!(opener.item, Item::Words { .. }) => self.broken_record(opener.start, end),
-            None => (None, false),
+            None => Ok(None),
         }
     }
 
-    /// The dialect of which a call with broken marks begins at `at`, and whether more text must tell.
-    pub(super) fn broken_record(&mut self, at: usize, end: bool) -> (Option<Arc<Record>>, bool) {
-        // Of what was cut, the marks are not there.
-        if self.rules.cut {
-            return (None, false);
-        }
+    /// The dialect of which a call with broken marks begins at `at`.
+    pub(super) fn broken_record(&mut self, at: usize, end: bool) -> Seen<Arc<Record>> {
         let rest = self.text.get(at..).filter(|_| self.work.bytes_repaired <= MAX_ALL).unwrap_or("");
-        if !self.rules.dialects.may_break_at(rest) {
-            return (None, false);
+        // Of what was cut, the marks are not there.
+        if self.rules.cut || !self.rules.dialects.may_break_at(rest) {
+            return Ok(None);
         }
-        for record in self.rules.dialects.broken_at(rest, self.names.tools()) {
+        let tools = self.names.tools();
+        for record in self.rules.dialects.broken_at(rest, tools) {
             self.work.bytes_repaired += LOOK;
-            if !self.rules.dialects.admits(record) {
-                continue;
-            }
-            let tools = self.names.tools();
             let begins = match (&record.form, &record.frame) {
-                (Some(form), _) => begins(rest, form, tools, end),
-                (None, Some(frame)) => begins_frame(rest, frame, tools, end),
-                (None, None) => Begins::No,
-            };
-            match begins {
-                Begins::Yes => return (Some(Arc::clone(record)), false),
+                _ if !self.rules.dialects.admits(record) => false,
                 // What comes first counts.
-                Begins::Grows => return (None, true),
-                Begins::No => {}
+                (Some(form), _) => begins(rest, form, tools, end)?,
+                (None, Some(frame)) => begins_frame(rest, frame, tools, end)?,
+                (None, None) => false,
+            };
+            if begins {
+                return Ok(Some(Arc::clone(record)));
             }
         }
-        (None, false)
+        Ok(None)
     }
 
     /// The tag at `at` that closes a call which nothing opened, right behind one of its arguments:
     /// `<path>a.txt</path>⏎</read_file>`. What stood before it may have gone out as text.
     pub(super) fn closes_nothing(&mut self, at: usize) -> Option<(Opener, usize)> {
-        let Lexed::Tag(tag) = tag_at(&self.text, at) else { return None };
+        let tag = tag_at(&self.text, at).ok()??;
         let name = tag.word.of(&self.text);
         let tool = self.names.tools().get(name).filter(|_| tag.closing)?;
         let before = self.text.get(..at)?;
@@ -250,7 +244,7 @@ impl Scanner<'_> {
             true => self.record_of(&opener, true),
             false => self.broken_record(from, true),
         };
-        let record = record.0.filter(|_| is_within);
+        let record = record.unwrap_or(None).filter(|_| is_within);
         if record.as_ref().is_some_and(|record| record.form.is_none())
             && let Some((judged, record)) = self.framed(&opener)
         {

@@ -10,6 +10,7 @@ use super::tail::{Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::shape::keys;
+use crate::syntax::{Incomplete, Seen};
 use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl Scanner<'_> {
@@ -25,13 +26,13 @@ impl Scanner<'_> {
             }
             Tail::Ended(at) => {
                 match beside(&self.text, at, end, |key| self.is_left_out(key)) {
-                    Beside::No => {}
-                    Beside::Grows => {
+                    Ok(None) => {}
+                    Err(Incomplete) => {
                         self.at = at;
                         self.mode = Mode::Tail(at);
                         return Flow::Wait;
                     }
-                    Beside::Argument(key) => {
+                    Ok(Some(key)) => {
                         let key = key.to_owned();
                         self.refuse_last(key, at);
                     }
@@ -145,17 +146,6 @@ impl Scanner<'_> {
     }
 }
 
-/// What stands behind a call.
-#[derive(Debug, PartialEq, Eq)]
-enum Beside<'t> {
-    /// Nothing that concerns it.
-    No,
-    /// More text must tell.
-    Grows,
-    /// An argument of this name.
-    Argument(&'t str),
-}
-
 /// A name, or the beginning of one.
 enum Named<'t> {
     Whole(&'t str),
@@ -165,8 +155,9 @@ enum Named<'t> {
 /// The longest name that is looked for behind a call, in bytes.
 const MAX_KEY: usize = 64;
 
-/// Is what stands at `from`, behind a call and its closing marks, an argument of it: `{"a": 1}, "b": 2}`, `f(a=1), b=2)`?
-fn beside<'t>(text: &'t str, from: usize, end: bool, is_left_out: impl Fn(Named<'_>) -> bool) -> Beside<'t> {
+/// The name of the argument of a call that stands at `from`, behind it and its closing marks: `{"a": 1}, "b": 2}`,
+/// `f(a=1), b=2)`.
+fn beside(text: &str, from: usize, end: bool, is_left_out: impl Fn(Named<'_>) -> bool) -> Seen<&str> {
     let before = text.get(..from).unwrap_or("");
     let rest = text.get(from..).unwrap_or("").trim_start();
     // A word alone may begin what is said next.
@@ -174,36 +165,30 @@ fn beside<'t>(text: &'t str, from: usize, end: bool, is_left_out: impl Fn(Named<
         || before.ends_with([')', '}', ']']) && before.len() + rest.len() == text.len();
     let is_called = before.trim_end().ends_with(')');
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let may_grow = |begun: &str| !end && begun.len() < MAX_KEY && is_left_out(Named::Begun(begun));
     let (key, behind, is_quoted) = match rest.chars().next() {
-        Some(quote @ ('"' | '\'')) => {
-            let inside = &rest[1..];
-            match inside.split_once(quote) {
-                Some((key, behind)) => (key, behind, true),
-                None if !end && inside.len() < MAX_KEY && is_left_out(Named::Begun(inside)) => {
-                    return Beside::Grows;
-                }
-                None => return Beside::No,
-            }
-        }
+        Some(quote @ ('"' | '\'')) => match rest[1..].split_once(quote) {
+            Some((key, behind)) => (key, behind, true),
+            None if may_grow(&rest[1..]) => return Err(Incomplete),
+            None => return Ok(None),
+        },
         Some(first) if is_word(first) && (is_listed || is_called) => {
-            let len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            let (key, behind) = rest.split_at(len);
-            if behind.is_empty() && !end && len < MAX_KEY && is_left_out(Named::Begun(key)) {
-                return Beside::Grows;
+            let (key, behind) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
+            if behind.is_empty() && may_grow(key) {
+                return Err(Incomplete);
             }
             (key, behind, false)
         }
-        _ => return Beside::No,
+        _ => return Ok(None),
     };
     if MAX_KEY < key.len() || !is_left_out(Named::Whole(key)) {
-        return Beside::No;
+        return Ok(None);
     }
-    let sign = behind.trim_start();
-    match sign.as_bytes() {
-        [] if !end && behind.len() < MAX_KEY => Beside::Grows,
-        [b':', ..] if is_quoted || is_listed => Beside::Argument(key),
-        [b'='] if !end && !is_quoted => Beside::Grows,
-        [b'=', next @ ..] if !is_quoted && next.first() != Some(&b'=') => Beside::Argument(key),
-        _ => Beside::No,
+    match behind.trim_start().as_bytes() {
+        [] if !end && behind.len() < MAX_KEY => Err(Incomplete),
+        [b':', ..] if is_quoted || is_listed => Ok(Some(key)),
+        [b'='] if !end && !is_quoted => Err(Incomplete),
+        [b'=', next @ ..] if !is_quoted && next.first() != Some(&b'=') => Ok(Some(key)),
+        _ => Ok(None),
     }
 }

@@ -6,12 +6,12 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::opener::{Look, MAX_OPENER, OpenerParser};
+use super::opener::{MAX_OPENER, OpenerParser};
 use super::{Delta, Mode, Scanner};
 use crate::dialect;
 use crate::engine::Context;
 use crate::policy::CallsInReasoning;
-use crate::syntax::tag::{Lexed, MAX_TAG, tag_at};
+use crate::syntax::tag::{MAX_TAG, tag_at};
 use crate::tools::ToolSet;
 use crate::tools::names::Names;
 
@@ -112,14 +112,14 @@ fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
 fn is_lead_begun(scanner: &Scanner<'_>) -> bool {
     let (text, at) = (&*scanner.text, scanner.at);
     let mut leading = OpenerParser::new(text, at, scanner.place(scanner.begins_line(at), false));
-    let waits = matches!(leading.look(), Look::Wait);
+    let waits = leading.look().is_err();
     let has_opener = scanner.rules.dialects.opener_at(text, at).is_some();
     waits && (leading.is_begun() || has_opener || has_attributes(text, at))
 }
 
 /// Does a tag with more than a word begin at `at`?
 fn has_attributes(text: &str, at: usize) -> bool {
-    tag_at(text, at) != Lexed::No && text[at..].contains([' ', '\n', '='])
+    tag_at(text, at) != Ok(None) && text[at..].contains([' ', '\n', '='])
 }
 
 /// A run of white space is one byte: it goes out with what follows it, however long it is.

@@ -3,11 +3,12 @@
 //! A payload whose brackets nobody closed ends at them, `{"city": "Paris"[TOOL_CALLS]f[ARGS]{…}`, and no repaired text
 //! continues over them.
 
+use crate::syntax::Incomplete;
 use callwright_json::strict_end;
 
 use super::opener::Opener;
-use crate::syntax::marks::{self, Fit};
-use crate::syntax::tag::{Lexed, Role, Tag, last_tag, tag_at};
+use crate::syntax::marks;
+use crate::syntax::tag::{Role, Tag, last_tag, tag_at};
 use crate::tools::names::is_name_byte;
 
 impl Opener {
@@ -16,11 +17,11 @@ impl Opener {
         let rest = text.get(at..)?;
         let mut marks = self.record.close.iter().chain(&self.dialect.close);
         let marked = marks.find_map(|mark| match marks::fit(rest.as_bytes(), mark) {
-            Fit::Is(len) => Some(at + len),
-            Fit::Grows | Fit::No => None,
+            Ok(Some(len)) => Some(at + len),
+            Err(Incomplete) | Ok(None) => None,
         });
         let tagged = || {
-            let Lexed::Tag(tag) = tag_at(text, at) else { return None };
+            let Ok(Some(tag)) = tag_at(text, at) else { return None };
             let before = text.get(self.start..self.item.at())?;
             let is_own = |opener: Tag| opener.word.of(before).eq_ignore_ascii_case(tag.word.of(text));
             let behind = text.get(tag.at.end as usize..)?.trim_start();
@@ -53,8 +54,8 @@ impl Opener {
         };
         !opener.is_empty()
             && match marks::fit(rest.as_bytes(), opener) {
-                Fit::Is(len) => rest.as_bytes().get(len).is_some_and(is_next),
-                Fit::Grows | Fit::No => false,
+                Ok(Some(len)) => rest.as_bytes().get(len).is_some_and(is_next),
+                Err(Incomplete) | Ok(None) => false,
             }
     }
 

@@ -2,17 +2,17 @@
 
 use callwright_json::strict_end;
 
-use super::brackets::{BracketMatcher, Progress};
-use super::judge::body::{Body, End};
+use super::brackets::BracketMatcher;
+use super::judge::body::Body;
 use super::judge::expression;
 use super::judge::{Case, Judged, judge};
 use super::opener::{Delimiter, Item, Opener};
-use super::siblings::Sibling;
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
+use crate::payload::tagged::End;
 use crate::payload::tagged::{Ending, Style};
-use crate::syntax::marks;
+use crate::syntax::{Incomplete, Seen, marks};
 
 /// The most marks that wait for being closed.
 const MAX_DELIMITERS: usize = 64;
@@ -31,107 +31,89 @@ impl<'a> Scanner<'a> {
         let before = brackets.at();
         let progress = brackets.advance(&self.text.as_bytes()[..reach], end && reach == self.text.len());
         self.work.bytes_skipped += brackets.at() - before;
-        let seen = match progress {
-            Progress::Ended(at) => at,
-            Progress::Open => reach,
-        };
-        self.go_out(&opener, seen, out);
+        self.go_out(&opener, progress.unwrap_or(reach), out);
         match progress {
-            Progress::Open
+            Err(Incomplete)
                 if reach < self.text.len() && is_json_up_to(&self.text[..reach], opener.item.at()) =>
             {
                 self.work.reach += reach - opener.item.at();
                 self.mode = Mode::Payload(opener, brackets);
             }
-            Progress::Open if is_last => self.decide_last(opener, None, out),
-            Progress::Open => {
+            Err(Incomplete) if is_last => self.decide_last(opener, None, out),
+            Err(Incomplete) => {
                 self.mode = Mode::Payload(opener, brackets);
                 return Flow::Wait;
             }
-            Progress::Ended(at) => {
-                // Surplus closers belong to the payload: `{"a": 1}}}`.
-                let behind = &self.text.as_bytes()[at..];
-                let surplus = match opener.item {
-                    Item::Value { .. } | Item::Named { .. } => {
-                        behind.iter().take(64).take_while(|&&b| b == b'}').count()
-                    }
-                    Item::Call { .. }
-                    | Item::Listed { .. }
-                    | Item::Tagged { .. }
-                    | Item::Relaxed { .. }
-                    | Item::Plain { .. }
-                    | Item::Lines { .. }
-                    | Item::Words { .. } => 0,
-                };
-                if surplus < 64 && surplus == behind.len() && !end {
+            Ok(at) => match self.judge_ended(&opener, at, brackets.has_nested_call(), end) {
+                Err(Incomplete) => {
                     self.mode = Mode::Payload(opener, brackets);
                     return Flow::Wait;
                 }
-                let next = behind.iter().skip(surplus).take(64).find(|b| !b.is_ascii_whitespace()).copied();
-                if next.is_none() && behind.len() < surplus + 64 && !end {
-                    self.mode = Mode::Payload(opener, brackets);
+                Ok(None) => self.mode = Mode::Undecided(opener, None),
+                Ok(Some((Judged::Unclear, limit))) if end => self.decide_last(opener, Some(limit), out),
+                Ok(Some((Judged::Unclear, limit))) => {
+                    self.mode = Mode::Undecided(opener, Some(limit));
                     return Flow::Wait;
                 }
-                // `{"a": "say "}" now"}`: what stands behind the value is the string's that seemed to end in it.
-                let blank = behind.iter().skip(surplus).take_while(|b| b.is_ascii_whitespace());
-                let same_line = !blank.into_iter().any(|&b| b == b'\n');
-                let goes_on = match next {
-                    Some(b'"' | b'\'') => !opener
-                        .delimiters
-                        .iter()
-                        .chain(&self.markup.delimiters)
-                        .any(|g| matches!(g, Delimiter::Quote(_))),
-                    Some(b) => {
-                        opener.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric()
-                    }
-                    None => false,
-                };
-                // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
-                // string goes on that seemed to end, `f(a="g("x")")`.
-                let last = matches!(opener.item, Item::Call { .. } | Item::Listed { .. });
-                let is_listed = last && opener.delimiters.contains(&Delimiter::Bracket);
-                let rest = self.text.get(at..).unwrap_or("");
-                if is_listed && expression::own_brackets(rest) == rest.len() && !end {
-                    self.mode = Mode::Payload(opener, brackets);
-                    return Flow::Wait;
-                }
-                let is_in_string = opener
-                    .item
-                    .name()
-                    .is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
-                let goes_on = goes_on && (!last || is_in_string) || is_listed && is_in_string;
-                let limit = at + surplus;
-                let may_be_sibling = self.is_told_by_siblings(&opener);
-                if goes_on && !(last && may_be_sibling) {
-                    self.mode = Mode::Undecided(opener, None);
-                    return Flow::On;
-                }
-                let mut judged = self.judge(&opener, limit, Some(limit), brackets.has_nested_call(), last);
-                if may_be_sibling && matches!(judged, Judged::Text(_)) {
-                    match self.sibling(&opener, limit, end) {
-                        Sibling::Yes => {
-                            let case =
-                                Case { end: Some(limit), has_sibling: true, ..self.case(&opener, limit) };
-                            judged = judge(&case);
-                        }
-                        Sibling::No => {}
-                        Sibling::Grows => {
-                            self.mode = Mode::Payload(opener, brackets);
-                            return Flow::Wait;
-                        }
-                    }
-                }
-                match judged {
-                    Judged::Unclear if end => self.decide_last(opener, Some(at + surplus), out),
-                    Judged::Unclear => {
-                        self.mode = Mode::Undecided(opener, Some(at + surplus));
-                        return Flow::Wait;
-                    }
-                    judged => self.commit_payload(opener, judged, end, out),
-                }
-            }
+                Ok(Some((judged, _))) => self.commit_payload(opener, judged, end, out),
+            },
         }
         Flow::On
+    }
+
+    /// Judges a payload whose brackets are balanced at `at`, up to the place behind its surplus closers; none where a string
+    /// goes on that seemed to end: `{"a": "say "}" now"}`.
+    fn judge_ended(
+        &mut self,
+        opener: &Opener,
+        at: usize,
+        has_nested_call: bool,
+        end: bool,
+    ) -> Seen<(Judged, usize)> {
+        const MAX_SURPLUS: usize = 64;
+        const MAX_BLANK: usize = 64;
+        let behind = &self.text.as_bytes()[at..];
+        // Surplus closers belong to the payload: `{"a": 1}}}`.
+        let may_be_surplus = matches!(opener.item, Item::Value { .. } | Item::Named { .. });
+        let most = if may_be_surplus { MAX_SURPLUS } else { 0 };
+        let surplus = behind.iter().take(most).take_while(|&&b| b == b'}').count();
+        let blank = behind[surplus..].iter().take(MAX_BLANK).take_while(|b| b.is_ascii_whitespace()).count();
+        let next = behind.get(surplus + blank).filter(|_| blank < MAX_BLANK).copied();
+        if surplus + blank == behind.len() && blank < MAX_BLANK && !end {
+            return Err(Incomplete);
+        }
+        // What stands behind the value may be the string's that seemed to end in it.
+        let same_line =
+            !behind[surplus..].iter().take_while(|b| b.is_ascii_whitespace()).any(|&b| b == b'\n');
+        let goes_on = match next {
+            Some(b'"' | b'\'') => {
+                let mut delimiters = opener.delimiters.iter().chain(&self.markup.delimiters);
+                !delimiters.any(|g| matches!(g, Delimiter::Quote(_)))
+            }
+            Some(b) => opener.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric(),
+            None => false,
+        };
+        // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
+        // string goes on that seemed to end, `f(a="g("x")")`.
+        let last = matches!(opener.item, Item::Call { .. } | Item::Listed { .. });
+        let is_listed = last && opener.delimiters.contains(&Delimiter::Bracket);
+        let rest = self.text.get(at..).unwrap_or("");
+        if is_listed && expression::own_brackets(rest) == rest.len() && !end {
+            return Err(Incomplete);
+        }
+        let name = opener.item.name();
+        let is_in_string = name.is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
+        let goes_on = goes_on && (!last || is_in_string) || is_listed && is_in_string;
+        let limit = at + surplus;
+        let may_be_sibling = self.is_told_by_siblings(opener);
+        if goes_on && !(last && may_be_sibling) {
+            return Ok(None);
+        }
+        let mut judged = self.judge(opener, limit, Some(limit), has_nested_call, last);
+        if may_be_sibling && matches!(judged, Judged::Text(_)) && self.sibling(opener, limit, end)? {
+            judged = judge(&Case { end: Some(limit), has_sibling: true, ..self.case(opener, limit) });
+        }
+        Ok(Some((judged, limit)))
     }
 
     /// May `opener` begin a call of a tool that nobody declared, which only those beside it make one?
@@ -148,15 +130,15 @@ impl<'a> Scanner<'a> {
     pub(super) fn body(&mut self, opener: Opener, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
         let reach = self.reached();
         let is_over = reach < self.text.len();
-        let mut ended = body.advance(&self.text[..reach], &opener, &self.names, end && !is_over);
+        let mut ended = body.advance(&self.text[..reach], &opener, &self.names, end && !is_over).ok();
         if ended.is_none() && is_over {
             ended = match body.has_arguments() {
                 // It is a call: its end is looked for however far that is.
                 true => {
                     self.work.reach = usize::MAX;
-                    body.advance(&self.text, &opener, &self.names, end)
+                    body.advance(&self.text, &opener, &self.names, end).ok()
                 }
-                false => body.advance(&self.text[..reach], &opener, &self.names, true),
+                false => body.advance(&self.text[..reach], &opener, &self.names, true).ok(),
             };
         }
         match (&body, ended) {

@@ -6,33 +6,25 @@ use std::sync::Arc;
 use callwright_json::is_arguments;
 
 use super::Scanner;
-use super::brackets::{BracketMatcher, Progress};
+use super::brackets::BracketMatcher;
 use super::opener::{Item, Opener};
 use crate::dialect::Record;
 use crate::shape::keys;
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{Names, leading_name};
 
 /// How far a declared tool's name is looked for behind one that is not, in bytes.
 const REACH: usize = 1 << 10;
 
-/// Does a call of a declared tool stand beside an element?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sibling {
-    Yes,
-    No,
-    /// More text must tell.
-    Grows,
-}
-
 impl Scanner<'_> {
     /// Does a call of a declared tool stand beside the element of `opener`, which ends at `end`?
-    pub(super) fn sibling(&self, opener: &Opener, end: usize, is_last: bool) -> Sibling {
+    pub(super) fn sibling(&self, opener: &Opener, end: usize, is_last: bool) -> Result<bool, Incomplete> {
         let is_value = matches!(opener.item, Item::Value { .. });
         if self.goes_on(opener) {
-            return Sibling::Yes;
+            return Ok(true);
         }
         match behind(&self.text, end, is_value, &self.names) {
-            Sibling::Grows if is_last || REACH < self.text.len() - end => Sibling::No,
+            Err(Incomplete) if is_last || REACH < self.text.len() - end => Ok(false),
             sibling => sibling,
         }
     }
@@ -56,60 +48,53 @@ impl Scanner<'_> {
 }
 
 /// Does a call of a declared tool stand behind `at`, with nothing between them but elements of its form?
-fn behind(text: &str, mut at: usize, is_value: bool, names: &Names<'_>) -> Sibling {
+fn behind(text: &str, mut at: usize, is_value: bool, names: &Names<'_>) -> Result<bool, Incomplete> {
     let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
     let from = at;
     while at - from <= REACH {
         let rest = text.get(at..).unwrap_or("");
         let element = rest.trim_start_matches(is_separator);
-        at += rest.len() - element.len();
-        let is_apart =
-            rest.get(..rest.len() - element.len()).is_some_and(|gap| gap.contains([',', ';', '\n']));
+        let gap = &rest[..rest.len() - element.len()];
+        at += gap.len();
         if element.is_empty() {
-            return Sibling::Grows;
+            return Err(Incomplete);
         }
-        let (name, open) = match is_value {
-            true => match name_in(element) {
-                Ok(name) => (name, 0),
-                Err(sibling) => return sibling,
-            },
-            false => (leading_name(element), leading_name(element).len()),
+        let (name, open, bracket) = match is_value {
+            true => (name_in(element)?.unwrap_or(""), 0, b'{'),
+            false => (leading_name(element), leading_name(element).len(), b'('),
         };
-        if !is_apart || name.is_empty() {
-            return Sibling::No;
+        if !gap.contains([',', ';', '\n']) || name.is_empty() {
+            return Ok(false);
         }
-        match element.as_bytes().get(open) {
-            Some(b'{') if is_value => {}
-            Some(b'(') if !is_value => {}
-            Some(_) => return Sibling::No,
-            None => return Sibling::Grows,
+        if *element.as_bytes().get(open).ok_or(Incomplete)? != bracket {
+            return Ok(false);
         }
         if names.resolve(name).is_some() {
-            return Sibling::Yes;
+            return Ok(true);
         }
         let mut brackets = BracketMatcher::new(at + open);
-        match brackets.advance(text.as_bytes(), false) {
-            Progress::Ended(end) if is_value || is_arguments(text, at + open) => at = end,
-            Progress::Ended(_) => return Sibling::No,
-            Progress::Open => return Sibling::Grows,
+        let end = brackets.advance(text.as_bytes(), false)?;
+        if !is_value && !is_arguments(text, at + open) {
+            return Ok(false);
         }
+        at = end;
     }
-    Sibling::No
+    Ok(false)
 }
 
 /// The name in `{"name": "f", …`, where it comes first.
-fn name_in(object: &str) -> Result<&str, Sibling> {
+fn name_in(object: &str) -> Seen<&str> {
     let mut rest = object.trim_start_matches('{').trim_start();
     let mut string = || {
-        let inside = match rest.strip_prefix('"') {
-            Some(inside) => inside,
-            None if rest.is_empty() => return Err(Sibling::Grows),
-            None => return Err(Sibling::No),
+        let Some(inside) = rest.strip_prefix('"') else {
+            return if rest.is_empty() { Err(Incomplete) } else { Ok(None) };
         };
-        let (text, behind) = inside.split_once('"').ok_or(Sibling::Grows)?;
+        let (text, behind) = inside.split_once('"').ok_or(Incomplete)?;
         rest = behind.trim_start().trim_start_matches(':').trim_start();
-        Ok(text)
+        Ok(Some(text))
     };
-    let key = string()?;
-    if keys::NAME.contains(&key) { string() } else { Err(Sibling::No) }
+    match string()? {
+        Some(key) if keys::NAME.contains(&key) => string(),
+        _ => Ok(None),
+    }
 }

@@ -3,12 +3,11 @@
 use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
 use crate::dialect::REASONING;
-use crate::dialect::own::Stands;
 use crate::shape::keys;
-use crate::syntax::blanks;
 use crate::syntax::comment::comment;
-use crate::syntax::marks::{Fit, fit};
-use crate::syntax::tag::{Lexed, Role, Tag, is_foreign, last_tag, names_call, tag_at};
+use crate::syntax::marks::fit;
+use crate::syntax::tag::{Role, Tag, is_foreign, last_tag, names_call, tag_at};
+use crate::syntax::{Incomplete, Seen, at_end, blanks};
 
 /// The most whitespace behind a comment, in bytes.
 const MAX_BLANK: usize = 256;
@@ -50,42 +49,41 @@ pub(crate) fn tail(
             {
                 marked_tag(text, next, space, delimiters, place)
             }
-            b']' | b'}' | b')' => closer(bytes, next, space, delimiters),
-            b'"' | b'\'' => close(delimiters, |g| *g == Delimiter::Quote(byte)).then_some(next + 1),
+            b']' | b'}' | b')' => Ok(closer(bytes, next, space, delimiters)),
+            b'"' | b'\'' => Ok(close(delimiters, |g| *g == Delimiter::Quote(byte)).then_some(next + 1)),
             b'`' => ticks(bytes, next, delimiters, place.end),
             b'<' if bytes.get(next + 1) == Some(&b'!') => annotation(bytes, next, delimiters, place.end),
             b'<' => tag(text, next, delimiters, place),
             b'[' if delimiters.contains(&Delimiter::Tag) => match place.dialects.closer(&bytes[next..]) {
-                Fit::Is(len) => Some(next + len),
-                Fit::Grows if !place.end => return Tail::Wait { at, blank: next },
                 // What is left of it.
-                Fit::Grows if 1 < bytes.len() - next => Some(bytes.len()),
-                Fit::Grows | Fit::No => None,
+                Err(Incomplete) if place.end => Ok((1 < bytes.len() - next).then_some(bytes.len())),
+                closer => closer.map(|closer| closer.map(|len| next + len)),
             },
             // `<use_tool name="f" arguments='{…}' />`
-            b'>' if space == 0 && close(delimiters, |g| *g == Delimiter::Tag) => Some(next + 1),
+            b'>' if space == 0 && close(delimiters, |g| *g == Delimiter::Tag) => Ok(Some(next + 1)),
             b'/' if matches!(&bytes[at..next], b"" | b" ") && delimiters.contains(&Delimiter::Tag) => {
                 match &bytes[next..] {
-                    [b'/', b'>', ..] => close(delimiters, |g| *g == Delimiter::Tag).then_some(next + 2),
-                    [b'/'] if !place.end => Some(next),
+                    [b'/', b'>', ..] => Ok(close(delimiters, |g| *g == Delimiter::Tag).then_some(next + 2)),
+                    [b'/'] if !place.end => Err(Incomplete),
                     _ => annotation(bytes, next, delimiters, place.end),
                 }
             }
             b'/' | b'#' => annotation(bytes, next, delimiters, place.end),
-            b',' | b';' => Some(next + 1),
+            b',' | b';' => Ok(Some(next + 1)),
             // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
             b'.' if space == 0 => match bytes.get(next + 1) {
-                None if place.end => Some(next + 1),
-                None => return Tail::Wait { at, blank: next },
-                Some(b) if b.is_ascii_whitespace() || matches!(b, b'`' | b'"' | b'\'') => Some(next + 1),
-                Some(_) => None,
+                None if !place.end => Err(Incomplete),
+                next_byte => {
+                    let is_last = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'`' | b'"' | b'\'');
+                    Ok(next_byte.is_none_or(is_last).then_some(next + 1))
+                }
             },
-            _ => None,
+            _ => Ok(None),
         };
         match closed {
-            Some(end) if end == next => return Tail::Wait { at, blank: next },
-            Some(end) => (at, next) = (end, end),
-            None => return Tail::Ended(at),
+            Err(Incomplete) => return Tail::Wait { at, blank: next },
+            Ok(Some(end)) => (at, next) = (end, end),
+            Ok(None) => return Tail::Ended(at),
         }
     }
 }
@@ -97,17 +95,17 @@ fn is_own(text: &str, at: usize, delimiters: &[Delimiter], place: Place<'_, '_>)
     begins && delimiters.contains(&Delimiter::Tag) && own.closes(text, at, place.end)
 }
 
-/// `Some(at)` asks for more text.
-fn own_closer(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, '_>) -> Option<usize> {
-    match place.dialects.markers()?.closer(text, at, place.end) {
-        Stands::Is(end) => {
+/// The end of the caller's own closing mark at `at`.
+fn own_closer(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, '_>) -> Seen<usize> {
+    let Some(own) = place.dialects.markers() else { return Ok(None) };
+    match own.closer(text, at, place.end) {
+        Ok(Some(end)) => {
             close(delimiters, |g| *g == Delimiter::Tag);
-            Some(end)
+            Ok(Some(end))
         }
         // What is left of the last closing mark.
-        Stands::Grows if place.end => Some(text.len()),
-        Stands::Grows => Some(at),
-        Stands::No => None,
+        Err(Incomplete) if place.end => Ok(Some(text.len())),
+        other => other,
     }
 }
 
@@ -118,125 +116,107 @@ fn closer(bytes: &[u8], at: usize, space: usize, delimiters: &mut Vec<Delimiter>
     (own || space == 0 && bytes[at] != b')').then_some(at + 1)
 }
 
-/// `Some(at)` asks for more text.
-fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) -> Option<usize> {
+fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) -> Seen<usize> {
     let run = tick_run(bytes, at);
     let ticks = |g: &Delimiter| match g {
         Delimiter::Ticks(n) | Delimiter::Fence(n) => Some(*n),
         Delimiter::Bracket | Delimiter::Paren | Delimiter::Quote(_) | Delimiter::Tag => None,
     };
-    let most = delimiters.iter().filter_map(ticks).max()?;
+    let most = delimiters.iter().filter_map(ticks).max().unwrap_or(0);
     if at + run == bytes.len() && run < most && !end {
-        return Some(at);
+        return Err(Incomplete);
     }
-    let n = delimiters.iter().rev().filter_map(ticks).find(|n| *n <= run)?;
-    close(delimiters, |g| ticks(g) == Some(n)).then_some(at + n)
+    let n = delimiters.iter().rev().filter_map(ticks).find(|n| *n <= run);
+    Ok(n.filter(|n| close(delimiters, |g| ticks(g) == Some(*n))).map(|n| at + n))
 }
 
-/// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`. `Some(at)` asks for more text.
-fn annotation(bytes: &[u8], at: usize, delimiters: &[Delimiter], end: bool) -> Option<usize> {
-    let is_open =
-        delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag));
-    match comment(bytes.get(at..).filter(|_| is_open)?) {
-        Fit::Is(len) => {
-            let behind = at + len;
-            let space =
-                bytes[behind..].iter().take(MAX_BLANK).take_while(|byte| byte.is_ascii_whitespace()).count();
-            match bytes.get(behind + space) {
-                Some(b'`' | b'<' | b']') => Some(behind),
-                None if !end => Some(at),
-                Some(_) | None => None,
-            }
-        }
-        Fit::Grows if !end => Some(at),
-        Fit::Grows | Fit::No => None,
+/// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`.
+fn annotation(bytes: &[u8], at: usize, delimiters: &[Delimiter], end: bool) -> Seen<usize> {
+    if !delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag)) {
+        return Ok(None);
+    }
+    let Some(len) = at_end(comment(&bytes[at..]), end)? else { return Ok(None) };
+    let behind = at + len;
+    let space = bytes[behind..].iter().take(MAX_BLANK).take_while(|byte| byte.is_ascii_whitespace()).count();
+    match bytes.get(behind + space) {
+        None if !end => Err(Incomplete),
+        next => Ok(matches!(next, Some(b'`' | b'<' | b']')).then_some(behind)),
     }
 }
 
-/// `]<]minimax[>[</invoke>`, or the bracket of a list. `Some(at)` asks for more text.
+/// `]<]minimax[>[</invoke>`, or the bracket of a list.
 fn marked_tag(
     text: &str,
     at: usize,
     space: usize,
     delimiters: &mut Vec<Delimiter>,
     place: Place<'_, '_>,
-) -> Option<usize> {
+) -> Seen<usize> {
     match tag_at(text, at) {
-        Lexed::Grows if !place.end => Some(at),
-        Lexed::Grows if 1 < text.len() - at => Some(text.len()),
-        Lexed::Tag(tag) if tag.closing => {
+        Err(Incomplete) if !place.end => Err(Incomplete),
+        Err(Incomplete) if 1 < text.len() - at => Ok(Some(text.len())),
+        Ok(Some(tag)) => Ok(tag.closing.then(|| {
             close(delimiters, |g| *g == Delimiter::Tag);
-            Some(tag.at.end as usize)
-        }
-        Lexed::Tag(_) => None,
-        Lexed::Grows | Lexed::No => closer(text.as_bytes(), at, space, delimiters),
+            tag.at.end as usize
+        })),
+        _ => Ok(closer(text.as_bytes(), at, space, delimiters)),
     }
 }
 
-/// `Some(at)` asks for more text.
-fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, '_>) -> Option<usize> {
+fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, '_>) -> Seen<usize> {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
-    if let Some(close) = place.thought {
-        match thought_ends(rest, close) {
-            Fit::Is(_) => return None,
-            Fit::Grows if !place.end => return Some(at),
-            Fit::Grows | Fit::No => {}
-        }
+    if let Some(close) = place.thought
+        && at_end(thought_ends(rest, close), place.end)?.is_some()
+    {
+        return Ok(None);
     }
+    let is_in_markup = delimiters.contains(&Delimiter::Tag);
     let tag = match tag_at(text, at) {
-        Lexed::Tag(tag) => tag,
         // Where no markup is left open, an opening tag begins a call, a block or a turn, or is text.
-        Lexed::Grows
-            if !delimiters.contains(&Delimiter::Tag)
-                && rest.get(1) != Some(&b'/')
-                && is_foreign(text, at) =>
-        {
-            return None;
-        }
-        Lexed::Grows if !place.end => return Some(at),
+        Err(Incomplete) if !is_in_markup && rest.get(1) != Some(&b'/') && is_foreign(text, at) => None,
         // What is left of the last closing tag.
-        Lexed::Grows if delimiters.contains(&Delimiter::Tag) && is_closer_begun(rest, place) => {
-            return Some(text.len());
+        Err(Incomplete) if place.end && is_in_markup && is_closer_begun(rest, place) => {
+            return Ok(Some(text.len()));
         }
-        Lexed::Grows | Lexed::No => return None,
+        tag => at_end(tag, place.end)?,
     };
+    let Some(tag) = tag else { return Ok(None) };
     let end = tag.at.end as usize;
     // `<b>Done.</b>` is the answer's.
-    let ends_thought = || REASONING.iter().any(|(_, close)| matches!(fit(rest, close), Fit::Is(_)));
-    let is_closer = || matches!(place.dialects.closer(rest), Fit::Is(_));
+    let ends_thought = || REASONING.iter().any(|(_, close)| matches!(fit(rest, close), Ok(Some(_))));
+    let is_closer = || matches!(place.dialects.closer(rest), Ok(Some(_)));
     if !is_of_call(text, &tag, place) && !ends_thought() && !is_closer() {
-        return None;
+        return Ok(None);
     }
     if tag.closing && tag.role != Role::Token {
         close(delimiters, |g| *g == Delimiter::Tag);
-        return Some(end);
+        return Ok(Some(end));
     }
     // A result or a turn that the model makes up is no markup of its call.
     match turn(text, at) {
-        Fit::Is(_) => return None,
-        Fit::Grows if !place.end => return Some(at),
-        Fit::Grows | Fit::No => {}
+        Ok(true) => return Ok(None),
+        Err(Incomplete) if !place.end => return Err(Incomplete),
+        _ => {}
     }
     // `<|start|>assistant<|channel|>final<|message|>` begins what the model says next.
     if place.dialects.block(rest).is_some() {
-        return None;
+        return Ok(None);
     }
     if !place.end && place.dialects.may_grow_into_block(rest) {
-        return Some(at);
+        return Err(Incomplete);
     }
     // `<end_function_call>⏎Then:⏎<start_function_call>…` belongs to the call before it.
     if is_closer() && place.dialects.opener_at(text, at).is_none() {
         close(delimiters, |g| *g == Delimiter::Tag);
-        return Some(end);
+        return Ok(Some(end));
     }
     // `<function>{…}<function>`: the slash is missing, unless another call follows.
-    match opener::parse_opener(text, at, place) {
+    Ok(match opener::parse_opener(text, at, place)? {
         Look::Found(_) => None,
-        Look::Wait => Some(at),
         // `<g/>` closes nothing.
         Look::Nothing | Look::TooMany(_) if tag.empty => None,
         Look::Nothing | Look::TooMany(_) => close(delimiters, |g| *g == Delimiter::Tag).then_some(end),
-    }
+    })
 }
 
 /// May `tag` stand around a call, by its word?
@@ -255,7 +235,7 @@ fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
 /// `</tool_ca`, `<|tool_call_e`, `<tool_cal` of `<tool_call|>`
 fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
     let begins = |start: &&str| rest.starts_with(start.as_bytes());
-    let grows = || place.dialects.closer(rest) == Fit::Grows;
+    let grows = || place.dialects.closer(rest).is_err();
     ["</", "<|", "<｜"].iter().any(begins) || 1 < rest.len() && grows()
 }
 

@@ -1,8 +1,9 @@
 //! Which tags are read: those of all built-in dialects, or those of one of the caller's own.
 
+use crate::syntax::Seen;
 use std::sync::Arc;
 
-use super::tag::{self, Lexed};
+use super::tag::{self, Tag};
 use crate::dialect::own::Markup;
 
 /// Reads tags.
@@ -33,7 +34,7 @@ impl Lexer {
     }
 
     /// The tag that begins at `from`.
-    pub(crate) fn tag_at(&self, text: &str, from: usize) -> Lexed {
+    pub(crate) fn tag_at(&self, text: &str, from: usize) -> Seen<Tag> {
         match self {
             Lexer::Known => tag::tag_at(text, from),
             Lexer::Own { markup, end } => markup.tag_at(text, from, *end),

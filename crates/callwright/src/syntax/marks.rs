@@ -2,42 +2,29 @@
 //! without trying every marker at every place.
 
 use super::Text;
+use super::{Incomplete, Seen, first_of};
 
-/// How the beginning of a text compares with a marker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
-    /// It is there, so many bytes long.
-    Is(usize),
-    /// All of the text is the beginning of it.
-    Grows,
-    No,
-}
-
-/// Does `bytes` begin with `marker`, in any case, with `｜` for `|` and `▁` for `_`?
-pub(crate) fn fit(bytes: &[u8], marker: &str) -> Fit {
+/// The length of `marker` with which `bytes` begin, in any case, with `｜` for `|` and `▁` for `_`.
+pub(crate) fn fit(bytes: &[u8], marker: &str) -> Seen<usize> {
     let mut at = 0;
     for want in marker.bytes() {
         let rest = bytes.get(at..).unwrap_or(&[]);
-        let Some(&byte) = rest.first() else { return Fit::Grows };
+        let &byte = rest.first().ok_or(Incomplete)?;
         let wide = wide(want);
         if byte.eq_ignore_ascii_case(&want) {
             at += 1;
         } else if !wide.is_empty() && rest.starts_with(wide) {
             at += wide.len();
         } else {
-            return Fit::No;
+            return Ok(None);
         }
     }
-    Fit::Is(at)
+    Ok(Some(at))
 }
 
-/// How the beginning of `bytes` compares with several markers: with the first one that is there, else with one that may yet
-/// come.
-pub(crate) fn fit_any<'m>(bytes: &[u8], markers: impl Iterator<Item = &'m str>) -> Fit {
-    markers.fold(Fit::No, |found, marker| match (found, fit(bytes, marker)) {
-        (Fit::Is(_), _) | (_, Fit::No) => found,
-        (_, other) => other,
-    })
+/// The length of the first of `markers` with which `bytes` begin, as [`fit`] compares them.
+pub(crate) fn fit_any<'m>(bytes: &[u8], markers: impl Iterator<Item = &'m str>) -> Seen<usize> {
+    first_of(markers.map(|marker| fit(bytes, marker)))
 }
 
 /// The other spelling of a byte of a marker.
@@ -62,7 +49,7 @@ pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str>) -> Op
     markers.filter(|marker| !marker.is_empty()).fold(None, |nearest, marker| {
         // Those behind another are of no interest.
         let begins = bytes.get(..nearest.unwrap_or(bytes.len())).unwrap_or(&[]);
-        beginnings(begins, marker).find(|at| matches!(fit(&bytes[*at..], marker), Fit::Is(_))).or(nearest)
+        beginnings(begins, marker).find(|at| matches!(fit(&bytes[*at..], marker), Ok(Some(_)))).or(nearest)
     })
 }
 
@@ -165,9 +152,9 @@ mod tests {
     #[test]
     fn bars_blanks_and_case_are_those_of_any_tokenizer() {
         for text in ["<|tool_calls_begin|>", "<｜tool▁calls▁begin｜>", "<｜TOOL_calls▁begin|>"] {
-            assert_eq!(fit(text.as_bytes(), "<|tool_calls_begin|>"), Fit::Is(text.len()), "{text}");
+            assert_eq!(fit(text.as_bytes(), "<|tool_calls_begin|>"), Ok(Some(text.len())), "{text}");
         }
-        assert_eq!(fit("<｜tool▁calls".as_bytes(), "<|tool_calls_begin|>"), Fit::Grows);
-        assert_eq!(fit("<｜tool calls".as_bytes(), "<|tool_calls_begin|>"), Fit::No);
+        assert_eq!(fit("<｜tool▁calls".as_bytes(), "<|tool_calls_begin|>"), Err(Incomplete));
+        assert_eq!(fit("<｜tool calls".as_bytes(), "<|tool_calls_begin|>"), Ok(None));
     }
 }

@@ -10,6 +10,31 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+/// The text ends before it tells what stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Incomplete;
+
+/// What stands at a place of a text that may go on: something, or nothing, or more text must tell.
+pub(crate) type Seen<T> = Result<Option<T>, Incomplete>;
+
+/// What was `seen`, where with `end` no more text will come: what is not whole then is not there.
+pub(crate) fn at_end<T>(seen: Seen<T>, end: bool) -> Seen<T> {
+    if end { Ok(seen.unwrap_or(None)) } else { seen }
+}
+
+/// The first that is there of what was `seen`, else what may yet come.
+pub(crate) fn first_of<T>(seen: impl Iterator<Item = Seen<T>>) -> Seen<T> {
+    let mut rest = Ok(None);
+    for seen in seen {
+        match seen {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(Incomplete) => rest = Err(Incomplete),
+        }
+    }
+    rest
+}
+
 /// A text of a record: a static one in what is built in.
 pub type Text = Cow<'static, str>;
 

@@ -3,9 +3,10 @@
 //! A pattern is compared with a text at one place, from left to right, once: a place holder takes what stands before
 //! the fixed text behind it, on one line.
 
+use crate::syntax::{Incomplete, Seen};
 use callwright_json::Span;
 
-use super::marks::{Fit, fit};
+use super::marks::fit;
 use crate::dialect::error::{DialectProblem, MAX_TEXT};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
@@ -46,15 +47,6 @@ pub(crate) struct Found {
     pub(crate) name: Option<Span>,
     pub(crate) key: Option<Span>,
     pub(crate) kind: Option<Span>,
-}
-
-/// How a text compares with a marker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Met {
-    Is(Found),
-    /// All of the text is the beginning of it.
-    Grows,
-    No,
 }
 
 impl Pattern {
@@ -128,21 +120,20 @@ impl Pattern {
     }
 
     /// Compares it with what stands at `from`.
-    pub(crate) fn at(&self, text: &str, from: usize) -> Met {
+    pub(crate) fn at(&self, text: &str, from: usize) -> Seen<Found> {
         let bytes = text.as_bytes();
         let mut found = Found { end: from, ..Found::default() };
         for (n, part) in self.parts.iter().enumerate() {
             let rest = bytes.get(found.end..).unwrap_or(&[]);
             match part {
-                Part::Fixed(fixed) => match fit(rest, fixed) {
-                    Fit::Is(len) => found.end += len,
-                    Fit::Grows => return Met::Grows,
-                    Fit::No => return Met::No,
+                Part::Fixed(fixed) => match fit(rest, fixed)? {
+                    Some(len) => found.end += len,
+                    None => return Ok(None),
                 },
                 Part::Space => {
                     let len = rest.iter().take(MAX_SPACE).take_while(|b| b.is_ascii_whitespace()).count();
                     if len == rest.len() {
-                        return Met::Grows;
+                        return Err(Incomplete);
                     }
                     found.end += len;
                 }
@@ -151,12 +142,8 @@ impl Pattern {
                         Part::Fixed(fixed) => Some(&**fixed),
                         Part::Space | Part::Slot(_) => None,
                     });
-                    let end = match slot_end(bytes, found.end, behind) {
-                        Ok(Some(end)) => end,
-                        Ok(None) => return Met::Grows,
-                        Err(NoEnd) => return Met::No,
-                    };
-                    let Some(span) = slot.value(text, found.end, end) else { return Met::No };
+                    let Some(end) = slot_end(bytes, found.end, behind)? else { return Ok(None) };
+                    let Some(span) = slot.value(text, found.end, end) else { return Ok(None) };
                     match slot {
                         Slot::Name => found.name = Some(span),
                         Slot::Key => found.key = Some(span),
@@ -167,31 +154,25 @@ impl Pattern {
                 }
             }
         }
-        Met::Is(found)
+        Ok(Some(found))
     }
 }
 
-/// No place holder ends there.
-struct NoEnd;
-
-/// Where a place holder that begins at `from` ends: before the text `behind`, or else with the word. `None` asks for
-/// more text.
-fn slot_end(bytes: &[u8], from: usize, behind: Option<&str>) -> Result<Option<usize>, NoEnd> {
+/// Where a place holder that begins at `from` ends: before the text `behind`, or else with the word.
+fn slot_end(bytes: &[u8], from: usize, behind: Option<&str>) -> Seen<usize> {
     for at in from..=from + MAX_NAME {
         let rest = bytes.get(at..).unwrap_or(&[]);
-        match (rest.first(), behind) {
-            (None, _) => return Ok(None),
-            (Some(b'\n' | b'\r'), Some(_)) => return Err(NoEnd),
-            (Some(_), Some(behind)) => match fit(rest, behind) {
-                Fit::Is(_) => return Ok(Some(at)),
-                Fit::Grows => return Ok(None),
-                Fit::No => {}
-            },
-            (Some(&byte), None) if !is_name_byte(byte) => return Ok(Some(at)),
-            (Some(_), None) => {}
+        let byte = *rest.first().ok_or(Incomplete)?;
+        let is_end = match behind {
+            Some(_) if matches!(byte, b'\n' | b'\r') => return Ok(None),
+            Some(behind) => fit(rest, behind)?.is_some(),
+            None => !is_name_byte(byte),
+        };
+        if is_end {
+            return Ok(Some(at));
         }
     }
-    Err(NoEnd)
+    Ok(None)
 }
 
 impl Slot {
@@ -226,12 +207,12 @@ mod tests {
 
     fn show(marker: &str, text: &str) -> String {
         match Pattern::new(marker, ALL).unwrap().at(text, 0) {
-            Met::Is(found) => {
+            Ok(Some(found)) => {
                 let of = |span: Option<Span>| span.map_or("-", |span| span.of(text));
                 format!("{} {} {} {}", found.end, of(found.name), of(found.key), of(found.kind))
             }
-            Met::Grows => "grows".into(),
-            Met::No => "no".into(),
+            Err(Incomplete) => "grows".into(),
+            Ok(None) => "no".into(),
         }
     }
 

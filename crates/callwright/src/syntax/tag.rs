@@ -4,11 +4,12 @@
 //! In goes a place in a text, out comes one [`Tag`] with what it is for. Nothing here knows what may stand between
 //! tags.
 
+use crate::syntax::{Incomplete, Seen};
 use callwright_json::Span;
 use memchr::{memchr2, memrchr};
 
 use super::Typing;
-use super::marks::{Fit, bar, fit};
+use super::marks::{bar, fit};
 
 /// The longest tag, in bytes.
 pub(crate) const MAX_TAG: usize = 384;
@@ -108,22 +109,6 @@ pub(crate) enum Role {
     Other,
 }
 
-/// What stands at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lexed {
-    Tag(Tag),
-    /// The text ends before the tag does.
-    Grows,
-    No,
-}
-
-impl Lexed {
-    /// This, or where no tag is, what `other` comes to.
-    pub(crate) fn or_else(self, other: impl FnOnce() -> Lexed) -> Lexed {
-        if self == Lexed::No { other() } else { self }
-    }
-}
-
 /// What an attribute says that is written for XML: `a&amp;b` → `a&b`.
 pub(crate) fn unescaped(attribute: &str) -> String {
     const ENTITIES: [(&str, &str); 5] =
@@ -132,28 +117,23 @@ pub(crate) fn unescaped(attribute: &str) -> String {
 }
 
 /// The tag that begins at `from`.
-pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
+pub(crate) fn tag_at(text: &str, from: usize) -> Seen<Tag> {
     let bytes = text.as_bytes();
     let (marked, start) = match bytes.get(from) {
         Some(b'<') => (false, from),
-        Some(b']') => match fit(&bytes[from..], MINIMAX) {
-            Fit::Is(len) => (true, from + len),
-            Fit::Grows => return Lexed::Grows,
-            Fit::No => return Lexed::No,
+        Some(b']') => match fit(&bytes[from..], MINIMAX)? {
+            Some(len) => (true, from + len),
+            None => return Ok(None),
         },
-        _ => return Lexed::No,
+        _ => return Ok(None),
     };
-    match bytes.get(start) {
-        Some(b'<') => {}
-        None => return Lexed::Grows,
-        Some(_) => return Lexed::No,
+    if *bytes.get(start).ok_or(Incomplete)? != b'<' {
+        return Ok(None);
     }
     if let None | Some(b'|' | 0xEF) = bytes.get(start + 1) {
         for (open, closing) in [("<|open|>", false), ("<|close|>", true)] {
-            match fit(&bytes[start..], open) {
-                Fit::Is(len) => return between_tokens(text, from, start + len, closing),
-                Fit::Grows => return Lexed::Grows,
-                Fit::No => {}
+            if let Some(len) = fit(&bytes[start..], open)? {
+                return between_tokens(text, from, start + len, closing);
             }
         }
     }
@@ -166,19 +146,19 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
         let word =
             inner + bytes[inner..].iter().take(MAX_TOKEN + 1).take_while(|b| is_token_byte(**b)).count();
         if MAX_TOKEN < word - inner {
-            return Lexed::No;
+            return Ok(None);
         }
         match (bar(&bytes[word..]), bytes.get(word)) {
             (_, None) => return grows(bytes, from),
             // `<|tool_call>`
             (None, Some(b'>')) => return token(text, from, word + 1, inner, word),
-            (None, Some(_)) => return Lexed::No,
+            (None, Some(_)) => return Ok(None),
             (Some(len), Some(_)) => {
                 let behind = word + len;
                 match bytes.get(behind) {
                     None => return grows(bytes, from),
                     Some(b'>') => return token(text, from, behind + 1, inner, word),
-                    Some(_) if bar(&bytes[behind..]).is_some() => return Lexed::No,
+                    Some(_) if bar(&bytes[behind..]).is_some() => return Ok(None),
                     Some(b' ') => at = behind + 1,
                     Some(_) => at = behind,
                 }
@@ -188,7 +168,7 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     let word_end = at + name_len(bytes, at);
     let is_too_long = start + 2 < at && MAX_TOKEN < word_end - at;
     if word_end == at && at < bytes.len() || is_too_long {
-        return Lexed::No;
+        return Ok(None);
     }
     // `<tool_call|>`
     match bytes.get(word_end..) {
@@ -200,54 +180,51 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Lexed {
     let word = if bytes.get(word_end) == Some(&b'=') { before_name(text, word) } else { word };
     let plain = Tag::new(Span::at(from), closing, role_of(word.of(text)), word);
     let mut tag = Tag { marked, ..plain };
-    let Some(end) = attributes(text, word_end, b'>', &mut tag) else { return grows(bytes, from) };
-    if end == 0 || MAX_TAG < end - from {
-        return Lexed::No;
-    }
-    tag.at = Span::new(from, end);
-    Lexed::Tag(tag)
+    let end = match attributes(text, word_end, b'>', &mut tag) {
+        Err(Incomplete) => return grows(bytes, from),
+        Ok(end) => end.filter(|end| end - from <= MAX_TAG),
+    };
+    Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
 }
 
 /// Is `<key>` the tag of an element named `key`, and nothing else to any dialect?
 pub(crate) fn is_plain_element(key: &str) -> bool {
     let text = format!("<{key}>");
-    let Lexed::Tag(tag) = tag_at(&text, 0) else { return false };
+    let Ok(Some(tag)) = tag_at(&text, 0) else { return false };
     tag.role == Role::Other && tag.word.of(&text) == key
 }
 
 /// The tag at `from` that is named by one of `keys`, whatever that is made of: `<dc:title>`, `</a b>`, with the mark of
 /// MiniMax M3 if `marked`.
-pub(crate) fn element_at(text: &str, from: usize, marked: bool, closing: bool, keys: &[String]) -> Lexed {
+pub(crate) fn element_at(text: &str, from: usize, marked: bool, closing: bool, keys: &[String]) -> Seen<Tag> {
     let begin = if closing { "</" } else { "<" };
     let rest = if keys.is_empty() { None } else { text.get(from..) };
     let unmarked = rest.and_then(|rest| rest.strip_prefix(if marked { MINIMAX } else { "" }));
-    let Some(inner) = unmarked.and_then(|rest| rest.strip_prefix(begin)) else { return Lexed::No };
+    let Some(inner) = unmarked.and_then(|rest| rest.strip_prefix(begin)) else { return Ok(None) };
     let at = text.len() - inner.len();
     let mut grows = false;
     for key in keys {
         if inner.strip_prefix(key.as_str()).is_some_and(|behind| behind.starts_with('>')) {
             let word = Span::new(at, at + key.len());
             let plain = Tag::new(Span::new(from, word.end as usize + 1), closing, Role::Other, word);
-            return Lexed::Tag(Tag { marked, ..plain });
+            return Ok(Some(Tag { marked, ..plain }));
         }
         grows |= key.starts_with(inner);
     }
-    if grows { Lexed::Grows } else { Lexed::No }
+    if grows { Err(Incomplete) } else { Ok(None) }
 }
 
 /// Does a tag begin at `from` that opens no call, whatever it goes on with: `<a href=`, `<div class=`? Seen as soon as its
 /// word is there, and only where nothing was opened before it.
 pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
     let bytes = text.as_bytes();
-    let start = match fit(bytes.get(from..).unwrap_or(&[]), MINIMAX) {
-        Fit::Is(len) => from + len,
-        Fit::Grows | Fit::No => from,
-    };
+    let mark = fit(bytes.get(from..).unwrap_or(&[]), MINIMAX);
+    let start = from + mark.ok().flatten().unwrap_or(0);
     if bytes.get(start) != Some(&b'<') {
         return false;
     }
     let is_closing = bytes.get(start + 1) == Some(&b'/');
-    let Some(at) = behind_bars(bytes, start + 1 + usize::from(is_closing)) else { return false };
+    let Ok(at) = behind_bars(bytes, start + 1 + usize::from(is_closing)) else { return false };
     let end = at + name_len(bytes, at);
     let word = significant(text, at, end).of(text);
     let is_of_call = || matches!(role_of(word), Role::Call | Role::Group) || names_call(word);
@@ -269,17 +246,17 @@ fn is_over(rest: &[u8]) -> bool {
     matches!(rest.get(blanks..), None | Some([] | [b'>', ..] | [b'/'] | [b'/', b'>', ..]))
 }
 
-/// Where the word of a tag begins that may have `｜DSML｜` before it; `None` where more text must tell.
-fn behind_bars(bytes: &[u8], at: usize) -> Option<usize> {
-    let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) else { return Some(at) };
+/// Where the word of a tag begins that may have `｜DSML｜` before it.
+fn behind_bars(bytes: &[u8], at: usize) -> Result<usize, Incomplete> {
+    let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) else { return Ok(at) };
     let inner = at + len;
     let word = inner + bytes[inner..].iter().take(MAX_TOKEN).take_while(|b| is_token_byte(**b)).count();
     if word == bytes.len() && word < inner + MAX_TOKEN {
-        return None;
+        return Err(Incomplete);
     }
-    let Some(len) = bar(&bytes[word..]) else { return Some(at) };
+    let Some(len) = bar(&bytes[word..]) else { return Ok(at) };
     let behind = word + len;
-    Some(behind + usize::from(bytes.get(behind) == Some(&b' ')))
+    Ok(behind + usize::from(bytes.get(behind) == Some(&b' ')))
 }
 
 /// Does the word of a tag, `use_tool`, say that it is about a call?
@@ -296,10 +273,7 @@ pub(crate) fn holds(text: &str, part: &str) -> bool {
 pub(crate) fn last_tag(text: &str) -> Option<Tag> {
     let near = text.len().saturating_sub(MAX_TAG);
     let at = near + memrchr(b'<', text.as_bytes().get(near..)?)?;
-    match tag_at(text, at) {
-        Lexed::Tag(tag) if tag.at.end as usize == text.len() => Some(tag),
-        Lexed::Tag(_) | Lexed::Grows | Lexed::No => None,
-    }
+    tag_at(text, at).ok()?.filter(|tag| tag.at.end as usize == text.len())
 }
 
 /// Where the next tag may begin, at or after `from`.
@@ -321,7 +295,7 @@ pub(crate) fn next(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Lexed {
+fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Seen<Tag> {
     // `<|tool_call:start|>f<|tool_arg:start|>a<|tool_arg:value|>x<|tool_arg:end|><|tool_call:end|>`
     let (role, closing) = match text.get(inner..word).and_then(|word| word.rsplit_once(':')) {
         Some(("tool_call", "start")) => (Role::Group, false),
@@ -331,20 +305,20 @@ fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Lexe
         Some(("tool_arg", "end")) => (Role::Value, true),
         _ => (Role::Token, true),
     };
-    Lexed::Tag(Tag::new(Span::new(from, end), closing, role, Span::new(inner, word)))
+    Ok(Some(Tag::new(Span::new(from, end), closing, role, Span::new(inner, word))))
 }
 
 /// What calls stand in, or beside, where tags stand between tokens: a call ends where one of them does, or begins.
 const CHANNELS: [&str; 3] = ["message", "response", "think"];
 
 /// `<|open|>argument key="a" type="string"<|sep|>`, from behind the first token.
-fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
+fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag> {
     let bytes = text.as_bytes();
     // `<|close|> argument <|sep|>`
     let at = at + bytes[at..].iter().take(8).take_while(|byte| **byte == b' ').count();
     let word_end = at + name_len(bytes, at);
     if MAX_TOKEN < word_end - at {
-        return Lexed::No;
+        return Ok(None);
     }
     if bytes.get(word_end..) == Some(b"|") {
         return grows(bytes, from);
@@ -355,31 +329,30 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Lexed {
         word => role_of(word),
     };
     let mut tag = Tag { by_tokens: true, ..Tag::new(Span::at(from), closing, role, word) };
-    let Some(end) = attributes(text, word_end, b'<', &mut tag) else { return grows(bytes, from) };
-    if end == 0 {
-        return Lexed::No;
-    }
-    match fit(&bytes[end - 1..], SEP) {
-        Fit::Is(len) if end - 1 + len <= from + MAX_TAG => {
-            tag.at = Span::new(from, end - 1 + len);
-            Lexed::Tag(tag)
+    let end = attributes(text, word_end, b'<', &mut tag).and_then(|end| match end {
+        Some(end) => Ok(fit(&bytes[end - 1..], SEP)?.map(|len| end - 1 + len)),
+        None => Ok(None),
+    });
+    match end {
+        Err(Incomplete) => grows(bytes, from),
+        Ok(end) => {
+            let end = end.filter(|end| end - from <= MAX_TAG);
+            Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
         }
-        Fit::Is(_) => Lexed::No,
-        Fit::Grows => grows(bytes, from),
-        Fit::No => Lexed::No,
     }
 }
 
-/// Reads up to `last` and says where it ends: `None` where the text ends before, 0 where no tag goes on like this.
-fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize> {
+/// Reads up to `last` and says where it ends, if a tag goes on like this.
+fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
     let bytes = text.as_bytes();
+    let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);
     let mut at = from;
     // `<parameter=a>`
     if bytes.get(at) == Some(&b'=') {
-        let rest = bytes.get(at + 1..)?;
+        let rest = &bytes[at + 1..];
         let len = rest.iter().take(MAX_TAG).position(|&b| b == last || b == b'\n' || b == b'<');
-        let end = at + 1 + len?;
-        match before_attribute(bytes.get(at + 1..end)?) {
+        let end = at + 1 + len.ok_or(Incomplete)?;
+        match before_attribute(&bytes[at + 1..end]) {
             // `<parameter=a type="string">`
             Some(len) => {
                 tag.key = Some(unquoted(text, at + 1, at + 1 + len));
@@ -388,15 +361,15 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
             None => {
                 tag.empty = bytes[end - 1] == b'/';
                 tag.key = Some(unquoted(text, at + 1, end - usize::from(tag.empty)));
-                return Some(if bytes[end] == last { end + 1 } else { 0 });
+                return Ok((bytes[end] == last).then_some(end + 1));
             }
         }
     }
     while at < from + MAX_TAG {
-        let byte = *bytes.get(at)?;
+        let byte = peek(at)?;
         if byte == last {
             tag.empty = bytes[at - 1] == b'/';
-            return Some(at + 1);
+            return Ok(Some(at + 1));
         }
         if byte.is_ascii_whitespace() || byte == b'/' {
             at += 1;
@@ -407,25 +380,24 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
         let named = at;
         let blanks = |from: usize| bytes[from..].iter().take(8).take_while(|b| **b == b' ').count();
         at += blanks(at);
-        match bytes.get(at)? {
-            b'=' if name < named => {}
-            _ => return Some(0),
+        if peek(at)? != b'=' || name == named {
+            return Ok(None);
         }
         let value = at + 1 + blanks(at + 1);
-        let end = match *bytes.get(value)? {
+        let end = match peek(value)? {
             quote @ (b'"' | b'\'') => {
                 let rest = &bytes[value + 1..];
                 let len = rest.iter().take(MAX_TAG).position(|&b| b == quote || b == b'\n');
-                value + 1 + len? + 1
+                value + 1 + len.ok_or(Incomplete)? + 1
             }
             _ => {
                 let rest = &bytes[value..];
                 // `key=="a"` is none.
                 let is_end =
                     |byte: u8| matches!(byte, b'<' | b'"') || byte == last || byte.is_ascii_whitespace();
-                let len = rest.iter().take(MAX_TAG).position(|&byte| is_end(byte))?;
+                let len = rest.iter().take(MAX_TAG).position(|&byte| is_end(byte)).ok_or(Incomplete)?;
                 if rest[len] == b'"' {
-                    return Some(0);
+                    return Ok(None);
                 }
                 value + len
             }
@@ -441,7 +413,7 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Option<usize>
         }
         at = end;
     }
-    Some(0)
+    Ok(None)
 }
 
 /// The length of what stands before the first attribute: 1 of `a type="string"`.
@@ -480,8 +452,8 @@ fn unquoted(text: &str, from: usize, end: usize) -> Span {
 }
 
 /// The text ends inside what began at `from`; a tag that is too long is none.
-fn grows(bytes: &[u8], from: usize) -> Lexed {
-    if bytes.len() - from < MAX_TAG { Lexed::Grows } else { Lexed::No }
+fn grows(bytes: &[u8], from: usize) -> Seen<Tag> {
+    if bytes.len() - from < MAX_TAG { Err(Incomplete) } else { Ok(None) }
 }
 
 fn is_token_byte(byte: u8) -> bool {
@@ -535,7 +507,7 @@ mod tests {
 
     fn show(text: &str) -> String {
         match tag_at(text, 0) {
-            Lexed::Tag(tag) => format!(
+            Ok(Some(tag)) => format!(
                 "{}{:?} {} {:?} {}",
                 if tag.closing { "/" } else { "" },
                 tag.role,
@@ -543,8 +515,8 @@ mod tests {
                 tag.typing,
                 tag.at.end
             ),
-            Lexed::Grows => "grows".into(),
-            Lexed::No => "no".into(),
+            Err(Incomplete) => "grows".into(),
+            Ok(None) => "no".into(),
         }
     }
 

@@ -1,59 +1,60 @@
 //! Behind what closes a call: is it the end, or was it a value's?
 
-use super::{Ending, State, Step, Walk, behind_space, is_open_space};
-use crate::syntax::tag::{Lexed, Role, Tag};
+use super::{End, Ending, State, Walk, behind_space, ends, is_open_space};
+use crate::syntax::tag::{Role, Tag};
+use crate::syntax::{Incomplete, Seen};
 
 impl Walk {
     /// Steps over the closing tags and tokens that follow. What stands on their line behind them shows whether they were meant.
-    pub(super) fn behind(&mut self, text: &str, closed: usize, end: bool) -> Step {
+    pub(super) fn behind(&mut self, text: &str, closed: usize, end: bool) -> Seen<End> {
         let at = behind_space(text, self.at);
         match self.lexer.tag_at(text, at) {
-            Lexed::Tag(tag) if tag.closing && matches!(tag.role, Role::Call | Role::Group) => {
+            Ok(Some(tag)) if tag.closing && matches!(tag.role, Role::Call | Role::Group) => {
                 self.at = tag.at.end as usize;
-                return Step::On;
+                return Ok(None);
             }
-            Lexed::Tag(tag) if is_last(text, &tag) => {
+            Ok(Some(tag)) if is_last(text, &tag) => {
                 self.at = tag.at.end as usize;
-                return Step::On;
+                return Ok(None);
             }
-            Lexed::Grows if !end => return Step::Wait,
-            Lexed::No if !end && (at == text.len() || is_open_space(text, at)) => return Step::Wait,
-            Lexed::Tag(_) | Lexed::Grows | Lexed::No => {}
+            Err(Incomplete) if !end => return Err(Incomplete),
+            Ok(None) if !end && (at == text.len() || is_open_space(text, at)) => return Err(Incomplete),
+            _ => {}
         }
         let line = text.get(self.at..).unwrap_or("").trim_start_matches([' ', '\t']);
         match line.chars().next() {
             Some(c) if c.is_alphanumeric() => {
                 self.state = State::Suspect(closed);
-                Step::On
+                Ok(None)
             }
-            _ => Step::Ended(closed, Ending::Closed),
+            _ => ends(closed, Ending::Closed),
         }
     }
 
     /// Is there one more closing tag of an argument before anything is opened? Then the value may end there as well.
-    pub(super) fn suspect(&mut self, text: &str, closed: usize, end: bool) -> Step {
+    pub(super) fn suspect(&mut self, text: &str, closed: usize, end: bool) -> Seen<End> {
         while let Some(at) = self.lexer.next(text, self.at) {
             match self.lexer.tag_at(text, at) {
-                Lexed::Grows if !end => {
+                Err(Incomplete) if !end => {
                     self.at = at;
-                    return Step::Wait;
+                    return Err(Incomplete);
                 }
-                Lexed::Tag(tag) => match tag.role {
+                Ok(Some(tag)) => match tag.role {
                     Role::Param | Role::Value if tag.closing => {
                         self.doubtful = true;
-                        return Step::Ended(tag.at.end as usize, Ending::Closed);
+                        return ends(tag.at.end as usize, Ending::Closed);
                     }
                     Role::Param | Role::Key | Role::Call | Role::Group if !tag.closing => {
-                        return Step::Ended(closed, Ending::Closed);
+                        return ends(closed, Ending::Closed);
                     }
                     _ => {}
                 },
-                Lexed::Grows | Lexed::No => {}
+                Err(Incomplete) | Ok(None) => {}
             }
             self.at = at + 1;
         }
         self.at = text.len();
-        if end { Step::Ended(closed, Ending::Closed) } else { Step::Wait }
+        if end { ends(closed, Ending::Closed) } else { Err(Incomplete) }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Marks of its own dialect that a value holds.
 
 use super::{Keys, Param, Style, Walk};
-use crate::syntax::tag::{Lexed, Role, Tag};
+use crate::syntax::Incomplete;
+use crate::syntax::tag::{Role, Tag};
 
 /// What a value may be taken for if a mark of it is broken.
 struct Doubt<'w> {
@@ -37,10 +38,10 @@ impl Walk {
         while let Some(at) = self.lexer.next(text, next).filter(|at| *at < value.end as usize) {
             next = self.past(text, at);
             let tag = match self.lexer.tag_at(text, at) {
-                Lexed::Tag(tag) => tag,
+                Ok(Some(tag)) => tag,
                 // `<|open|><|sep|>argument`
                 _ if param.is_of_tokens && is_token_at(text, at) => return false,
-                Lexed::Grows | Lexed::No => continue,
+                Err(Incomplete) | Ok(None) => continue,
             };
             let Some(role) = self.role_in(text, &tag, key, doubt.keys) else { continue };
             let is_argument = !matches!(role, Role::Call | Role::Group);

@@ -4,9 +4,8 @@
 //! other value does.
 
 use super::value::Open;
-use super::{Keys, State, Step, Walk, behind_space, is_open_space};
-use crate::syntax::Typing;
-use crate::syntax::tag::Lexed;
+use super::{End, Keys, State, Walk, behind_space, is_open_space};
+use crate::syntax::{Incomplete, Seen, Typing, at_end};
 
 /// How many values of one call are looked at twice, as they begin like JSON and end otherwise.
 const MAX_RETURNS: usize = 8;
@@ -21,35 +20,29 @@ pub(super) struct Brackets {
     before: u8,
 }
 
-enum Progress {
-    Open,
-    /// The place behind the last bracket.
-    Closed(usize),
-    No,
-}
-
 impl Brackets {
     /// For the value that begins at `from`.
     pub(super) fn new(from: usize) -> Brackets {
         Brackets { at: from, depth: 0, in_string: false, before: b':' }
     }
 
-    fn advance(&mut self, bytes: &[u8]) -> Progress {
+    /// The place behind the last bracket; none where it is no JSON.
+    fn advance(&mut self, bytes: &[u8]) -> Seen<usize> {
         while let Some(&byte) = bytes.get(self.at) {
             match byte {
                 b'"' if self.in_string => (self.in_string, self.before) = (false, b'"'),
-                b'\\' if self.in_string && bytes.len() == self.at + 1 => return Progress::Open,
+                b'\\' if self.in_string && bytes.len() == self.at + 1 => return Err(Incomplete),
                 b'\\' if self.in_string => self.at += 1,
-                0..0x20 if self.in_string => return Progress::No,
+                0..0x20 if self.in_string => return Ok(None),
                 _ if self.in_string => {}
                 b' ' | b'\t' | b'\r' | b'\n' => {}
-                _ if !self.may_stand(byte) => return Progress::No,
+                _ if !self.may_stand(byte) => return Ok(None),
                 b'"' => self.in_string = true,
                 _ => {
                     self.before = byte;
                     match byte {
                         b'{' | b'[' => self.depth += 1,
-                        b'}' | b']' if self.depth == 1 => return Progress::Closed(self.at + 1),
+                        b'}' | b']' if self.depth == 1 => return Ok(Some(self.at + 1)),
                         b'}' | b']' => self.depth -= 1,
                         _ => {}
                     }
@@ -57,7 +50,7 @@ impl Brackets {
             }
             self.at += 1;
         }
-        Progress::Open
+        Err(Incomplete)
     }
 
     /// May `byte` stand outside of strings behind what was read?
@@ -83,51 +76,54 @@ impl Walk {
         mut brackets: Brackets,
         keys: Keys<'_>,
         end: bool,
-    ) -> Step {
+    ) -> Seen<End> {
         let may_be_json = match open.typing {
             Typing::Text => false,
             Typing::Json => true,
             Typing::Schema => keys.takes_brackets(open.key.of(text)),
         };
-        let progress = match may_be_json && self.n_no_json < MAX_RETURNS {
-            true => brackets.advance(text.as_bytes()),
-            false => Progress::No,
+        let closed = match may_be_json && self.n_no_json < MAX_RETURNS {
+            true => at_end(brackets.advance(text.as_bytes()), end),
+            false => Ok(None),
         };
-        let closed = match progress {
-            Progress::Open if !end => None,
-            Progress::Open | Progress::No => Some(false),
-            Progress::Closed(closed) => self.is_closed(text, &open, closed, keys, end),
+        let is_closed = match closed {
+            Ok(Some(closed)) => self.is_closed(text, &open, closed, keys, end),
+            closed => closed.map(|_| false),
         };
-        match closed {
-            None => {
-                self.state = State::Brackets(open, brackets);
-                return Step::Wait;
-            }
-            Some(true) => {}
-            Some(false) => {
+        self.state = match is_closed {
+            Err(Incomplete) => State::Brackets(open, brackets),
+            Ok(true) => self.state,
+            Ok(false) => {
                 self.n_no_json += usize::from(open.from < brackets.at);
-                self.state = State::Value(open);
+                State::Value(open)
             }
-        }
-        Step::On
+        };
+        is_closed.map(|_| None)
     }
 
     /// Does the closing tag of the value stand at `at`, and what may stand behind it? Then the value ends there.
-    fn is_closed(&mut self, text: &str, open: &Open, at: usize, keys: Keys<'_>, end: bool) -> Option<bool> {
+    fn is_closed(
+        &mut self,
+        text: &str,
+        open: &Open,
+        at: usize,
+        keys: Keys<'_>,
+        end: bool,
+    ) -> Result<bool, Incomplete> {
         let tag_at = behind_space(text, at);
         match self.tag_in(text, tag_at, open, keys) {
-            Lexed::Tag(tag) if self.closes(text, open, &tag) => {
+            Ok(Some(tag)) if self.closes(text, open, &tag) => {
                 let fits = self.follows(text, tag.at.end as usize, keys, end)?;
                 if fits {
                     let mut whole = *open;
                     whole.is_json = true;
                     self.close(whole, tag_at, tag.at.end as usize, true);
                 }
-                Some(fits)
+                Ok(fits)
             }
-            Lexed::Grows if !end => None,
-            Lexed::No if !end && (tag_at == text.len() || is_open_space(text, tag_at)) => None,
-            Lexed::Tag(_) | Lexed::Grows | Lexed::No => Some(false),
+            Err(Incomplete) if !end => Err(Incomplete),
+            Ok(None) if !end && (tag_at == text.len() || is_open_space(text, tag_at)) => Err(Incomplete),
+            _ => Ok(false),
         }
     }
 }

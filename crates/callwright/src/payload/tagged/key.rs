@@ -2,28 +2,35 @@
 
 use callwright_json::Span;
 
-use super::{Ending, Keys, MAX_KEY, State, Step, Walk, behind_space, is_open_space};
-use crate::syntax::Typing;
-use crate::syntax::tag::{Lexed, Role};
+use super::{End, Ending, Keys, MAX_KEY, State, Walk, behind_space, ends, is_open_space};
+use crate::syntax::tag::Role;
+use crate::syntax::{Incomplete, Seen, Typing};
 
 impl Walk {
     /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
-    pub(super) fn key(&mut self, text: &str, from: usize, looked: usize, keys: Keys<'_>, end: bool) -> Step {
+    pub(super) fn key(
+        &mut self,
+        text: &str,
+        from: usize,
+        looked: usize,
+        keys: Keys<'_>,
+        end: bool,
+    ) -> Seen<End> {
         // `<arg_key><arg_key>a`
         let inner = behind_space(text, from);
         match self.lexer.tag_at(text, inner) {
-            Lexed::Tag(tag) if tag.role == Role::Key && !tag.closing => {
+            Ok(Some(tag)) if tag.role == Role::Key && !tag.closing => {
                 self.state = State::key(tag.at.end as usize);
-                return Step::On;
+                return Ok(None);
             }
-            Lexed::Grows if !end => return Step::Wait,
-            Lexed::Tag(_) | Lexed::Grows | Lexed::No => {}
+            Err(Incomplete) if !end => return Err(Incomplete),
+            _ => {}
         }
         let rest = text.get(from..).unwrap_or("");
         let Some(first) = memchr::memchr(b'<', &text.as_bytes()[looked..]).map(|len| looked + len - from)
         else {
             self.state = State::Key { from, looked: text.len() };
-            return if end { Step::Ended(text.len(), Ending::Cut) } else { Step::Wait };
+            return if end { ends(text.len(), Ending::Cut) } else { Err(Incomplete) };
         };
         let mut len = first;
         loop {
@@ -31,77 +38,84 @@ impl Walk {
             let key = written.trim();
             let is_key = len == first || keys.declares(key);
             let behind = match self.lexer.tag_at(text, from + len) {
-                Lexed::Tag(tag) if is_key && tag.closing && tag.role == Role::Key => Some(tag.at.end),
+                Ok(Some(tag)) if is_key && tag.closing && tag.role == Role::Key => Some(tag.at.end),
                 // Of a mark between key and value nothing but the key tells whether it stands in its place.
-                Lexed::Tag(tag) if tag.is_joint(text) && !keys.declares(key) && !is_plain(key, keys) => {
-                    return Step::Ended(from + len, Ending::Cut);
+                Ok(Some(tag)) if tag.is_joint(text) && !keys.declares(key) && !is_plain(key, keys) => {
+                    return ends(from + len, Ending::Cut);
                 }
-                Lexed::Tag(tag) if !tag.closing && tag.role == Role::Value => {
+                Ok(Some(tag)) if !tag.closing && tag.role == Role::Value => {
                     (is_key && tag.is_joint(text) || keys.declares(key)).then_some(tag.at.start)
                 }
-                Lexed::Grows if !end => return Step::Wait,
-                Lexed::Grows => return Step::Ended(text.len(), Ending::Cut),
-                Lexed::Tag(_) | Lexed::No => None,
+                Err(Incomplete) if !end => return Err(Incomplete),
+                Err(Incomplete) => return ends(text.len(), Ending::Cut),
+                Ok(Some(_)) | Ok(None) => None,
             };
             if let Some(behind) = behind {
                 let start = from + (written.len() - written.trim_start().len());
                 self.state = State::Keyed(Span::new(start, start + key.len()), Typing::Schema);
                 self.at = behind as usize;
-                return Step::On;
+                return Ok(None);
             }
             let window = rest.as_bytes().get(len + 1..rest.len().min(MAX_KEY)).unwrap_or(&[]);
             match window.iter().position(|byte| *byte == b'<') {
                 Some(more) => len += 1 + more,
-                None if !end && rest.len() < MAX_KEY => return Step::Wait,
-                None => return Step::Ended(from + first, Ending::Broken),
+                None if !end && rest.len() < MAX_KEY => return Err(Incomplete),
+                None => return ends(from + first, Ending::Broken),
             }
         }
     }
 
     /// `<arg_type>…</arg_type><arg_value>`
-    pub(super) fn keyed(&mut self, text: &str, key: Span, typing: Typing, keys: Keys<'_>, end: bool) -> Step {
+    pub(super) fn keyed(
+        &mut self,
+        text: &str,
+        key: Span,
+        typing: Typing,
+        keys: Keys<'_>,
+        end: bool,
+    ) -> Seen<End> {
         let at = behind_space(text, self.at);
         match self.lexer.tag_at(text, at) {
-            Lexed::Tag(tag) if tag.role == Role::Value && !tag.closing => {
+            Ok(Some(tag)) if tag.role == Role::Value && !tag.closing => {
                 self.at = tag.at.end as usize;
                 self.open(key, typing, true);
-                Step::On
+                Ok(None)
             }
-            Lexed::Tag(tag) if tag.role == Role::Type && !tag.closing => {
+            Ok(Some(tag)) if tag.role == Role::Type && !tag.closing => {
                 let from = tag.at.end as usize;
                 let rest = text.get(from..).unwrap_or("");
                 let word = rest.bytes().take(MAX_KEY).position(|byte| byte == b'<');
                 match word.map(|len| (len, self.lexer.tag_at(text, from + len))) {
-                    Some((len, Lexed::Tag(closer))) if closer.closing && closer.role == Role::Type => {
+                    Some((len, Ok(Some(closer)))) if closer.closing && closer.role == Role::Type => {
                         let is_text = rest.get(..len).is_some_and(|word| word.trim() == "string");
                         self.at = closer.at.end as usize;
                         let typing = if is_text { Typing::Text } else { Typing::Schema };
                         self.state = State::Keyed(key, typing);
-                        Step::On
+                        Ok(None)
                     }
-                    None if !end && rest.len() < MAX_KEY => Step::Wait,
-                    Some((_, Lexed::Grows)) if !end => Step::Wait,
-                    _ => Step::Ended(at, if end { Ending::Cut } else { Ending::Broken }),
+                    None if !end && rest.len() < MAX_KEY => Err(Incomplete),
+                    Some((_, Err(Incomplete))) if !end => Err(Incomplete),
+                    _ => ends(at, if end { Ending::Cut } else { Ending::Broken }),
                 }
             }
             // `a</arg_key></arg_key>`
-            Lexed::Tag(tag) if tag.role == Role::Key && tag.closing => {
+            Ok(Some(tag)) if tag.role == Role::Key && tag.closing => {
                 self.at = tag.at.end as usize;
-                Step::On
+                Ok(None)
             }
-            Lexed::Grows if !end => Step::Wait,
-            Lexed::No if !end && (at == text.len() || is_open_space(text, at)) => Step::Wait,
-            Lexed::Grows => Step::Ended(text.len(), Ending::Cut),
-            Lexed::No if at == text.len() => Step::Ended(at, Ending::Cut),
+            Err(Incomplete) if !end => Err(Incomplete),
+            Ok(None) if !end && (at == text.len() || is_open_space(text, at)) => Err(Incomplete),
+            Err(Incomplete) => ends(text.len(), Ending::Cut),
+            Ok(None) if at == text.len() => ends(at, Ending::Cut),
             // `a</arg_key>x</arg_value>`
-            Lexed::No if keys.declares(key.of(text)) => {
+            Ok(None) if keys.declares(key.of(text)) => {
                 self.at = at;
                 self.open(key, typing, true);
-                Step::On
+                Ok(None)
             }
             // A key without a value.
-            Lexed::Tag(tag) if tag.role != Role::Other => Step::Ended(at, Ending::Cut),
-            Lexed::Tag(_) | Lexed::No => Step::Ended(at, Ending::Broken),
+            Ok(Some(tag)) if tag.role != Role::Other => ends(at, Ending::Cut),
+            Ok(Some(_)) | Ok(None) => ends(at, Ending::Broken),
         }
     }
 }

@@ -12,14 +12,14 @@ mod place;
 mod held;
 mod value;
 
+use crate::syntax::{Incomplete, Seen};
 use callwright_json::{Guide, Kinds, Span};
 
 use super::value::place_of;
 use crate::shape::keys;
 use crate::syntax::comment::{MAX_COMMENT, comment};
 use crate::syntax::lexer::Lexer;
-use crate::syntax::marks::Fit;
-use crate::syntax::tag::{self, Lexed, Role, Tag};
+use crate::syntax::tag::{self, Role, Tag};
 use crate::syntax::{Typing, blanks};
 use crate::tools::Tool;
 use json::Brackets;
@@ -79,6 +79,20 @@ pub(crate) enum Ending {
     Broken,
 }
 
+/// Where a call ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    /// The place behind it.
+    pub(crate) at: usize,
+    /// How it ends.
+    pub(crate) ending: Ending,
+}
+
+/// The end of the call at `at`; where a step returns none, it goes on.
+fn ends(at: usize, ending: Ending) -> Seen<End> {
+    Ok(Some(End { at, ending }))
+}
+
 /// Goes over one call.
 #[derive(Debug)]
 pub(crate) struct Walk {
@@ -121,15 +135,6 @@ impl State {
     fn key(at: usize) -> State {
         State::Key { from: at, looked: at }
     }
-}
-
-/// What the walk came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Walked {
-    /// More text is needed.
-    Open,
-    /// The call ends here.
-    Ended(usize, Ending),
 }
 
 /// What the tool says about keys; nothing, where it is not known.
@@ -175,12 +180,6 @@ impl<'t> Keys<'t> {
     }
 }
 
-enum Step {
-    On,
-    Wait,
-    Ended(usize, Ending),
-}
-
 impl Walk {
     /// For the call whose first argument begins at `from`, with the tags that `lexer` knows, behind others in which `passed`
     /// bytes were looked at in vain.
@@ -200,13 +199,13 @@ impl Walk {
     }
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
-    pub(crate) fn advance(&mut self, text: &str, keys: Keys<'_>, end: bool) -> Walked {
+    pub(crate) fn advance(&mut self, text: &str, keys: Keys<'_>, end: bool) -> Result<End, Incomplete> {
         self.lexer.ends(end);
         if self.style == Style::Over {
-            return Walked::Ended(self.at, Ending::Closed);
+            return Ok(End { at: self.at, ending: Ending::Closed });
         }
         loop {
-            let step = match self.state {
+            let ended = match self.state {
                 State::Between => self.between(text, keys, end),
                 State::Key { from, looked } => self.key(text, from, looked, keys, end),
                 State::Keyed(key, typing) => self.keyed(text, key, typing, keys, end),
@@ -215,10 +214,8 @@ impl Walk {
                 State::Behind(closed) => self.behind(text, closed, end),
                 State::Suspect(closed) => self.suspect(text, closed, end),
             };
-            match step {
-                Step::On => {}
-                Step::Wait => return Walked::Open,
-                Step::Ended(at, ending) => return Walked::Ended(at, ending),
+            if let Some(ended) = ended? {
+                return Ok(ended);
             }
         }
     }
@@ -230,70 +227,73 @@ impl Walk {
     }
 
     /// The tag at `at` that may open an argument.
-    fn opener_at(&self, text: &str, at: usize, keys: Keys<'_>) -> Lexed {
-        self.odd_at(text, at, false, keys.odd_keys()).or_else(|| self.lexer.tag_at(text, at))
+    fn opener_at(&self, text: &str, at: usize, keys: Keys<'_>) -> Seen<Tag> {
+        match self.odd_at(text, at, false, keys.odd_keys())? {
+            Some(tag) => Ok(Some(tag)),
+            None => self.lexer.tag_at(text, at),
+        }
     }
 
     /// The tag at `at` that opens or closes an element named by one of `odd_keys`.
-    fn odd_at(&self, text: &str, at: usize, closing: bool, odd_keys: &[String]) -> Lexed {
+    fn odd_at(&self, text: &str, at: usize, closing: bool, odd_keys: &[String]) -> Seen<Tag> {
         match (self.style, &self.lexer) {
             (Style::Elements { marked }, Lexer::Known) => {
                 tag::element_at(text, at, marked, closing, odd_keys)
             }
-            _ => Lexed::No,
+            _ => Ok(None),
         }
     }
 
-    fn between(&mut self, text: &str, keys: Keys<'_>, end: bool) -> Step {
+    fn between(&mut self, text: &str, keys: Keys<'_>, end: bool) -> Seen<End> {
         let at = behind_space(text, self.at);
         let over = if self.params.is_empty() { Ending::Cut } else { Ending::Bare };
         let tag = match self.opener_at(text, at, keys) {
-            Lexed::Tag(tag) => tag,
-            Lexed::Grows if !end => return Step::Wait,
+            Ok(Some(tag)) => tag,
+            Err(Incomplete) if !end => return Err(Incomplete),
             // What is left of the last closing tag, or of an argument.
-            Lexed::Grows if self.lexer.is_closer_begun(text, at) => return Step::Ended(text.len(), over),
-            Lexed::Grows => return Step::Ended(text.len(), Ending::Cut),
-            Lexed::No if at == text.len() || is_open_space(text, at) => {
-                return if end { Step::Ended(at, over) } else { Step::Wait };
+            Err(Incomplete) if self.lexer.is_closer_begun(text, at) => return ends(text.len(), over),
+            Err(Incomplete) => return ends(text.len(), Ending::Cut),
+            Ok(None) if at == text.len() || is_open_space(text, at) => {
+                return if end { ends(at, over) } else { Err(Incomplete) };
             }
-            Lexed::No => return Step::Ended(at, Ending::Broken),
+            Ok(None) => return ends(at, Ending::Broken),
         };
         self.at = tag.at.end as usize;
         if MAX_PARAMS <= self.params.len() {
-            return Step::Ended(at, Ending::Broken);
+            return ends(at, Ending::Broken);
         }
         match tag.role {
             // The token that ends a tag, once too often.
             Role::Token if tag.word.of(text) == "sep" => {}
             Role::Token if INNER_TOKENS.contains(&tag.word.of(text)) => {
-                return Step::Ended(at, Ending::Broken);
+                return ends(at, Ending::Broken);
             }
-            Role::Token if self.params.is_empty() => return Step::Ended(at, Ending::Closed),
+            Role::Token if self.params.is_empty() => return ends(at, Ending::Closed),
             Role::Token => self.state = State::Behind(at),
             Role::Call | Role::Group if tag.closing && self.params.is_empty() => {
-                return Step::Ended(self.at, Ending::Closed);
+                return ends(self.at, Ending::Closed);
             }
             Role::Call | Role::Group if tag.closing => self.state = State::Behind(self.at),
-            Role::Call | Role::Group => return Step::Ended(at, Ending::Closed),
+            Role::Call | Role::Group => return ends(at, Ending::Closed),
             Role::Separator => {}
             Role::Param if !tag.closing && self.style == Style::Words => match tag.key {
                 Some(key) => return self.open_with(text, &tag, key, tag.typing),
-                None => return Step::Ended(at, Ending::Broken),
+                None => return ends(at, Ending::Broken),
             },
             Role::Key if !tag.closing && self.style == Style::Words => self.state = State::key(self.at),
             _ if tag.closing && keys.is_name(tag.word.of(text)) => {
-                return Step::Ended(self.at, Ending::Closed);
+                return ends(self.at, Ending::Closed);
             }
             // `</parameters></invoke>` behind `<tool_name>f</tool_name><parameters>…`
             _ if tag.closing && keys.holds_arguments(tag.word.of(text)) => {
-                return Step::Ended(at, Ending::Closed);
+                return ends(at, Ending::Closed);
             }
             _ if self.is_element(text, &tag, keys) => {
                 return self.open_with(text, &tag, tag.word, Typing::Schema);
             }
-            _ => return Step::Ended(at, Ending::Broken),
+            _ => return ends(at, Ending::Broken),
         }
-        Step::On
+        Ok(None)
     }
 
     /// Does `tag` open an argument that is named by it?
@@ -307,7 +307,7 @@ impl Walk {
     }
 
     /// Opens the argument that begins with `tag`. One that is empty ends there, too: `<a/>`, `<a value="x"/>`.
-    fn open_with(&mut self, text: &str, tag: &Tag, key: Span, typing: Typing) -> Step {
+    fn open_with(&mut self, text: &str, tag: &Tag, key: Span, typing: Typing) -> Seen<End> {
         match (tag.empty, tag.value) {
             (false, None) => self.open(key, typing, tag.is_of_tokens(text)),
             (true, value) => {
@@ -317,9 +317,9 @@ impl Walk {
                 self.params.push(Param { key, typing, value, certain, is_json, is_closed, is_of_tokens });
             }
             // Which of both is it?
-            (false, Some(_)) => return Step::Ended(tag.at.start as usize, Ending::Broken),
+            (false, Some(_)) => return ends(tag.at.start as usize, Ending::Broken),
         }
-        Step::On
+        Ok(None)
     }
 }
 
@@ -334,8 +334,8 @@ fn behind_space(text: &str, from: usize) -> usize {
             Some([b'\\', b'n' | b'r' | b't', ..]) => at += 2,
             Some([_, ..]) if 0 < blanks(text, at, 1) => at += blanks(text, at, 1),
             Some(rest @ [b'<', b'!', ..]) => match comment(rest) {
-                Fit::Is(len) => (at, most) = (at + len, end.min(most + len)),
-                Fit::Grows | Fit::No => break,
+                Ok(Some(len)) => (at, most) = (at + len, end.min(most + len)),
+                _ => break,
             },
             _ => break,
         }
@@ -346,7 +346,7 @@ fn behind_space(text: &str, from: usize) -> usize {
 /// The text ends with a backslash, which may become `\n`, or in a comment.
 fn is_open_space(text: &str, at: usize) -> bool {
     let rest = text.get(at..).unwrap_or("");
-    rest == "\\" || rest.starts_with("<!") && comment(rest.as_bytes()) == Fit::Grows
+    rest == "\\" || rest.starts_with("<!") && comment(rest.as_bytes()).is_err()
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::value::Open;
 use super::{Keys, Style, Walk, behind_space, is_open_space};
-use crate::syntax::tag::{Lexed, Role, Tag};
+use crate::syntax::Incomplete;
+use crate::syntax::tag::{Role, Tag};
 
 impl Walk {
     /// May `tag` be the closing tag of the value?
@@ -54,34 +55,40 @@ impl Walk {
             }
     }
 
-    /// Is what stands behind a closing tag what may stand behind an argument? `None` asks for more text.
-    pub(super) fn follows(&self, text: &str, from: usize, keys: Keys<'_>, end: bool) -> Option<bool> {
+    /// Is what stands behind a closing tag what may stand behind an argument?
+    pub(super) fn follows(
+        &self,
+        text: &str,
+        from: usize,
+        keys: Keys<'_>,
+        end: bool,
+    ) -> Result<bool, Incomplete> {
         let at = behind_space(text, from);
         if at == text.len() || is_open_space(text, at) {
-            return if end { Some(true) } else { None };
+            return if end { Ok(true) } else { Err(Incomplete) };
         }
-        match self.opener_at(text, at, keys) {
-            Lexed::Grows if end => Some(self.lexer.is_closer_begun(text, at)),
-            Lexed::Grows => None,
-            Lexed::No => Some(false),
-            Lexed::Tag(tag) => Some(match self.style {
-                Style::Words => match tag.role {
-                    Role::Param | Role::Key => !tag.closing,
-                    Role::Call | Role::Group | Role::Token => true,
-                    // `<arguments><param name="a">x</param></arguments>`
-                    Role::Other => tag.closing && keys.holds_arguments(tag.word.of(text)),
-                    Role::Type | Role::Value | Role::Separator => false,
-                },
-                Style::Over => false,
-                Style::Elements { .. } => {
-                    let word = tag.word.of(text);
-                    let is_end = matches!(tag.role, Role::Call | Role::Group)
-                        || keys.is_name(word)
-                        || keys.holds_arguments(word);
-                    self.is_element(text, &tag, keys) || tag.closing && is_end
-                }
-            }),
-        }
+        let tag = match self.opener_at(text, at, keys) {
+            Err(Incomplete) if end => return Ok(self.lexer.is_closer_begun(text, at)),
+            tag => tag?,
+        };
+        let Some(tag) = tag else { return Ok(false) };
+        Ok(match self.style {
+            Style::Words => match tag.role {
+                Role::Param | Role::Key => !tag.closing,
+                Role::Call | Role::Group | Role::Token => true,
+                // `<arguments><param name="a">x</param></arguments>`
+                Role::Other => tag.closing && keys.holds_arguments(tag.word.of(text)),
+                Role::Type | Role::Value | Role::Separator => false,
+            },
+            Style::Over => false,
+            Style::Elements { .. } => {
+                let word = tag.word.of(text);
+                let is_end = matches!(tag.role, Role::Call | Role::Group)
+                    || keys.is_name(word)
+                    || keys.holds_arguments(word);
+                self.is_element(text, &tag, keys) || tag.closing && is_end
+            }
+        })
     }
 
     /// Does `tag` open the next argument, though the value before it is not closed? Only on a line of its own, and
@@ -101,8 +108,8 @@ impl Walk {
     /// and the tokens around one, are looked at once.
     pub(super) fn past(&self, text: &str, at: usize) -> usize {
         match self.lexer.tag_at(text, at) {
-            Lexed::Tag(tag) if tag.marked || tag.by_tokens => tag.at.end as usize,
-            Lexed::Tag(_) | Lexed::Grows | Lexed::No => at + 1,
+            Ok(Some(tag)) if tag.marked || tag.by_tokens => tag.at.end as usize,
+            _ => at + 1,
         }
     }
 
@@ -112,9 +119,9 @@ impl Walk {
         loop {
             at = behind_space(text, at);
             match self.lexer.tag_at(text, at) {
-                Lexed::Tag(tag) if tag.closing => at = tag.at.end as usize,
-                Lexed::Grows => return self.lexer.is_closer_begun(text, at),
-                Lexed::Tag(_) | Lexed::No => return at == text.len(),
+                Ok(Some(tag)) if tag.closing => at = tag.at.end as usize,
+                Err(Incomplete) => return self.lexer.is_closer_begun(text, at),
+                Ok(Some(_)) | Ok(None) => return at == text.len(),
             }
         }
     }

@@ -6,10 +6,10 @@ use std::slice;
 use callwright_json::Span;
 
 use super::json::Brackets;
-use super::{Ending, Keys, Param, State, Step, Style, Walk};
+use super::{End, Ending, Keys, Param, State, Style, Walk, ends};
 use crate::payload::may_pass;
-use crate::syntax::Typing;
-use crate::syntax::tag::{Lexed, Role};
+use crate::syntax::tag::{Role, Tag};
+use crate::syntax::{Incomplete, Seen, Typing};
 
 /// How often a value's end may be looked for in vain up to the end of the text.
 const MAX_RETURNS: usize = 8;
@@ -111,16 +111,12 @@ impl Walk {
     }
 
     /// Looks for the end of a value; `self.at` is how far that was done.
-    pub(super) fn value(&mut self, text: &str, mut open: Open, keys: Keys<'_>, end: bool) -> Step {
+    pub(super) fn value(&mut self, text: &str, mut open: Open, keys: Keys<'_>, end: bool) -> Seen<End> {
         while let Some(at) = self.lexer.next(text, self.at) {
             let tag = match self.tag_in(text, at, &open, keys) {
-                Lexed::Tag(tag) => tag,
-                Lexed::Grows if !end => {
-                    self.at = at;
-                    self.state = State::Value(open);
-                    return Step::Wait;
-                }
-                Lexed::Grows | Lexed::No => {
+                Ok(Some(tag)) => tag,
+                Err(Incomplete) if !end => return self.waits_at(at, open),
+                Err(Incomplete) | Ok(None) => {
                     if is_drifted(text, at) {
                         open.doubts(at);
                     }
@@ -131,23 +127,19 @@ impl Walk {
             let is_next = open.next.is_none() && self.may_be_next(text, &open, &tag, keys);
             if self.closes(text, &open, &tag) {
                 match self.follows(text, tag.at.end as usize, keys, end) {
-                    None => {
-                        self.at = at;
-                        self.state = State::Value(open);
-                        return Step::Wait;
-                    }
+                    Err(Incomplete) => return self.waits_at(at, open),
                     // The text may hold a call with its closing tags; what is behind them tells.
-                    Some(fits) if 0 < open.nested => {
+                    Ok(fits) if 0 < open.nested => {
                         open.nested -= 1;
                         if fits {
                             open.first = open.first.or(Some((at, tag.at.end as usize)));
                         }
                     }
-                    Some(true) => {
+                    Ok(true) => {
                         self.close(open, at, tag.at.end as usize, true);
-                        return Step::On;
+                        return Ok(None);
                     }
-                    Some(false) => open.doubts(at),
+                    Ok(false) => open.doubts(at),
                 }
             } else if self.begins_next(text, &open, &tag, keys) {
                 let value = text.get(open.from..at).unwrap_or("");
@@ -156,7 +148,7 @@ impl Walk {
                 if let Some(key) = tag.key {
                     self.open(key, tag.typing, tag.is_of_tokens(text));
                 }
-                return Step::On;
+                return Ok(None);
             } else if matches!(tag.role, Role::Call | Role::Group | Role::Token)
                 || self.is_around(text, &tag, keys)
             {
@@ -182,9 +174,7 @@ impl Walk {
             self.at = self.past(text, at);
         }
         if !end {
-            self.at = text.len();
-            self.state = State::Value(open);
-            return Step::Wait;
+            return self.waits_at(text.len(), open);
         }
         // What began in the value never ended: it was only spoken of.
         if let Some((at, behind)) = open.first
@@ -193,7 +183,7 @@ impl Walk {
             self.n_returns += 1;
             self.doubtful |= MAX_RETURNS <= self.n_returns;
             self.close(open, at, behind, false);
-            return Step::On;
+            return Ok(None);
         }
         // Only its own closing tag is missing, if nothing but closing tags is left.
         match open.closer {
@@ -205,16 +195,16 @@ impl Walk {
                 let value = text.get(open.from..closer).unwrap_or("");
                 let value = if self.style == Style::Words { without_layout(value) } else { value.trim_end() };
                 self.close(open, open.from + value.len(), closer, false);
-                Step::On
+                Ok(None)
             }
             // Tags that no text spells by chance closed it, and another call began.
             Some(closer) if open.torn && open.is_of_tokens && self.may_return(text, closer) => {
-                Step::Ended(closer, Ending::Cut)
+                ends(closer, Ending::Cut)
             }
             _ => {
                 self.at = text.len();
                 self.state = State::Value(open);
-                Step::Ended(text.len(), Ending::Cut)
+                ends(text.len(), Ending::Cut)
             }
         }
     }
@@ -226,11 +216,22 @@ impl Walk {
     }
 
     /// The tag at `at` in a value.
-    pub(super) fn tag_in(&self, text: &str, at: usize, open: &Open, keys: Keys<'_>) -> Lexed {
+    pub(super) fn tag_in(&self, text: &str, at: usize, open: &Open, keys: Keys<'_>) -> Seen<Tag> {
         let own =
             keys.odd_keys().iter().find(|key| *key == open.key.of(text)).map_or(&[][..], slice::from_ref);
-        let odd = self.odd_at(text, at, true, own).or_else(|| self.odd_at(text, at, false, own));
-        odd.or_else(|| self.lexer.tag_at(text, at))
+        for is_closing in [true, false] {
+            if let Some(tag) = self.odd_at(text, at, is_closing, own)? {
+                return Ok(Some(tag));
+            }
+        }
+        self.lexer.tag_at(text, at)
+    }
+
+    /// More text must tell what stands at `at` in the value.
+    fn waits_at(&mut self, at: usize, open: Open) -> Seen<End> {
+        self.at = at;
+        self.state = State::Value(open);
+        Err(Incomplete)
     }
 
     /// Ends the value at `end`; the call goes on at `behind`.

@@ -1,6 +1,7 @@
 //! Payloads that are no brackets: arguments in tags, and relaxed objects. Their end is looked for as they arrive; then
 //! they are judged once.
 
+use crate::syntax::Incomplete;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -14,14 +15,14 @@ use crate::check;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces, Edge};
-use crate::payload::tagged::{Ending, Keys, Param, Style, Walk, Walked};
+use crate::payload::tagged::{End, Ending, Keys, Param, Style, Walk};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener};
 use crate::shape;
 use crate::syntax::Typing;
 use crate::syntax::lexer::Lexer;
-use crate::syntax::marks::{self, Fit};
-use crate::syntax::tag::{self, Lexed, Role, tag_at};
+use crate::syntax::marks;
+use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::tools::Tool;
 use crate::tools::names::Names;
 use crate::tools::nearest::fold;
@@ -42,15 +43,6 @@ pub(crate) enum Body {
 
 /// Words that are no arguments and go on for longer, in bytes, are what the model says.
 const MAX_WORDS: usize = 1024;
-
-/// Where a body ends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct End {
-    /// The place behind it.
-    pub(crate) at: usize,
-    /// How it ends.
-    pub(crate) ending: Ending,
-}
 
 impl Body {
     /// The body of `opener` in `text`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
@@ -79,42 +71,36 @@ impl Body {
         matches!(self, Body::Tags(walk) if !walk.params.is_empty())
     }
 
-    /// Goes on from where the last call stopped; `None` asks for more text.
+    /// Goes on from where the last call stopped.
     pub(crate) fn advance(
         &mut self,
         text: &str,
         opener: &Opener,
         names: &Names<'_>,
         end: bool,
-    ) -> Option<End> {
+    ) -> Result<End, Incomplete> {
+        let over = |at: usize, ending: Ending| if end { Ok(End { at, ending }) } else { Err(Incomplete) };
+        let closed = |at: usize| Ok(End { at, ending: Ending::Closed });
         match self {
             Body::Tags(walk) => {
                 let tool = opener.item.name().and_then(|name| names.resolve(name.of(text)));
-                match walk.advance(text, Keys(tool), end) {
-                    Walked::Open => None,
-                    Walked::Ended(at, ending) => Some(End { at, ending }),
-                }
+                walk.advance(text, Keys(tool), end)
             }
             Body::Relaxed(braces) => match braces.advance(text) {
-                Some(Edge::Brace(at) | Edge::Mark(at)) => Some(End { at, ending: Ending::Closed }),
-                Some(Edge::Broken(at)) => Some(End { at, ending: Ending::Cut }),
-                None if end => {
-                    let at = braces.broken_at(text).unwrap_or(text.len());
-                    Some(End { at, ending: Ending::Cut })
-                }
-                None => None,
+                Some(Edge::Brace(at) | Edge::Mark(at)) => closed(at),
+                Some(Edge::Broken(at)) => Ok(End { at, ending: Ending::Cut }),
+                None => over(braces.broken_at(text).unwrap_or(text.len()), Ending::Cut),
             },
             Body::Plain(plain) => match plain.advance(text) {
-                Some(at) => Some(End { at, ending: Ending::Closed }),
-                None => end.then_some(End { at: text.len(), ending: Ending::Bare }),
+                Some(at) => closed(at),
+                None => over(text.len(), Ending::Bare),
             },
             Body::Lines(looked) => {
                 let mark = if opener.is_fenced() { "```" } else { "</" };
-                let found = lines_end(text, opener.item.at(), looked, mark);
-                match found {
-                    Some(at) => Some(End { at, ending: Ending::Closed }),
+                match lines_end(text, opener.item.at(), looked, mark) {
+                    Some(at) => closed(at),
                     // The last line is no better than its last letter.
-                    None => end.then_some(End { at: text.len(), ending: Ending::Cut }),
+                    None => over(text.len(), Ending::Cut),
                 }
             }
             Body::Words(at) => words_end(text, *at, opener, end),
@@ -122,40 +108,32 @@ impl Body {
     }
 }
 
-/// The mark that closes a call whose arguments are none: `f: Paris</tool_call>`, `Paris</parameter></function>`. `None`
-/// asks for more text.
-fn words_end(text: &str, from: usize, opener: &Opener, end: bool) -> Option<End> {
-    let broken = Some(End { at: from, ending: Ending::Broken });
+/// The mark that closes a call whose arguments are none: `f: Paris</tool_call>`, `Paris</parameter></function>`.
+fn words_end(text: &str, from: usize, opener: &Opener, end: bool) -> Result<End, Incomplete> {
+    let broken = Ok(End { at: from, ending: Ending::Broken });
     let mut at = from;
     loop {
         let rest = text.get(at..).unwrap_or("");
         let Some(len) = memchr::memchr3(b'<', b'{', b'[', rest.as_bytes()) else {
-            return if end || MAX_WORDS <= text.len() - from { broken } else { None };
+            return if end || MAX_WORDS <= text.len() - from { broken } else { Err(Incomplete) };
         };
         at += len;
         if MAX_WORDS <= at - from {
             return broken;
         }
         let behind = text.get(at..).unwrap_or("");
-        let mut fits = opener
-            .record
-            .close
-            .iter()
-            .chain(&opener.dialect.close)
-            .map(|mark| marks::fit(behind.as_bytes(), mark));
-        if fits.clone().any(|fit| matches!(fit, Fit::Is(_))) {
-            return Some(End { at, ending: Ending::Closed });
-        }
-        match tag_at(text, at) {
-            Lexed::Tag(tag) if matches!(tag.role, Role::Call | Role::Group) => {
-                return if tag.closing { Some(End { at, ending: Ending::Closed }) } else { broken };
-            }
-            Lexed::Tag(tag) if matches!(tag.role, Role::Param | Role::Key | Role::Value) => {
+        let closers = opener.record.close.iter().chain(&opener.dialect.close);
+        let closer = marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
+        let is_closer = |tag: &Tag| tag.closing && matches!(tag.role, Role::Call | Role::Group);
+        match (tag_at(text, at), closer) {
+            (_, Ok(Some(_))) => return Ok(End { at, ending: Ending::Closed }),
+            (Ok(Some(tag)), _) if is_closer(&tag) => return Ok(End { at, ending: Ending::Closed }),
+            (Ok(Some(tag)), _) if matches!(tag.role, Role::Param | Role::Key | Role::Value) => {
                 at = tag.at.end as usize;
             }
-            Lexed::Grows if !end => return None,
-            _ if !end && fits.any(|fit| fit == Fit::Grows) => return None,
-            Lexed::Tag(_) | Lexed::Grows | Lexed::No => return broken,
+            (Ok(Some(tag)), _) if matches!(tag.role, Role::Call | Role::Group) => return broken,
+            (Err(Incomplete), _) | (_, Err(Incomplete)) if !end => return Err(Incomplete),
+            _ => return broken,
         }
     }
 }

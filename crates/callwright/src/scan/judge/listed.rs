@@ -6,28 +6,30 @@
 use callwright_json::{AnyValue, Class, Kind};
 
 use crate::payload;
+use crate::syntax::Incomplete;
 use crate::tools::Tool;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
-/// Do keyword arguments for `tool` begin at `at`? `None` where more text is needed to tell.
-pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Option<bool> {
+/// Do keyword arguments for `tool` begin at `at`?
+pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Result<bool, Incomplete> {
     let bytes = text.as_bytes();
-    let quote = bytes.get(at)?;
+    let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);
+    let quote = peek(at)?;
     let from = if matches!(quote, b'"' | b'\'') { at + 1 } else { at };
     let rest = bytes.get(from..).unwrap_or(&[]);
     let end = from + rest.iter().take(MAX_NAME).take_while(|b| is_name_byte(**b)).count();
     if !text.get(from..end).is_some_and(|name| tool.declares(name)) {
-        return if end < bytes.len() { Some(false) } else { None };
+        return if end < bytes.len() { Ok(false) } else { Err(Incomplete) };
     }
-    let is_closed = from != at && bytes.get(end)? == quote;
+    let is_closed = from != at && peek(end)? == quote;
     let mut sign = if is_closed { end + 1 } else { end };
     while matches!(bytes.get(sign), Some(b' ')) && sign < end + 8 {
         sign += 1;
     }
-    match bytes.get(sign)? {
-        b'=' => Some(bytes.get(sign + 1)? != &b'='),
-        b':' => Some(is_closed),
-        _ => Some(false),
+    match peek(sign)? {
+        b'=' => Ok(peek(sign + 1)? != b'='),
+        b':' => Ok(is_closed),
+        _ => Ok(false),
     }
 }
 
@@ -45,7 +47,7 @@ pub(super) fn keywords(arguments: &str, tool: &Tool) -> Option<String> {
     let value = reading.value();
     let mut texts: Vec<String> = Vec::new();
     for element in value.elements() {
-        let text = element.as_str().filter(|text| begin(text, 0, tool) == Some(true))?;
+        let text = element.as_str().filter(|text| begin(text, 0, tool) == Ok(true))?;
         texts.push(text.into_owned());
     }
     (value.kind() == Kind::Array && !texts.is_empty()).then(|| format!("({})", texts.join(", ")))

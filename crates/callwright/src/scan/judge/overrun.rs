@@ -4,11 +4,11 @@
 //! call. What nobody writes into an argument tells: marks that end a call or begin one, half of a fence, a call on a line of
 //! its own.
 
+use crate::syntax::Incomplete;
 use callwright_json::Reading;
 
 use super::Case;
 use crate::shape::keys;
-use crate::syntax::marks::Fit;
 use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
@@ -32,8 +32,8 @@ impl Case<'_, '_> {
     fn ends_call(&self, at: usize) -> bool {
         let rest = self.text.get(at..).unwrap_or("");
         let closer = match self.dialects.closer(rest.as_bytes()) {
-            Fit::Is(len) => Some(at + len),
-            Fit::Grows | Fit::No => self.opener.behind_closer(self.text, at),
+            Ok(Some(len)) => Some(at + len),
+            Err(Incomplete) | Ok(None) => self.opener.behind_closer(self.text, at),
         };
         let behind = closer.and_then(|end| self.text.get(end..));
         behind.is_some_and(|rest| {

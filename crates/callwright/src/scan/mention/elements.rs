@@ -2,7 +2,8 @@
 
 use callwright_json::Span;
 
-use crate::syntax::tag::{Lexed, Role, tag_at};
+use crate::syntax::tag::{Role, Tag, tag_at};
+use crate::syntax::{Incomplete, Seen, at_end};
 
 /// The longest tag of an element, in bytes.
 const MAX_ELEMENT: usize = 384;
@@ -35,9 +36,6 @@ pub(super) enum Mark {
     Closes(usize, usize),
     /// A mark of a dialect, or a tag that closes nothing, so long.
     Blank(usize),
-    /// More text must tell.
-    Grows,
-    No,
 }
 
 /// A place in a text that is looked at up to a limit.
@@ -66,15 +64,20 @@ const ENVIRONMENTS: &[(&str, &str)] =
     &[("\\begin{", "\\end{"), ("#+begin_", "#+end_"), ("#+BEGIN_", "#+END_"), ("{% ", "{% end")];
 
 /// The mark at a place behind which `open` are open.
-pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Mark {
+pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
     let rest = place.text.get(place.at..place.limit).unwrap_or("");
-    match dialect_mark(place, rest)
-        .or_else(|| block(place, rest, open))
-        .or_else(|| environment(place, rest, open))
+    if let Some(mark) =
+        at_end(tag_at(place.text, place.at), place.last)?.and_then(|tag| of_dialect(place, rest, &tag))
     {
-        Some(mark) => mark,
-        None => tag(place, rest, open),
+        return Ok(Some(mark));
     }
+    if let Some(mark) = block(place, rest, open)? {
+        return Ok(Some(mark));
+    }
+    if let Some(mark) = environment(place, rest, open)? {
+        return Ok(Some(mark));
+    }
+    at_end(tag(place, rest, open), place.last)
 }
 
 impl End {
@@ -90,124 +93,115 @@ fn closes(open: &[Element], len: usize, fits: impl Fn(&End) -> bool) -> Option<M
 }
 
 /// `<tool_call>`, `<|im_start|>`
-fn dialect_mark(place: Place<'_>, rest: &str) -> Option<Mark> {
-    match tag_at(place.text, place.at) {
-        Lexed::Tag(tag) => {
-            let mark = tag.at.of(place.text);
-            let is_of_dialect = tag.role != Role::Other || tag.marked || tag.by_tokens;
-            let is_whole = mark.len() <= rest.len() && !mark.trim_start_matches('<').contains('<');
-            (is_of_dialect && is_whole).then_some(Mark::Blank(mark.len()))
-        }
-        Lexed::Grows if !place.last => Some(Mark::Grows),
-        Lexed::Grows | Lexed::No => None,
-    }
+fn of_dialect(place: Place<'_>, rest: &str, tag: &Tag) -> Option<Mark> {
+    let mark = tag.at.of(place.text);
+    let is_of_dialect = tag.role != Role::Other || tag.marked || tag.by_tokens;
+    let is_whole = mark.len() <= rest.len() && !mark.trim_start_matches('<').contains('<');
+    (is_of_dialect && is_whole).then_some(Mark::Blank(mark.len()))
 }
 
-fn block(place: Place<'_>, rest: &str, open: &[Element]) -> Option<Mark> {
-    BLOCKS.iter().find_map(|(begin, end)| {
+fn block(place: Place<'_>, rest: &str, open: &[Element]) -> Seen<Mark> {
+    for (begin, end) in BLOCKS {
         if rest.starts_with(end)
-            && let Some(mark) = closes(open, end.len(), |own| matches!(own, End::Mark(mark) if *mark == *end))
+            && let Some(mark) = closes(open, end.len(), |own| matches!(own, End::Mark(mark) if mark == end))
         {
-            return Some(mark);
+            return Ok(Some(mark));
         }
         // Not `src/*.rs` or `5$$`.
         if rest.starts_with(begin) && place.before.is_none_or(char::is_whitespace) {
-            return Some(Mark::Opens(End::Mark(end), begin.len()));
+            return Ok(Some(Mark::Opens(End::Mark(end), begin.len())));
         }
-        (!place.last && begin.starts_with(rest)).then_some(Mark::Grows)
-    })
+        if begin.starts_with(rest) && !place.last {
+            return Err(Incomplete);
+        }
+    }
+    Ok(None)
 }
 
-fn environment(place: Place<'_>, rest: &str, open: &[Element]) -> Option<Mark> {
-    ENVIRONMENTS.iter().find_map(|(begin, end)| {
+fn environment(place: Place<'_>, rest: &str, open: &[Element]) -> Seen<Mark> {
+    for (begin, end) in ENVIRONMENTS {
         let Some((mark, name)) =
             [*begin, *end].into_iter().find_map(|mark| Some((mark, rest.strip_prefix(mark)?)))
         else {
-            let grows = !place.last && 1 < rest.len() && (begin.starts_with(rest) || end.starts_with(rest));
-            return grows.then_some(Mark::Grows);
+            if !place.last && 1 < rest.len() && (begin.starts_with(rest) || end.starts_with(rest)) {
+                return Err(Incomplete);
+            }
+            continue;
         };
         let len = name.find(|c: char| !c.is_alphanumeric() && c != '*').unwrap_or(name.len());
         if len == name.len() && !place.last {
-            return Some(Mark::Grows);
+            return Err(Incomplete);
         }
         let from = place.at + mark.len();
         let name = Span::new(from, from + len);
-        let is_it = |own: &End| {
-            matches!(own, End::Both(mark, own) if mark == end && own.of(place.text) == name.of(place.text))
-        };
+        let is_it = |own: &End| matches!(own, End::Both(mark, own) if mark == end && own.of(place.text) == name.of(place.text));
         if mark == *end
             && let Some(mark) = closes(open, mark.len() + len, is_it)
         {
-            return Some(mark);
+            return Ok(Some(mark));
         }
-        (mark == *begin && 0 < len).then(|| Mark::Opens(End::Both(end, name), mark.len() + len))
-    })
+        if mark == *begin && 0 < len {
+            return Ok(Some(Mark::Opens(End::Both(end, name), mark.len() + len)));
+        }
+    }
+    Ok(None)
 }
 
-fn tag(place: Place<'_>, rest: &str, open: &[Element]) -> Mark {
-    let (is_closing, name, is_empty, len) = match named(rest) {
-        Named::Grows if !place.last => return Mark::Grows,
-        Named::No | Named::Grows => return Mark::No,
-        Named::Tag { is_closing, name, is_empty, len } => (is_closing, name, is_empty, len),
-    };
+fn tag(place: Place<'_>, rest: &str, open: &[Element]) -> Seen<Mark> {
+    let Some(Named { is_closing, name, is_empty, len }) = named(rest)? else { return Ok(None) };
     let name = Span::new(place.at + name.0, place.at + name.1);
     let is_angle = rest.starts_with('<');
     let is_it = |own: &End| matches!(own, End::Name(own) if own.of(place.text) == name.of(place.text));
-    match (is_closing, is_angle) {
-        (true, true) => closes(open, len, is_it).unwrap_or(Mark::Blank(len)),
-        (true, false) => closes(open, len, is_it).unwrap_or(Mark::No),
-        (false, true) if is_empty => Mark::Blank(len),
-        (false, true) => Mark::Opens(End::Name(name), len),
+    Ok(match (is_closing, is_angle) {
+        (true, true) => closes(open, len, is_it).or(Some(Mark::Blank(len))),
+        (true, false) => closes(open, len, is_it),
+        (false, true) if is_empty => Some(Mark::Blank(len)),
+        (false, true) => Some(Mark::Opens(End::Name(name), len)),
         // In square brackets it may be words: `[see below]`.
-        (false, false) => Mark::Opens(End::Name(name), 1),
-    }
+        (false, false) => Some(Mark::Opens(End::Name(name), 1)),
+    })
 }
 
-/// What [`named`] finds.
-enum Named {
-    Tag {
-        is_closing: bool,
-        name: (usize, usize),
-        is_empty: bool,
-        len: usize,
-    },
-    /// More text must tell.
-    Grows,
-    No,
+/// The tag of an element.
+struct Named {
+    is_closing: bool,
+    name: (usize, usize),
+    is_empty: bool,
+    len: usize,
 }
 
 /// The tag of an element at the beginning of `rest`, whatever its name: `<pre class="a-b">`, `</pre>`, `[code]`.
-fn named(rest: &str) -> Named {
+fn named(rest: &str) -> Seen<Named> {
     let is_cut = MAX_ELEMENT < rest.len();
     let end = (0..=MAX_ELEMENT.min(rest.len())).rfind(|end| rest.is_char_boundary(*end)).unwrap_or(0);
     let rest = &rest[..end];
     let (closer, is_angle) = match rest.as_bytes() {
         [b'<', ..] => ('>', true),
         [b'[', ..] => (']', false),
-        _ => return Named::No,
+        _ => return Ok(None),
     };
     let is_closing = rest.get(1..).is_some_and(|inner| inner.starts_with('/'));
     let from = 1 + usize::from(is_closing);
     let inner = rest.get(from..).unwrap_or("");
     if !is_angle && !inner.starts_with(|c: char| c.is_ascii_alphabetic()) && !inner.is_empty() {
-        return Named::No;
+        return Ok(None);
     }
     if !inner.starts_with(|c: char| c.is_alphabetic() || c == '_') && !inner.is_empty() {
-        return Named::No;
+        return Ok(None);
     }
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || is_angle && matches!(c, '-' | ':' | '.');
     let name = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
     let behind = inner.get(name..).unwrap_or("");
     let is_attribute = |c: char| c.is_whitespace() && is_angle || c == '=' || c == '/' && is_angle;
     if !behind.is_empty() && !behind.starts_with(closer) && !behind.starts_with(is_attribute) {
-        return Named::No;
+        return Ok(None);
     }
     let Some(end) = behind.find([closer, '<', '\n']) else {
-        return if is_cut { Named::No } else { Named::Grows };
+        return if is_cut { Ok(None) } else { Err(Incomplete) };
     };
     if !behind.get(end..).is_some_and(|end| end.starts_with(closer)) {
-        return Named::No;
+        return Ok(None);
     }
     let is_empty = behind.get(..end).is_some_and(|inside| inside.ends_with('/'));
-    Named::Tag { is_closing, name: (from, from + name), is_empty, len: from + name + end + 1 }
+    Ok(Some(Named { is_closing, name: (from, from + name), is_empty, len: from + name + end + 1 }))
 }

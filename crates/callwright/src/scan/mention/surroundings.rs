@@ -6,6 +6,7 @@
 use super::elements::{self, Element, Mark};
 use super::pairs::{self, Flank, Pair};
 use super::prefix;
+use crate::syntax::{Incomplete, Seen};
 
 /// How much deeper than the text around it a line of code stands, in columns, as Markdown has it.
 const CODE_INDENT: usize = 4;
@@ -244,8 +245,8 @@ impl Surroundings {
         let limit = if last { to } else { text.len() };
         while self.at < to {
             match self.step(text, limit, last) {
-                Some(len) => self.at += len,
-                None => break,
+                Ok(len) => self.at += len,
+                Err(Incomplete) => break,
             }
         }
     }
@@ -265,43 +266,39 @@ impl Surroundings {
         self.behind.clear();
     }
 
-    /// Takes the next sign or mark and gives its length; `None` where more text must tell what it is.
-    fn step(&mut self, text: &str, limit: usize, last: bool) -> Option<usize> {
-        let rest = text.get(self.at..limit)?;
-        let sign = rest.chars().next()?;
+    /// Takes the next sign or mark and gives its length.
+    fn step(&mut self, text: &str, limit: usize, last: bool) -> Result<usize, Incomplete> {
+        let rest = text.get(self.at..limit).ok_or(Incomplete)?;
+        let sign = rest.chars().next().ok_or(Incomplete)?;
         if sign == '\n' {
             self.end_line(text, self.at + 1);
-            return Some(1);
+            return Ok(1);
         }
         if sign.is_whitespace() {
-            return Some(sign.len_utf8());
+            return Ok(sign.len_utf8());
         }
         let begins = !std::mem::replace(&mut self.line.is_begun, true);
         // The number of a list item says nothing.
         if begins && self.fence.is_none() {
             match prefix::item_mark(rest) {
-                Some(len) if len < rest.len() || last => return Some(len),
+                Some(len) if len < rest.len() || last => return Ok(len),
                 Some(_) => {
                     self.line.is_begun = false;
-                    return None;
+                    return Err(Incomplete);
                 }
                 None => {}
             }
         }
-        let len = if sign.is_alphanumeric() {
+        if sign.is_alphanumeric() {
             self.word(sign);
-            sign.len_utf8()
-        } else {
-            self.line.last = Some(sign);
-            match self.mark(text, limit, last, begins) {
-                Some(len) => len,
-                None => {
-                    self.line.is_begun = !begins;
-                    return None;
-                }
-            }
-        };
-        Some(len)
+            return Ok(sign.len_utf8());
+        }
+        self.line.last = Some(sign);
+        let len = self.mark(text, limit, last, begins);
+        if len.is_err() {
+            self.line.is_begun = !begins;
+        }
+        len
     }
 
     fn word(&mut self, letter: char) {
@@ -327,9 +324,9 @@ impl Surroundings {
     }
 
     /// What is no letter, digit or blank.
-    fn mark(&mut self, text: &str, limit: usize, last: bool, begins: bool) -> Option<usize> {
-        let rest = text.get(self.at..limit)?;
-        let sign = rest.chars().next()?;
+    fn mark(&mut self, text: &str, limit: usize, last: bool, begins: bool) -> Result<usize, Incomplete> {
+        let rest = text.get(self.at..limit).ok_or(Incomplete)?;
+        let sign = rest.chars().next().ok_or(Incomplete)?;
         let run = if pairs::is_run(sign) {
             rest.chars().take(MAX_RUN).take_while(|c| *c == sign).count()
         } else {
@@ -338,21 +335,21 @@ impl Surroundings {
         let is_whole = last || run == MAX_RUN || run * sign.len_utf8() < rest.len();
         let is_fence_sign = matches!(sign, '`' | '~');
         if !is_whole && (pairs::is_sign(sign) || is_fence_sign) {
-            return None;
+            return Err(Incomplete);
         }
         if begins && is_fence_sign && FENCE <= run {
             self.line.is_fence = true;
-            return Some(run);
+            return Ok(run);
         }
         // "```f(a=1)``` is it": no fence.
         self.line.is_fence &= sign != '`';
         if self.fence.is_some() || self.line.is_fence {
-            return Some(run * sign.len_utf8());
+            return Ok(run * sign.len_utf8());
         }
         if !self.pairs.last().is_some_and(|pair| pair.is_code())
-            && let Some(found) = self.element(text, limit, last)
+            && let Some(len) = self.element(text, limit, last)?
         {
-            return found;
+            return Ok(len);
         }
         for behind in &mut self.behind {
             behind.is_begun = true;
@@ -361,11 +358,11 @@ impl Surroundings {
             let before = self.sign_before(text);
             let next = text.get(self.at + run * sign.len_utf8()..).and_then(|next| next.chars().next());
             if next.is_none() && !last {
-                return None;
+                return Err(Incomplete);
             }
             self.pair(sign, run, before, next);
         }
-        Some(run * sign.len_utf8())
+        Ok(run * sign.len_utf8())
     }
 
     /// The sign before this place on its line.
@@ -402,25 +399,22 @@ impl Surroundings {
         }
     }
 
-    /// The length of a mark that opens or closes an element here, or says nothing; `None` where none stands here, and
-    /// `Some(None)` where more text must tell.
-    fn element(&mut self, text: &str, limit: usize, last: bool) -> Option<Option<usize>> {
+    /// The length of a mark that opens or closes an element here, or says nothing.
+    fn element(&mut self, text: &str, limit: usize, last: bool) -> Seen<usize> {
         let before = self.sign_before(text);
         let place = elements::Place { text, at: self.at, limit, last, before };
-        match elements::mark_at(place, &self.elements) {
+        Ok(elements::mark_at(place, &self.elements)?.map(|mark| match mark {
             Mark::Opens(end, len) => {
                 push(&mut self.elements, Element { end, words_before: self.words });
                 self.line.opens_element = true;
-                Some(Some(len))
+                len
             }
             Mark::Closes(at, len) => {
                 self.close(at);
-                Some(Some(len))
+                len
             }
-            Mark::Blank(len) => Some(Some(len)),
-            Mark::Grows => Some(None),
-            Mark::No => None,
-        }
+            Mark::Blank(len) => len,
+        }))
     }
 
     /// Closes the element that is the `at`th, and all in it.

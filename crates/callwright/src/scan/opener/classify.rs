@@ -5,24 +5,24 @@ use std::sync::Arc;
 
 use super::{Delimiter, Item, OpenerParser};
 use crate::dialect::{Known, NameAt, Record};
-use crate::syntax;
 use crate::syntax::tag::{Role, Tag, holds};
+use crate::syntax::{self, Incomplete};
 
 impl<'a> OpenerParser<'a, '_> {
-    /// The dialect of a call whose payload is `item`; `None` where more text must tell.
-    pub(super) fn told(&self, item: Item) -> Option<&'a Arc<Record>> {
+    /// The dialect of a call whose payload is `item`.
+    pub(super) fn told(&self, item: Item) -> Result<&'a Arc<Record>, Incomplete> {
         let Some(record) = self.record else {
-            return match item {
-                // `functions.f({"a": "x"})`
-                Item::Call { at, .. } if self.delimiters.is_empty() => {
-                    match self.bytes.get(self.skip_space(at + 1)) {
-                        None if !self.place.end => None,
-                        Some(b'{') => Some(self.known(Known::CallDotJson)),
-                        Some(_) | None => Some(self.plain_record(item)),
-                    }
+            // `functions.f({"a": "x"})`
+            if let Item::Call { at, .. } = item
+                && self.delimiters.is_empty()
+            {
+                match self.peek(self.skip_space(at + 1)) {
+                    Ok(b'{') => return Ok(self.known(Known::CallDotJson)),
+                    Err(Incomplete) if !self.place.end => return Err(Incomplete),
+                    _ => {}
                 }
-                item => Some(self.plain_record(item)),
-            };
+            }
+            return Ok(self.plain_record(item));
         };
         let is_fenced = self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
         let known = match item {
@@ -34,9 +34,9 @@ impl<'a> OpenerParser<'a, '_> {
                 Known::LlamaBuiltin
             }
             Item::Call { .. } | Item::Listed { .. } if self.is(Known::CommandRPlus) => Known::Pythonic,
-            _ => return Some(record),
+            _ => return Ok(record),
         };
-        Some(self.known(known))
+        Ok(self.known(known))
     }
 
     /// Whether this is the dialect, as far as the markers tell.

@@ -8,7 +8,8 @@ use super::tag::Header;
 use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::Known;
 use crate::shape::keys::{self, is_one_of};
-use crate::syntax::tag::{Lexed, Tag, names_call, tag_at};
+use crate::syntax::tag::{Tag, names_call, tag_at};
+use crate::syntax::{Incomplete, Seen, at_end};
 use crate::tools::names::MAX_NAME;
 
 /// What an element is called that holds the name alone.
@@ -20,100 +21,85 @@ const SERVER_TAG: &str = "server_name";
 
 impl OpenerParser<'_, '_> {
     /// `tool: f⏎arguments:`, at its first word.
-    pub(super) fn lines(&mut self) -> Option<Step> {
+    pub(super) fn lines(&mut self) -> Seen<Step> {
         let is_marked =
             self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag));
         if !is_marked || self.from == self.at || !self.is_own_line() && !self.distinct() {
-            return None;
+            return Ok(None);
         }
         if self.bytes.get(self.at..self.at + 2) == Some(b"- ") {
             return self.row();
         }
         let (from, end) = (self.at, self.name_end(self.at));
+        let word = self.text.get(from..end).unwrap_or("");
         if self.bytes.get(end) != Some(&b':') {
-            return None;
+            return Ok(None);
         }
-        let word = self.text.get(from..end)?;
         if keys::NAME.contains(&word) {
-            return self.named_line(end + 1);
+            return Ok(self.named_line(end + 1)?.map(Step::Item));
         }
         // `tool_calls:⏎  - tool: f`
         if keys::WRAPPERS.contains(&word) {
             let dash = self.skip_space(end + 1);
-            return match self.bytes.get(dash..dash + 2) {
-                Some(b"- ") => {
-                    self.at = dash;
-                    Some(Step::Over)
-                }
-                None if self.bytes.get(dash).is_none_or(|byte| *byte == b'-') => Some(Step::Wait),
-                Some(_) | None => None,
-            };
+            let is_row = self.peek(dash)? == b'-' && self.peek(dash + 1)? == b' ';
+            return Ok(is_row.then(|| self.past(dash)));
         }
         // `get_weather:⏎  city: Paris`
         let behind = self.bytes.get(end + 1..).unwrap_or(&[]);
         let is_block =
             behind.iter().find(|byte| !matches!(byte, b' ' | b'\r')).is_none_or(|byte| *byte == b'\n');
-        let is_named = self.is_yaml() && is_block && self.resolves(from, end);
-        is_named.then(|| match behind.contains(&b'\n') {
-            true => Step::Item(Item::Lines { name: Span::new(from, end), at: end + 1, is_list: false }),
-            false => Step::Wait,
-        })
+        match self.is_yaml() && is_block && self.resolves(from, end) {
+            true if !behind.contains(&b'\n') => Err(Incomplete),
+            is_named => {
+                let (name, at) = (Span::new(from, end), end + 1);
+                Ok(is_named.then_some(Step::Item(Item::Lines { name, at, is_list: false })))
+            }
+        }
     }
 
     /// `- tool: f⏎  arguments:`, at the dash.
-    fn row(&self) -> Option<Step> {
+    fn row(&self) -> Seen<Step> {
         let from = self.skip_space(self.at + 1);
         let end = self.name_end(from);
-        let is_key = match self.bytes.get(end) {
-            None => return Some(Step::Wait),
-            Some(byte) => *byte == b':',
+        let is_key = self.peek(end)? == b':';
+        let word = self.text.get(from..end).filter(|_| is_key).unwrap_or("");
+        let item = if keys::NAME.contains(&word) {
+            self.named_line(end + 1)?
+        } else if is_key && self.resolves(from, end) {
+            let is_apart = match self.peek(end + 1) {
+                Err(Incomplete) if !self.place.end => return Err(Incomplete),
+                next => next.map_or(true, |byte| byte.is_ascii_whitespace()),
+            };
+            is_apart.then_some(Item::Lines { name: Span::new(from, end), at: end + 1, is_list: true })
+        } else {
+            None
         };
-        let word = self.text.get(from..end)?;
-        let step = match word {
-            _ if !is_key => return None,
-            _ if keys::NAME.contains(&word) => self.named_line(end + 1)?,
-            _ if self.resolves(from, end) => match self.bytes.get(end + 1) {
-                None if !self.place.end => return Some(Step::Wait),
-                Some(byte) if !byte.is_ascii_whitespace() => return None,
-                None | Some(_) => {
-                    Step::Item(Item::Lines { name: Span::new(from, end), at: end + 1, is_list: true })
-                }
-            },
-            _ => return None,
-        };
-        Some(match step {
-            Step::Item(Item::Lines { name, .. }) => {
-                Step::Item(Item::Lines { name, at: self.at, is_list: true })
-            }
-            step => step,
-        })
+        let name = item.and_then(Item::name);
+        Ok(name.map(|name| Step::Item(Item::Lines { name, at: self.at, is_list: true })))
     }
 
     /// The rest of a line that names the tool, and the line behind it.
-    fn named_line(&self, from: usize) -> Option<Step> {
-        let rest = self.text.get(from..)?;
+    fn named_line(&self, from: usize) -> Seen<Item> {
+        let rest = self.text.get(from..).unwrap_or("");
         let Some(len) = rest.bytes().take(MAX_NAME).position(|byte| byte == b'\n') else {
-            return (rest.len() < MAX_NAME).then_some(Step::Wait);
+            return if rest.len() < MAX_NAME { Err(Incomplete) } else { Ok(None) };
         };
-        let written = rest.get(..len)?;
+        let written = rest.get(..len).unwrap_or("");
         let name = written.trim().trim_matches(['"', '\'']);
-        let start = from + written.find(name)?;
+        let start = from + written.find(name).unwrap_or(0);
         let name = Span::new(start, start + name.len());
         if !self.resolves(start, name.end as usize) {
-            return None;
+            return Ok(None);
         }
         let next = self.skip_space(from + len);
         let key = self.name_end(next);
-        match self.bytes.get(key) {
-            None => Some(Step::Wait),
-            Some(b':') if keys::ARGUMENTS.contains(&self.text.get(next..key)?) => {
-                Some(Step::Item(Item::Lines { name, at: key + 1, is_list: false }))
-            }
-            Some(b'`' | b'<') if key == next => {
-                Some(Step::Item(Item::Lines { name, at: next, is_list: false }))
-            }
-            Some(_) => None,
-        }
+        let is_arguments = || self.text.get(next..key).is_some_and(|word| keys::ARGUMENTS.contains(&word));
+        let at = match self.peek(key)? {
+            b':' if is_arguments() => Some(key + 1),
+            b'`' | b'<' if key == next => Some(next),
+            _ => None,
+        };
+        Ok(at.map(|at| Item::Lines { name, at, is_list: false }))
     }
 
     /// Is there nothing before it on its line but what opened the markup?
@@ -130,103 +116,92 @@ impl OpenerParser<'_, '_> {
     }
 
     /// `<f>⏎city: Paris`: lines behind the name in a tag of its own.
-    pub(super) fn lines_of(&self, name: Span, at: usize) -> Option<Step> {
+    pub(super) fn lines_of(&self, name: Span, at: usize) -> Seen<Step> {
         let end = self.name_end(at);
-        let tool = self.place.names.resolve(name.of(self.text))?;
-        match self.bytes.get(end) {
-            None => Some(Step::Wait),
-            Some(b':') if tool.declares(self.text.get(at..end)?) => {
-                // The indent of the first line is that of all.
-                let line = self.text.get(..at)?.trim_end_matches(' ');
-                let at = if line.ends_with('\n') { line.len() } else { at };
-                Some(Step::Item(Item::Lines { name, at, is_list: false }))
-            }
-            Some(_) => None,
+        let Some(tool) = self.place.names.resolve(name.of(self.text)) else { return Ok(None) };
+        if self.peek(end)? != b':' || !self.text.get(at..end).is_some_and(|key| tool.declares(key)) {
+            return Ok(None);
         }
+        // The indent of the first line is that of all.
+        let line = self.text.get(..at).unwrap_or("").trim_end_matches(' ');
+        let at = if line.ends_with('\n') { line.len() } else { at };
+        Ok(Some(Step::Item(Item::Lines { name, at, is_list: false })))
     }
 
     /// An element that holds the name, one around it, or one around the arguments that follow.
-    pub(super) fn element(&mut self, tag: &Tag) -> Option<Step> {
+    pub(super) fn element(&mut self, tag: &Tag) -> Seen<Step> {
         let word = tag.word.of(self.text);
         let end = tag.at.end as usize;
         if self.name().is_some() {
-            return is_one_of(keys::ARGUMENTS, word).then(|| self.over(end, Delimiter::Tag));
+            return Ok(is_one_of(keys::ARGUMENTS, word).then(|| self.over(end, Delimiter::Tag)));
         }
-        // `<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>{…}`
-        if self.from < self.at && !tag.closing && word == SERVER_TAG {
-            return Some(match self.served_in(tag) {
-                None => Step::Nothing,
-                Some(None) => Step::Wait,
-                Some(Some((server, name, behind))) => {
-                    self.server = Some(server);
-                    self.header = Header::Named(name, true);
-                    self.record = Some(self.known(Known::XmlNames));
-                    self.at = behind;
-                    Step::Over
-                }
-            });
+        if self.from < self.at {
+            // `<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>{…}`
+            if !tag.closing && word == SERVER_TAG {
+                let Some((server, name, behind)) = self.served_in(tag)? else {
+                    return Ok(Some(Step::Nothing));
+                };
+                self.server = Some(server);
+                return Ok(Some(self.behind_name(name, behind)));
+            }
+            if let Some((name, behind)) = self.named_in(tag)? {
+                return Ok(Some(self.behind_name(name, behind)));
+            }
         }
-        let is_of_call = names_call(word);
-        if self.from < self.at
-            && let Some(named) = self.named_in(tag)
-        {
-            return Some(match named {
-                None => Step::Wait,
-                Some((name, behind)) => {
-                    self.header = Header::Named(name, true);
-                    self.record = Some(self.known(Known::XmlNames));
-                    self.at = behind;
-                    Step::Over
-                }
-            });
+        if !names_call(word) {
+            return Ok(None);
         }
-        if is_of_call {
-            // `<tool_use><name>f</name>`: only what stands in it tells.
-            let inner = self.skip_space(end);
-            return match tag_at(self.text, inner) {
-                Lexed::Grows => Some(Step::Wait),
-                _ if self.bytes.get(inner).is_none() => Some(Step::Wait),
-                Lexed::Tag(inner) if !inner.closing && inner.word.of(self.text) == SERVER_TAG => {
-                    Some(self.over(end, Delimiter::Tag))
-                }
-                Lexed::Tag(inner) => match self.named_in(&inner)? {
-                    Some(_) => Some(self.over(end, Delimiter::Tag)),
-                    None => Some(Step::Wait),
-                },
-                Lexed::No => None,
-            };
-        }
-        None
+        // `<tool_use><name>f</name>`: only what stands in it tells.
+        let is_it = match self.tag_behind(end)? {
+            Some(inner) if !inner.closing && inner.word.of(self.text) == SERVER_TAG => true,
+            Some(inner) => self.named_in(&inner)?.is_some(),
+            None => false,
+        };
+        Ok(is_it.then(|| self.over(end, Delimiter::Tag)))
+    }
+
+    /// Goes on behind an element that holds the `name`.
+    fn behind_name(&mut self, name: Span, behind: usize) -> Step {
+        self.header = Header::Named(name, true);
+        self.record = Some(self.known(Known::XmlNames));
+        self.past(behind)
+    }
+
+    /// The tag behind the blanks at `from`.
+    fn tag_behind(&self, from: usize) -> Seen<Tag> {
+        let at = self.skip_space(from);
+        self.peek(at)?;
+        tag_at(self.text, at)
     }
 
     /// `<tool_name>f</tool_name><arguments>{…}`: an element with the name, with nothing around it, in front of one with the
     /// arguments.
-    pub(super) fn name_in_front(&mut self, tag: &Tag) -> Option<Step> {
+    pub(super) fn name_in_front(&mut self, tag: &Tag) -> Seen<Step> {
         let word = tag.word.of(self.text);
         if self.from < self.at || tag.closing || tag.key.is_some() || !is_one_of(FRONT_TAGS, word) {
-            return None;
+            return Ok(None);
         }
         let from = self.skip_space(tag.at.end as usize);
-        let end = self.name_end(from);
-        let wait = || (!self.place.end).then_some(Step::Wait);
-        if end == self.bytes.len() {
-            return wait().filter(|_| self.may_hold_name(from, end));
+        let name = Span::new(from, self.name_end(from));
+        if name.end as usize == self.bytes.len() && !self.may_hold_name(from, name.end as usize) {
+            return Ok(None);
         }
-        if !self.resolves(from, end) {
-            return None;
+        let arguments = at_end(self.arguments_behind(tag, name), self.place.end)?;
+        Ok(arguments.map(|arguments| {
+            self.delimiters.push(Delimiter::Tag);
+            self.behind_name(name, arguments.at.end as usize)
+        }))
+    }
+
+    /// The tag around the arguments behind the element of `tag`, which holds the `name`.
+    fn arguments_behind(&self, tag: &Tag, name: Span) -> Seen<Tag> {
+        self.peek(name.end as usize)?;
+        if !self.resolves(name.start as usize, name.end as usize) {
+            return Ok(None);
         }
-        let Some(behind) = self.behind(tag, Span::new(from, end))? else { return wait() };
-        let next = self.skip_space(behind);
-        match tag_at(self.text, next) {
-            Lexed::Tag(tag) if !tag.closing && is_one_of(keys::ARGUMENTS, tag.word.of(self.text)) => {
-                self.header = Header::Named(Span::new(from, end), true);
-                self.record = Some(self.known(Known::XmlNames));
-                Some(self.over(tag.at.end as usize, Delimiter::Tag))
-            }
-            Lexed::Grows => wait(),
-            Lexed::No if self.bytes.get(next).is_none() => wait(),
-            Lexed::Tag(_) | Lexed::No => None,
-        }
+        let Some(behind) = self.behind(tag, name)? else { return Ok(None) };
+        let is_around = |tag: &Tag| !tag.closing && is_one_of(keys::ARGUMENTS, tag.word.of(self.text));
+        Ok(self.tag_behind(behind)?.filter(is_around))
     }
 
     /// `<use_tool name="f" arguments='{"a": "x"}'/>`
@@ -247,63 +222,54 @@ impl OpenerParser<'_, '_> {
         Some(Step::Item(Item::Named { name, at }))
     }
 
-    /// The declared name that the element which `tag` opens holds, and the place behind it; `Some(None)` where more text
-    /// must tell.
-    fn named_in(&self, tag: &Tag) -> Option<Option<(Span, usize)>> {
+    /// The declared name that the element which `tag` opens holds, and the place behind it.
+    fn named_in(&self, tag: &Tag) -> Seen<(Span, usize)> {
         if tag.closing || tag.key.is_some() || !is_one_of(NAME_TAGS, tag.word.of(self.text)) {
-            return None;
+            return Ok(None);
         }
-        let Some(name) = self.content_of(tag)? else { return Some(None) };
-        if !self.resolves(name.start as usize, name.end as usize) {
-            return None;
+        match self.content_of(tag)? {
+            Some(name) if self.resolves(name.start as usize, name.end as usize) => {
+                Ok(self.behind(tag, name)?.map(|behind| (name, behind)))
+            }
+            _ => Ok(None),
         }
-        Some(self.behind(tag, name)?.map(|behind| (name, behind)))
     }
 
     /// The server and the tool of `<server_name>s</server_name><tool_name>f</tool_name>`, whose first tag is `tag`, and
-    /// the place behind them; `Some(None)` where more text must tell. Only for a tool that is declared.
-    fn served_in(&self, tag: &Tag) -> Option<Option<(Span, Span, usize)>> {
-        let Some(server) = self.content_of(tag)? else { return Some(None) };
-        let Some(behind) = self.behind(tag, server)? else { return Some(None) };
-        let from = self.skip_space(behind);
-        let named = match tag_at(self.text, from) {
-            Lexed::Tag(named) if !named.closing && is_one_of(NAME_TAGS, named.word.of(self.text)) => named,
-            Lexed::Grows => return Some(None),
-            _ if self.bytes.get(from).is_none() => return Some(None),
-            Lexed::Tag(_) | Lexed::No => return None,
-        };
-        let Some(name) = self.content_of(&named)? else { return Some(None) };
-        self.place.names.resolve_of(server.of(self.text), name.of(self.text))?;
-        Some(self.behind(&named, name)?.map(|behind| (server, name, behind)))
-    }
-
-    /// The text in the element that `tag` opens; `Some(None)` where more must come.
-    fn content_of(&self, tag: &Tag) -> Option<Option<Span>> {
-        let from = tag.at.end as usize;
-        let rest = self.bytes.get(from..)?;
-        let Some(len) = rest.iter().take(MAX_NAME).position(|byte| *byte == b'<') else {
-            return (rest.len() < MAX_NAME).then_some(None);
-        };
-        let written = self.text.get(from..from + len)?;
-        let content = written.trim();
-        let start = from + written.find(content)?;
-        (!content.is_empty()).then(|| Some(Span::new(start, start + content.len())))
-    }
-
-    /// The place behind the tag that closes the element of `tag`, which holds `content`; `Some(None)` where more must come.
-    fn behind(&self, tag: &Tag, content: Span) -> Option<Option<usize>> {
-        let rest = self.text.get(content.end as usize..)?;
-        let at = content.end as usize + (rest.len() - rest.trim_start().len());
-        match tag_at(self.text, at) {
-            Lexed::Grows => Some(None),
-            Lexed::No if self.bytes.get(at).is_none() => Some(None),
-            Lexed::Tag(closer)
-                if closer.closing
-                    && closer.word.of(self.text).eq_ignore_ascii_case(tag.word.of(self.text)) =>
-            {
-                Some(Some(closer.at.end as usize))
+    /// the place behind them. Only for a tool that is declared.
+    fn served_in(&self, tag: &Tag) -> Seen<(Span, Span, usize)> {
+        let Some(server) = self.content_of(tag)? else { return Ok(None) };
+        let Some(behind) = self.behind(tag, server)? else { return Ok(None) };
+        let is_named = |tag: &Tag| !tag.closing && is_one_of(NAME_TAGS, tag.word.of(self.text));
+        let Some(named) = self.tag_behind(behind)?.filter(is_named) else { return Ok(None) };
+        match self.content_of(&named)? {
+            Some(name) if self.place.names.resolve_of(server.of(self.text), name.of(self.text)).is_some() => {
+                Ok(self.behind(&named, name)?.map(|behind| (server, name, behind)))
             }
-            Lexed::Tag(_) | Lexed::No => None,
+            _ => Ok(None),
         }
+    }
+
+    /// The text in the element that `tag` opens.
+    fn content_of(&self, tag: &Tag) -> Seen<Span> {
+        let from = tag.at.end as usize;
+        let rest = self.text.get(from..).unwrap_or("");
+        let Some(len) = rest.bytes().take(MAX_NAME).position(|byte| byte == b'<') else {
+            return if rest.len() < MAX_NAME { Err(Incomplete) } else { Ok(None) };
+        };
+        let written = rest.get(..len).unwrap_or("");
+        let content = written.trim();
+        let start = from + written.find(content).unwrap_or(0);
+        Ok((!content.is_empty()).then(|| Span::new(start, start + content.len())))
+    }
+
+    /// The place behind the tag that closes the element of `tag`, which holds `content`.
+    fn behind(&self, tag: &Tag, content: Span) -> Seen<usize> {
+        let rest = self.text.get(content.end as usize..).unwrap_or("");
+        let at = content.end as usize + (rest.len() - rest.trim_start().len());
+        self.peek(at)?;
+        let word = tag.word.of(self.text);
+        let is_own = |closer: &Tag| closer.closing && closer.word.of(self.text).eq_ignore_ascii_case(word);
+        Ok(tag_at(self.text, at)?.filter(is_own).map(|closer| closer.at.end as usize))
     }
 }

@@ -20,7 +20,7 @@ use callwright_json::Span;
 use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Record};
 use crate::payload::tagged::Style;
-use crate::syntax::blanks;
+use crate::syntax::{Incomplete, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
 /// The most markup that one payload may have in front of it, in bytes.
@@ -185,8 +185,6 @@ pub(crate) enum Delimiter {
 pub(crate) enum Look {
     /// A payload.
     Found(Opener),
-    /// More text is needed to tell.
-    Wait,
     /// No call begins here.
     Nothing,
     /// So many marks that none of them up to this place is a call's: they are text.
@@ -215,7 +213,7 @@ pub(crate) struct Place<'a, 't> {
 }
 
 /// Does a call begin at `from`?
-pub(crate) fn parse_opener(text: &str, from: usize, place: Place<'_, '_>) -> Look {
+pub(crate) fn parse_opener(text: &str, from: usize, place: Place<'_, '_>) -> Result<Look, Incomplete> {
     OpenerParser::new(text, from, place).look()
 }
 pub(super) struct OpenerParser<'a, 't> {
@@ -236,7 +234,6 @@ enum Step {
     /// A piece of markup was stepped over.
     Over,
     Item(Item),
-    Wait,
     Nothing,
 }
 
@@ -258,7 +255,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }
     }
 
-    pub(super) fn look(&mut self) -> Look {
+    pub(super) fn look(&mut self) -> Result<Look, Incomplete> {
         let (text, from) = (self.text, self.from);
         // The end of the first half of all pieces, as long as they are the same.
         let (mut first, mut half) = ("", None);
@@ -267,11 +264,11 @@ impl<'a, 't> OpenerParser<'a, 't> {
                 self.at += blanks(text, self.at, MAX_OPENER);
             }
             if MAX_OPENER < self.at - from {
-                return Look::Nothing;
+                return Ok(Look::Nothing);
             }
             let start = self.at;
             match self.step() {
-                Step::Over => {
+                Ok(Step::Over) => {
                     let piece = text.get(start..self.at).unwrap_or("");
                     match n {
                         0 => (first, half) = (piece, Some(self.at)),
@@ -279,31 +276,29 @@ impl<'a, 't> OpenerParser<'a, 't> {
                         _ => {}
                     }
                 }
-                Step::Item(item) => return self.found(item),
-                Step::Wait if !self.place.end => return Look::Wait,
+                Ok(Step::Item(item)) => return self.found(item),
+                Err(Incomplete) if !self.place.end => return Err(Incomplete),
                 step => {
                     let named = || match step {
-                        Step::Nothing => self.words(),
-                        _ => self.begun(),
+                        Ok(_) => self.words(),
+                        Err(Incomplete) => self.begun(),
                     };
                     let item = self.without_arguments().or_else(named);
-                    return item.map_or(Look::Nothing, |item| self.found(item));
+                    return item.map_or(Ok(Look::Nothing), |item| self.found(item));
                 }
             }
         }
         // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
-        match half.filter(|_| self.delimiters.iter().all(|delimiter| *delimiter == Delimiter::Tag)) {
-            Some(half) => Look::TooMany(half),
-            None => Look::Nothing,
-        }
+        let half = half.filter(|_| self.delimiters.iter().all(|delimiter| *delimiter == Delimiter::Tag));
+        Ok(half.map_or(Look::Nothing, Look::TooMany))
     }
 
-    fn found(&mut self, item: Item) -> Look {
-        let Some(record) = self.told(item) else { return Look::Wait };
+    fn found(&mut self, item: Item) -> Result<Look, Incomplete> {
+        let record = self.told(item)?;
         let dialect = self.place.inside.filter(|_| self.record.is_none()).unwrap_or(record);
         let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
         let delimiters = std::mem::take(&mut self.delimiters);
-        Look::Found(Opener { start: self.from, item, server: self.server, delimiters, record, dialect })
+        Ok(Look::Found(Opener { start: self.from, item, server: self.server, delimiters, record, dialect }))
     }
 
     /// The call whose tag has closed itself, where nothing of it follows.
@@ -331,18 +326,18 @@ impl<'a, 't> OpenerParser<'a, 't> {
         Some(Item::Tagged { name, at, style: Style::Words })
     }
 
-    fn step(&mut self) -> Step {
-        let Some(&byte) = self.bytes.get(self.at) else { return Step::Wait };
-        if let Some(step) = self.declared(byte) {
-            return step;
+    fn step(&mut self) -> Result<Step, Incomplete> {
+        let byte = self.peek(self.at)?;
+        if let Some(step) = self.declared(byte)? {
+            return Ok(step);
         }
         if is_name_byte(byte)
-            && let Some(step) = self.lines()
+            && let Some(step) = self.lines()?
         {
-            return step;
+            return Ok(step);
         }
-        if let Some(step) = self.in_header(byte) {
-            return step;
+        if let Some(step) = self.in_header(byte)? {
+            return Ok(step);
         }
         match byte {
             b'{' => self.brace(),
@@ -358,8 +353,13 @@ impl<'a, 't> OpenerParser<'a, 't> {
             b']' => self.tag(),
             b'>' if self.at == self.from || self.in_own_fence() => self.arrows(),
             _ if is_name_byte(byte) => self.word(),
-            _ => Step::Nothing,
+            _ => Ok(Step::Nothing),
         }
+    }
+
+    /// The byte at `at`.
+    fn peek(&self, at: usize) -> Result<u8, Incomplete> {
+        self.bytes.get(at).copied().ok_or(Incomplete)
     }
 
     fn distinct(&self) -> bool {
@@ -370,9 +370,15 @@ impl<'a, 't> OpenerParser<'a, 't> {
         self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
     }
 
-    fn over(&mut self, end: usize, delimiters: Delimiter) -> Step {
+    fn over(&mut self, end: usize, delimiter: Delimiter) -> Step {
         self.at = end;
-        self.delimiters.push(delimiters);
+        self.delimiters.push(delimiter);
+        Step::Over
+    }
+
+    /// Steps over what ends at `end` and opens nothing.
+    fn past(&mut self, end: usize) -> Step {
+        self.at = end;
         Step::Over
     }
 

@@ -4,8 +4,8 @@ use super::tag::Header;
 use super::{Delimiter, Item, MAX_TICKS, OpenerParser, Step, tick_run};
 use crate::dialect::{self, Known};
 use crate::shape::keys;
+use crate::syntax::Incomplete;
 use crate::syntax::comment::comment;
-use crate::syntax::marks::Fit;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// How far back, in bytes, the backticks before a piece of code are looked for.
@@ -15,45 +15,45 @@ const MAX_LABEL: usize = 32;
 
 impl OpenerParser<'_, '_> {
     /// `{` may begin a value that is a call; in prose and code, only where a key of one follows.
-    pub(super) fn brace(&self) -> Step {
-        let item = Step::Item(Item::Value { at: self.at });
-        if self.distinct() {
-            return item;
-        }
-        let Some(mut key) = self.behind_comment(self.at + 1, b"/") else { return Step::Wait };
+    pub(super) fn brace(&self) -> Result<Step, Incomplete> {
+        let may_begin = self.distinct() || self.may_begin_object()?;
+        Ok(if may_begin { Step::Item(Item::Value { at: self.at }) } else { Step::Nothing })
+    }
+
+    fn may_begin_object(&self) -> Result<bool, Incomplete> {
+        let mut key = self.behind_comment(self.at + 1, b"/")?;
         // `{{"name": …}}`
         if self.bytes.get(key) == Some(&b'{') {
             key = self.skip_space(key + 1);
         }
-        match self.bytes.get(key) {
-            None => Step::Wait,
+        match self.peek(key)? {
             // Not C's `'{'; // …`
-            Some(quote @ (b'"' | b'\'' | b'`')) => match self.bytes.get(key + 1) {
-                None => Step::Wait,
+            quote @ (b'"' | b'\'' | b'`') => {
+                let is_name = is_name_byte(self.peek(key + 1)?);
                 // In a sentence only a key that a call may begin with: a brace that nothing closes would hold the rest.
-                Some(&byte) if is_name_byte(byte) && self.is_in_sentence() => {
-                    let end = self.name_end(key + 1);
-                    match self.bytes.get(end) {
-                        None if self.may_be_key(key + 1, end) => Step::Wait,
-                        Some(last) if last == quote && self.is_known_key(key + 1, end) => item,
-                        _ => Step::Nothing,
-                    }
+                if !is_name || !self.is_in_sentence() {
+                    return Ok(is_name);
                 }
-                Some(&byte) if is_name_byte(byte) => item,
-                Some(_) => Step::Nothing,
-            },
-            // `{name: "f"}`, but not `{ color: red; }`; `“name”`
-            Some(&byte) if is_name_byte(byte) => {
-                let end = self.name_end(key);
-                let colon = self.skip_space(end);
-                match self.bytes.get(colon) {
-                    None if colon == end && !self.may_be_key(key, end) => Step::Nothing,
-                    None if end - key <= MAX_NAME => Step::Wait,
-                    Some(b':' | b'=' | b'"' | b'\'') if self.is_known_key(key, end) => item,
-                    _ => Step::Nothing,
+                let end = self.name_end(key + 1);
+                match self.peek(end) {
+                    Err(Incomplete) if self.may_be_key(key + 1, end) => Err(Incomplete),
+                    last => Ok(last == Ok(quote) && self.is_known_key(key + 1, end)),
                 }
             }
-            Some(_) => Step::Nothing,
+            // `{name: "f"}`, but not `{ color: red; }`; `“name”`
+            byte if is_name_byte(byte) => {
+                let end = self.name_end(key);
+                let colon = self.skip_space(end);
+                match self.peek(colon) {
+                    Err(Incomplete) if colon == end && !self.may_be_key(key, end) => Ok(false),
+                    Err(Incomplete) if end - key <= MAX_NAME => Err(Incomplete),
+                    next => {
+                        let is_sign = matches!(next, Ok(b':' | b'=' | b'"' | b'\''));
+                        Ok(is_sign && self.is_known_key(key, end))
+                    }
+                }
+            }
+            _ => Ok(false),
         }
     }
 
@@ -83,28 +83,27 @@ impl OpenerParser<'_, '_> {
             || names.tools().iter().any(|tool| tool.parameters().any(begins))
     }
 
-    pub(super) fn bracket(&mut self) -> Step {
-        match self.bytes.get(self.at + 1) {
+    pub(super) fn bracket(&mut self) -> Result<Step, Incomplete> {
+        match self.peek(self.at + 1)? {
             // `[TOOL_CALLS]`
-            Some(b) if b.is_ascii_alphabetic() => {
+            b if b.is_ascii_alphabetic() => {
                 if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
                     self.record = Some(record);
                     self.header = Header::Begun;
-                    return self.over(self.at + len, Delimiter::Tag);
+                    return Ok(self.over(self.at + len, Delimiter::Tag));
                 }
                 if self.growing() {
-                    return Step::Wait;
+                    return Err(Incomplete);
                 }
             }
-            Some(b'[') if self.delimiters.iter().filter(|g| **g == Delimiter::Bracket).count() == 2 => {
-                return Step::Nothing;
+            b'[' if self.delimiters.iter().filter(|g| **g == Delimiter::Bracket).count() == 2 => {
+                return Ok(Step::Nothing);
             }
             // `<TOOLCALL>[]</TOOLCALL>`: a list of no calls.
-            Some(b']') if self.distinct() => return Step::Item(Item::Value { at: self.at }),
-            Some(_) => {}
-            None => return Step::Wait,
+            b']' if self.distinct() => return Ok(Step::Item(Item::Value { at: self.at })),
+            _ => {}
         }
-        self.over(self.at + 1, Delimiter::Bracket)
+        Ok(self.over(self.at + 1, Delimiter::Bracket))
     }
 
     /// Do the ticks here end a piece of code that began on their line: `` Use `x`<tool_call> ``?
@@ -116,88 +115,72 @@ impl OpenerParser<'_, '_> {
     }
 
     /// `('f', {…})`
-    pub(super) fn tuple(&mut self) -> Step {
+    pub(super) fn tuple(&mut self) -> Result<Step, Incomplete> {
         let quote = self.skip_space(self.at + 1);
-        match self.bytes.get(quote) {
-            None => Step::Wait,
-            Some(b'"' | b'\'') => {
-                let name = self.word_end(quote + 1);
-                match self.bytes.get(name) {
-                    None if self.may_hold_name(quote + 1, name) => Step::Wait,
-                    Some(b'"' | b'\'') if self.resolves(quote + 1, name) => {
-                        self.over(self.at + 1, Delimiter::Paren)
-                    }
-                    Some(_) | None => Step::Nothing,
-                }
+        if !matches!(self.peek(quote)?, b'"' | b'\'') {
+            return Ok(Step::Nothing);
+        }
+        let name = self.word_end(quote + 1);
+        match self.peek(name) {
+            Err(Incomplete) if self.may_hold_name(quote + 1, name) => Err(Incomplete),
+            Ok(b'"' | b'\'') if self.resolves(quote + 1, name) => {
+                Ok(self.over(self.at + 1, Delimiter::Paren))
             }
-            Some(_) => Step::Nothing,
+            _ => Ok(Step::Nothing),
         }
     }
 
-    pub(super) fn ticks(&mut self) -> Step {
+    pub(super) fn ticks(&mut self) -> Result<Step, Incomplete> {
         let run = tick_run(self.bytes, self.at);
         let mut end = self.at + run;
         if run == MAX_TICKS {
-            return Step::Nothing;
+            return Ok(Step::Nothing);
         }
         if end == self.bytes.len() && !self.place.end {
-            return Step::Wait;
+            return Err(Incomplete);
         }
         if run < 3 {
             // The tick behind a piece of code in a sentence, `x`, opens nothing.
             let is_last = self.at == self.from
                 && !self.place.line_start
                 && (self.bytes.get(end).is_some_and(u8::is_ascii_whitespace) || self.ends_code());
-            return if is_last { Step::Nothing } else { self.over(end, Delimiter::Ticks(run)) };
+            return Ok(if is_last { Step::Nothing } else { self.over(end, Delimiter::Ticks(run)) });
         }
         if self.place.in_fence && self.delimiters.is_empty() {
-            return Step::Nothing;
+            return Ok(Step::Nothing);
         }
         let label = end;
-        while self
-            .bytes
-            .get(end)
-            .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
-        {
-            end += 1;
+        let is_of_label = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+');
+        end += self.bytes[label..].iter().take(MAX_LABEL + 1).take_while(is_of_label).count();
+        if MAX_LABEL < end - label {
+            return Ok(Step::Nothing);
         }
-        match self.bytes.get(end) {
-            _ if MAX_LABEL < end - label => return Step::Nothing,
-            None => return Step::Wait,
+        match self.peek(end)? {
             // The end of a fence with no call in it.
-            Some(b'\n' | b'\r' | b' ') if label == end && self.in_own_fence() => return Step::Nothing,
+            b'\n' | b'\r' | b' ' if label == end && self.in_own_fence() => return Ok(Step::Nothing),
             // ```` ```f(a=1)``` ```` has no label.
-            Some(b'(' | b'.' | b'\\') => end = label,
-            Some(_) => {}
+            b'(' | b'.' | b'\\' => end = label,
+            _ => {}
         }
-        if self.text.get(label..end) == Some("tool_code") {
-            self.record = Some(self.known(Known::ToolCode));
-        } else if self.text.get(label..end) == Some(dialect::RESULT_LABEL) {
-            return Step::Nothing;
+        match self.text.get(label..end) {
+            Some("tool_code") => self.record = Some(self.known(Known::ToolCode)),
+            Some(dialect::RESULT_LABEL) => return Ok(Step::Nothing),
+            _ => {}
         }
-        self.over(end, Delimiter::Fence(run))
+        Ok(self.over(end, Delimiter::Fence(run)))
     }
 
     /// `# the weather in Paris` above a call in a fence, `<!-- where -->` between two tags.
-    pub(super) fn comment(&mut self) -> Step {
-        match comment(self.bytes.get(self.at..).unwrap_or(&[])) {
-            Fit::Is(len) => {
-                self.at += len;
-                Step::Over
-            }
-            Fit::Grows => Step::Wait,
-            Fit::No => Step::Nothing,
-        }
+    pub(super) fn comment(&mut self) -> Result<Step, Incomplete> {
+        let len = comment(self.bytes.get(self.at..).unwrap_or(&[]))?;
+        Ok(len.map_or(Step::Nothing, |len| self.past(self.at + len)))
     }
 
-    /// The place behind the blanks at `from`, and behind a comment there that starts with `start`; `None` where more text must
-    /// tell.
-    pub(super) fn behind_comment(&self, from: usize, start: &[u8]) -> Option<usize> {
+    /// The place behind the blanks at `from`, and behind a comment there that starts with `start`.
+    pub(super) fn behind_comment(&self, from: usize, start: &[u8]) -> Result<usize, Incomplete> {
         let at = self.skip_space(from);
-        match self.bytes.get(at..).filter(|rest| rest.starts_with(start)).map(comment) {
-            Some(Fit::Is(len)) => Some(self.skip_space(at + len)),
-            Some(Fit::Grows) => None,
-            Some(Fit::No) | None => Some(at),
-        }
+        let rest = self.bytes.get(at..).filter(|rest| rest.starts_with(start));
+        let len = comment(rest.unwrap_or(&[]))?;
+        Ok(len.map_or(at, |len| self.skip_space(at + len)))
     }
 }

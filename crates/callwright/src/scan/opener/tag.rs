@@ -7,10 +7,9 @@ use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::payload::tagged::Style;
 use crate::scan::judge::body::style_of;
-use crate::syntax::marks::{Fit, fit};
-use crate::syntax::tag::{
-    Lexed, Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at,
-};
+use crate::syntax::marks::fit;
+use crate::syntax::tag::{Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at};
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::Tool;
 use crate::tools::names::is_name_byte;
 
@@ -34,73 +33,34 @@ impl<'a> OpenerParser<'a, '_> {
     }
 
     /// `<…>`, `]<]minimax[>[<…>`
-    pub(super) fn tag(&mut self) -> Step {
+    pub(super) fn tag(&mut self) -> Result<Step, Incomplete> {
         // Nothing begins with a closing tag.
         let is_closing = || self.bytes.get(self.at + 1) == Some(&b'/');
         if !self.is_begun() && (is_closing() || is_foreign(self.text, self.at)) {
-            return Step::Nothing;
+            return Ok(Step::Nothing);
         }
         let lexed = self.opener_at(self.at);
-        if let Lexed::Tag(tag) = lexed
-            && let Some(step) = self.attributed(&tag)
+        if let Ok(Some(tag)) = &lexed
+            && let Some(step) = self.attributed(tag)
         {
-            return step;
+            return Ok(step);
         }
-        if let (Lexed::Tag(tag), Some(name)) = (lexed, self.name()) {
-            let at = self.at;
-            // `<|message|><|call|>`: no arguments.
-            if self.is_behind_argument_token() && self.is_closer() {
-                return Step::Item(Item::Tagged { name, at, style: Style::Over });
-            }
-            let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
-            let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
-            let is_beam_end = tag.role == Role::Token && self.is(Known::Beam) && !self.is_header_token(&tag);
-            let is_element =
-                tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, &tag));
-            // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
-            let is_json = tag.role == Role::Other && tag.word.of(self.text) == "json";
-            if is_json && !tag.closing && self.is(Known::KimiK3) {
-                return self.over(tag.at.end as usize, Delimiter::Tag);
-            }
-            // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
-            let is_next = self.over.is_some() && tag.role == Role::Call && !tag.closing && tag.key.is_some();
-            if is_end || is_word || is_beam_end || is_element || is_next {
-                self.record = Some(self.tagged_record(&tag));
-                let style = style_of(tag.marked, !is_element);
-                return Step::Item(Item::Tagged { name, at, style });
-            }
-        }
-        if let (Lexed::Grows, Some(_)) = (lexed, self.name()) {
-            return Step::Wait;
-        }
-        if let Lexed::Tag(tag) = lexed
-            && let Some(step) = self.nameless(&tag)
+        if let Some(name) = self.name()
+            && let Some(tag) = lexed?
+            && let Some(step) = self.argument(name, &tag)
         {
-            return step;
+            return Ok(step);
         }
-        if let Lexed::Tag(tag) = lexed
-            && !tag.closing
-            && let Some(name) = tag.key
-        {
-            match self.opens_call(&tag, name) {
-                // `<invoke name="f" a="x">`: an argument that stands where none is read.
-                Some(true) if has_attribute(self.text, &tag, |word| self.declares_key(name, word)) => {
-                    return Step::Nothing;
-                }
-                Some(true) => {
-                    self.record = Some(self.call_record(&tag));
-                    self.header = Header::Named(name, true);
-                    self.over = (tag.role == Role::Call && tag.empty).then_some(tag.at.end as usize);
-                    return self.over(tag.at.end as usize, Delimiter::Tag);
-                }
-                Some(false) => {}
-                None => return Step::Wait,
+        if let Ok(Some(tag)) = &lexed {
+            if let Some(step) = self.nameless(tag) {
+                return Ok(step);
             }
-        }
-        if let Lexed::Tag(tag) = lexed
-            && let Some(step) = self.name_in_front(&tag)
-        {
-            return step;
+            if let Some(step) = self.call_tag(tag)? {
+                return Ok(step);
+            }
+            if let Some(step) = self.name_in_front(tag)? {
+                return Ok(step);
+            }
         }
         if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
             // What calls stand in names the dialect: `<|tool_call_begin|>` inside it is many dialects'.
@@ -113,39 +73,66 @@ impl<'a> OpenerParser<'a, '_> {
             }
             // `<function=f`, not closed
             if record.name_at == NameAt::Opener && record.grammar == Grammar::Json {
-                return if lexed == Lexed::Grows { Step::Wait } else { Step::Nothing };
+                return lexed.map(|_| Step::Nothing);
             }
-            return self.over(self.at + len, Delimiter::Tag);
+            return Ok(self.over(self.at + len, Delimiter::Tag));
         }
         if self.growing() {
-            return Step::Wait;
+            return Err(Incomplete);
         }
-        match lexed {
-            Lexed::Grows => Step::Wait,
+        let Some(tag) = lexed? else { return self.declaration() };
+        let end = tag.at.end as usize;
+        match tag.role {
             // `<tool_call:x7>`, `<ns:tool_call>`: a group with something of its own around the word.
-            Lexed::Tag(tag) if tag.role == Role::Group && !tag.closing => {
+            Role::Group if !tag.closing => {
                 if self.name().is_none() {
                     self.header = Header::Begun;
                 }
                 // Of another dialect than the one that counts it says nothing.
                 let hermes = self.known(Known::Hermes);
                 self.record = self.record.or((!self.place.dialects.is_pinned()).then_some(hermes));
-                self.over(tag.at.end as usize, Delimiter::Tag)
-            }
-            // `<|tool_call_begin|>` alone may be another dialect's; what stands behind the name tells.
-            Lexed::Tag(tag) if tag.role == Role::Token && is_argument_token(tag.word.of(self.text)) => {
-                self.record = Some(self.known(Known::KimiK2));
-                self.over(tag.at.end as usize, Delimiter::Tag)
+                Ok(self.over(end, Delimiter::Tag))
             }
             // `<|im_start|>`, `<｜tool▁sep｜>`: other special tokens say nothing.
-            Lexed::Tag(tag) if tag.role == Role::Token => self.over(tag.at.end as usize, Delimiter::Tag),
-            Lexed::Tag(tag) if !tag.closing && tag.key.is_none() => match self.element(&tag) {
-                Some(step) => step,
+            Role::Token => {
+                // `<|tool_call_begin|>` alone may be another dialect's; what stands behind the name tells.
+                if is_argument_token(tag.word.of(self.text)) {
+                    self.record = Some(self.known(Known::KimiK2));
+                }
+                Ok(self.over(end, Delimiter::Tag))
+            }
+            _ if !tag.closing && tag.key.is_none() => match self.element(&tag)? {
+                Some(step) => Ok(step),
                 None => self.name_tag(&tag),
             },
-            Lexed::No => self.declaration(),
-            Lexed::Tag(_) => Step::Nothing,
+            _ => Ok(Step::Nothing),
         }
+    }
+
+    /// What `tag` is to the call of this `name`: the first of its arguments, or its end.
+    fn argument(&mut self, name: Span, tag: &Tag) -> Option<Step> {
+        let at = self.at;
+        // `<|message|><|call|>`: no arguments.
+        if self.is_behind_argument_token() && self.is_closer() {
+            return Some(Step::Item(Item::Tagged { name, at, style: Style::Over }));
+        }
+        let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
+        let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
+        let is_beam_end = tag.role == Role::Token && self.is(Known::Beam) && !self.is_header_token(tag);
+        let is_element = tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, tag));
+        // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
+        let is_json = tag.role == Role::Other && tag.word.of(self.text) == "json";
+        if is_json && !tag.closing && self.is(Known::KimiK3) {
+            return Some(self.over(tag.at.end as usize, Delimiter::Tag));
+        }
+        // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
+        let is_next = self.over.is_some() && tag.role == Role::Call && !tag.closing && tag.key.is_some();
+        if !(is_end || is_word || is_beam_end || is_element || is_next) {
+            return None;
+        }
+        self.record = Some(self.tagged_record(tag));
+        let style = style_of(tag.marked, !is_element);
+        Some(Step::Item(Item::Tagged { name, at, style }))
     }
 
     /// `<tool_call><parameter=a>`: an argument of a call that names no tool.
@@ -159,103 +146,114 @@ impl<'a> OpenerParser<'a, '_> {
         Some(Step::Item(Item::Tagged { name: Span::at(self.at), at: self.at, style }))
     }
 
+    /// `<invoke name="f">`
+    fn call_tag(&mut self, tag: &Tag) -> Seen<Step> {
+        let Some(name) = tag.key.filter(|_| !tag.closing) else { return Ok(None) };
+        if !self.opens_call(tag, name)? {
+            return Ok(None);
+        }
+        // `<invoke name="f" a="x">`: an argument that stands where none is read.
+        if has_attribute(self.text, tag, |word| self.declares_key(name, word)) {
+            return Ok(Some(Step::Nothing));
+        }
+        self.record = Some(self.call_record(tag));
+        self.header = Header::Named(name, true);
+        self.over = (tag.role == Role::Call && tag.empty).then_some(tag.at.end as usize);
+        Ok(Some(self.over(tag.at.end as usize, Delimiter::Tag)))
+    }
+
     /// `<invoke name="f">`; of a declared tool also `<tool_call name="f">`, and `<tool name="f">{`, whose words are no
-    /// call's own. `None` where more text must tell.
-    fn opens_call(&self, tag: &Tag, name: Span) -> Option<bool> {
+    /// call's own.
+    fn opens_call(&self, tag: &Tag, name: Span) -> Result<bool, Incomplete> {
         let is_declared = || self.resolves(name.start as usize, name.end as usize);
         match tag.role {
-            Role::Call => Some(true),
-            Role::Group => Some(is_declared()),
+            Role::Call => Ok(true),
+            Role::Group => Ok(is_declared()),
             _ if names_call(tag.word.of(self.text)) && is_declared() => {
-                match self.bytes.get(self.skip_space(tag.at.end as usize)) {
-                    None => self.place.end.then_some(false),
-                    Some(byte) => Some(*byte == b'{'),
-                }
+                let next = self.peek(self.skip_space(tag.at.end as usize));
+                if self.place.end { Ok(next == Ok(b'{')) } else { next.map(|byte| byte == b'{') }
             }
-            _ => Some(false),
+            _ => Ok(false),
         }
     }
 
     /// `<?xml version="1.0"?>`
-    fn declaration(&mut self) -> Step {
+    fn declaration(&mut self) -> Result<Step, Incomplete> {
+        const LONGEST: usize = 80;
         let inner = self.at + 1;
-        match self.bytes.get(inner) {
-            None => Step::Wait,
-            Some(b'?') => match self.label(inner, "?xml ") {
-                Fit::Is(_) => match self.bytes[inner..].iter().take(80).position(|&b| b == b'>') {
-                    Some(n) => self.over(inner + n + 1, Delimiter::Tag),
-                    None if self.bytes.len() < inner + 80 => Step::Wait,
-                    None => Step::Nothing,
-                },
-                Fit::Grows => Step::Wait,
-                Fit::No => Step::Nothing,
-            },
-            Some(_) => Step::Nothing,
+        if self.peek(inner)? != b'?' || self.label(inner, "?xml ")?.is_none() {
+            return Ok(Step::Nothing);
+        }
+        match self.bytes[inner..].iter().take(LONGEST).position(|&b| b == b'>') {
+            Some(n) => Ok(self.over(inner + n + 1, Delimiter::Tag)),
+            None if self.bytes.len() < inner + LONGEST => Err(Incomplete),
+            None => Ok(Step::Nothing),
         }
     }
 
     /// `<f>`
-    fn name_tag(&mut self, tag: &Tag) -> Step {
+    fn name_tag(&mut self, tag: &Tag) -> Result<Step, Incomplete> {
         let (from, behind) = (self.at + 1, tag.at.end as usize);
         let end = from + self.text.get(from..behind - 1).map_or(0, |name| name.trim_end().len());
         if tag.empty {
             return self.empty_tag(tag);
         }
         if self.bytes.get(self.at) != Some(&b'<') || !self.resolves_tag(from, end) {
-            return Step::Nothing;
+            return Ok(Step::Nothing);
         }
         self.record = Some(self.known(Known::ToolnameTag));
         self.delimiters.push(Delimiter::Tag);
         let name = Span::new(from, end);
-        let Some(at) = self.behind_comment(behind, b"<!") else { return Step::Wait };
-        match self.bytes.get(at) {
-            None => Step::Wait,
-            Some(b'{') => Step::Item(Item::Named { name, at }),
-            Some(b'"') => self.in_string(name, at).unwrap_or(Step::Nothing),
-            Some(&byte) if is_name_byte(byte) => self.lines_of(name, at).unwrap_or(Step::Nothing),
-            Some(b'<') => match self.opener_of(name, at) {
-                Lexed::Grows => Step::Wait,
-                Lexed::Tag(inner)
-                    if inner.closing == self.is_own(name, &inner)
-                        && (inner.closing || self.takes(name, &inner)) =>
-                {
+        let at = self.behind_comment(behind, b"<!")?;
+        let step = match self.peek(at)? {
+            b'{' => Some(Step::Item(Item::Named { name, at })),
+            b'"' => self.in_string(name, at)?,
+            byte if is_name_byte(byte) => self.lines_of(name, at)?,
+            b'<' => self
+                .opener_of(name, at)?
+                .filter(|inner| {
+                    inner.closing == self.is_own(name, inner) && (inner.closing || self.takes(name, inner))
+                })
+                .map(|_| {
                     self.record = Some(self.known(Known::MorphXml));
                     Step::Item(Item::Tagged { name, at, style: Style::Elements { marked: false } })
-                }
-                Lexed::Tag(_) | Lexed::No => Step::Nothing,
-            },
-            Some(_) => Step::Nothing,
-        }
+                }),
+            _ => None,
+        };
+        Ok(step.unwrap_or(Step::Nothing))
     }
 
     /// The tag at `at`, which may open an argument of the call that was named before.
-    fn opener_at(&self, at: usize) -> Lexed {
+    fn opener_at(&self, at: usize) -> Seen<Tag> {
         self.name().map_or_else(|| tag_at(self.text, at), |name| self.opener_of(name, at))
     }
 
     /// The tag at `at`, which may open an argument of the tool `name`.
-    fn opener_of(&self, name: Span, at: usize) -> Lexed {
+    fn opener_of(&self, name: Span, at: usize) -> Seen<Tag> {
         let tool = self.place.names.resolve(name.of(self.text));
         let odd_keys = tool.map_or(&[][..], Tool::odd_keys);
         let marked = self.bytes.get(at) == Some(&b']');
-        element_at(self.text, at, marked, false, odd_keys).or_else(|| tag_at(self.text, at))
+        match element_at(self.text, at, marked, false, odd_keys)? {
+            Some(tag) => Ok(Some(tag)),
+            None => tag_at(self.text, at),
+        }
     }
 
     /// `<f/>` on a line of its own
-    fn empty_tag(&mut self, tag: &Tag) -> Step {
+    fn empty_tag(&mut self, tag: &Tag) -> Result<Step, Incomplete> {
         let (name, at) = (tag.word, tag.at.end as usize);
         let is_name = self.resolves_tag(name.start as usize, name.end as usize);
         if self.at + 1 != name.start as usize || !is_name || !self.place.line_start {
-            return Step::Nothing;
+            return Ok(Step::Nothing);
         }
         match self.bytes.get(at) {
-            None if !self.place.end => return Step::Wait,
+            None if !self.place.end => return Err(Incomplete),
             None | Some(b'\n' | b'\r' | b'<') => {}
-            Some(_) => return Step::Nothing,
+            Some(_) => return Ok(Step::Nothing),
         }
         self.record = Some(self.known(Known::MorphXml));
         self.delimiters.push(Delimiter::Tag);
-        Step::Item(Item::Tagged { name, at, style: Style::Over })
+        Ok(Step::Item(Item::Tagged { name, at, style: Style::Over }))
     }
 
     /// Is `tag` named like the tool itself?
@@ -282,12 +280,8 @@ impl<'a> OpenerParser<'a, '_> {
     }
 
     /// `"{\"a\": 1}"`: the arguments of `name` in a string, if they begin at `at`.
-    pub(super) fn in_string(&self, name: Span, at: usize) -> Option<Step> {
-        match self.bytes.get(at + 1) {
-            None => Some(Step::Wait),
-            Some(b'{') => Some(Step::Item(Item::Named { name, at })),
-            Some(_) => None,
-        }
+    pub(super) fn in_string(&self, name: Span, at: usize) -> Seen<Step> {
+        Ok((self.peek(at + 1)? == b'{').then_some(Step::Item(Item::Named { name, at })))
     }
 
     /// The tokens that stand between a name and its arguments.
@@ -300,7 +294,7 @@ impl<'a> OpenerParser<'a, '_> {
     fn is_closer(&self) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         let mut marks = self.record.into_iter().flat_map(|record| &record.close);
-        marks.any(|mark| matches!(fit(rest, mark), Fit::Is(_)))
+        marks.any(|mark| matches!(fit(rest, mark), Ok(Some(_))))
     }
 
     /// Stands before this place a token that begins the arguments of a call with a name in its header?
@@ -314,27 +308,20 @@ impl<'a> OpenerParser<'a, '_> {
     }
 
     /// `>>>f⏎{…}`
-    pub(super) fn arrows(&mut self) -> Step {
-        match self.place.dialects.opener_at(self.text, self.at) {
-            Some((record, len)) => {
-                let from = self.at + len;
-                let end = self.name_end(from);
-                match self.bytes.get(end) {
-                    None => Step::Wait,
-                    Some(b'\n' | b'\r') if self.resolves(from, end) => {
-                        let at = self.skip_space(end);
-                        self.record = Some(record);
-                        match self.bytes.get(at) {
-                            None => Step::Wait,
-                            Some(b'{') => Step::Item(Item::Named { name: Span::new(from, end), at }),
-                            Some(_) => Step::Nothing,
-                        }
-                    }
-                    Some(_) => Step::Nothing,
-                }
-            }
-            None if self.growing() => Step::Wait,
-            None => Step::Nothing,
+    pub(super) fn arrows(&mut self) -> Result<Step, Incomplete> {
+        let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) else {
+            return if self.growing() { Err(Incomplete) } else { Ok(Step::Nothing) };
+        };
+        let from = self.at + len;
+        let end = self.name_end(from);
+        if !matches!(self.peek(end)?, b'\n' | b'\r') || !self.resolves(from, end) {
+            return Ok(Step::Nothing);
+        }
+        let at = self.skip_space(end);
+        self.record = Some(record);
+        match self.peek(at)? {
+            b'{' => Ok(Step::Item(Item::Named { name: Span::new(from, end), at })),
+            _ => Ok(Step::Nothing),
         }
     }
 }

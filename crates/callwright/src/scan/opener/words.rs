@@ -6,127 +6,111 @@ use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::Known;
 use crate::scan::judge::listed;
 use crate::shape::keys;
-use crate::syntax::blanks;
+use crate::syntax::{Incomplete, at_end, blanks};
 use crate::tools::names::MAX_NAME;
 
 impl OpenerParser<'_, '_> {
-    pub(super) fn quote(&mut self, mark: u8) -> Step {
+    pub(super) fn quote(&mut self, mark: u8) -> Result<Step, Incomplete> {
         let from = self.at + 1;
         let end = self.word_end(from);
-        match self.bytes.get(end) {
-            None if self.may_hold_name(from, end) => Step::Wait,
+        match self.peek(end) {
+            Err(Incomplete) if self.may_hold_name(from, end) => Err(Incomplete),
             // `'f(a=1)'`
-            Some(b'(') if self.resolves(from, end) => self.over(from, Delimiter::Quote(mark)),
-            Some(&b) if b == mark => self.quoted_name(from, end),
-            _ => Step::Nothing,
+            Ok(b'(') if self.resolves(from, end) => Ok(self.over(from, Delimiter::Quote(mark))),
+            Ok(byte) if byte == mark => self.quoted_name(from, end),
+            _ => Ok(Step::Nothing),
         }
     }
 
     /// Behind a name in quotes: `'f'(a=1)`, `['f'](a=1)`, `["f", {…}]`, `['f', 'arguments': {…}]`.
-    pub(super) fn quoted_name(&mut self, from: usize, end: usize) -> Step {
+    fn quoted_name(&mut self, from: usize, end: usize) -> Result<Step, Incomplete> {
         let name = Span::new(from, end);
         // The opening brace is missing.
         if self.distinct() && self.text.get(from..end).is_some_and(keys::is_of_call) {
-            return Step::Item(Item::Value { at: self.at });
+            return Ok(Step::Item(Item::Value { at: self.at }));
         }
         if !self.resolves(from, end) {
-            return Step::Nothing;
+            return Ok(Step::Nothing);
         }
-        match self.bytes.get(end + 1..end + 3) {
-            Some([b'(', _]) => return Step::Item(Item::Call { name, at: end + 1 }),
-            Some(b"](") if self.delimiters.last() == Some(&Delimiter::Bracket) => {
+        match self.bytes.get(end + 1..end + 3).ok_or(Incomplete)? {
+            [b'(', _] => return Ok(Step::Item(Item::Call { name, at: end + 1 })),
+            b"](" if self.delimiters.last() == Some(&Delimiter::Bracket) => {
                 self.delimiters.pop();
-                return Step::Item(Item::Call { name, at: end + 2 });
+                return Ok(Step::Item(Item::Call { name, at: end + 2 }));
             }
-            Some(_) => {}
-            None => return Step::Wait,
+            _ => {}
         }
         if let Some(Delimiter::Bracket | Delimiter::Paren) = self.delimiters.last()
             && let Some(bracket) = self.bracket_before(self.at)
         {
-            match self.listed(name, end + 1, bracket) {
-                Step::Nothing => {}
-                step => {
-                    self.delimiters.pop();
-                    return step;
-                }
+            let listed = self.listed(name, end + 1, bracket);
+            if !matches!(listed, Ok(Step::Nothing)) {
+                self.delimiters.pop();
+                return listed;
             }
         }
         let comma = self.skip_space(end + 1);
-        match self.bytes.get(comma) {
-            None => return Step::Wait,
-            Some(b',') => {}
-            Some(_) => return Step::Nothing,
+        if self.peek(comma)? != b',' {
+            return Ok(Step::Nothing);
         }
         let mut at = self.skip_space(comma + 1);
         if let Some(b'"' | b'\'') = self.bytes.get(at) {
             let key = self.name_end(at + 1);
             let colon = self.skip_space(key + 1);
-            match self.bytes.get(colon) {
-                None => return Step::Wait,
-                Some(b':') if self.text.get(at + 1..key).is_some_and(keys::is_of_call) => {
-                    at = self.skip_space(colon + 1);
-                }
-                Some(_) => return Step::Nothing,
+            if self.peek(colon)? != b':' || !self.text.get(at + 1..key).is_some_and(keys::is_of_call) {
+                return Ok(Step::Nothing);
             }
+            at = self.skip_space(colon + 1);
         }
-        match self.bytes.get(at) {
-            Some(b'{') => Step::Item(Item::Named { name, at }),
-            None => Step::Wait,
-            Some(_) => Step::Nothing,
+        match self.peek(at)? {
+            b'{' => Ok(Step::Item(Item::Named { name, at })),
+            _ => Ok(Step::Nothing),
         }
     }
 
     /// Arguments in a list that begins at `bracket`, behind the `name` that ends before `behind`.
-    pub(super) fn listed(&self, name: Span, behind: usize, bracket: usize) -> Step {
+    fn listed(&self, name: Span, behind: usize, bracket: usize) -> Result<Step, Incomplete> {
         let comma = self.skip_space(behind);
-        match self.bytes.get(comma) {
-            None => return Step::Wait,
-            Some(b',') => {}
-            Some(_) => return Step::Nothing,
+        if self.peek(comma)? != b',' {
+            return Ok(Step::Nothing);
         }
-        let Some(tool) = self.place.names.resolve(name.of(self.text)) else {
-            return Step::Nothing;
-        };
-        match listed::begin(self.text, self.skip_space(comma + 1), tool) {
-            None => Step::Wait,
-            Some(true) => Step::Item(Item::Listed { name, at: bracket }),
-            Some(false) => Step::Nothing,
+        match self.place.names.resolve(name.of(self.text)) {
+            Some(tool) if listed::begin(self.text, self.skip_space(comma + 1), tool)? => {
+                Ok(Step::Item(Item::Listed { name, at: bracket }))
+            }
+            _ => Ok(Step::Nothing),
         }
     }
 
     /// The bracket that stands before `at` with nothing but blanks between them.
-    pub(super) fn bracket_before(&self, at: usize) -> Option<usize> {
+    fn bracket_before(&self, at: usize) -> Option<usize> {
         let before = self.bytes.get(..at)?;
         let bracket = before.iter().rposition(|b| !b.is_ascii_whitespace())?;
         matches!(before.get(bracket), Some(b'[' | b'(')).then_some(bracket)
     }
 
     /// `tools.call(f, a=1)`, `call_tool('f', a=1)`
-    pub(super) fn call_of(&self, paren: usize) -> Step {
+    fn call_of(&self, paren: usize) -> Result<Step, Incomplete> {
         let mut from = self.skip_space(paren + 1);
         let quote = self.bytes.get(from).copied().filter(|b| matches!(b, b'"' | b'\''));
         from += usize::from(quote.is_some());
         let end = self.name_end(from);
-        match self.bytes.get(end) {
-            None => Step::Wait,
-            Some(_) if !self.resolves(from, end) => Step::Nothing,
-            Some(&next) if quote.is_some_and(|quote| quote != next) => Step::Nothing,
-            Some(_) => self.listed(Span::new(from, end), end + usize::from(quote.is_some()), paren),
+        let next = self.peek(end)?;
+        if !self.resolves(from, end) || quote.is_some_and(|quote| quote != next) {
+            return Ok(Step::Nothing);
         }
+        self.listed(Span::new(from, end), end + usize::from(quote.is_some()), paren)
     }
 
-    pub(super) fn word(&mut self) -> Step {
-        if let Some(step) = self.worded() {
-            return step;
+    pub(super) fn word(&mut self) -> Result<Step, Incomplete> {
+        if let Some(step) = self.worded()? {
+            return Ok(step);
         }
         if self.at == self.from {
             let stripped = if self.place.line_start { self.stripped() } else { self.stripped_in_line() };
-            match stripped {
-                // At the end, what would be waited for is not there.
-                Some(Step::Wait) if self.place.end => {}
-                Some(step) => return step,
-                None => {}
+            // At the end, what would be waited for is not there.
+            if let Some(step) = at_end(stripped, self.place.end)? {
+                return Ok(step);
             }
         }
         // A blank of another script is no part of it.
@@ -135,99 +119,82 @@ impl OpenerParser<'_, '_> {
         let end = self.name_end(from);
         // A longer word is none, whether the rest of it is there already or not.
         if !self.may_hold_name(from, end) {
-            return Step::Nothing;
+            return Ok(Step::Nothing);
         }
-        let Some(&next) = self.bytes.get(end) else { return Step::Wait };
+        let next = self.peek(end)?;
         // `../f(a=1)`
         if next == b'(' && self.text.get(..from).is_some_and(|before| before.ends_with('/')) {
-            return Step::Nothing;
+            return Ok(Step::Nothing);
         }
         let word = self.text.get(from..end).unwrap_or("");
+        let call = |name_end: usize| Ok(Step::Item(Item::Call { name: Span::new(from, name_end), at: end }));
         match next {
             b'(' if self.resolves(from, end) => {
-                if self.behind_definition() {
-                    return Step::Nothing;
-                }
-                return Step::Item(Item::Call { name: Span::new(from, end), at: end });
+                return if self.behind_definition() { Ok(Step::Nothing) } else { call(end) };
             }
             // `<|python_tag|>f.call(a=1)`
             b'(' if self.free() && word.ends_with(".call") && self.resolves(from, end - ".call".len()) => {
-                return Step::Item(Item::Call { name: Span::new(from, end - ".call".len()), at: end });
+                return call(end - ".call".len());
             }
             b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => return self.call_of(end),
             b'(' if self.free() && self.is_shallow() && matches!(word, "print" | "str" | "json.dumps") => {
-                return self.over(end + 1, Delimiter::Paren);
+                return Ok(self.over(end + 1, Delimiter::Paren));
             }
-            b':' if word == "call" && self.is_begun() => {
-                self.at = end + 1;
-                return Step::Over;
-            }
+            b':' if word == "call" && self.is_begun() => return Ok(self.past(end + 1)),
             b'[' | b'{' if word.eq_ignore_ascii_case("functools") => {
                 self.record = Some(self.known(Known::Phi4Mini));
-                self.at = end;
-                return Step::Over;
+                return Ok(self.past(end));
             }
             // A name that no tool has, where those beside it say that it is meant as one.
-            b'(' if self.may_be_sibling() && is_path(word) && !self.behind_definition() => {
-                return Step::Item(Item::Call { name: Span::new(from, end), at: end });
-            }
+            b'(' if self.may_be_sibling() && is_path(word) && !self.behind_definition() => return call(end),
             b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {
-                self.at = end;
-                return Step::Over;
+                return Ok(self.past(end));
             }
             _ => {}
         }
         let after = self.skip_space(end);
-        match self.bytes.get(after) {
-            None if after - end < 16 => Step::Wait,
-            Some(b'=') if after - end < 16 && self.free() && self.is_first_sign() && is_variable(word) => {
-                match self.bytes.get(after + 1) {
-                    None => Step::Wait,
-                    Some(b'=') => Step::Nothing,
-                    Some(_) => {
-                        self.at = after + 1;
-                        Step::Over
-                    }
+        let is_near = after - end < 16;
+        match self.peek(after) {
+            Err(Incomplete) if is_near => Err(Incomplete),
+            Ok(b'=') if is_near && self.free() && self.is_first_sign() && is_variable(word) => {
+                match self.peek(after + 1)? {
+                    b'=' => Ok(Step::Nothing),
+                    _ => Ok(self.past(after + 1)),
                 }
             }
-            // `get_weather⏎{"city": "Paris"}`, also right behind a sentence: `the call.get_weather⏎{…}`
-            Some(b'{') if after - end < 16 => {
-                let on_next_line = self.bytes[end..after].contains(&b'\n');
-                let glued =
-                    word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1).find(|&from| {
-                        on_next_line
-                            && self
-                                .text
-                                .get(from..end)
-                                .is_some_and(|n| self.place.names.tools().get(n).is_some())
-                    });
-                // `I use get_weather.⏎{…}` is the end of a sentence, and so is a name before a call with its own.
-                let is_said = !self.free() && word.ends_with('.');
-                let from = if self.resolves(from, end) && (self.free() || on_next_line) && !is_said {
-                    Some(from)
-                } else {
-                    glued
-                };
-                let Some(name) = from.map(|from| Span::new(from, end)) else { return Step::Nothing };
-                if self.free() {
-                    return self.braced(name, after);
-                }
-                let item = Step::Item(Item::Named { name, at: after });
-                match self.is_call_object(name, after) {
-                    Some(false) => item,
-                    Some(true) => Step::Nothing,
-                    None => Step::Wait,
-                }
-            }
-            Some(b':') if self.free() && self.resolves(from, end) => {
+            Ok(b'{') if is_near => self.word_before_brace(Span::new(from, end), after),
+            Ok(b':') if self.free() && self.resolves(from, end) => {
                 let value = self.skip_space(after + 1);
-                match self.bytes.get(value) {
-                    None => Step::Wait,
-                    Some(b'{') => Step::Item(Item::Named { name: Span::new(from, end), at: value }),
-                    Some(_) => Step::Nothing,
+                match self.peek(value)? {
+                    b'{' => Ok(Step::Item(Item::Named { name: Span::new(from, end), at: value })),
+                    _ => Ok(Step::Nothing),
                 }
             }
-            _ => Step::Nothing,
+            _ => Ok(Step::Nothing),
+        }
+    }
+
+    /// `get_weather⏎{"city": "Paris"}`, also right behind a sentence: `the call.get_weather⏎{…}`
+    fn word_before_brace(&mut self, written: Span, brace: usize) -> Result<Step, Incomplete> {
+        let (from, end) = (written.start as usize, written.end as usize);
+        let word = written.of(self.text);
+        let on_next_line = self.bytes[end..brace].contains(&b'\n');
+        let is_tool = |from: &usize| {
+            self.text.get(*from..end).is_some_and(|n| self.place.names.tools().get(n).is_some())
+        };
+        let mut signs = word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1);
+        let glued = signs.find(is_tool).filter(|_| on_next_line);
+        // `I use get_weather.⏎{…}` is the end of a sentence, and so is a name before a call with its own.
+        let is_said = !self.free() && word.ends_with('.');
+        let is_name = self.resolves(from, end) && (self.free() || on_next_line) && !is_said;
+        let Some(from) = is_name.then_some(from).or(glued) else { return Ok(Step::Nothing) };
+        let name = Span::new(from, end);
+        if self.free() {
+            return self.braced(name, brace);
+        }
+        match self.is_call_object(name, brace)? {
+            true => Ok(Step::Nothing),
+            false => Ok(Step::Item(Item::Named { name, at: brace })),
         }
     }
 
@@ -243,18 +210,18 @@ impl OpenerParser<'_, '_> {
     }
 
     /// Does the object at `at` behind `name` begin with the key of a call's name or of a list of calls, which is none of
-    /// that tool's parameters? `None` asks for more text.
-    fn is_call_object(&self, name: Span, at: usize) -> Option<bool> {
+    /// that tool's parameters?
+    fn is_call_object(&self, name: Span, at: usize) -> Result<bool, Incomplete> {
         let quote = self.skip_space(at + 1);
-        let from = quote + usize::from(matches!(self.bytes.get(quote)?, b'"' | b'\''));
+        let from = quote + usize::from(matches!(self.peek(quote)?, b'"' | b'\''));
         let end = self.name_end(from);
         if end == self.bytes.len() && end - from <= MAX_NAME && !self.place.end {
-            return None;
+            return Err(Incomplete);
         }
         let key = self.text.get(from..end).unwrap_or("");
         let tool = self.place.names.resolve(name.of(self.text));
         let is_declared = tool.is_some_and(|tool| tool.declares(key));
-        Some(!is_declared && (keys::NAME.contains(&key) || keys::WRAPPERS.contains(&key)))
+        Ok(!is_declared && (keys::NAME.contains(&key) || keys::WRAPPERS.contains(&key)))
     }
 
     /// Are there few calls around it yet: `json.dumps(print(`?
@@ -269,7 +236,7 @@ impl OpenerParser<'_, '_> {
     }
 
     /// `def f(`, `function f(`: code that defines, not calls.
-    pub(super) fn behind_definition(&self) -> bool {
+    fn behind_definition(&self) -> bool {
         let before = self.bytes.get(..self.at).unwrap_or(&[]);
         let Some((b' ', before)) = before.split_last() else { return false };
         [&b"def"[..], b"function", b"class", b"fn", b"func"].iter().any(|word| before.ends_with(word))

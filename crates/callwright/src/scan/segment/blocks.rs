@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use super::emit::Space;
 use super::prose::Found;
-use crate::dialect::own::Stands;
 use crate::dialect::{
     ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
@@ -12,127 +13,113 @@ use crate::policy::CallsInReasoning;
 use crate::scan::mention::Surroundings;
 use crate::scan::opener::{MAX_TICKS, tick_run};
 use crate::scan::{Event, Flow, Mode, Scanner, Thinking};
-use crate::syntax::marks::{Fit, Held, fit, fit_any};
-use crate::syntax::tag::{Lexed, Role, is_foreign, tag_at};
+use crate::syntax::marks::{Held, fit, fit_any};
+use crate::syntax::tag::{Role, is_foreign, tag_at};
+use crate::syntax::{Incomplete, Seen, at_end, first_of};
 use crate::tools::names::is_name_byte;
 
 /// What ends a thought in a channel whose tokens were taken out.
 const BARE_FINAL: &str = "assistantfinal";
 
 impl Scanner<'_> {
-    /// Does a block of reasoning or of speech begin at `at`, or such a block of speech end?
-    pub(super) fn block_begins(&self, at: usize, end: bool) -> Option<Found> {
+    /// The block of reasoning or of speech that begins at `at`, or the end of such a block of speech.
+    pub(super) fn block_begins(&self, at: usize, end: bool) -> Seen<Found> {
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
-        let mut grows = self.rules.dialects.may_grow_into_block(rest);
         // `<|channel>` begins `<|channel>thought`, too.
-        if grows && !end {
-            return Some(Found::Wait);
+        if self.rules.dialects.may_grow_into_block(rest) && !end {
+            return Err(Incomplete);
         }
-        let mut found = match self.rules.dialects.block(rest) {
-            Some((len, Held::Thought, close)) => match self.is_named(at, at + len, end) {
-                Some(true) => None,
-                Some(false) => Some(Found::Think(len, Arc::clone(close))),
-                None => Some(Found::Wait),
-            },
+        let begun = match self.rules.dialects.block(rest) {
+            Some((len, Held::Thought, close)) => {
+                (!self.is_named(at, at + len, end)?).then(|| Found::Think(len, Arc::clone(close)))
+            }
             Some((len, Held::Speech, close)) => Some(Found::Speech(len, Some(Arc::clone(close)))),
             None => None,
         };
-        if let Some(close) = &self.speech {
-            for close in [&**close, "<|end|>", "<|eom|>", "<|eot|>"] {
-                match fit(rest, close) {
-                    // `{"value": "<|end|>"}`
-                    Fit::Is(len) => match self.is_in(b'"', at, at + len, end) {
-                        Some(true) => {}
-                        Some(false) => found = Some(Found::Speech(len, None)),
-                        None => grows = true,
-                    },
-                    Fit::Grows => grows = true,
-                    Fit::No => {}
-                }
-            }
+        let Some(close) = &self.speech else { return Ok(begun) };
+        let closers = [&**close, "<|end|>", "<|eom|>", "<|eot|>"];
+        let closer = first_of(closers.iter().map(|close| match fit(rest, close)? {
+            // `{"value": "<|end|>"}`
+            Some(len) if self.is_in(b'"', at, at + len, end)? => Ok(None),
+            len => Ok(len),
+        }));
+        match at_end(closer, end) {
+            Ok(Some(len)) => Ok(Some(Found::Speech(len, None))),
+            Err(Incomplete) if begun.is_none() => Err(Incomplete),
+            _ => Ok(begun),
         }
-        found.or((grows && !end).then_some(Found::Wait))
     }
 
-    /// Is the tag from `at` to `behind` only named: in code, in backticks, or between two quotes? `None` where more text
-    /// must tell.
-    fn is_named(&self, at: usize, behind: usize, end: bool) -> Option<bool> {
+    /// Is the tag from `at` to `behind` only named: in code, in backticks, or between two quotes?
+    fn is_named(&self, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
         let bytes = self.text.as_bytes();
         // `<|channel|>analysis<|message|>` is a model's own wherever it stands.
         if !bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic) {
-            return Some(false);
+            return Ok(false);
         }
         match at.checked_sub(1).and_then(|before| bytes.get(before)) {
-            _ if self.markup.in_fence => Some(true),
-            Some(b'`') => Some(true),
-            Some(quote @ (b'"' | b'\'')) => match bytes.get(behind) {
-                None if !end => None,
-                next => Some(next == Some(quote)),
-            },
-            _ => Some(false),
+            _ if self.markup.in_fence => Ok(true),
+            Some(b'`') => Ok(true),
+            Some(&quote @ (b'"' | b'\'')) => self.is_in(quote, at, behind, end),
+            _ => Ok(false),
         }
     }
 
-    /// Does the mark from `at` to `behind` stand in backticks, `` `</think>` ``? `None` where more text must tell.
-    pub(super) fn is_in_ticks(&self, at: usize, behind: usize, end: bool) -> Option<bool> {
+    /// Does the mark from `at` to `behind` stand in backticks, `` `</think>` ``?
+    pub(super) fn is_in_ticks(&self, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
         self.is_in(b'`', at, behind, end)
     }
 
     /// Whether one `quote` stands right before `at` and one right behind `behind`.
-    fn is_in(&self, quote: u8, at: usize, behind: usize, end: bool) -> Option<bool> {
+    fn is_in(&self, quote: u8, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
         let bytes = self.text.as_bytes();
         if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&quote) {
-            return Some(false);
+            return Ok(false);
         }
         match bytes.get(behind) {
-            None if !end => None,
-            next => Some(next == Some(&quote)),
+            None if !end => Err(Incomplete),
+            next => Ok(next == Some(&quote)),
         }
     }
 
     /// The head of the model's own turn, where the answer begins with it.
-    pub(super) fn answer_head(&self, at: usize, end: bool) -> Option<Found> {
-        let rest = self.text.as_bytes().get(at..).filter(|_| self.is_first(at))?;
-        let mut grows = false;
-        for head in ANSWER_HEADS {
-            match fit(rest, head) {
-                Fit::Is(len) => {
-                    let breaks =
-                        rest.get(len..).unwrap_or(&[]).iter().take_while(|byte| **byte == b'\n').count();
-                    return match len + breaks < rest.len() || end {
-                        true => Some(Found::Speech(len + breaks, None)),
-                        false => Some(Found::Wait),
-                    };
-                }
-                Fit::Grows => grows = true,
-                Fit::No => {}
-            }
+    pub(super) fn answer_head(&self, at: usize, end: bool) -> Seen<Found> {
+        if !self.is_first(at) {
+            return Ok(None);
         }
-        (grows && !end).then_some(Found::Wait)
+        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
+        let head = fit_any(rest, ANSWER_HEADS.iter().copied());
+        let Some(len) = at_end(head, end)? else { return Ok(None) };
+        let breaks = rest[len..].iter().take_while(|byte| **byte == b'\n').count();
+        match len + breaks < rest.len() || end {
+            true => Ok(Some(Found::Speech(len + breaks, None))),
+            false => Err(Incomplete),
+        }
     }
 
     /// The head of a thought in a channel whose tokens were taken out, `analysisWe look.assistantfinalHello.`, as the first
     /// words of an answer: `analysis`, and a sentence that begins in the same word.
-    pub(super) fn bare_thought(&self, at: usize, end: bool) -> Option<Found> {
+    pub(super) fn bare_thought(&self, at: usize) -> Seen<Found> {
         const HEAD: &str = "analysis";
         const MAX_WORD: usize = 16;
-        let rest = self.text.as_bytes().get(at..).filter(|_| self.is_first(at))?;
-        let wait = if end { None } else { Some(Found::Wait) };
+        if !self.is_first(at) {
+            return Ok(None);
+        }
+        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
         let Some(sentence) = rest.strip_prefix(HEAD.as_bytes()) else {
-            return if HEAD.as_bytes().starts_with(rest) { wait } else { None };
+            return if HEAD.as_bytes().starts_with(rest) { Err(Incomplete) } else { Ok(None) };
         };
-        let Some(first) = sentence.first() else { return wait };
-        if !first.is_ascii_uppercase() {
-            return None;
+        if !sentence.first().ok_or(Incomplete)?.is_ascii_uppercase() {
+            return Ok(None);
         }
         let is_inner = |byte: &&u8| byte.is_ascii_lowercase() || **byte == b'\'';
-        let len = 1 + sentence[1..].iter().take(MAX_WORD).take_while(is_inner).count();
-        match sentence.get(len..) {
-            None | Some([] | [b' ']) => wait,
-            Some([b' ', next, ..]) if next.is_ascii_lowercase() => {
-                Some(Found::Think(HEAD.len(), BARE_FINAL.into()))
+        let word = 1 + sentence[1..].iter().take(MAX_WORD).take_while(is_inner).count();
+        match &sentence[word..] {
+            [] | [b' '] => Err(Incomplete),
+            [b' ', next, ..] if next.is_ascii_lowercase() => {
+                Ok(Some(Found::Think(HEAD.len(), BARE_FINAL.into())))
             }
-            Some(_) => None,
+            _ => Ok(None),
         }
     }
 
@@ -145,7 +132,7 @@ impl Scanner<'_> {
 
     /// A special token that ends what nobody began, `Here you go.<|tool_call_end|>`: markup, but for one that is quoted or
     /// stands like a word in a sentence.
-    pub(super) fn stray_token(&self, at: usize, end: bool) -> Option<Found> {
+    pub(super) fn stray_token(&self, at: usize, end: bool) -> Seen<Found> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(at..).unwrap_or(&[]);
         if !rest.starts_with(b"<")
@@ -153,80 +140,68 @@ impl Scanner<'_> {
             || self.markup.opened_in_text
             || self.names.tools().is_empty()
         {
-            return None;
+            return Ok(None);
         }
         // `<|tool_call_end|>`, `<channel|>`, `</｜DSML｜invoke>`; letters alone, `</tool_call>`, a user may write, too.
-        let is_token =
-            |mark: &[u8]| mark.contains(&b'|') || memchr::memmem::find(mark, "｜".as_bytes()).is_some();
-        let len = match self.rules.dialects.closer(rest) {
-            Fit::Is(len) if is_token(&rest[..len]) => len,
-            Fit::Grows if !end => return Some(Found::Wait),
-            Fit::Is(_) | Fit::Grows | Fit::No => return None,
+        let is_token = |len: &usize| {
+            rest[..*len].contains(&b'|') || memmem::find(&rest[..*len], "｜".as_bytes()).is_some()
         };
+        let closer = at_end(self.rules.dialects.closer(rest), end)?.filter(is_token);
+        let Some(len) = closer else { return Ok(None) };
         let is_markup = match (at.checked_sub(1).and_then(|before| bytes.get(before)), rest.get(len)) {
             (Some(b'`' | b'"' | b'\'' | b'('), _) => false,
-            (Some(b' ' | b'\t'), None) if !end => return Some(Found::Wait),
+            (Some(b' ' | b'\t'), None) if !end => return Err(Incomplete),
             (Some(b' ' | b'\t'), behind) => matches!(behind, None | Some(b'\n' | b'\r' | b'<')),
             (None | Some(_), _) => true,
         };
-        is_markup.then_some(Found::Speech(len, None))
+        Ok(is_markup.then_some(Found::Speech(len, None)))
     }
 
     /// The end of reasoning whose beginning nobody saw, as the prompt held it: a mark that begins or ends a line, or stands
     /// before a call. One that is talked about in a sentence is text.
-    pub(super) fn stray_closer(&self, rest: &[u8], line_start: bool, end: bool) -> Option<Found> {
+    pub(super) fn stray_closer(&self, rest: &[u8], line_start: bool, end: bool) -> Seen<Found> {
         if self.markup.in_fence || self.speech.is_some() || !matches!(rest.get(1), Some(b'/') | None) {
-            return None;
+            return Ok(None);
         }
-        let mut grows = rest.len() == 1;
-        for (_, close) in REASONING.iter().filter(|(_, close)| close.as_bytes().get(1) == Some(&b'/')) {
-            match fit(rest, close) {
-                Fit::Is(len) => match rest.get(len) {
-                    None if end => return Some(Found::Speech(len, None)),
-                    None => grows = true,
-                    Some(b'\n' | b'\r' | b'<' | b'[' | b'{' | b']') => return Some(Found::Speech(len, None)),
-                    Some(_) if line_start => return Some(Found::Speech(len, None)),
-                    Some(_) => {}
-                },
-                Fit::Grows => grows = true,
-                Fit::No => {}
+        let closers = REASONING.iter().filter(|(_, close)| close.as_bytes().get(1) == Some(&b'/'));
+        let closer = first_of(closers.map(|(_, close)| {
+            let Some(len) = fit(rest, close)? else { return Ok(None) };
+            match rest.get(len) {
+                None if !end => Err(Incomplete),
+                None | Some(b'\n' | b'\r' | b'<' | b'[' | b'{' | b']') => Ok(Some(len)),
+                Some(_) => Ok(line_start.then_some(len)),
             }
-        }
-        (grows && !end).then_some(Found::Wait)
+        }));
+        Ok(at_end(closer, end)?.map(|len| Found::Speech(len, None)))
     }
 
-    /// Does a tool's result begin at `at`, which the model quotes?
-    pub(super) fn quote_begins(&self, at: usize, end: bool) -> Option<Found> {
-        let rest = self.text.as_bytes().get(at..)?;
-        match rest.first()? {
-            b'<' | b'[' => {
+    /// The tool's result that begins at `at`, which the model quotes.
+    pub(super) fn quote_begins(&self, at: usize) -> Seen<Found> {
+        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
+        match rest.first() {
+            Some(b'<' | b'[') => {
                 // `Vec<Example>` in code opens nothing.
                 let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
                 let is_apart = before.is_none_or(|byte| !is_name_byte(*byte) && *byte != b':');
                 let quotations = QUOTATIONS.iter().filter(|_| is_apart && !self.markup.in_fence);
-                let mut grows = false;
-                for (open, close) in RESULTS.iter().chain(quotations) {
-                    match fit(rest, open) {
-                        Fit::Is(len) => return Some(Found::Quote(len, (*close).to_owned())),
-                        Fit::Grows => grows = true,
-                        Fit::No => {}
-                    }
-                }
-                (grows && !end).then_some(Found::Wait)
+                first_of(RESULTS.iter().chain(quotations).map(|(open, close)| {
+                    Ok(fit(rest, open)?.map(|len| Found::Quote(len, (*close).to_owned())))
+                }))
             }
-            b'`' if !self.markup.in_fence => {
+            Some(b'`') if !self.markup.in_fence => {
                 let run = tick_run(rest, 0);
-                let label = rest.get(run..)?;
-                let is_cut = !end && label.len() < RESULT_LABEL.len();
+                let label = &rest[run..];
                 if run < 3 || run == MAX_TICKS {
-                    None
+                    Ok(None)
                 } else if label.starts_with(RESULT_LABEL.as_bytes()) {
-                    Some(Found::Quote(run + RESULT_LABEL.len(), format!("\n{}", "`".repeat(run))))
+                    Ok(Some(Found::Quote(run + RESULT_LABEL.len(), format!("\n{}", "`".repeat(run)))))
+                } else if RESULT_LABEL.as_bytes().starts_with(label) {
+                    Err(Incomplete)
                 } else {
-                    (is_cut && RESULT_LABEL.as_bytes().starts_with(label)).then_some(Found::Wait)
+                    Ok(None)
                 }
             }
-            _ => None,
+            _ => Ok(None),
         }
     }
 
@@ -307,39 +282,39 @@ impl Scanner<'_> {
         while let Some(found) = self.text.as_bytes()[thinking.searched..].iter().position(begins) {
             let at = thinking.searched + found;
             let rest = &self.text.as_bytes()[at..];
-            if let Fit::Is(len) = thought_ends(rest, &thinking.close) {
+            if let Ok(Some(len)) = thought_ends(rest, &thinking.close) {
                 match self.is_in_ticks(at, at + len, end) {
-                    Some(true) => {
+                    Ok(true) => {
                         thinking.searched = at + 1;
                         continue;
                     }
-                    Some(false) => {
+                    Ok(false) => {
                         self.think_up_to(at, out);
                         self.at = at + len;
                         self.standing.surroundings.step_over(&self.text, 0, self.at);
                         self.mode = Mode::Prose;
                         return Flow::On;
                     }
-                    None => {
+                    Err(Incomplete) => {
                         thinking.searched = at;
                         break;
                     }
                 }
             }
-            let declared = own.markers().map_or(Stands::No, |own| own.opener(&self.text, at, end));
+            let declared = own.markers().map_or(Ok(None), |own| own.opener(&self.text, at, end));
             let grows = || {
-                let close = thought_ends(rest, &thinking.close) == Fit::Grows;
-                close
+                thought_ends(rest, &thinking.close).is_err()
                     || self.rules.dialects.may_grow_into_opener(&self.text, at)
-                    || tag_at(&self.text, at) == Lexed::Grows && !is_foreign(&self.text, at)
-                    || matches!(declared, Stands::Grows)
+                    || tag_at(&self.text, at).is_err() && !is_foreign(&self.text, at)
+                    || declared.is_err()
             };
             if !end && grows() {
                 thinking.searched = at;
                 break;
             }
-            let is_call = matches!(tag_at(&self.text, at), Lexed::Tag(tag) if tag.role == Role::Call && tag.key.is_some());
-            let is_own = matches!(declared, Stands::Is(opened) if own.record(opened.record).anchor == Anchor::Distinct);
+            let is_call = matches!(tag_at(&self.text, at), Ok(Some(tag)) if tag.role == Role::Call && tag.key.is_some());
+            let is_own =
+                matches!(declared, Ok(Some(opened)) if own.record(opened.record).anchor == Anchor::Distinct);
             let marked = is_call
                 || is_own
                 || self
@@ -378,31 +353,20 @@ impl Scanner<'_> {
 
     /// Lets a quoted result through up to its closer.
     pub(in crate::scan) fn quoted(&mut self, close: String, end: bool, out: &mut Vec<Event>) -> Flow {
-        let rest = &self.text[self.at..];
-        let fits = |at: usize| fit(&self.text.as_bytes()[at..], &close);
-        let first = close.as_bytes().first();
-        let found = first
-            .into_iter()
-            .flat_map(|first| memchr::memchr_iter(*first, rest.as_bytes()))
-            .map(|at| (self.at + at, fits(self.at + at)))
-            .find(|(_, fit)| matches!(fit, Fit::Is(_)) || !end && *fit == Fit::Grows);
-        match found {
-            Some((at, Fit::Is(len))) => {
-                self.release(at + len, out);
-                self.mode = Mode::Prose;
-                Flow::On
-            }
-            Some((at, Fit::Grows | Fit::No)) => {
-                self.release(at, out);
-                self.mode = Mode::Quoted(close);
-                Flow::Wait
-            }
-            None => {
-                self.release(self.text.len(), out);
-                self.mode = Mode::Quoted(close);
-                Flow::Wait
-            }
-        }
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        let mut places = close.bytes().take(1).flat_map(|first| memchr::memchr_iter(first, rest));
+        let found = places.find_map(|at| {
+            let len = at_end(fit(&rest[at..], &close), end).transpose()?;
+            Some((self.at + at, len))
+        });
+        let (to, mode, flow) = match found {
+            Some((at, Ok(len))) => (at + len, Mode::Prose, Flow::On),
+            Some((at, Err(Incomplete))) => (at, Mode::Quoted(close), Flow::Wait),
+            None => (self.text.len(), Mode::Quoted(close), Flow::Wait),
+        };
+        self.release(to, out);
+        self.mode = mode;
+        flow
     }
 
     pub(super) fn think_up_to(&mut self, end: usize, out: &mut Vec<Event>) {
@@ -426,50 +390,28 @@ impl Scanner<'_> {
 
 /// Does the reasoning that `close` closes end at the beginning of `bytes`? Where it is a message in a channel, it also
 /// ends where the next message begins, which is not a part of its closer.
-pub(in crate::scan) fn thought_ends(bytes: &[u8], close: &str) -> Fit {
+pub(in crate::scan) fn thought_ends(bytes: &[u8], close: &str) -> Seen<usize> {
     let next: &[&str] = match close {
         "<|end|>" | "<|eom|>" => &["<|start|>assistant", "<|channel|>"],
         BARE_FINAL => &["assistantcommentary"],
         _ => &[],
     };
-    let mut found = match close {
+    let own = match close {
         ANY_CLOSER => fit_any(bytes, REASONING.iter().map(|(_, close)| *close)),
         _ => fit(bytes, close),
     };
-    for next in next {
-        match (found, fit(bytes, next)) {
-            (Fit::Is(_), _) => {}
-            (_, Fit::Is(_)) => found = Fit::Is(0),
-            (_, Fit::Grows) => found = Fit::Grows,
-            (_, Fit::No) => {}
-        }
-    }
-    found
+    let next = fit_any(bytes, next.iter().copied()).map(|next| next.map(|_| 0));
+    first_of([own, next].into_iter())
 }
 
 /// Does a turn that is not the model's own, or a result that it cannot know, begin at `at`?
-pub(in crate::scan) fn turn(text: &str, at: usize) -> Fit {
+pub(in crate::scan) fn turn(text: &str, at: usize) -> Result<bool, Incomplete> {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
-    let mut found = Fit::No;
-    for mark in TURN_MARKS {
-        match fit(rest, mark) {
-            Fit::Is(len) => {
-                return match rest.get(len) {
-                    Some(byte) if byte.is_ascii_alphabetic() => Fit::Is(len),
-                    Some(_) => Fit::No,
-                    None => Fit::Grows,
-                };
-            }
-            Fit::Grows => found = Fit::Grows,
-            Fit::No => {}
-        }
+    let mark = fit_any(rest, TURN_MARKS.iter().copied());
+    if let Ok(Some(len)) = mark {
+        return rest.get(len).map(u8::is_ascii_alphabetic).ok_or(Incomplete);
     }
-    for mark in TURNS.iter().chain(RESULTS.iter().map(|(open, _)| open)) {
-        match fit(rest, mark) {
-            Fit::Is(len) => return Fit::Is(len),
-            Fit::Grows => found = Fit::Grows,
-            Fit::No => {}
-        }
-    }
-    found
+    let results = RESULTS.iter().map(|(open, _)| *open);
+    let other = fit_any(rest, TURNS.iter().copied().chain(results));
+    first_of([mark, other].into_iter()).map(|mark| mark.is_some())
 }

@@ -12,9 +12,8 @@ use crate::scan::mention::is_labelled;
 use crate::scan::opener::{self, Delimiter, Look, MAX_TICKS, Opener, Place, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
-use crate::syntax;
-use crate::syntax::marks::{self, Fit};
-use crate::syntax::tag::{Lexed, tag_at};
+use crate::syntax::tag::tag_at;
+use crate::syntax::{self, Incomplete, Seen, at_end, marks};
 use crate::tools::names::is_name_byte;
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
@@ -47,7 +46,7 @@ impl<'a> Scanner<'a> {
                 at = from;
                 near = Some(to);
             }
-            let Some(&byte) = self.text.as_bytes().get(at) else { break Found::Nothing };
+            let Some(&byte) = self.text.as_bytes().get(at) else { break None };
             let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
             // Behind what was taken out a word begins.
             let in_word = before.is_some_and(|&before| is_name_byte(before))
@@ -62,7 +61,7 @@ impl<'a> Scanner<'a> {
             }
             let begins_word = is_name_byte(byte) && !in_word;
             if begins_word && !end && self.is_word_begun(at) {
-                break Found::Wait;
+                break None;
             }
             let special =
                 matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
@@ -89,20 +88,21 @@ impl<'a> Scanner<'a> {
             }
             if is_mark {
                 match self.at_mark(at, self.begins_line(at), end) {
-                    Found::Nothing => {}
-                    Found::TooMany(to) => {
+                    Ok(None) => {}
+                    Ok(Some(Found::TooMany(to))) => {
                         self.pass_over(at, to);
                         at = to;
                         continue;
                     }
-                    found => break found,
+                    Ok(Some(found)) => break Some(found),
+                    Err(Incomplete) => break None,
                 }
             }
             self.pass_over(at, at + 1);
             if byte == b'`' {
                 let run = tick_run(self.text.as_bytes(), at);
                 if at + run == self.text.len() && run < MAX_TICKS && !end {
-                    break Found::Wait;
+                    break None;
                 }
                 self.markup.in_fence ^= 3 <= run;
                 at += run;
@@ -111,8 +111,9 @@ impl<'a> Scanner<'a> {
             at += 1;
         };
         self.release(at, out);
+        let Some(found) = found else { return Flow::Wait };
         match found {
-            Found::Nothing | Found::Wait | Found::TooMany(_) => Flow::Wait,
+            Found::TooMany(_) => Flow::Wait,
             Found::Opener(opener) => {
                 let from = opener.item.at();
                 self.work.reach =
@@ -237,55 +238,31 @@ impl<'a> Scanner<'a> {
     }
 
     /// What begins at `at`, if anything but prose does.
-    pub(super) fn at_mark(&mut self, at: usize, line_start: bool, end: bool) -> Found {
+    pub(super) fn at_mark(&mut self, at: usize, line_start: bool, end: bool) -> Seen<Found> {
         let rest = &self.text[at..];
         if let Some(&byte) = rest.as_bytes().first() {
-            let own = self.rules.dialects.markers().filter(|markers| markers.begins_with(byte));
-            if let Some(close) = &self.thought {
-                match thought_ends(rest.as_bytes(), close) {
-                    Fit::Is(len) => match self.is_in_ticks(at, at + len, end) {
-                        Some(false) => return Found::Thought(len),
-                        Some(true) => {}
-                        None => return Found::Wait,
-                    },
-                    Fit::Grows if !end => return Found::Wait,
-                    Fit::Grows | Fit::No => {}
-                }
-            } else if (matches!(byte, b'<' | b'[' | b'>' | b't') || own.is_some())
-                && let Some(found) = self.block_begins(at, end)
-            {
-                return found;
-            } else if byte == b'a'
-                && let Some(found) = self.bare_thought(at, end)
-            {
-                return found;
-            } else if matches!(byte, b'<' | b'[')
-                && let Some(found) = self
-                    .answer_head(at, end)
-                    .or_else(|| self.stray_closer(rest.as_bytes(), line_start, end))
-                    .or_else(|| self.stray_token(at, end))
-            {
-                return found;
+            if let Some(found) = self.edge(at, byte, line_start, end)? {
+                return Ok(Some(found));
             }
+            let own = self.rules.dialects.markers().filter(|markers| markers.begins_with(byte));
             // The closing marks of markup that was taken out before.
-            if byte == b'`' || byte == b'<' || own.is_some() {
+            if !self.markup.delimiters.is_empty() && (byte == b'`' || byte == b'<' || own.is_some()) {
+                if !end && rest.len() < 3 {
+                    return Err(Incomplete);
+                }
                 let fence = self.markup.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_)))
                     && rest.starts_with("```");
                 let tag = self.markup.delimiters.contains(&Delimiter::Tag)
                     && !self.markup.in_fence
                     && (rest.starts_with("</") || own.is_some_and(|own| own.closes(&self.text, at, end)));
-                let short = !end && rest.len() < 3;
-                if !self.markup.delimiters.is_empty() && short {
-                    return Found::Wait;
-                }
                 // `</tool_call>` in quotes is spoken of.
                 if !fence
                     && tag
-                    && let Lexed::Tag(tag) = tag_at(&self.text, at)
+                    && let Ok(Some(tag)) = tag_at(&self.text, at)
                 {
                     match self.text.as_bytes().get(tag.at.end as usize) {
-                        None if !end => return Found::Wait,
-                        Some(b'`' | b'"' | b'\'') => return Found::Nothing,
+                        None if !end => return Err(Incomplete),
+                        Some(b'`' | b'"' | b'\'') => return Ok(None),
                         None | Some(_) => {}
                     }
                 }
@@ -294,34 +271,36 @@ impl<'a> Scanner<'a> {
                     let found = tail(&self.text, at, at, &mut delimiters, self.place(line_start, end));
                     self.markup.delimiters = delimiters;
                     return match found {
-                        Tail::Ended(end) | Tail::Wait { at: end, .. } if at < end => Found::Closer(end),
-                        Tail::Wait { .. } => Found::Wait,
-                        Tail::Ended(_) => Found::Nothing,
+                        Tail::Ended(end) | Tail::Wait { at: end, .. } if at < end => {
+                            Ok(Some(Found::Closer(end)))
+                        }
+                        Tail::Wait { .. } => Err(Incomplete),
+                        Tail::Ended(_) => Ok(None),
                     };
                 }
             }
         }
-        if self.has_calls() && self.thought.is_none() && (line_start || rest.starts_with('<')) {
-            match turn(&self.text, at) {
-                Fit::Is(_) => return Found::Turn,
-                Fit::Grows if !end => return Found::Wait,
-                Fit::Grows | Fit::No => {}
+        if self.thought.is_none() {
+            if self.has_calls() && (line_start || rest.starts_with('<')) {
+                match turn(&self.text, at) {
+                    Ok(true) => return Ok(Some(Found::Turn)),
+                    Err(Incomplete) if !end => return Err(Incomplete),
+                    _ => {}
+                }
+            }
+            if let Some(found) = at_end(self.quote_begins(at), end)? {
+                return Ok(Some(found));
             }
         }
-        if self.thought.is_none()
-            && let Some(found) = self.quote_begins(at, end)
-        {
-            return found;
-        }
         if !self.native.is_empty() || self.names.tools().is_empty() {
-            return Found::Nothing;
+            return Ok(None);
         }
         // What is said to the user is no call, before another block begins.
         if self.speech.is_some() && !matches!(rest.as_bytes().first(), Some(b'<' | b'>')) {
-            return Found::Nothing;
+            return Ok(None);
         }
         if !line_start && self.is_beside(at) && self.is_plain_word(at) {
-            return Found::Nothing;
+            return Ok(None);
         }
         // `[{…}, {…}]` behind a marker: the second call is of the first one's dialect.
         let inside = self.markup.inside.as_ref().filter(|(_, from)| {
@@ -333,46 +312,74 @@ impl<'a> Scanner<'a> {
             follows_call: self.follows_call(at),
             ..self.place(line_start, end)
         };
-        match opener::parse_opener(&self.text, at, place) {
-            Look::Found(opener) if self.speech.is_some() && !self.begins_block(&opener) => Found::Nothing,
-            Look::Found(opener) if self.thought.is_some() && opener.record.anchor == Anchor::Weak => {
-                Found::Nothing
-            }
-            Look::Found(opener) if self.rules.explicit && !self.is_explicit(&opener) => Found::Nothing,
-            Look::Found(opener) if !self.rules.dialects.admits(&opener.dialect) => Found::Nothing,
-            Look::Found(opener) => Found::Opener(opener),
-            Look::Wait => Found::Wait,
+        match opener::parse_opener(&self.text, at, place)? {
+            Look::Found(opener) => Ok(self.may_open(&opener).then_some(Found::Opener(opener))),
+            Look::TooMany(to) => Ok(Some(Found::TooMany(to))),
             Look::Nothing => {
-                if line_start && let Some(found) = self.broken_opener(at, end) {
-                    return found;
+                if line_start && let Some(found) = self.broken_opener(at, end)? {
+                    return Ok(Some(found));
                 }
                 let opener = self.rules.dialects.opener_at(&self.text, at);
                 self.markup.opened_in_text |=
                     opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
-                Found::Nothing
+                Ok(None)
             }
-            Look::TooMany(to) => Found::TooMany(to),
         }
     }
 
+    /// The edge of a block at `at`, whose first byte is `byte`.
+    fn edge(&self, at: usize, byte: u8, line_start: bool, end: bool) -> Seen<Found> {
+        let rest = &self.text.as_bytes()[at..];
+        if let Some(close) = &self.thought {
+            let Some(len) = at_end(thought_ends(rest, close), end)? else { return Ok(None) };
+            return Ok((!self.is_in_ticks(at, at + len, end)?).then_some(Found::Thought(len)));
+        }
+        let is_own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
+        if (matches!(byte, b'<' | b'[' | b'>' | b't') || is_own)
+            && let Some(found) = self.block_begins(at, end)?
+        {
+            return Ok(Some(found));
+        }
+        match byte {
+            b'a' => at_end(self.bare_thought(at), end),
+            b'<' | b'[' => {
+                if let Some(found) = self.answer_head(at, end)? {
+                    return Ok(Some(found));
+                }
+                if let Some(found) = self.stray_closer(rest, line_start, end)? {
+                    return Ok(Some(found));
+                }
+                self.stray_token(at, end)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// May `opener` begin a call where the text is?
+    fn may_open(&self, opener: &Opener) -> bool {
+        let is_said = self.speech.is_some() && !self.begins_block(opener);
+        let is_thought = self.thought.is_some() && opener.record.anchor == Anchor::Weak;
+        !is_said
+            && !is_thought
+            && (!self.rules.explicit || self.is_explicit(opener))
+            && self.rules.dialects.admits(&opener.dialect)
+    }
+
     /// Does a call with broken marks begin at `at`, where none with whole ones does?
-    fn broken_opener(&mut self, at: usize, end: bool) -> Option<Found> {
+    fn broken_opener(&mut self, at: usize, end: bool) -> Seen<Found> {
         if self.markup.in_fence || self.speech.is_some() || self.thought.is_some() {
-            return None;
+            return Ok(None);
         }
         if let Some((opener, end)) = self.closes_nothing(at) {
-            return Some(Found::Headless(opener, end));
+            return Ok(Some(Found::Headless(opener, end)));
         }
-        match self.broken_record(at, end) {
-            (Some(record), _) => Some(Found::Broken(record)),
-            (None, grows) => grows.then_some(Found::Wait),
-        }
+        Ok(self.broken_record(at, end)?.map(Found::Broken))
     }
 
     /// Whether `opener` begins with a token that begins a block, such as `<|channel|>`.
     fn begins_block(&self, opener: &Opener) -> bool {
         let rest = self.text.as_bytes().get(opener.start..).unwrap_or(&[]);
-        FRAMES.iter().any(|frame| matches!(marks::fit(rest, frame), Fit::Is(_)))
+        FRAMES.iter().any(|frame| matches!(marks::fit(rest, frame), Ok(Some(_))))
     }
 
     /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
@@ -417,8 +424,6 @@ impl<'a> Scanner<'a> {
 
 /// What stands at a place.
 pub(super) enum Found {
-    Nothing,
-    Wait,
     Opener(Opener),
     /// A call whose marks are broken.
     Broken(Arc<Record>),

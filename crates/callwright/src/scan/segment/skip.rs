@@ -352,7 +352,6 @@ mod tests {
     use super::*;
     use crate::engine::{Context, parse};
     use crate::scan::Scanner;
-    use crate::scan::segment::prose::Found;
     use crate::tools::ToolSet;
 
     /// What texts are made of, with `¦` between: calls, what is nearly one, and what is none.
@@ -402,7 +401,7 @@ mod tests {
                     || !in_word && (is_name_byte(text.as_bytes()[at]) || "\"'".contains(c));
                 if begins {
                     let found = scanner.at_mark(at, line_start, false);
-                    assert!(matches!(found, Found::Nothing), "{at} of {text:?}");
+                    assert!(matches!(found, Ok(None)), "{at} of {text:?}");
                 }
             }
         }
