@@ -51,7 +51,10 @@ impl Record {
             grammar: dialect.arguments,
             string_mark: dialect.string_mark.as_deref().unwrap_or_default().into(),
             trim: dialect.trim,
-            form: dialect.arguments.is_tagged().then(|| Form::of(&dialect.example)).flatten(),
+            form: match dialect.arguments.is_tagged() {
+                true => Form::of(&dialect.example).or_else(|| Form::of_marks(dialect)),
+                false => None,
+            },
             frame: is_framed.then(|| Frame::of(&dialect.example, dialect.arguments)).flatten(),
             markup,
         }

@@ -1,6 +1,8 @@
 //! How a dialect writes calls whose arguments stand in marks, taken from its example.
 
 use super::fold::fold;
+use crate::dialect::Dialect;
+use crate::syntax::Text;
 
 /// The marks of a dialect. `{}` stands for the name of the tool or the key, `⏎` for blanks or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +58,29 @@ impl Form {
 }
 
 impl Form {
+    /// The form of the caller's own `dialect`, as its marks say it; `None` where they are no tags, or hold more than a name or
+    /// a key.
+    pub(crate) fn of_marks(dialect: &Dialect) -> Option<Form> {
+        let argument = dialect.argument.as_ref()?;
+        let pieces = |mark: &str, slot: &str| {
+            let (head, tail) = mark.split_once(slot)?;
+            let is_fixed = head.starts_with('<') && !head.contains('{') && !tail.contains('{');
+            is_fixed.then(|| Pieces { head: head.to_owned(), tails: vec![tail.to_owned()] })
+        };
+        let fixed = |mark: &Text| Some(mark.to_string()).filter(|mark| !mark.contains('{'));
+        let section = dialect.section.open.first().zip(dialect.section.close.first());
+        Some(Form {
+            section: match section {
+                Some((open, close)) => Some((fixed(open)?, fixed(close)?)),
+                None => None,
+            },
+            call: pieces(dialect.call.open.first()?, "{name}")?,
+            call_close: fixed(dialect.call.close.first()?)?,
+            argument: pieces(&argument.open, "{key}")?,
+            argument_close: fixed(&argument.close)?,
+        })
+    }
+
     /// The most letters in front of a call, without its name.
     pub(super) fn longest_opener(&self) -> usize {
         /// Blanks between the marks, and what is twice.

@@ -179,6 +179,14 @@ pub(crate) fn is_broken(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
     marks.iter().any(|mark| mark.make != Make::Whole && !is_inside(mark))
 }
 
+/// Does a whole mark of `form` stand in `text` that opens or closes an argument?
+pub(crate) fn holds_argument(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
+    let tools: Vec<&Tool> = tool_set.iter().collect();
+    let (marks, _) = marks_of(&Folded::of(text, 0), form, &tools);
+    let is_argument = |kind: Kind| matches!(kind, Kind::Argument(_) | Kind::ArgumentClose(_));
+    marks.iter().any(|mark| mark.make == Make::Whole && is_argument(mark.kind))
+}
+
 /// The marks of `form` in a text, and the keys that their numbers stand for.
 fn marks_of<'t>(folded: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<Lexeme>, Vec<&'t str>) {
     let names: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();

@@ -300,11 +300,14 @@ impl Parser<'_, '_> {
             Kind::ArgumentClose(None) => only,
             _ => None,
         };
-        let (Some(key), Some(text)) = (key, self.letters(at, close.from)) else { return };
+        // A closer on a line of its own closes a value on lines of its own: `⏎Paris⏎</parameter>`.
+        let is_on_lines = self.begins_line(close.from) && self.begins_line(at);
+        let from = if is_on_lines { at.saturating_sub(1) } else { at };
+        let (Some(key), Some(text)) = (key, self.letters(from, close.from)) else { return };
         if text.trim().is_empty() || text.contains(['<', '>']) {
             return;
         }
-        if let Some(json) = self.json(node.tool, key, 0, text, at) {
+        if let Some(json) = self.json(node.tool, key, 0, text, from) {
             let mut over = self.over(node, close, prices::NO_ARGUMENT);
             over.arguments.push((key, json.into()));
             next.push(over);

@@ -269,7 +269,23 @@ impl Scanner<'_> {
         let is_repaired = !matches!(decision, Decision::Nothing);
         let judged = self.case(&opener, self.text.len()).repaired(decision);
         self.work.bytes_repaired += self.text.len() - from;
-        let judged = judged.or(own).unwrap_or(Judged::Text(None));
+        let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
+        // What a call's own marks open is refused where it has no reading, and never said.
+        let form = record.as_ref().and_then(|record| record.form.as_ref());
+        if let (Judged::Text(_), Some(form)) = (&judged, form)
+            && opener.is_distinct()
+            && marks::holds_argument(self.text.get(from..).unwrap_or(""), form, self.names.tools())
+        {
+            let end = self.text.len();
+            let name = opener.item.name().map(|name| name.of(&self.text)).filter(|name| !name.is_empty());
+            let refusal = self.case(&opener, end).refuse(
+                name.map(str::to_owned),
+                Reason::Unreadable(Vec::new()),
+                from,
+                end,
+            );
+            judged = Judged::Calls(vec![refusal], end);
+        }
         if is_repaired {
             // Its marks were read to their end.
             opener.delimiters.clear();

@@ -1,6 +1,6 @@
 //! Laws, held on texts made at random: what is valid passes, what is shown stays text, what is meant is a call, what is cut
-//! never becomes another call, one closing bracket alone is put back, and broken marks are repaired or the call is refused. Whatever the law, a text comes out the same whole
-//! and in pieces, and what is no call keeps every byte.
+//! never becomes another call, one closing bracket alone is put back, and broken marks are repaired or the call is refused, in
+//! each dialect alike. Whatever the law, a text comes out the same whole and in pieces, and what is no call keeps every byte.
 //!
 //! Each law has two seeds. `WORK` is there to be worked on; `JUDGE` takes its tools, values, languages and structures from the
 //! other half of each pool, so that what was tuned on the one shows its worth on the other. Never tune on `JUDGE`.
@@ -20,8 +20,9 @@ use std::env;
 
 use bench::{Bench, Made, Spelling, Strings, is_call, told};
 use callwright::value::{Map, Value};
-use callwright::{Context, Outcome, Policy, parse};
-use pools::{Half, Pools, fill};
+use callwright::{Argument, Context, Dialect, Dialects, Grammar, Marks, Outcome, Policy, Verdict, parse};
+use common::Random;
+use pools::{Half, Pools, Tagged, fill};
 use slips::Slip;
 
 /// How many of a hundred cases a law has to hold for at least, on `WORK` and on `JUDGE`.
@@ -227,6 +228,76 @@ fn slips(bench: &mut Bench<'_>, times: usize, holds: impl Fn(&Outcome, &Made) ->
         let text = slip.made(&answer, &mut bench.random);
         let outcome = bench.read_under(&text, &context);
         bench.count(&format!("{}, {slip:?}", tagged.name), &text, holds(&outcome, &made));
+    }
+}
+
+/// What dialects with marks of one arrangement make of the same slip is the same: a call, a refusal, or text.
+#[test]
+fn what_is_broken_alike_is_read_alike() {
+    const ALIKE: [&str; 4] = ["qwen3_coder", "seed_oss", "minimax_m2", "deepseek_v32"];
+    hold("alike", ALL, |bench, times| {
+        let (own, acme) = own();
+        let context = Context { dialects: Dialects::new([own]).unwrap(), ..bench.context.clone() };
+        let built_in = bench.pools.tagged.iter().filter(|tagged| ALIKE.contains(&tagged.name.as_str()));
+        let forms: Vec<&Tagged> = built_in.chain([&acme]).collect();
+        assert_eq!(forms.len(), ALIKE.len() + 1);
+        for number in 0..120 * times {
+            let tool = bench.random.pick(&bench.pools.tools);
+            let made = bench.call_of(tool, Strings::Plain);
+            let slip = [Slip::Missing, Slip::Doubled, Slip::Exchanged][number % 3];
+            let seed = bench.random.0;
+            let broken = |tagged: &&Tagged| {
+                let answer = tagged.written(tool, &made.arguments)?;
+                Some(slip.made(&answer, &mut Random(seed)))
+            };
+            let Some(texts) = forms.iter().map(broken).collect::<Option<Vec<_>>>() else { continue };
+            bench.random.below(2);
+            if made.arguments.to_string().contains(['<', '>']) {
+                continue;
+            }
+            let first = kind(&bench.read_under(&texts[0], &context));
+            for (tagged, text) in forms.iter().zip(&texts).skip(1) {
+                let own = kind(&bench.read_under(text, &context));
+                let is_same = own == first;
+                let found =
+                    if is_same { Ok(()) } else { Err(format!("{own}, and {first} of {:?}", texts[0])) };
+                bench.count(&format!("{}, {slip:?}", tagged.name), text, found);
+            }
+        }
+    });
+}
+
+/// A dialect of the caller's own, with marks of the same arrangement, and how it is written.
+fn own() -> (Dialect, Tagged) {
+    let marks = |open: &'static str, close: &'static str| Marks {
+        open: vec![open.into()],
+        close: vec![close.into()],
+    };
+    let mut dialect = Dialect::new("acme");
+    dialect.section = marks("<acme_calls>", "</acme_calls>");
+    dialect.call = marks("<do what=\"{name}\">", "</do>");
+    dialect.arguments = Grammar::Tags;
+    dialect.argument = Some(Argument { open: "<with its=\"{key}\">".into(), close: "</with>".into() });
+    let tagged = Tagged {
+        name: "acme".to_owned(),
+        text: "<acme_calls>\n<do what=\"{name}\">\n{arguments}</do>\n</acme_calls>".to_owned(),
+        argument: "<with its=\"{key}\">{value}</with>\n".to_owned(),
+    };
+    (dialect, tagged)
+}
+
+/// What became of an answer: its calls, or that it was refused, or is text.
+fn kind(outcome: &Outcome) -> String {
+    match outcome.verdicts.as_slice() {
+        [] => "text".to_owned(),
+        verdicts => verdicts
+            .iter()
+            .map(|verdict| match verdict {
+                Verdict::Accepted(call) => format!("{} {}", call.name, call.to_value()),
+                Verdict::Refused(_) => "refused".to_owned(),
+            })
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The markers of the caller's own dialects: `[[call f]]{…}[[/call]]`.
 
+use callwright_json::Span;
+
 use super::tag::Header;
 use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::own::Opened;
@@ -36,9 +38,9 @@ impl OpenerParser<'_, '_> {
         Ok(Some(self.over(found.end, Delimiter::Tag)))
     }
 
-    /// Arguments in tags, or the end of a call without any, behind its name.
+    /// Arguments in tags, or the end of a call without any, behind its name; an argument also where no tool was named.
     fn declared_arguments(&self) -> Seen<Step> {
-        let (Some(name), Some(record)) = (self.name(), self.record) else { return Ok(None) };
+        let Some(record) = self.record else { return Ok(None) };
         let Some(markup) = &record.markup else { return Ok(None) };
         let (at, end) = (self.at, self.place.end);
         let style = match record.grammar {
@@ -46,12 +48,15 @@ impl OpenerParser<'_, '_> {
             Grammar::Json | Grammar::Calls | Grammar::Tags | Grammar::Relaxed => Style::Words,
         };
         let begins = |tag: &Tag| match tag.role {
+            Role::Param | Role::Key => !tag.closing,
+            _ if self.name().is_none() => false,
             Role::Call | Role::Group => tag.closing,
-            Role::Param | Role::Key | Role::Separator => !tag.closing,
+            Role::Separator => !tag.closing,
             Role::Other => !tag.closing && record.grammar == Grammar::Elements,
             Role::Type | Role::Value | Role::Token => false,
         };
         let tag = at_end(markup.tag_at(self.text, at, end), end)?.filter(begins);
+        let name = self.name().unwrap_or(Span::at(at));
         Ok(tag.map(|_| Step::Item(Item::Tagged { name, at, style })))
     }
 }
