@@ -55,7 +55,11 @@ impl Record {
                 true => Form::of(&dialect.example).or_else(|| Form::of_marks(dialect)),
                 false => None,
             },
-            frame: is_framed.then(|| Frame::of(&dialect.example, dialect.arguments)).flatten(),
+            frame: match is_framed {
+                true if dialect.example.is_empty() => Frame::of_marks(dialect),
+                true => Frame::of(&dialect.example, dialect.arguments),
+                false => None,
+            },
             markup,
         }
     }

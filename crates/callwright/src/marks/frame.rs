@@ -6,7 +6,8 @@ use super::edit::{MOST, ends_within};
 use super::fold::Folded;
 use super::form::{folded, marks, word_at};
 use super::lexemes::{ONE_EDIT, TWO_EDITS};
-use crate::dialect::Grammar;
+use crate::dialect::{Dialect, Grammar};
+use crate::syntax::Text;
 
 /// What stands in front of a payload and behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,25 @@ impl Frame {
             begins_with_name,
         };
         frame.before.contains(['<', '[']).then_some(frame)
+    }
+
+    /// The frame of the caller's own `dialect`, as its marks say it.
+    pub(crate) fn of_marks(dialect: &Dialect) -> Option<Frame> {
+        let first = |marks: &[Text]| marks.first().map_or("", |mark| &**mark).to_owned();
+        let call = first(&dialect.call.open);
+        let (before, between) = match call.split_once("{name}") {
+            Some((before, between)) => (before, Some(between.to_owned())),
+            None => (call.as_str(), None),
+        };
+        let closers = [first(&dialect.call.close), first(&dialect.section.close)];
+        let frame = Frame {
+            before: first(&dialect.section.open) + before,
+            between,
+            close: closers.into_iter().find(|mark| !mark.is_empty()).unwrap_or_default(),
+            begins_with_name: dialect.arguments == Grammar::Calls,
+        };
+        let is_fixed = !frame.before.contains('{') && !frame.between.iter().any(|mark| mark.contains('{'));
+        (frame.before.contains(['<', '[']) && is_fixed).then_some(frame)
     }
 
     /// What it may begin with, folded, as far as that is the same for all tools.

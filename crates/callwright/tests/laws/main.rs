@@ -212,11 +212,13 @@ fn what_is_broken_is_repaired() {
 }
 
 fn slips(bench: &mut Bench<'_>, times: usize, holds: impl Fn(&Outcome, &Made) -> Result<(), String>) {
-    let context = bench.context.clone();
-    for number in 0..350 * times {
+    let acme = acme();
+    let context = Context { dialects: Dialects::new(acme.dialects).unwrap(), ..bench.context.clone() };
+    let forms: Vec<&Tagged> = bench.pools.tagged.iter().chain([&acme.tags]).collect();
+    for number in 0..400 * times {
         let tool = bench.random.pick(&bench.pools.tools);
         let made = bench.call_of(tool, Strings::Plain);
-        let tagged = &bench.pools.tagged[number % bench.pools.tagged.len()];
+        let tagged = forms[number % forms.len()];
         let Some(answer) = tagged.written(tool, &made.arguments) else { continue };
         // What is no mark has none of their signs, so that it is known what was broken.
         if made.arguments.to_string().contains(['<', '>'])
@@ -224,7 +226,7 @@ fn slips(bench: &mut Bench<'_>, times: usize, holds: impl Fn(&Outcome, &Made) ->
         {
             continue;
         }
-        let slip = Slip::ALL[number / bench.pools.tagged.len() % Slip::ALL.len()];
+        let slip = Slip::ALL[number / forms.len() % Slip::ALL.len()];
         let text = slip.made(&answer, &mut bench.random);
         let outcome = bench.read_under(&text, &context);
         bench.count(&format!("{}, {slip:?}", tagged.name), &text, holds(&outcome, &made));
@@ -234,56 +236,73 @@ fn slips(bench: &mut Bench<'_>, times: usize, holds: impl Fn(&Outcome, &Made) ->
 /// What dialects with marks of one arrangement make of the same slip is the same: a call, a refusal, or text.
 #[test]
 fn what_is_broken_alike_is_read_alike() {
-    const ALIKE: [&str; 4] = ["qwen3_coder", "seed_oss", "minimax_m2", "deepseek_v32"];
+    const TAGS: [&str; 4] = ["qwen3_coder", "seed_oss", "minimax_m2", "deepseek_v32"];
     hold("alike", ALL, |bench, times| {
-        let (own, acme) = own();
-        let context = Context { dialects: Dialects::new([own]).unwrap(), ..bench.context.clone() };
-        let built_in = bench.pools.tagged.iter().filter(|tagged| ALIKE.contains(&tagged.name.as_str()));
-        let forms: Vec<&Tagged> = built_in.chain([&acme]).collect();
-        assert_eq!(forms.len(), ALIKE.len() + 1);
+        let acme = acme();
+        let context = Context { dialects: Dialects::new(acme.dialects).unwrap(), ..bench.context.clone() };
+        let tags: Vec<&Tagged> =
+            bench.pools.tagged.iter().filter(|tagged| TAGS.contains(&tagged.name.as_str())).collect();
+        assert_eq!(tags.len(), TAGS.len());
         for number in 0..120 * times {
             let tool = bench.random.pick(&bench.pools.tools);
             let made = bench.call_of(tool, Strings::Plain);
             let slip = [Slip::Missing, Slip::Doubled, Slip::Exchanged][number % 3];
-            let seed = bench.random.0;
-            let broken = |tagged: &&Tagged| {
-                let answer = tagged.written(tool, &made.arguments)?;
-                Some(slip.made(&answer, &mut Random(seed)))
-            };
-            let Some(texts) = forms.iter().map(broken).collect::<Option<Vec<_>>>() else { continue };
-            bench.random.below(2);
+            let json = |form: &str| Some(written(form, &made.name, &made.arguments.to_string()));
+            let groups = [
+                tags.iter().chain([&&acme.tags]).map(|tags| tags.written(tool, &made.arguments)).collect(),
+                acme.json.iter().map(|form| json(form)).collect(),
+            ];
             if made.arguments.to_string().contains(['<', '>']) {
                 continue;
             }
-            let first = kind(&bench.read_under(&texts[0], &context));
-            for (tagged, text) in forms.iter().zip(&texts).skip(1) {
-                let own = kind(&bench.read_under(text, &context));
-                let is_same = own == first;
-                let found =
-                    if is_same { Ok(()) } else { Err(format!("{own}, and {first} of {:?}", texts[0])) };
-                bench.count(&format!("{}, {slip:?}", tagged.name), text, found);
+            for group in groups.into_iter().filter_map(|group: Option<Vec<String>>| group) {
+                let seed = bench.random.below(usize::MAX) as u64;
+                let texts = group.iter().map(|text| slip.made(text, &mut Random(seed)));
+                let kinds: Vec<(String, String)> =
+                    texts.map(|text| (kind(&bench.read_under(&text, &context)), text)).collect();
+                let (first, text) = &kinds[0];
+                for (own, other) in &kinds[1..] {
+                    let found =
+                        if own == first { Ok(()) } else { Err(format!("{own}, and {first} of {text:?}")) };
+                    bench.count(&format!("{slip:?}"), other, found);
+                }
             }
         }
     });
 }
 
-/// A dialect of the caller's own, with marks of the same arrangement, and how it is written.
-fn own() -> (Dialect, Tagged) {
+/// Dialects of the caller's own, and built-in ones with marks of the same arrangement.
+struct Acme {
+    dialects: Vec<Dialect>,
+    tags: Tagged,
+    /// Around JSON.
+    json: [&'static str; 2],
+}
+
+fn acme() -> Acme {
     let marks = |open: &'static str, close: &'static str| Marks {
         open: vec![open.into()],
         close: vec![close.into()],
     };
-    let mut dialect = Dialect::new("acme");
-    dialect.section = marks("<acme_calls>", "</acme_calls>");
-    dialect.call = marks("<do what=\"{name}\">", "</do>");
-    dialect.arguments = Grammar::Tags;
-    dialect.argument = Some(Argument { open: "<with its=\"{key}\">".into(), close: "</with>".into() });
-    let tagged = Tagged {
-        name: "acme".to_owned(),
-        text: "<acme_calls>\n<do what=\"{name}\">\n{arguments}</do>\n</acme_calls>".to_owned(),
-        argument: "<with its=\"{key}\">{value}</with>\n".to_owned(),
-    };
-    (dialect, tagged)
+    let mut tags = Dialect::new("acme-tags");
+    tags.section = marks("<acme_calls>", "</acme_calls>");
+    tags.call = marks("<do what=\"{name}\">", "</do>");
+    tags.arguments = Grammar::Tags;
+    tags.argument = Some(Argument { open: "<with its=\"{key}\">".into(), close: "</with>".into() });
+    let mut json = Dialect::new("acme-json");
+    json.call = marks("<acme_do>", "</acme_do>");
+    Acme {
+        dialects: vec![tags, json],
+        tags: Tagged {
+            name: "acme-tags".to_owned(),
+            text: "<acme_calls>\n<do what=\"{name}\">\n{arguments}</do>\n</acme_calls>".to_owned(),
+            argument: "<with its=\"{key}\">{value}</with>\n".to_owned(),
+        },
+        json: [
+            "<tool_call>\n{\"name\": {json_name}, \"arguments\": {arguments}}\n</tool_call>",
+            "<acme_do>\n{\"name\": {json_name}, \"arguments\": {arguments}}\n</acme_do>",
+        ],
+    }
 }
 
 /// What became of an answer: its calls, or that it was refused, or is text.
