@@ -248,14 +248,14 @@ fn what_is_broken_alike_is_read_alike() {
             let made = bench.call_of(tool, Strings::Plain);
             let slip = [Slip::Missing, Slip::Doubled, Slip::Exchanged][number % 3];
             let json = |form: &str| Some(written(form, &made.name, &made.arguments.to_string()));
-            let groups = [
+            let groups: [Option<Vec<String>>; 2] = [
                 tags.iter().chain([&&acme.tags]).map(|tags| tags.written(tool, &made.arguments)).collect(),
                 acme.json.iter().map(|form| json(form)).collect(),
             ];
             if made.arguments.to_string().contains(['<', '>']) {
                 continue;
             }
-            for group in groups.into_iter().filter_map(|group: Option<Vec<String>>| group) {
+            for group in groups.into_iter().flatten() {
                 let seed = bench.random.below(usize::MAX) as u64;
                 let texts = group.iter().map(|text| slip.made(text, &mut Random(seed)));
                 let kinds: Vec<(String, String)> =
