@@ -3,6 +3,8 @@
 
 use crate::engine::Context;
 use crate::scan::{Delta, Event, Scanner};
+use crate::syntax::escape::{Escape, escape};
+use crate::syntax::{Incomplete, Seen, first_of};
 use crate::tools::{Declared, ToolSet};
 use crate::verdict::Outcome;
 
@@ -37,15 +39,6 @@ enum State {
     AtQuote,
     /// Everything goes through the scanner.
     Through,
-}
-
-/// How the text so far compares with what is expected.
-enum Match {
-    /// It begins with it: so many bytes.
-    Whole(usize),
-    /// More text is needed.
-    Part,
-    No,
 }
 
 impl<'a> Answer<'a> {
@@ -86,11 +79,14 @@ impl<'a> Answer<'a> {
     fn advance(&mut self, out: &mut Vec<Event>) {
         loop {
             match self.state {
-                State::Before => match KEYS.map(|key| expect(&self.held, &["{", key, ":", "\""])) {
-                    [Match::Whole(len), _] | [_, Match::Whole(len)] => self.go_on(State::Inside, len),
-                    [Match::Part, _] | [_, Match::Part] => return,
-                    [Match::No, Match::No] => return self.through(out),
-                },
+                State::Before => {
+                    let begins = KEYS.iter().map(|key| expect(&self.held, &["{", key, ":", "\""]));
+                    match first_of(begins) {
+                        Ok(Some(len)) => self.go_on(State::Inside, len),
+                        Err(Incomplete) => return,
+                        Ok(None) => return self.through(out),
+                    }
+                }
                 State::Inside => {
                     let (text, len, ended) = decode(&self.held);
                     self.say(&text, out);
@@ -101,21 +97,19 @@ impl<'a> Answer<'a> {
                     self.state = State::AtQuote;
                 }
                 State::AtQuote => {
-                    let ways =
-                        [&["\"", "}"][..], &["\"", ",", "\"tool_calls\""]].map(|w| expect(&self.held, w));
-                    match ways {
-                        [Match::Whole(len), _] => {
+                    let ended = expect(&self.held, &["\"", "}"]);
+                    match (ended, expect(&self.held, &["\"", ",", "\"tool_calls\""])) {
+                        (Ok(Some(len)), _) => {
                             self.held.drain(..len);
                             return self.through(out);
                         }
-                        [_, Match::Whole(len)] => {
-                            let behind = format!("{{\"tool_calls\"{}", self.held.get(len..).unwrap_or(""));
-                            self.held = behind;
+                        (_, Ok(Some(len))) => {
+                            self.held.replace_range(..len, "{\"tool_calls\"");
                             return self.through(out);
                         }
-                        [Match::Part, _] | [_, Match::Part] => return,
+                        (Err(Incomplete), _) | (_, Err(Incomplete)) => return,
                         // `{"answer": "He said "hi"."}`
-                        [Match::No, Match::No] => {
+                        (Ok(None), Ok(None)) => {
                             self.say("\"", out);
                             self.go_on(State::Inside, 1);
                         }
@@ -153,21 +147,21 @@ pub fn parse(tools: &ToolSet, text: &str, context: &Context<'_>) -> Outcome {
     answer.finish(&mut events)
 }
 
-/// Does `text` begin with these tokens, whitespace before and between them?
-fn expect(text: &str, tokens: &[&str]) -> Match {
+/// The length of these tokens with which `text` begins, whitespace before and between them.
+fn expect(text: &str, tokens: &[&str]) -> Seen<usize> {
     let mut rest = text;
     for token in tokens {
         let trimmed = rest.trim_start_matches([' ', '\n', '\r', '\t']);
         if MAX_SPACE < rest.len() - trimmed.len() {
-            return Match::No;
+            return Ok(None);
         }
         match trimmed.strip_prefix(token) {
             Some(behind) => rest = behind,
-            None if token.starts_with(trimmed) => return Match::Part,
-            None => return Match::No,
+            None if token.starts_with(trimmed) => return Err(Incomplete),
+            None => return Ok(None),
         }
     }
-    Match::Whole(text.len() - rest.len())
+    Ok(Some(text.len() - rest.len()))
 }
 
 /// Decodes a JSON string's inside as far as it is certain: the text, how much was read, and whether a quote follows.
@@ -180,53 +174,19 @@ fn decode(inside: &str) -> (String, usize, bool) {
         if inside[at..].starts_with('"') {
             return (text, at, true);
         }
-        match escape(&inside[at..]) {
-            Some((c, len)) => {
-                text.push(c);
+        match escape(&inside.as_bytes()[at..]) {
+            Ok(Some(Escape { len, letter })) => {
+                text.push(letter.unwrap_or(char::REPLACEMENT_CHARACTER));
                 at += len;
             }
-            None => return (text, at, false),
+            // What is no escape is a backslash.
+            Ok(None) => {
+                text.push('\\');
+                at += 1;
+            }
+            Err(Incomplete) => return (text, at, false),
         }
     }
     text.push_str(&inside[at..]);
     (text, inside.len(), false)
-}
-
-/// The character of the escape that `text` begins with, and its length; `None` where more text is needed. What is no
-/// escape is a backslash.
-fn escape(text: &str) -> Option<(char, usize)> {
-    let plain = match text.as_bytes().get(1)? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        mark @ (b'"' | b'\\' | b'/') => char::from(*mark),
-        b'u' => return unicode_escape(text),
-        _ => return Some(('\\', 1)),
-    };
-    Some((plain, 2))
-}
-
-/// `\u00e9`, `\ud83d\ude00`; half a pair is `U+FFFD`.
-fn unicode_escape(text: &str) -> Option<(char, usize)> {
-    let unit = |from: usize| text.get(from..from + 4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-    let Some(high) = unit(2) else {
-        let is_cut = text.len() < 6 && text.as_bytes()[2..].iter().all(u8::is_ascii_hexdigit);
-        return if is_cut { None } else { Some(('\\', 1)) };
-    };
-    if let Some(c) = char::from_u32(high) {
-        return Some((c, 6));
-    }
-    let behind = text.get(6..).unwrap_or("");
-    if high < 0xdc00
-        && behind.len() < 6
-        && "\\u".starts_with(behind.get(..behind.len().min(2)).unwrap_or("-"))
-    {
-        return None;
-    }
-    let low =
-        unit(8).filter(|low| behind.starts_with("\\u") && high < 0xdc00 && (0xdc00..0xe000).contains(low));
-    let pair = low.and_then(|low| char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)));
-    Some(pair.map_or(('\u{fffd}', 6), |c| (c, 12)))
 }

@@ -35,8 +35,8 @@ pub(crate) enum Decision<'t> {
     Ambiguous {
         name: Option<String>,
         readings: Vec<String>,
-        /// In one of them all marks are whole, though a value holds some.
-        has_whole: bool,
+        /// In the cheapest of them all marks are whole, though a value holds some.
+        is_whole_first: bool,
     },
     /// None.
     Nothing,
@@ -66,8 +66,8 @@ pub(crate) fn read<'t>(
     let last = |reading: &Reading| reading.calls.last().cloned();
     let name = last(best).map(|(tool, _)| tools[tool].name().to_owned());
     let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
-    let has_whole = readings.iter().any(|reading| reading.repaired.is_empty());
-    Decision::Ambiguous { name, readings: arguments.collect(), has_whole }
+    let is_whole_first = best.repaired.is_empty();
+    Decision::Ambiguous { name, readings: arguments.collect(), is_whole_first }
 }
 
 /// Is `call`, one call without what stands around all of them, whole in the marks of `form`, and do its values hold none?

@@ -9,7 +9,7 @@ use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
-use crate::marks::{self, Decision, begins, begins_frame};
+use crate::marks::{self, Decision, Form, begins, begins_frame};
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
 use crate::syntax::Seen;
@@ -254,16 +254,19 @@ impl Scanner<'_> {
             self.commit(opener, judged, out);
             return Flow::On;
         }
-        let decision = match record.as_ref().and_then(|record| record.form.as_ref()) {
-            Some(form) => {
-                marks::read(&self.text, from, form, opener.record.trim, self.names.tools(), self.rules.cut)
-            }
-            None => Decision::Nothing,
+        let form = record.as_ref().and_then(|record| record.form.as_ref());
+        let read_from = |from: usize, form: &Form| {
+            marks::read(&self.text, from, form, opener.record.trim, self.names.tools(), self.rules.cut)
+        };
+        let decision = match form.map(|form| (form, read_from(from, form))) {
+            // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
+            Some((form, Decision::Nothing)) if is_read => read_from(self.call_start(&opener), form),
+            decision => decision.map_or(Decision::Nothing, |(_, decision)| decision),
         };
         // Marks that need no repair stay what they were taken for.
         let decision = match decision {
             Decision::Calls { repaired, .. } if repaired.is_empty() && is_read => Decision::Nothing,
-            Decision::Ambiguous { has_whole: true, .. } if is_accepted => Decision::Nothing,
+            Decision::Ambiguous { is_whole_first: true, .. } if is_accepted => Decision::Nothing,
             decision => decision,
         };
         let is_repaired = !matches!(decision, Decision::Nothing);
@@ -271,7 +274,6 @@ impl Scanner<'_> {
         self.work.bytes_repaired += self.text.len() - from;
         let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
         // What a call's own marks open is refused where it has no reading, and never said.
-        let form = record.as_ref().and_then(|record| record.form.as_ref());
         if let (Judged::Text(_), Some(form)) = (&judged, form)
             && opener.is_distinct()
             && marks::holds_argument(self.text.get(from..).unwrap_or(""), form, self.names.tools())

@@ -1,6 +1,7 @@
 //! Of what written forms consist, whoever reads or writes them: texts, marks, tags, tokens, comments, patterns.
 
 pub(crate) mod comment;
+pub(crate) mod escape;
 pub(crate) mod lexer;
 pub(crate) mod marks;
 pub(crate) mod pattern;

@@ -100,7 +100,9 @@ impl OpenerParser<'_, '_> {
                 return Ok(Step::Nothing);
             }
             // `<TOOLCALL>[]</TOOLCALL>`: a list of no calls.
-            b']' if self.distinct() => return Ok(Step::Item(Item::Value { at: self.at })),
+            b']' if self.distinct() && self.name().is_none() => {
+                return Ok(Step::Item(Item::Value { at: self.at }));
+            }
             _ => {}
         }
         Ok(self.over(self.at + 1, Delimiter::Bracket))

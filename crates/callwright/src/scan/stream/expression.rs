@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use callwright_json::{Class, Guide, Member, Place, strict};
 
-use super::json::Escape;
 use crate::payload::{self, relaxed};
+use crate::syntax::escape::{Escape, escape};
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::Tool;
 use crate::tools::names::is_name_byte;
 
@@ -90,16 +91,6 @@ struct Inside {
     text: Option<Delimiter>,
 }
 
-/// What stands at the beginning of a value.
-enum Opening {
-    /// A text, and the place behind its opening mark.
-    Text(Delimiter, usize),
-    /// Something else.
-    Other,
-    /// More must come to tell.
-    Torn,
-}
-
 impl LiveSpelt {
     /// For the argument list of a call expression, whose parenthesis stands at `at`.
     pub(super) fn call(at: usize) -> LiveSpelt {
@@ -146,29 +137,29 @@ impl LiveSpelt {
             match self.step {
                 Step::Over => break,
                 Step::Text(delimiter) => {
-                    self.step = self.text(delimiter, text.as_bytes());
+                    self.step = self.text(delimiter, text.as_bytes()).unwrap_or(self.step);
                     self.release(text);
                     break;
                 }
                 step => match self.next(step, tool, text) {
-                    Some(next) => self.step = next,
-                    None => break,
+                    Ok(next) => self.step = next,
+                    Err(Incomplete) => break,
                 },
             }
         }
         self.sent.get(begun..).filter(|piece| !piece.is_empty()).map(str::to_owned)
     }
 
-    /// Goes over one byte, or stays where the next step has to look at it; `None` where more must come to tell.
-    fn next(&mut self, step: Step, tool: &Tool, text: &str) -> Option<Step> {
+    /// Goes over one byte, or stays where the next step has to look at it.
+    fn next(&mut self, step: Step, tool: &Tool, text: &str) -> Result<Step, Incomplete> {
         let bytes = text.as_bytes();
-        let byte = *bytes.get(self.at)?;
+        let byte = *bytes.get(self.at).ok_or(Incomplete)?;
         let (open, sign) = match self.spelling {
             Spelling::Call => (b'(', b'='),
             Spelling::Marks(_) => (b'{', b':'),
         };
         let is_key = is_name_byte(byte) && byte != b'\\';
-        Some(match step {
+        Ok(match step {
             Step::Key | Step::Sign | Step::Value if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') => {
                 self.at += 1;
                 step
@@ -193,9 +184,8 @@ impl LiveSpelt {
                 self.at += 1;
                 Step::Value
             }
-            Step::Value => match self.spelling.opening(bytes, self.at) {
-                Opening::Torn => return None,
-                Opening::Text(delimiter, from) if self.is_last_demand(tool, text) => {
+            Step::Value => match self.spelling.opening(bytes, self.at)? {
+                Some((delimiter, from)) if self.is_last_demand(tool, text) => {
                     match self.read(tool, text.get(self.start..self.at), true) {
                         Some(head) => {
                             (self.head, self.from, self.sent_to, self.at) = (head, from, from, from);
@@ -204,7 +194,7 @@ impl LiveSpelt {
                         None => Step::Over,
                     }
                 }
-                Opening::Text(..) | Opening::Other => Step::InValue(Inside::default()),
+                _ => Step::InValue(Inside::default()),
             },
             Step::InValue(inside) => return self.in_value(inside, byte, tool, text),
             Step::Bracket | Step::Key | Step::Sign | Step::Text(_) | Step::Over => Step::Over,
@@ -212,18 +202,24 @@ impl LiveSpelt {
     }
 
     /// Goes on in a value that does not go out as it grows.
-    fn in_value(&mut self, mut inside: Inside, byte: u8, tool: &Tool, text: &str) -> Option<Step> {
+    fn in_value(
+        &mut self,
+        mut inside: Inside,
+        byte: u8,
+        tool: &Tool,
+        text: &str,
+    ) -> Result<Step, Incomplete> {
         let bytes = text.as_bytes();
         if let Some(delimiter) = inside.text {
             match self.spelling.closing(delimiter, bytes, self.at)? {
-                0 if byte == b'\\' && delimiter != Delimiter::Mark => self.at += 2,
-                0 => self.at += 1,
-                len => {
+                None if byte == b'\\' && delimiter != Delimiter::Mark => self.at += 2,
+                None => self.at += 1,
+                Some(len) => {
                     self.at += len;
                     inside.text = None;
                 }
             }
-            return Some(Step::InValue(inside));
+            return Ok(Step::InValue(inside));
         }
         match byte {
             b',' if inside.depth == 0 => {
@@ -231,27 +227,26 @@ impl LiveSpelt {
                     self.is_sure = self.read(tool, text.get(self.start..self.at), false).is_some();
                 }
                 self.at += 1;
-                return Some(if self.is_sure { Step::Key } else { Step::Over });
+                return Ok(if self.is_sure { Step::Key } else { Step::Over });
             }
             b'(' | b'[' | b'{' => inside.depth += 1,
-            b')' | b']' | b'}' if inside.depth == 0 => return Some(Step::Over),
+            b')' | b']' | b'}' if inside.depth == 0 => return Ok(Step::Over),
             b')' | b']' | b'}' => inside.depth -= 1,
-            _ => match self.spelling.opening(bytes, self.at) {
-                Opening::Torn => return None,
+            _ => match self.spelling.opening(bytes, self.at)? {
                 // `{a:x<|"|>,`: it ends a text whose first mark is missing.
-                Opening::Text(Delimiter::Mark, _) if !relaxed::may_open(text.get(self.start..self.at)?) => {
-                    return Some(Step::Over);
+                Some((Delimiter::Mark, _)) if !relaxed::may_open(&text[self.start..self.at]) => {
+                    return Ok(Step::Over);
                 }
-                Opening::Text(delimiter, from) => {
+                Some((delimiter, from)) => {
                     self.at = from;
                     inside.text = Some(delimiter);
-                    return Some(Step::InValue(inside));
+                    return Ok(Step::InValue(inside));
                 }
-                Opening::Other => {}
+                None => {}
             },
         }
         self.at += 1;
-        Some(Step::InValue(inside))
+        Ok(Step::InValue(inside))
     }
 
     /// Is the key that was read declared, and new?
@@ -294,12 +289,10 @@ impl LiveSpelt {
     }
 
     /// Goes on in the text that goes out, as far as it is decided.
-    fn text(&mut self, delimiter: Delimiter, bytes: &[u8]) -> Step {
+    fn text(&mut self, delimiter: Delimiter, bytes: &[u8]) -> Result<Step, Incomplete> {
         while let Some(&byte) = bytes.get(self.at) {
-            match self.spelling.closing(delimiter, bytes, self.at) {
-                None => return Step::Text(delimiter),
-                Some(0) => {}
-                Some(_) => return Step::Over,
+            if self.spelling.closing(delimiter, bytes, self.at)?.is_some() {
+                return Ok(Step::Over);
             }
             if delimiter == Delimiter::Mark {
                 self.at += 1;
@@ -307,25 +300,20 @@ impl LiveSpelt {
             }
             // Four quotes in a row begin a text in more than one way.
             if delimiter == Delimiter::Triple(byte) && self.at == self.from {
-                return Step::Over;
+                return Ok(Step::Over);
             }
             let is_blank = matches!(byte, b'\n' | b'\r' | b'\t');
             let len = match byte {
                 _ if is_blank && matches!(delimiter, Delimiter::Triple(_)) => 1,
-                ..=0x1f => return Step::Over,
+                ..=0x1f => return Ok(Step::Over),
                 // `C:\new` may be a path, whose backslashes are none of escapes.
-                b'\\' if bytes.get(self.at - 1) == Some(&b':') => return Step::Over,
-                b'\\' => match (Escape::at(bytes.get(self.at..).unwrap_or(&[])), bytes.get(self.at + 1)) {
-                    (_, Some(b'\'')) => 2,
-                    (Escape::Whole(len), _) => len,
-                    (Escape::Torn, _) => return Step::Text(delimiter),
-                    (Escape::Broken, _) => return Step::Over,
+                b'\\' if bytes.get(self.at - 1) == Some(&b':') => return Ok(Step::Over),
+                b'\\' if bytes.get(self.at + 1) == Some(&b'\'') => 2,
+                b'\\' => match escape(&bytes[self.at..])? {
+                    Some(Escape { len, letter: Some(_) }) => len,
+                    _ => return Ok(Step::Over),
                 },
-                b'"' => match self.is_foreign_quote(delimiter, bytes) {
-                    None => return Step::Text(delimiter),
-                    Some(true) => return Step::Over,
-                    Some(false) => 1,
-                },
+                b'"' if self.is_foreign_quote(delimiter, bytes)? => return Ok(Step::Over),
                 _ => 1,
             };
             match (byte, bytes.get(self.at + 1)) {
@@ -337,21 +325,20 @@ impl LiveSpelt {
             }
             self.at += len;
         }
-        Step::Text(delimiter)
+        Err(Incomplete)
     }
 
     /// May a double quote in a text between others be the one that ends it, or that begins what follows it: `'a", b="c"`?
-    /// `None` where more must come to tell.
-    fn is_foreign_quote(&self, delimiter: Delimiter, bytes: &[u8]) -> Option<bool> {
+    fn is_foreign_quote(&self, delimiter: Delimiter, bytes: &[u8]) -> Result<bool, Incomplete> {
         let before = bytes.get(self.from..self.at).unwrap_or(&[]).trim_ascii_end();
         if before.ends_with(b",") {
-            return Some(true);
+            return Ok(true);
         }
         if let Delimiter::Triple(_) | Delimiter::Mark = delimiter {
-            return Some(false);
+            return Ok(false);
         }
         let behind = bytes.get(self.at + 1..).unwrap_or(&[]).trim_ascii_start();
-        Some(matches!(behind.first()?, b',' | b':' | b')' | b']' | b'}'))
+        Ok(matches!(behind.first().ok_or(Incomplete)?, b',' | b':' | b')' | b']' | b'}'))
     }
 
     /// Lets out what is certain and has not gone out yet.
@@ -369,45 +356,43 @@ impl LiveSpelt {
 }
 
 impl Spelling {
-    /// What a value that begins at `at` begins with.
-    fn opening(&self, bytes: &[u8], at: usize) -> Opening {
+    /// What ends the text that begins at `at`, and the place behind its opening mark.
+    fn opening(&self, bytes: &[u8], at: usize) -> Seen<(Delimiter, usize)> {
         let rest = bytes.get(at..).unwrap_or(&[]);
         match (self, rest) {
             (Spelling::Marks(mark), _) if rest.starts_with(mark.as_bytes()) => {
-                Opening::Text(Delimiter::Mark, at + mark.len())
+                Ok(Some((Delimiter::Mark, at + mark.len())))
             }
-            (Spelling::Marks(mark), _) if mark.as_bytes().starts_with(rest) => Opening::Torn,
-            (Spelling::Marks(_), _) => Opening::Other,
+            (Spelling::Marks(mark), _) if mark.as_bytes().starts_with(rest) => Err(Incomplete),
             (Spelling::Call, [quote @ (b'"' | b'\''), behind @ ..]) => match behind {
-                [first, ..] if first != quote => Opening::Text(Delimiter::Quote(*quote), at + 1),
                 [first, second, ..] if first == quote && second == quote => {
-                    Opening::Text(Delimiter::Triple(*quote), at + 3)
+                    Ok(Some((Delimiter::Triple(*quote), at + 3)))
                 }
-                // A text of no length.
-                [_, _, ..] => Opening::Text(Delimiter::Quote(*quote), at + 1),
-                _ => Opening::Torn,
+                [first] if first == quote => Err(Incomplete),
+                [] => Err(Incomplete),
+                // One of no length, too.
+                _ => Ok(Some((Delimiter::Quote(*quote), at + 1))),
             },
-            (Spelling::Call, _) => Opening::Other,
+            (Spelling::Marks(_) | Spelling::Call, _) => Ok(None),
         }
     }
 
-    /// The length of what ends a text at `at`, 0 where nothing does; `None` where more must come to tell.
-    fn closing(&self, delimiter: Delimiter, bytes: &[u8], at: usize) -> Option<usize> {
+    /// The length of what ends a text at `at`.
+    fn closing(&self, delimiter: Delimiter, bytes: &[u8], at: usize) -> Seen<usize> {
         let rest = bytes.get(at..).unwrap_or(&[]);
         let triple;
         let mark: &[u8] = match (delimiter, self) {
-            (Delimiter::Quote(quote), _) => return Some(usize::from(rest.first() == Some(&quote))),
+            (Delimiter::Quote(quote), _) => return Ok((rest.first() == Some(&quote)).then_some(1)),
             (Delimiter::Triple(quote), _) => {
                 triple = [quote; 3];
                 &triple
             }
             (Delimiter::Mark, Spelling::Marks(mark)) => mark.as_bytes(),
-            (Delimiter::Mark, Spelling::Call) => return Some(0),
+            (Delimiter::Mark, Spelling::Call) => return Ok(None),
         };
         match rest.starts_with(mark) {
-            true => Some(mark.len()),
-            false if !rest.is_empty() && mark.starts_with(rest) => None,
-            false => Some(0),
+            false if !rest.is_empty() && mark.starts_with(rest) => Err(Incomplete),
+            is_it => Ok(is_it.then_some(mark.len())),
         }
     }
 

@@ -13,6 +13,8 @@ use std::ops::Range;
 
 use callwright_json::{Guide, Member, Place, strict};
 
+use crate::syntax::Incomplete;
+use crate::syntax::escape::{Escape, escape};
 use crate::tools::Tool;
 
 /// How far the arguments of one call are certain.
@@ -205,10 +207,10 @@ impl Live {
             let len = match byte {
                 b'"' => return Step::BehindText,
                 ..=0x1f => return Step::Over,
-                b'\\' => match Escape::at(bytes.get(self.at..).unwrap_or(&[])) {
-                    Escape::Whole(len) => len,
-                    Escape::Torn => return Step::Text,
-                    Escape::Broken => return Step::Over,
+                b'\\' => match escape(&bytes[self.at..]) {
+                    Ok(Some(Escape { len, letter: Some(_) })) => len,
+                    Err(Incomplete) => return Step::Text,
+                    Ok(_) => return Step::Over,
                 },
                 _ => 1,
             };
@@ -255,57 +257,5 @@ impl Inside {
             _ => {}
         }
         Some(self)
-    }
-}
-
-/// What a backslash in a string begins.
-pub(super) enum Escape {
-    /// An escape of this many bytes.
-    Whole(usize),
-    /// It may become one.
-    Torn,
-    /// Something that is no escape, or stands for no character: half a surrogate pair.
-    Broken,
-}
-
-impl Escape {
-    pub(super) fn at(bytes: &[u8]) -> Escape {
-        match bytes.get(1) {
-            None => Escape::Torn,
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Escape::Whole(2),
-            Some(b'u') => match Unit::at(bytes) {
-                Unit::Torn => Escape::Torn,
-                Unit::Of(0xd800..=0xdbff) => match Unit::at(bytes.get(6..).unwrap_or(&[])) {
-                    Unit::Torn => Escape::Torn,
-                    Unit::Of(0xdc00..=0xdfff) => Escape::Whole(12),
-                    Unit::Of(_) | Unit::Broken => Escape::Broken,
-                },
-                Unit::Of(0xdc00..=0xdfff) | Unit::Broken => Escape::Broken,
-                Unit::Of(_) => Escape::Whole(6),
-            },
-            Some(_) => Escape::Broken,
-        }
-    }
-}
-
-/// `\u00e9`
-enum Unit {
-    Of(u32),
-    Torn,
-    Broken,
-}
-
-impl Unit {
-    fn at(bytes: &[u8]) -> Unit {
-        let mut unit = 0;
-        for (i, &byte) in bytes.iter().take(6).enumerate() {
-            match (i, char::from(byte).to_digit(16)) {
-                (0, _) if byte == b'\\' => {}
-                (1, _) if byte == b'u' => {}
-                (2.., Some(digit)) => unit = unit << 4 | digit,
-                _ => return Unit::Broken,
-            }
-        }
-        if bytes.len() < 6 { Unit::Torn } else { Unit::Of(unit) }
     }
 }
