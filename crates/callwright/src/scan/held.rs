@@ -5,6 +5,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde::Deserialize;
 
 use super::opener::{MAX_OPENER, OpenerParser};
 use super::{Delta, Mode, Scanner};
@@ -21,62 +22,13 @@ const TOOLS: &str = r#"[
     {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
 ]"#;
 
-/// Pieces of ordinary answers.
-const PROSE: &[&str] = &[
-    "The weather in Paris is mild, ",
-    "so I would take a coat. ",
-    "It's (mostly) dry; see [1] or [the page](https://example.org/a/very/long/path?with=a&query=too#part). ",
-    "Use `code` and `a.b(c)`: ",
-    "\n\n## A heading\n\n- one\n- two: three\n",
-    "\n| a | b |\n|---|---|\n",
-    "\"Quoted words,\" he said, 'and others'. ",
-    "x < y > z, 5 > 3, a <= b. ",
-    "A longsentencewithoutanyblanksasitisfoundinsomecompoundwordsorinbase64datathatgoesonandonandon ",
-    "https://example.org/an-address/that-is-rather-long/and_has/many-parts/of-it.html?key=value&other=more ",
-    "<a href=\"https://example.org/an-address/that-is-rather-long/and-has-many-parts-of-it/index.html\" class=\"wide\">link</a> ",
-    "<div class=\"container mx-auto px-4 py-8 bg-white shadow-lg rounded-lg border border-gray-200 dark:bg-black\">\n",
-    "<img src=\"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4AAAAABJRU5ErkJggg==\"/>",
-    "search ",
-    "f ",
-    "to=",
-    "Action: ",
-    "\nfunction ",
-    "\nTo be sure",
-];
-/// Pieces of programs.
-const CODE: &[&str] = &[
-    "```python\n",
-    "```\n",
-    "```js\n",
-    "    if (x[i] < y) { g(x, 'a'); }\n",
-    "result = compute_all_the_values_of(some_table, with_a_long_argument=other_value)\n",
-    "a = b = c = d = e = h\n",
-    "print(print(print(x)))\n",
-    "m := map[string]int{}\n",
-    "char c = '{';\n",
-    "vec![[1, 2], [3, 4]]\n",
-    "fn main() -> Result<Vec<HashMap<String, Vec<u8>>>, Box<dyn Error>> {\n",
-    "std::cout << value << std::endl;\n",
-    "#include <vector>\n",
-    "<?php echo $this->some_long_method_name($with, $several, $arguments, $and, $more, $of, $them); ?>\n",
-    "template <typename T, typename Allocator = std::allocator<T>, class Traits = default_traits<T>>\n",
-    "SELECT * FROM t WHERE a >= 5;\n",
-    "\\frac{a}{b} ${HOME} {{ template }} ",
-    "x = {1, 2}\n",
-];
-/// Other scripts, and characters of any length.
-const UNICODE: &[&str] = &[
-    "天气很好，我们去公园散步吧。今天下午三点在门口见面，然后一起去吃晚饭，不要迟到。",
-    "今日は天気がいいので、公園を散歩しましょう。",
-    "Привет, как дела? ",
-    "naïve café – “quoted” … ",
-    "😀👩‍👩‍👧‍👦 ",
-    "｜▁",
-    "<天气",
-    "{“",
-    "\"北京的天气怎么样，我应该带伞吗，还是穿一件厚一点的外套比较好呢，请告诉我",
-    "é\u{301}\u{200b}",
-];
+/// What texts are made of.
+#[derive(Deserialize)]
+struct Pieces {
+    prose: Vec<String>,
+    code: Vec<String>,
+    unicode: Vec<String>,
+}
 
 /// How long the longest marker is, in the widest spelling.
 fn longest_marker() -> usize {
@@ -147,11 +99,12 @@ fn near_markers() -> impl Strategy<Value = String> {
 }
 
 fn texts() -> impl Strategy<Value = String> {
+    let pieces: Pieces = toml::from_str(include_str!("../../tests/held.toml")).unwrap();
     let piece = prop_oneof![
-        3 => prop::sample::select(PROSE).prop_map(str::to_owned),
+        3 => prop::sample::select(pieces.prose),
         3 => near_markers(),
-        2 => prop::sample::select(CODE).prop_map(str::to_owned),
-        2 => prop::sample::select(UNICODE).prop_map(str::to_owned),
+        2 => prop::sample::select(pieces.code),
+        2 => prop::sample::select(pieces.unicode),
         1 => "[ -~é北\n]{0,12}",
     ];
     prop::collection::vec(piece, 1..12).prop_map(|pieces| pieces.concat())
