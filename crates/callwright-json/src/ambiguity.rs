@@ -15,6 +15,8 @@ use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value
 const QUOTES: ByteSet<2> = ByteSet(*b"\"'");
 const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
 const QUOTES_AND_BRACKETS: ByteSet<8> = ByteSet(*b"\"'{[()]}");
+/// What a member shows by, of which it has one at least: quotes, and the signs behind keys.
+const SIGNS_OF_MEMBERS: ByteSet<4> = ByteSet(*b"\"':=");
 /// What keys stand in or behind, and the brackets that they are counted by.
 const AROUND_KEYS: ByteSet<7> = ByteSet(*b"\"',{[]}");
 
@@ -188,6 +190,7 @@ impl<'a> Holder<'a> {
     }
 
     fn member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> Option<MemberInString> {
+        SIGNS_OF_MEMBERS.places(text.as_bytes()).next()?;
         let is_declared = |key: &str| matches!(guide.member(self.place, key), Member::Declared(..));
         let is_missing = |key: &str| is_declared(key) && self.object.get(key).is_none();
         let own = self.key.and_then(Value::as_str);
@@ -359,23 +362,26 @@ fn holds_key(text: &str) -> bool {
         let before = before.trim_end();
         before.is_empty() || before.ends_with([',', '"', '\'', '{', '['])
     };
-    let mut depth = 0_usize;
-    AROUND_KEYS.places(text.as_bytes()).any(|at| {
+    // The quote closes the word before it, or opens the one behind it.
+    let is_of_key = |at: usize| {
         let (before, behind) = (&text[..at], &text[at + 1..]);
-        match text.as_bytes()[at] {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b',' => {}
-            _ if 0 < depth => {}
-            // The quote closes the word before it, or opens the one behind it.
-            _ => {
-                let ahead = before.trim_end_matches(is_word);
-                let rest = behind.trim_start_matches(is_word);
-                return ahead.len() < before.len() && has_colon(behind) && is_place(ahead)
-                    || rest.len() < behind.len() && has_colon(rest) && is_place(before);
+        let ahead = before.trim_end_matches(is_word);
+        let rest = behind.trim_start_matches(is_word);
+        ahead.len() < before.len() && has_colon(behind) && is_place(ahead)
+            || rest.len() < behind.len() && has_colon(rest) && is_place(before)
+    };
+    // Brackets are counted for those few.
+    let (mut depth, mut counted) = (0_usize, 0);
+    QUOTES.places(text.as_bytes()).filter(|at| is_of_key(*at)).any(|at| {
+        for bracket in BRACKETS.places(&text.as_bytes()[counted..at]) {
+            match text.as_bytes()[counted + bracket] {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
             }
         }
-        false
+        counted = at;
+        depth == 0
     })
 }
 
