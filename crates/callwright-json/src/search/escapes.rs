@@ -6,9 +6,12 @@
 
 use super::body::foreign_escape;
 use super::{Quote, Search, State};
-use crate::scan::string_stop;
+use crate::scan::{find, string_stop};
 use crate::strict::escape_len;
 use crate::{Problem, Span};
+
+/// So many bytes are gone over at once when one is looked for, and cost a unit of fuel.
+const FIND: usize = 8;
 
 /// How the backslashes of a string are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +59,10 @@ struct Seen {
 impl Search<'_, '_> {
     /// How the backslashes of the string are read whose body begins at `open`; `None` where two ways are equally likely.
     pub(super) fn escapes(&mut self, s: &State, open: usize, quote: Quote) -> Option<Escapes> {
+        // Most texts have none, and where it ends is of no interest then.
+        if self.next_backslash(open) == self.bytes.len() {
+            return Some(Escapes::Json);
+        }
         let body = self.bytes.get(open..).unwrap_or(&[]);
         let mut seen = Seen::default();
         let mut at = string_stop(body, 0, quote.lead());
@@ -100,6 +107,19 @@ impl Search<'_, '_> {
             _ if is_path && 0 < layout => self.open_escape(open, at),
             _ => Some(Escapes::Repaired),
         }
+    }
+
+    /// The first backslash at or behind `from`; the end where there is none.
+    fn next_backslash(&mut self, from: usize) -> usize {
+        if let Some((start, backslash)) = self.backslash
+            && (start..=backslash).contains(&from)
+        {
+            return backslash;
+        }
+        let backslash = find(self.bytes, from, b'\\');
+        self.fuel -= (backslash.saturating_sub(from) / FIND) as i64;
+        self.backslash = Some((from, backslash));
+        backslash
     }
 
     fn open_escape(&mut self, open: usize, len: usize) -> Option<Escapes> {

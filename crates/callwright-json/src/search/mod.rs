@@ -252,6 +252,8 @@ pub(crate) struct Search<'t, 'g> {
     last_at: usize,
     /// A place, and the first quote or opening bracket behind it, as that was looked for last.
     mark: Option<(usize, usize)>,
+    /// The same of a backslash.
+    backslash: Option<(usize, usize)>,
     fuel: Fuel,
     /// What went wrong at the farthest place.
     pub(crate) trouble: Option<(Problem, Span)>,
@@ -305,6 +307,7 @@ impl<'t, 'g> Search<'t, 'g> {
             last,
             last_at,
             mark: None,
+            backslash: None,
             fuel,
             trouble: None,
         }
