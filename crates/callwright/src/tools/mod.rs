@@ -6,8 +6,8 @@ mod envelope;
 pub(crate) mod names;
 pub(crate) mod nearest;
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -88,7 +88,7 @@ impl From<ToolSet> for Declared<'_> {
 #[derive(Debug, Default)]
 pub struct ToolSet {
     tools: Vec<Tool>,
-    by_name: HashMap<String, usize>,
+    by_name: BTreeMap<String, usize>,
     hosted: Vec<Value>,
     /// Tools whose name an earlier one has.
     doubled: Vec<(String, Unchecked)>,
