@@ -10,26 +10,70 @@ export class RefusedError extends Error {
   }
 }
 
+/** What was done about a text or a call, from what the module tells without names. */
+const edits = ([repairs, coercions]) => ({
+  repairs: repairs.map(([kind, repairClass, start, end, before, put]) => ({ kind, repairClass, start, end, before, put })),
+  coercions: coercions.map(([pointer, before, after]) => ({ pointer, before, after })),
+});
+
 /** A call that is right. */
 export class Call {
   #arguments;
+  // JSON, until somebody asks: most of what a repaired call has to tell, and its callers mostly run it.
+  #edits;
 
-  constructor(told) {
-    Object.assign(this, told);
+  constructor([id, name, argumentsJson, dialect, start, end, repairClass, renamedFrom, besideProse, unsure, openEnd], edits) {
+    this.kind = "call";
+    this.id = id;
+    this.name = name;
+    this.argumentsJson = argumentsJson;
+    this.dialect = dialect;
+    this.start = start;
+    this.end = end;
+    this.repairClass = repairClass;
+    this.renamedFrom = renamedFrom;
+    this.besideProse = besideProse;
+    this.unsure = unsure;
+    this.openEnd = openEnd;
+    this.#edits = edits;
   }
 
   get arguments() {
     return (this.#arguments ??= JSON.parse(this.argumentsJson));
   }
+
+  get repairs() {
+    return this.#done.repairs;
+  }
+
+  get coercions() {
+    return this.#done.coercions;
+  }
+
+  get #done() {
+    if (typeof this.#edits === "string") this.#edits = edits(JSON.parse(this.#edits));
+    return this.#edits;
+  }
+
+  toJSON() {
+    return { ...this, ...this.#done };
+  }
 }
 
-const verdict = (told) => (told.kind === "call" ? new Call(told) : told);
+/** What the module told, a line of JSON and one for each call in it, with what makes of its verdicts, in order, what callers get. */
+const heard = (told) => {
+  const lines = told.split("\n");
+  let n = 0;
+  const verdict = (told) => (Array.isArray(told) ? new Call(told, lines[++n]) : told);
+  return [JSON.parse(lines[0]), verdict];
+};
 
 /** Everything that one answer came to. */
 export class Outcome {
   #report;
 
-  constructor(told, report) {
+  constructor(lines, report) {
+    const [told, verdict] = heard(lines);
     this.text = told.text;
     this.reasoning = told.reasoning;
     this.verdicts = told.verdicts.map(verdict);
@@ -181,11 +225,11 @@ export const door = (wasm, module) => {
     }
 
     get repairs() {
-      return this.#told.repairs;
+      return this.#told.edits.repairs;
     }
 
     get coercions() {
-      return this.#told.coercions;
+      return this.#told.edits.coercions;
     }
 
     get repairClass() {
@@ -195,7 +239,9 @@ export const door = (wasm, module) => {
     // Reading is pure: what it took is asked for again only by those who want to know.
     get #told() {
       const { text, schema, options } = this.#source;
-      return (this.#healing ??= JSON.parse(ask("healing", text, schema, options?.finishReason)));
+      if (this.#healing) return this.#healing;
+      const told = JSON.parse(ask("healing", text, schema, options?.finishReason));
+      return (this.#healing = { ...told, edits: edits(told.edits) });
     }
   }
 
@@ -210,7 +256,7 @@ export const door = (wasm, module) => {
     const said = spelt(options);
     const tools = asItIs(ToolSet, given);
     const told = compiled(ToolSet, tools, (handle) => checked(() => handle.parse(bytes(text), said)));
-    return new Outcome(JSON.parse(told), () => compiled(ToolSet, tools, (handle) => handle.report(bytes(text), said)));
+    return new Outcome(told, () => compiled(ToolSet, tools, (handle) => handle.report(bytes(text), said)));
   };
 
   /** Reads one answer as it arrives. */
@@ -249,7 +295,7 @@ export const door = (wasm, module) => {
     get outcome() {
       const told = this.#scanner.outcome();
       if (told === undefined) throw new TypeError("the answer has not ended: call `finish` first");
-      return new Outcome(JSON.parse(told), () => this.#scanner.report());
+      return new Outcome(told, () => this.#scanner.report());
     }
 
     /** The same as a stream: pieces of text in, events out. */
@@ -271,7 +317,9 @@ export const door = (wasm, module) => {
 
     #events(work) {
       const told = checked(work);
-      return told === undefined ? [] : JSON.parse(told).map(verdict);
+      if (told === undefined) return [];
+      const [events, verdict] = heard(told);
+      return events.map(verdict);
     }
   }
 

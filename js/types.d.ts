@@ -58,8 +58,8 @@ export declare class Call {
   readonly unsure: boolean;
   readonly openEnd: boolean;
   /** Places of a native call's repairs are in its own arguments. */
-  readonly repairs: readonly Repair[];
-  readonly coercions: readonly Coercion[];
+  get repairs(): readonly Repair[];
+  get coercions(): readonly Coercion[];
 }
 
 /** A call that may not run, and why; `feedback` is what to tell the model, and `position` is a place in `block`. */

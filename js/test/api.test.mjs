@@ -59,6 +59,11 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     const [call] = outcome.calls;
     assert.deepEqual([call.name, call.arguments], ["get_weather", { city: "Paris", days: 3 }]);
     assert.equal(text.slice(call.start, call.end).startsWith("<tool_call>"), true);
+    assert.ok(call.repairs.length !== 0);
+    for (const { start, end, before } of call.repairs) assert.equal(text.slice(start, end), before);
+    assert.deepEqual(call.coercions, [{ pointer: "/days", before: '"3"', after: "3" }]);
+    const { repairs, coercions } = JSON.parse(JSON.stringify(call));
+    assert.deepEqual([repairs, coercions], [call.repairs, call.coercions]);
     const [refusal] = parse('<tool_call>{"name": "get_wether", "arguments": {}}</tool_call>', WEATHER).refusals;
     assert.deepEqual([refusal.code, refusal.nearest], ["unknown-tool", ["get_weather"]]);
   });
@@ -73,6 +78,7 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
       ["1", '{"city": "Paris"}'],
       ["2", '{"city":"Rome"}'],
     ]);
+    assert.deepEqual(outcome.calls.map(({ repairs }) => repairs.map(({ kind }) => kind)), [["drop-comma"], []]);
     assert.equal(parse("", WEATHER, { native: [{ name: "get_weather", arguments: '{"city": "Par' }], finishReason: "length" }).refusals[0].code, "truncated");
   });
 
@@ -84,6 +90,7 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     assert.equal(said.trimEnd(), "Well 😀.");
     const [call] = events.filter(({ kind }) => kind === "call");
     assert.deepEqual(call.arguments, { city: "😀" });
+    for (const { start, end, before } of call.repairs) assert.equal(text.slice(start, end), before);
     assert.equal(scanner.outcome.report(), parse(text, WEATHER).report());
     assert.throws(() => scanner.feed("more"), TypeError);
   });

@@ -5,7 +5,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::definitions::Schema;
-use crate::told::{self, Coercion, Refusal, Repair, json, utf16};
+use crate::told::{self, Edits, Refusal, json, utf16};
 
 /// Makes strict JSON of `text`; nothing where it is that already.
 ///
@@ -60,15 +60,13 @@ fn healed(
 #[serde(rename_all = "camelCase")]
 struct Healing<'h> {
     repair_class: &'static str,
-    repairs: Vec<Repair<'h>>,
-    coercions: Vec<Coercion<'h>>,
+    edits: Edits<'h>,
 }
 
 fn details(text: &str, schema: Option<&callwright::Schema>, finish_reason: Option<&str>) -> Option<String> {
     let healed: Healed = callwright::heal(text, schema, finish_reason).ok()?;
     Some(json(&Healing {
         repair_class: healed.class().code(),
-        repairs: Repair::all(&healed.repairs, &mut utf16(text)),
-        coercions: Coercion::all(&healed.coercions),
+        edits: Edits::of(&healed.repairs, &healed.coercions, &mut utf16(text)),
     }))
 }

@@ -6,17 +6,17 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::definitions::Tools;
 use crate::options::{Native, Options};
-use crate::told::{self, Shown, Told, json, utf16};
+use crate::told::{self, Shown, Told, json, utf16, with_edits};
 
 #[derive(Serialize)]
 struct Outcome<'o> {
     text: &'o str,
     reasoning: &'o str,
-    verdicts: Vec<Told<'o>>,
+    verdicts: &'o [Told<'o>],
     shown: Vec<Shown<'o>>,
 }
 
-/// What became of an answer, as JSON.
+/// What became of an answer, as a line of JSON and one for each call.
 pub(crate) fn outcome(outcome: &callwright::Outcome, source: &str, native: &[Native]) -> String {
     let mut places = utf16(source);
     let mut arguments = native.iter().map(|native| native.arguments.as_str());
@@ -24,9 +24,10 @@ pub(crate) fn outcome(outcome: &callwright::Outcome, source: &str, native: &[Nat
         let source = verdict.is_native().then(|| arguments.next()).flatten();
         Told::of(verdict, &mut places, source)
     });
-    let verdicts = verdicts.collect();
+    let verdicts: Vec<Told<'_>> = verdicts.collect();
     let shown = outcome.shown.iter().map(|shown| Shown::of(shown, &mut places)).collect();
-    json(&Outcome { text: &outcome.text, reasoning: &outcome.reasoning, verdicts, shown })
+    let told = Outcome { text: &outcome.text, reasoning: &outcome.reasoning, verdicts: &verdicts, shown };
+    with_edits(&told, verdicts.iter())
 }
 
 /// The line of `callwright parse --json`.
@@ -37,7 +38,7 @@ pub(crate) fn report(outcome: &callwright::Outcome, source: &str, native: &[Nati
 
 #[wasm_bindgen]
 impl Tools {
-    /// What became of the answer `text`, as JSON; `options` are JSON, too.
+    /// What became of the answer `text`, as a line of JSON and one for each call; `options` are JSON, too.
     ///
     /// # Errors
     /// What of the options is none.

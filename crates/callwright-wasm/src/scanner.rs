@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::definitions::Tools;
 use crate::options::{Native, Options};
 use crate::outcome::{outcome, report};
-use crate::told::{Told, json, text, utf16};
+use crate::told::{Told, text, utf16, with_edits};
 
 /// Reads one answer as it arrives.
 #[wasm_bindgen]
@@ -156,7 +156,7 @@ enum ToldEvent<'e> {
     Verdict(Box<Told<'e>>),
 }
 
-/// The events as JSON, nothing where there are none. Native verdicts come last, each read from its own of `arguments`.
+/// The events as a line of JSON and one for each call, nothing where there are none. Native verdicts come last, each read from its own of `arguments`.
 fn told<'e>(
     events: &'e [Event],
     text: &'e str,
@@ -189,7 +189,11 @@ fn told<'e>(
         })
     };
     let told: Vec<ToldEvent<'e>> = events.iter().filter_map(one).collect();
-    (!told.is_empty()).then(|| json(&told))
+    let verdicts = told.iter().filter_map(|event| match event {
+        ToldEvent::Verdict(verdict) => Some(&**verdict),
+        _ => None,
+    });
+    (!told.is_empty()).then(|| with_edits(&told, verdicts))
 }
 
 /// The number of a call that went out before its verdict, and whether it is a native one.

@@ -23,111 +23,113 @@ pub(crate) fn json(told: &impl Serialize) -> String {
     serde_json::to_string(told).unwrap_or_default()
 }
 
-/// A call or a refusal; `kind` says which.
+/// `told` as a line of JSON, and behind it a line for each of its calls: what was done about it, which few callers ask for,
+/// and most of what a repaired call has to tell.
+pub(crate) fn with_edits<'o>(told: &impl Serialize, verdicts: impl Iterator<Item = &'o Told<'o>>) -> String {
+    let mut lines = json(told);
+    for edits in verdicts.filter_map(Told::edits) {
+        lines.push('\n');
+        lines.push_str(&json(edits));
+    }
+    lines
+}
+
+/// A call or a refusal.
 #[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[serde(untagged)]
 pub(crate) enum Told<'o> {
     Call(Call<'o>),
-    Refusal(Refusal<'o>),
+    Refusal(Box<Refusal<'o>>),
 }
+
+/// What is told of every call. What was done about it goes behind all that.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct Call<'o> {
+    members: Members<'o>,
+    #[serde(skip)]
+    edits: Edits<'o>,
+}
+
+/// In their order, without names: its id, its name, its arguments as JSON, its dialect, its start and its end, its repair class,
+/// what it was renamed from, how it stands beside prose, whether it is unsure, and whether its end was open.
+type Members<'o> = (
+    Option<&'o str>,
+    &'o str,
+    &'o str,
+    &'o str,
+    usize,
+    usize,
+    &'static str,
+    Option<&'o str>,
+    Option<&'static str>,
+    bool,
+    bool,
+);
 
 impl<'o> Told<'o> {
     /// `text` has the places of the answer; a native call was read from `source`, its own arguments.
     pub(crate) fn of(verdict: &'o Verdict, text: &mut Places<'o>, source: Option<&'o str>) -> Told<'o> {
         match verdict {
-            Verdict::Accepted(call) => Told::Call(Call::of(call, text, source)),
+            Verdict::Accepted(call) => {
+                let (start, end) = text.pair(call.span);
+                let mut own = source.map(utf16);
+                let edits = Edits::of(&call.repairs, &call.coercions, own.as_mut().unwrap_or(text));
+                let members = (
+                    call.id.as_deref(),
+                    &*call.name,
+                    &*call.arguments,
+                    &*call.dialect,
+                    start,
+                    end,
+                    call.class().code(),
+                    call.renamed_from.as_deref(),
+                    call.beside_prose.map(callwright::BesideProse::name),
+                    call.unsure,
+                    call.open_end,
+                );
+                Told::Call(Call { members, edits })
+            }
             Verdict::Refused(refusal) => {
                 let (start, end) = text.pair(refusal.span);
                 let feedback = refusal.feedback().message_to_model();
-                Told::Refusal(Refusal::of(refusal, start, end, feedback))
+                Told::Refusal(Box::new(Refusal::of(refusal, start, end, feedback)))
             }
         }
     }
-}
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Call<'o> {
-    id: Option<&'o str>,
-    name: &'o str,
-    arguments_json: &'o str,
-    dialect: &'o str,
-    start: usize,
-    end: usize,
-    repair_class: &'static str,
-    renamed_from: Option<&'o str>,
-    beside_prose: Option<&'static str>,
-    unsure: bool,
-    open_end: bool,
-    repairs: Vec<Repair<'o>>,
-    coercions: Vec<Coercion<'o>>,
-}
-
-impl<'o> Call<'o> {
-    fn of(call: &'o callwright::Acceptance, text: &mut Places<'o>, source: Option<&'o str>) -> Call<'o> {
-        let (start, end) = text.pair(call.span);
-        let repairs = match source {
-            Some(source) => Repair::all(&call.repairs, &mut utf16(source)),
-            None => Repair::all(&call.repairs, text),
-        };
-        Call {
-            id: call.id.as_deref(),
-            name: &call.name,
-            arguments_json: &call.arguments,
-            dialect: &call.dialect,
-            start,
-            end,
-            repair_class: call.class().code(),
-            renamed_from: call.renamed_from.as_deref(),
-            beside_prose: call.beside_prose.map(callwright::BesideProse::name),
-            unsure: call.unsure,
-            open_end: call.open_end,
-            repairs,
-            coercions: Coercion::all(&call.coercions),
+    fn edits(&self) -> Option<&Edits<'o>> {
+        match self {
+            Told::Call(call) => Some(&call.edits),
+            Told::Refusal(_) => None,
         }
     }
 }
 
+/// What was done about a text or a call. The members of each repair and coercion are told in their order, without names.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Repair<'o> {
-    kind: &'static str,
-    repair_class: &'static str,
-    start: usize,
-    end: usize,
-    before: &'o str,
-    put: &'o str,
-}
+pub(crate) struct Edits<'o>(Vec<Repair<'o>>, Vec<Coercion<'o>>);
 
-impl<'o> Repair<'o> {
-    pub(crate) fn all(repairs: &'o [callwright_json::Repair], places: &mut Places<'o>) -> Vec<Repair<'o>> {
-        let one = |repair: &'o callwright_json::Repair| {
+/// Its kind, its class, its start and its end, what stood there and what was put there.
+type Repair<'o> = (&'static str, &'static str, usize, usize, &'o str, &'o str);
+
+/// The pointer to the value, the JSON that it was and the one that it became.
+type Coercion<'o> = (&'o str, &'o str, &'o str);
+
+impl<'o> Edits<'o> {
+    pub(crate) fn of(
+        repairs: &'o [callwright_json::Repair],
+        coercions: &'o [callwright::Coercion],
+        places: &mut Places<'o>,
+    ) -> Edits<'o> {
+        let repair = |repair: &'o callwright_json::Repair| {
             let (start, end) = places.pair(repair.at);
-            Repair {
-                kind: repair.kind.code(),
-                repair_class: repair.kind.class().code(),
-                start,
-                end,
-                before: repair.at.of(places.text()),
-                put: &repair.put,
-            }
+            let (kind, before) = (repair.kind, repair.at.of(places.text()));
+            (kind.code(), kind.class().code(), start, end, before, &*repair.put)
         };
-        repairs.iter().map(one).collect()
-    }
-}
-
-#[derive(Serialize)]
-pub(crate) struct Coercion<'o> {
-    pointer: &'o str,
-    before: &'o str,
-    after: &'o str,
-}
-
-impl<'o> Coercion<'o> {
-    pub(crate) fn all(coercions: &'o [callwright::Coercion]) -> Vec<Coercion<'o>> {
-        let one =
-            |c: &'o callwright::Coercion| Coercion { pointer: &c.pointer, before: &c.from, after: &c.to };
-        coercions.iter().map(one).collect()
+        let repairs = repairs.iter().map(repair).collect();
+        let coercion = |it: &'o callwright::Coercion| (&*it.pointer, &*it.from, &*it.to);
+        Edits(repairs, coercions.iter().map(coercion).collect())
     }
 }
 
@@ -158,6 +160,7 @@ impl<'o> Shown<'o> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Refusal<'o> {
+    kind: &'static str,
     number: usize,
     id: Option<&'o str>,
     name: Option<&'o str>,
@@ -207,6 +210,7 @@ impl<'o> Refusal<'o> {
             message: violation.message,
         });
         Refusal {
+            kind: "refusal",
             number: refusal.number,
             id: refusal.id.as_deref(),
             name: refusal.name.as_deref(),
