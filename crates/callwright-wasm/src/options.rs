@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use callwright::{CallsInReasoning, Compiled, Context, Dialects, NativeCall, Policy};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// The options of `parse` and of a scanner; those that have a name or a record behind them are still to be looked up.
@@ -20,7 +21,7 @@ pub(crate) struct Options {
     live: bool,
     policy: Option<String>,
     calls_in_reasoning: Option<String>,
-    dialects: Vec<serde_json::Value>,
+    dialects: Vec<Box<RawValue>>,
     only: Option<String>,
 }
 
@@ -69,7 +70,7 @@ impl Options {
         if options.is_empty() {
             return Ok(Options::default());
         }
-        serde_json::from_slice(options).map_err(|error| format!("the options: {error}"))
+        serde_json::from_str(&crate::told::text(options)).map_err(|error| format!("the options: {error}"))
     }
 
     /// The native calls, which go in before the text.
