@@ -18,35 +18,50 @@ const fn controls(word: u64) -> u64 {
     word.wrapping_sub(LOW * 0x20) & !word & HIGH
 }
 
+/// The high bit of the first byte of `word` at which a string body needs a look. Bits above it may be wrong.
+#[inline]
+fn stops(word: u64, quote: u8) -> u64 {
+    // 0x22 and all below 0x20 are what lies below 0x21 once bit 1 is turned over.
+    match quote {
+        b'"' => {
+            let low = (word ^ (LOW * 0x02)).wrapping_sub(LOW * 0x21);
+            let backslash = (word ^ (LOW * 0x5c)).wrapping_sub(LOW);
+            (low | backslash) & !word & HIGH
+        }
+        quote => equal(word, quote) | equal(word, b'\\') | controls(word),
+    }
+}
+
 /// The first place at or after `from` where a string body needs a look: `quote`, a backslash or a
 /// control character. The length of `bytes` if there is none.
 #[inline]
 pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
     let mut at = from;
-    let (words, _) = bytes.get(from..).unwrap_or(&[]).as_chunks();
-    for word in words {
-        let word = u64::from_le_bytes(*word);
-        // 0x22 and all below 0x20 are what lies below 0x21 once bit 1 is turned over.
-        let hits = match quote {
-            b'"' => {
-                let low = (word ^ (LOW * 0x02)).wrapping_sub(LOW * 0x21);
-                let backslash = (word ^ (LOW * 0x5c)).wrapping_sub(LOW);
-                (low | backslash) & !word & HIGH
-            }
-            quote => equal(word, quote) | equal(word, b'\\') | controls(word),
-        };
+    // Most strings are keys and short words.
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let hits = stops(u64::from_le_bytes(*word), quote);
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;
         }
         at += 8;
-    }
-    while let Some(&b) = bytes.get(at) {
-        if b == quote || b == b'\\' || b < 0x20 {
-            break;
+        if at == from + 16 && quote == b'"' {
+            at = behind_plain_blocks(bytes, at);
         }
+    }
+    while bytes.get(at).is_some_and(|b| *b != quote && *b != b'\\' && 0x20 <= *b) {
         at += 1;
     }
     at
+}
+
+/// The place behind all blocks at `from` in which a string with double quotes needs no look. A block is compared at once, by
+/// vector instructions.
+fn behind_plain_blocks(bytes: &[u8], from: usize) -> usize {
+    let (blocks, _) = bytes.get(from..).unwrap_or(&[]).as_chunks::<32>();
+    let has_stop = |block: &[u8; 32]| {
+        block.iter().fold(false, |has_stop, b| has_stop | (*b ^ 0x02 < 0x21) | (*b == b'\\'))
+    };
+    from + 32 * blocks.iter().take_while(|block| !has_stop(block)).count()
 }
 
 /// The first place at or after `from` where `byte` stands; the length of `bytes` if there is none.
@@ -97,6 +112,10 @@ impl<const N: usize> ByteSet<N> {
 #[inline]
 pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
+    // What programs write has little of it.
+    if bytes.get(at).is_some_and(|b| b' ' < *b) {
+        return at;
+    }
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }

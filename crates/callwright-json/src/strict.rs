@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::scan::{skip_space, string_stop};
+use crate::scan::{find, skip_space, string_stop};
 use crate::tree::{Kind, Node, Tree, hex4};
 use crate::{MAX_DEPTH, Span};
 
@@ -33,9 +33,18 @@ pub fn strict(text: &str) -> Result<Tree, usize> {
 /// assert!(!callwright_json::is_object("[1]") && !callwright_json::is_object("{'a': 1}"));
 /// ```
 pub fn is_object(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.get(skip_space(bytes, 0)) == Some(&b'{')
-        && value_end(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
+    is_only_object::<Plain>(text.as_bytes())
+}
+
+/// Does the inside of a strict JSON string spell one strict JSON object? No is a guess: what an object has no need to escape,
+/// such as `\u007b`, is not looked at.
+pub(crate) fn is_quoted_object(inside: &str) -> bool {
+    is_only_object::<Quoted>(inside.as_bytes())
+}
+
+fn is_only_object<P: Spelling>(bytes: &[u8]) -> bool {
+    bytes.get(P::skip_space(bytes, 0)) == Some(&b'{')
+        && value::<P, _>(bytes, 0, &mut ()).is_ok_and(|end| P::skip_space(bytes, end) == bytes.len())
 }
 
 /// Where the strict JSON value ends that begins at byte `from` of `text`, or behind white space there. Asks for no memory.
@@ -56,13 +65,77 @@ pub(crate) fn strict_prefix(bytes: &[u8], from: usize) -> Result<(Tree, usize), 
     // What chunks, requests and answers have on average; a text that is one string takes no more than that.
     let count = (bytes.len() - from.min(bytes.len())) / 10;
     let mut notes = Notes { nodes: Vec::with_capacity(count.clamp(8, 4096)), innermost: 0 };
-    let end = value(bytes, from, &mut notes)?;
+    let end = value::<Plain, _>(bytes, from, &mut notes)?;
     Ok((Tree { nodes: notes.nodes }, end))
 }
 
 /// Where the strict JSON value at `from` ends.
 pub(crate) fn value_end(bytes: &[u8], from: usize) -> Result<usize, usize> {
-    value(bytes, from, &mut ())
+    value::<Plain, _>(bytes, from, &mut ())
+}
+
+/// How the quotes and the white space of a text are spelt.
+trait Spelling {
+    /// What a string begins with.
+    const QUOTE: u8;
+
+    fn skip_space(bytes: &[u8], from: usize) -> usize;
+
+    /// The place behind the string that opens at `start`, and whether there is an escape in it.
+    fn string_end(bytes: &[u8], start: usize) -> Result<(usize, bool), usize>;
+}
+
+/// As it is.
+struct Plain;
+
+impl Spelling for Plain {
+    const QUOTE: u8 = b'"';
+
+    #[inline(always)]
+    fn skip_space(bytes: &[u8], from: usize) -> usize {
+        skip_space(bytes, from)
+    }
+
+    #[inline(always)]
+    fn string_end(bytes: &[u8], start: usize) -> Result<(usize, bool), usize> {
+        let stop = string_stop(bytes, start + 1, b'"');
+        let escaped = bytes.get(stop) != Some(&b'"');
+        Ok((if escaped { escaped_end(bytes, stop)? } else { stop + 1 }, escaped))
+    }
+}
+
+/// Inside of a strict JSON string: `{\"a\": \"b\\n\"}`
+struct Quoted;
+
+impl Spelling for Quoted {
+    const QUOTE: u8 = b'\\';
+
+    #[inline]
+    fn skip_space(bytes: &[u8], from: usize) -> usize {
+        let mut at = skip_space(bytes, from);
+        while bytes.get(at) == Some(&b'\\') && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) {
+            at = skip_space(bytes, at + 2);
+        }
+        at
+    }
+
+    #[inline]
+    fn string_end(bytes: &[u8], start: usize) -> Result<(usize, bool), usize> {
+        if bytes.get(start + 1) != Some(&b'"') {
+            return Err(start);
+        }
+        let mut at = find(bytes, start + 2, b'\\');
+        loop {
+            let len = match bytes.get(at + 1..).unwrap_or(&[]) {
+                [b'"', ..] => return Ok((at + 2, true)),
+                [b'\\', b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 3,
+                [b'\\', b'\\', b'"' | b'\\', ..] => 4,
+                [b'\\', b'u', digits @ ..] if hex4(Some(digits)).is_some() => 7,
+                _ => return Err(at),
+            };
+            at = find(bytes, at + len, b'\\');
+        }
+    }
 }
 
 /// Takes down what the scan comes by.
@@ -92,6 +165,7 @@ impl Sink for Notes {
         self.nodes.push(Node { kind, escaped: false, span, next });
     }
 
+    #[inline(always)]
     fn string(&mut self, span: Span, escaped: bool) {
         let next = self.nodes.len() as u32 + 1;
         self.nodes.push(Node { kind: Kind::String, escaped, span, next });
@@ -113,34 +187,36 @@ impl Sink for Notes {
 }
 
 /// Reads the value at `from`; returns where it ends.
-fn value<S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Result<usize, usize> {
+fn value<P: Spelling, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Result<usize, usize> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(u32::MAX as usize);
     }
     // The containers that are open at this point: a bit for each, the innermost lowest, set for an object.
     let (mut objects, mut depth) = (0_u128, 0);
     const { assert!(MAX_DEPTH <= 128) };
-    let mut at = skip_space(bytes, from);
+    let mut at = P::skip_space(bytes, from);
+    let mut has_key = false;
     'value: loop {
+        if has_key {
+            at = key::<P, _>(bytes, at, sink)?;
+        }
         let start = at;
         match bytes.get(at) {
-            Some(b'"') => at = string(bytes, at, sink)?,
+            Some(&quote) if quote == P::QUOTE => at = string::<P, _>(bytes, at, sink)?,
             Some(&bracket @ (b'{' | b'[')) => {
                 if depth == MAX_DEPTH {
                     return Err(at);
                 }
                 let is_object = bracket == b'{';
                 sink.open(if is_object { Kind::Object } else { Kind::Array }, start);
-                at = skip_space(bytes, at + 1);
+                at = P::skip_space(bytes, at + 1);
                 if bytes.get(at) == Some(&if is_object { b'}' } else { b']' }) {
                     at += 1;
                     sink.close(at);
                 } else {
                     objects = objects << 1 | u128::from(is_object);
                     depth += 1;
-                    if is_object {
-                        at = key(bytes, at, sink)?;
-                    }
+                    has_key = is_object;
                     continue 'value;
                 }
             }
@@ -157,14 +233,12 @@ fn value<S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Result<usize, usiz
             if depth == 0 {
                 return Ok(at);
             }
-            at = skip_space(bytes, at);
+            at = P::skip_space(bytes, at);
             let in_object = objects & 1 == 1;
             match bytes.get(at) {
                 Some(b',') => {
-                    at = skip_space(bytes, at + 1);
-                    if in_object {
-                        at = key(bytes, at, sink)?;
-                    }
+                    at = P::skip_space(bytes, at + 1);
+                    has_key = in_object;
                     continue 'value;
                 }
                 Some(b'}') if in_object => {}
@@ -180,13 +254,14 @@ fn value<S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Result<usize, usiz
 }
 
 /// Reads a key and its colon; returns where the value begins.
-fn key<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, usize> {
-    if bytes.get(at) != Some(&b'"') {
+#[inline(always)]
+fn key<P: Spelling, S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, usize> {
+    if bytes.get(at) != Some(&P::QUOTE) {
         return Err(at);
     }
-    let end = string(bytes, at, sink)?;
-    let colon = skip_space(bytes, end);
-    if bytes.get(colon) == Some(&b':') { Ok(skip_space(bytes, colon + 1)) } else { Err(colon) }
+    let end = string::<P, _>(bytes, at, sink)?;
+    let colon = P::skip_space(bytes, end);
+    if bytes.get(colon) == Some(&b':') { Ok(P::skip_space(bytes, colon + 1)) } else { Err(colon) }
 }
 
 fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S) -> Result<usize, usize> {
@@ -199,12 +274,11 @@ fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S)
 }
 
 /// Reads the string that opens at `at`; returns the place behind its closing quote.
-#[inline]
-fn string<S: Sink>(bytes: &[u8], start: usize, sink: &mut S) -> Result<usize, usize> {
-    let stop = string_stop(bytes, start + 1, b'"');
-    let escaped = bytes.get(stop) != Some(&b'"');
-    let end = if escaped { escaped_end(bytes, stop)? } else { stop + 1 };
-    sink.string(Span::new(start, end), escaped);
+#[inline(always)]
+fn string<P: Spelling, S: Sink>(bytes: &[u8], start: usize, sink: &mut S) -> Result<usize, usize> {
+    let (end, escaped) = P::string_end(bytes, start)?;
+    // No text is longer than a `u32` counts.
+    sink.string(Span { start: start as u32, end: end as u32 }, escaped);
     Ok(end)
 }
 

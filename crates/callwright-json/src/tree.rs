@@ -5,6 +5,7 @@ use core::iter;
 
 use crate::Span;
 use crate::scan::find;
+use crate::strict::{is_object, is_quoted_object};
 
 /// The values of one strict JSON text, in the order in which they stand there.
 ///
@@ -123,6 +124,17 @@ impl<'a> Value<'a> {
         kind == Kind::String && self.text.as_bytes().get(body) == Some(text.as_bytes())
     }
 
+    /// Is it a string whose text is one strict JSON object, such as the arguments of a call? See [`is_object`](crate::is_object).
+    pub fn spells_object(self) -> bool {
+        let Node { kind, escaped, .. } = self.node();
+        match (kind, escaped) {
+            (Kind::String, false) => is_object(self.inner()),
+            // Nearly all are told without a copy.
+            (Kind::String, true) => is_quoted_object(self.inner()) || is_object(&unescape(self.inner())),
+            _ => false,
+        }
+    }
+
     /// Does the string hold half a surrogate pair, which no UTF-8 text can carry?
     pub fn has_lone_surrogate(self) -> bool {
         self.node().escaped && has_lone_surrogate(self.inner())
@@ -145,11 +157,11 @@ impl<'a> Value<'a> {
     }
 
     /// The elements of an array, in order; empty for other types.
-    pub fn elements(self) -> impl Iterator<Item = Value<'a>> + 'a {
+    pub fn elements(self) -> impl Iterator<Item = Value<'a>> + Clone + 'a {
         self.children(self.kind() == Kind::Array)
     }
 
-    fn children(self, wanted: bool) -> impl Iterator<Item = Value<'a>> + 'a {
+    fn children(self, wanted: bool) -> impl Iterator<Item = Value<'a>> + Clone + 'a {
         let end = if wanted { self.node().next as usize } else { 0 };
         let mut at = self.at + 1;
         iter::from_fn(move || {
@@ -162,15 +174,15 @@ impl<'a> Value<'a> {
     /// The first member of an object with this key.
     pub fn get(self, key: &str) -> Option<Value<'a>> {
         let object = self.nodes.get(self.at).filter(|node| node.kind == Kind::Object)?;
+        let inside = self.nodes.get(..object.next as usize)?;
         // A request asks for some hundred keys: most are told from it by their length.
         let quoted = key.len() + 2;
         let mut at = self.at + 1;
-        while at < object.next as usize {
-            let name = self.nodes.get(at)?;
+        while let Some(name) = inside.get(at) {
             if (name.escaped || name.span.len() == quoted) && self.sibling(at).is_str(key) {
                 return Some(self.sibling(at + 1));
             }
-            at = self.nodes.get(at + 1)?.next as usize;
+            at = inside.get(at + 1)?.next as usize;
         }
         None
     }

@@ -9,7 +9,7 @@ use std::thread;
 
 use callwright_json::{
     AnyValue, Class, Guide, Kind, Kinds, MAX_DEPTH, Member, Options, Parse, Place, Problem, Reading, Value,
-    apply, read, read_with, strict,
+    apply, is_object, quote, read, read_with, strict,
 };
 use proptest::prelude::*;
 use values::{Json, json, loose_spelling, object, plain_object, soup, strict_spelling, torn};
@@ -74,6 +74,16 @@ proptest! {
         let reading = parse.settled().expect("one reading");
         prop_assert_eq!(&reading.text, &inner);
         prop_assert_eq!(reading.class(), Class::Lossless);
+    }
+
+    #[test]
+    fn an_object_is_found_inside_of_a_string(value in json(), spelling in strict_spelling()) {
+        spells_as_it_reads(&value.written(&spelling));
+    }
+
+    #[test]
+    fn what_is_no_object_is_none_inside_of_a_string(text in prop_oneof![torn(), soup(), members()]) {
+        spells_as_it_reads(&text);
     }
 
     /// S0-35
@@ -199,6 +209,24 @@ fn depth_takes_no_stack() {
 }
 
 /// What must hold for every reading of every text.
+/// An object with pieces of strings and what stands between them in it, which is strict JSON now and then.
+fn members() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(
+        &["\"", "\\", "\\\"", "\\\\", "\\n", "\\u0041", "\\x", "\n", "/", "a", ",", ":", "1"][..],
+    );
+    prop::collection::vec(piece, 0..6).prop_map(|pieces| format!("{{\"a\":\"{}\"}}", pieces.concat()))
+}
+
+/// A string spells an object just if its text is one, however that is escaped.
+fn spells_as_it_reads(text: &str) {
+    let quoted = quote(text);
+    let escaped = quoted.replace('/', "\\/").replace(':', "\\u003a");
+    for string in [quoted, escaped] {
+        let tree = strict(&string).unwrap();
+        assert_eq!(tree.root(&string).spells_object(), is_object(text), "{string}");
+    }
+}
+
 fn check_readings(text: &str) {
     for guide in GUIDES {
         for cut in [false, true] {
