@@ -153,7 +153,6 @@ impl Service {
         let id_value = HeaderValue::try_from(&*id);
         let surface = surface_of(request.uri().path(), request.headers());
         let asker = Asker { surface, id: id.clone() };
-        request.extensions_mut().insert(asker.clone());
         let page = cors::Page::of(&self.api.shared.server.cors_origins, &request);
         let answered = unless_it_panics(async {
             if let Some(page) = &page
@@ -170,6 +169,7 @@ impl Service {
                 let answered = self.api.turn(id, asked, request).await;
                 return answered.unwrap_or_else(|problem| self.api.shared.refused_to(&asker, problem));
             }
+            request.extensions_mut().insert(asker.clone());
             match self.routes.call(request).await {
                 Ok(response) => response.map(Body::Routed),
                 Err(never) => match never {},

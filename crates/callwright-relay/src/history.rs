@@ -1,25 +1,31 @@
 //! Old turns of a request: servers parse the arguments of old calls again, and one that is broken fails every
 //! later request of its session. Whatever is broken there is repaired, or made harmless, before it goes upstream.
 
+use std::borrow::Cow;
+
 use callwright::{ToolSet, heal};
 use callwright_json::{Kind, Value, is_object, quote};
 
 use crate::wire::{Change, array, rewritten, string_of};
 
 /// The messages with all arguments of old calls as JSON texts of objects; `None` where they are that already.
-pub(crate) fn repaired<'d>(messages: impl Iterator<Item = Value<'d>>, tool_set: &ToolSet) -> Option<String> {
+pub(crate) fn repaired<'d>(
+    messages: impl Iterator<Item = Value<'d>> + Clone,
+    tool_set: &ToolSet,
+) -> Option<String> {
     changed(messages, |message| repaired_message(message, tool_set))
 }
 
 /// The array of `values` with what `change` makes of them; `None` where it makes nothing of any. A long history in
 /// which nothing is broken, the common case, is only looked at.
 pub(crate) fn changed<'d>(
-    values: impl Iterator<Item = Value<'d>>,
+    values: impl Iterator<Item = Value<'d>> + Clone,
     change: impl Fn(Value<'d>) -> Option<String>,
 ) -> Option<String> {
-    let values: Vec<(Value<'d>, Option<String>)> = values.map(|value| (value, change(value))).collect();
-    let is_changed = values.iter().any(|(_, text)| text.is_some());
-    is_changed.then(|| array(values.iter().map(|(value, text)| text.as_deref().unwrap_or(value.raw()))))
+    let made = |value: Value<'d>| change(value).map_or(Cow::Borrowed(value.raw()), Cow::Owned);
+    let (n, first) = values.clone().enumerate().find_map(|(n, value)| Some((n, change(value)?)))?;
+    let before = values.clone().take(n).map(|value| Cow::Borrowed(value.raw()));
+    Some(array(before.chain([Cow::Owned(first)]).chain(values.skip(n + 1).map(made))))
 }
 
 fn repaired_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {
@@ -41,12 +47,10 @@ fn repaired_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {
 /// A function, or whatever else has its name and arguments, with these as the JSON text of an object; `None` where they are.
 pub(crate) fn repaired_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let arguments = function.get("arguments");
-    let text = match arguments {
-        Some(value) => value.as_str(),
-        None => None,
-    };
-    let put = match (text, arguments) {
-        (Some(text), _) if is_object(&text) => return None,
+    if arguments.is_some_and(Value::spells_object) {
+        return None;
+    }
+    let put = match (arguments.and_then(Value::as_str), arguments) {
         (Some(text), _) if text.trim().is_empty() => String::from("{}"),
         (Some(text), _) => {
             let tool = string_of(function, "name").and_then(|name| tool_set.get(&name));

@@ -10,7 +10,7 @@ use callwright::{
 use crate::calls::Ids;
 use crate::config::{Constrain, Mode};
 use crate::record::{Choice, Usage};
-use crate::wire::{Document, Foreign, choices};
+use crate::wire::{AnswerChoice, Foreign};
 
 /// How an answer is to be read.
 #[derive(Clone, Copy, Debug)]
@@ -257,14 +257,15 @@ impl Budget {
 
 /// Reads all choices of a whole answer.
 pub(crate) fn read_whole(
-    document: &Document,
+    answered: &[AnswerChoice<'_>],
     tool_set: &ToolSet,
     options: ReadOptions<'_>,
     max_tokens: Option<u64>,
     spent: Usage,
 ) -> Vec<Choice> {
     let budget = Budget::of(max_tokens, spent);
-    choices(document.root())
+    answered
+        .iter()
         .map(|answered| {
             let mut events: Vec<Event> = Vec::new();
             let mut reading = ChoiceReader::new(tool_set, options);

@@ -172,7 +172,10 @@ impl Relay {
 
     /// Answers a request to a model, in the form of its API. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
-        if let Some(reply) = lane::answer(self, &request).await {
+        // The lane's future is larger than all the others, and no chat takes it.
+        if request.surface != Surface::Chat
+            && let Some(reply) = Box::pin(lane::answer(self, &request)).await
+        {
             return reply;
         }
         let (surface, id) = (request.surface, request.id.clone());

@@ -24,7 +24,7 @@ use crate::relay::{CheckedRequest, Relay, Request};
 use crate::surface::Surface;
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::upstream::{ResponseBody, Secrets};
-use crate::wire::{Document, PromptTokens, Surrogates, deltas, prompt_tokens, string_of, usage};
+use crate::wire::{Document, PromptTokens, Surrogates, choices, deltas, prompt_tokens, string_of, usage};
 
 /// What holds for one question, where the configuration does not say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -188,7 +188,8 @@ impl Turn {
             }
         };
         let spent = usage(document.root()).unwrap_or_default();
-        let read = read_whole(&document, &tool_set, options, self.ask.max_tokens, spent);
+        let answered: Vec<_> = choices(document.root()).collect();
+        let read = read_whole(&answered, &tool_set, options, self.ask.max_tokens, spent);
         let Some(choice) = read.into_iter().next() else {
             return Err(self.cut_off(String::from("the upstream's answer holds no choice")));
         };

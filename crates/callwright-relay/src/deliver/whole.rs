@@ -53,7 +53,8 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
             return done(turn, headers, document, &[], TurnEnd::Passed, door);
         }
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
-        let read = read_whole(&document, &turn.tool_set, options, turn.ask.max_tokens, spent);
+        let answered: Vec<AnswerChoice<'_>> = choices(document.root()).collect();
+        let read = read_whole(&answered, &turn.tool_set, options, turn.ask.max_tokens, spent);
         turn.log.read(spent, read.iter());
         read.iter().for_each(|choice| turn.count_proof(&open_answer.target, choice));
         let tokens = prompt_tokens(document.root());
@@ -66,10 +67,9 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
             }
         }
         let mut resolutions = Vec::with_capacity(read.len());
-        let says_else: Vec<bool> =
-            choices(document.root()).map(|answered| !answered.says_nothing_else()).collect();
-        for (choice, says_else) in read.into_iter().zip(says_else) {
+        for (choice, answered) in read.into_iter().zip(&answered) {
             let mut resolution = turn.resolve(choice, Sent::Nothing, &open_answer.target).await;
+            let says_else = !answered.says_nothing_else();
             turn.settle_content(&mut resolution, &open_answer.target, says_else).await;
             resolutions.push(resolution);
         }
@@ -78,7 +78,9 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         {
             return invalid(turn, headers, &resolutions, fault);
         }
-        let (document, end) = written(&turn, document, &resolutions);
+        let (changed, end) = written(&turn, &document, &answered, &resolutions);
+        drop(answered);
+        let document = changed.unwrap_or(document);
         return done(turn, headers, document, &resolutions, end, door);
     }
 }
@@ -163,21 +165,24 @@ fn said<B: Blocks>(turn: &Turn, document: &Document, mut voice: Serial<B>) -> B 
     voice.into_blocks()
 }
 
-/// The answer with what came of its choices, and how it ended.
-fn written(turn: &Turn, document: Document, resolutions: &[Resolution]) -> (Document, TurnEnd) {
+/// The answer with what came of its choices, none where it goes out as it came; and how it ended.
+fn written(
+    turn: &Turn,
+    document: &Document,
+    answered: &[AnswerChoice<'_>],
+    resolutions: &[Resolution],
+) -> (Option<Document>, TurnEnd) {
     let mut end = TurnEnd::Passed;
-    let mut is_changed = false;
-    let texts: Vec<String> = choices(document.root())
-        .zip(resolutions)
-        .map(|(answered, resolution)| {
-            let (changed, choice_end) = written_choice(turn, &answered, resolution);
-            end = worse(end, choice_end);
-            is_changed |= changed.is_some();
-            changed.unwrap_or_else(|| answered.choice.raw().to_owned())
-        })
-        .collect();
+    let written = answered.iter().zip(resolutions).map(|(answered, resolution)| {
+        let (changed, choice_end) = written_choice(turn, answered, resolution);
+        end = worse(end, choice_end);
+        changed
+    });
+    let written: Vec<Option<String>> = written.collect();
     let mut changes: Vec<(&str, Change)> = Vec::new();
-    if is_changed {
+    if written.iter().any(Option::is_some) {
+        let texts = written.iter().zip(answered);
+        let texts = texts.map(|(text, answered)| text.as_deref().unwrap_or(answered.choice.raw()));
         changes.push(("choices", Change::Set(array(texts))));
     }
     if 1 < turn.log.attempts()
@@ -189,11 +194,10 @@ fn written(turn: &Turn, document: Document, resolutions: &[Resolution]) -> (Docu
         changes.push(("callwright", Change::Set(report::member(turn.log.record(), end, resolutions))));
     }
     if changes.is_empty() {
-        return (document, end);
+        return (None, end);
     }
-    let text = rewritten(document.root(), &changes);
     // What is put together from JSON texts is JSON.
-    (Document::of(text).unwrap_or(document), end)
+    (Document::of(rewritten(document.root(), &changes)).ok(), end)
 }
 
 /// One choice as it goes out; none where it goes out as it came.

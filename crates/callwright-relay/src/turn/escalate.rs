@@ -11,7 +11,7 @@ use crate::ladder::Step;
 use crate::question::Question;
 use crate::reading::{ReadOptions, Shown, read_again, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd};
-use crate::wire::{Document, usage};
+use crate::wire::{Document, choices, usage};
 
 impl Turn {
     /// Asks again until the calls of a choice are right, or the ladder ends. `sent` is what the client has of it.
@@ -230,7 +230,8 @@ impl Turn {
         let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);
         let options = self.read_options(&open_answer.target, question.choice(&self.ask), &open_answer.shown);
         let spent = usage(document.root()).unwrap_or_default();
-        let mut read = read_whole(&document, tool_set, options, question.most_tokens(&self.ask), spent)
+        let answered: Vec<_> = choices(document.root()).collect();
+        let mut read = read_whole(&answered, tool_set, options, question.most_tokens(&self.ask), spent)
             .into_iter()
             .next();
         if let Some(read) = &mut read {

@@ -64,7 +64,7 @@ impl Turn {
             let target = self.target(candidate.clone()).await;
             let opened = match self.open_at(target, question, reason).await {
                 Err(failure) if failure.is_unknown_path() && !self.ask.is_translated => {
-                    self.open_in_another_api(candidate, question, failure).await
+                    Box::pin(self.open_in_another_api(candidate, question, failure)).await
                 }
                 opened => opened,
             };

@@ -90,7 +90,7 @@ impl Turn {
                 self.find_out_beside(&candidate);
                 capability
             }
-            AtHand::Missing => capabilities.of(&candidate).await,
+            AtHand::Missing => Box::pin(capabilities.of(&candidate)).await,
         };
         let mode = if capability.tools { Mode::Native } else { Mode::Prompt };
         tracing::debug!(model = candidate.model, mode = mode.name(), source = ?capability.tools_source, "[relay] mode");
@@ -99,7 +99,7 @@ impl Turn {
 
     /// How this candidate is to be asked in prompt mode.
     pub(crate) async fn prompt_target(&self, candidate: Candidate) -> Target {
-        let capability = self.relay.capabilities.of(&candidate).await;
+        let capability = Box::pin(self.relay.capabilities.of(&candidate)).await;
         self.target_in(Mode::Prompt, candidate, capability, &self.ask.choice)
     }
 

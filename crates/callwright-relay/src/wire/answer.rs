@@ -131,7 +131,7 @@ fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnswerCall<'d> {
         id,
         name,
         arguments: written.map(text_or_raw).unwrap_or_default(),
-        is_text: written.is_some_and(|arguments| arguments.as_str().is_some()),
+        is_text: written.is_some_and(|arguments| arguments.kind() == Kind::String),
         n_alone: 0,
         foreign: Foreign::default(),
     }

@@ -122,7 +122,7 @@ impl Ask {
     }
 
     /// The messages.
-    pub(crate) fn messages(&self) -> impl Iterator<Item = Value<'_>> {
+    pub(crate) fn messages(&self) -> impl Iterator<Item = Value<'_>> + Clone {
         self.document.root().get("messages").into_iter().flat_map(Value::elements)
     }
 
