@@ -2,6 +2,7 @@
 
 use alloc::{format, string::String, vec, vec::Vec};
 
+use crate::quote;
 use crate::tree::{Kind, Value};
 
 /// The canonical text of `value`. Works from the last node to the first, so that nesting needs no stack.
@@ -13,7 +14,7 @@ pub(crate) fn canonical(value: Value<'_>) -> String {
         let text = match value.kind() {
             Kind::Null | Kind::Bool => String::from(value.raw()),
             Kind::Number => number(value.raw()),
-            Kind::String => string(&value.as_str().unwrap_or_default()),
+            Kind::String => quote(&value.as_str().unwrap_or_default()),
             Kind::Array => {
                 let items: Vec<&str> = value.elements().map(|v| texts[v.index() - first].as_str()).collect();
                 format!("[{}]", items.join(","))
@@ -56,20 +57,6 @@ fn number(raw: &str) -> String {
         // An exponent past 64 bits: compared as it is spelt.
         Err(_) => format!("{minus}{raw}"),
     }
-}
-
-fn string(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        if matches!(c, '"' | '\\') || c < ' ' {
-            out.push_str(&format!("\\u{:04x}", c as u32));
-        } else {
-            out.push(c);
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]

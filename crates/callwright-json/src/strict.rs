@@ -140,15 +140,13 @@ impl Spelling for Quoted {
 
 /// Takes down what the scan comes by.
 trait Sink {
-    fn leaf(&mut self, kind: Kind, span: Span);
-    fn string(&mut self, span: Span, escaped: bool);
+    fn leaf(&mut self, kind: Kind, span: Span, escaped: bool);
     fn open(&mut self, kind: Kind, start: usize);
     fn close(&mut self, end: usize);
 }
 
 impl Sink for () {
-    fn leaf(&mut self, _: Kind, _: Span) {}
-    fn string(&mut self, _: Span, _: bool) {}
+    fn leaf(&mut self, _: Kind, _: Span, _: bool) {}
     fn open(&mut self, _: Kind, _: usize) {}
     fn close(&mut self, _: usize) {}
 }
@@ -160,15 +158,10 @@ struct Notes {
 }
 
 impl Sink for Notes {
-    fn leaf(&mut self, kind: Kind, span: Span) {
+    #[inline]
+    fn leaf(&mut self, kind: Kind, span: Span, escaped: bool) {
         let next = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { kind, escaped: false, span, next });
-    }
-
-    #[inline(always)]
-    fn string(&mut self, span: Span, escaped: bool) {
-        let next = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { kind: Kind::String, escaped, span, next });
+        self.nodes.push(Node { kind, escaped, span, next });
     }
 
     fn open(&mut self, kind: Kind, start: usize) {
@@ -225,7 +218,7 @@ fn value<P: Spelling, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Resul
             Some(b'n') => at = word(bytes, at, b"null", Kind::Null, sink)?,
             _ => {
                 at = number(bytes, at)?;
-                sink.leaf(Kind::Number, Span::new(start, at));
+                sink.leaf(Kind::Number, Span::new(start, at), false);
             }
         }
         // A value is complete.
@@ -269,7 +262,7 @@ fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S)
     if bytes.get(at..end) != Some(word) {
         return Err(at);
     }
-    sink.leaf(kind, Span::new(at, end));
+    sink.leaf(kind, Span::new(at, end), false);
     Ok(end)
 }
 
@@ -278,7 +271,7 @@ fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S)
 fn string<P: Spelling, S: Sink>(bytes: &[u8], start: usize, sink: &mut S) -> Result<usize, usize> {
     let (end, escaped) = P::string_end(bytes, start)?;
     // No text is longer than a `u32` counts.
-    sink.string(Span { start: start as u32, end: end as u32 }, escaped);
+    sink.leaf(Kind::String, Span { start: start as u32, end: end as u32 }, escaped);
     Ok(end)
 }
 
