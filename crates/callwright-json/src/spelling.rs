@@ -1,36 +1,34 @@
 //! Tokens in the spellings of other scripts and languages: blanks, brackets, commas, colons.
 
+/// The character at the start of `bytes`, unless it is one of ASCII.
+pub(crate) fn foreign(bytes: &[u8]) -> Option<char> {
+    let len = match bytes.first()? {
+        0xf0.. => 4,
+        0xe0.. => 3,
+        0xc0.. => 2,
+        _ => return None,
+    };
+    core::str::from_utf8(bytes.get(..len)?).ok()?.chars().next()
+}
+
 /// The ASCII form of the bracket, comma or colon of another script at the start of `bytes`, and its length.
 ///
 /// `，` → `(b',', 3)`
 pub(crate) fn wide(bytes: &[u8]) -> Option<(u8, usize)> {
-    let sign = match bytes {
-        [0xd8, 0x8c, ..] => return Some((b',', 2)),
-        [0xd8, 0x9b, ..] => return Some((b';', 2)),
-        [first @ 0xe2..=0xef, second, third, ..] => match [*first, *second, *third] {
-            // ， 、 ﹐ ﹑ ⹁
-            [0xef, 0xbc, 0x8c] | [0xe3, 0x80, 0x81] | [0xef, 0xb9, 0x90 | 0x91] | [0xe2, 0xb9, 0x81] => b',',
-            // ； ﹔
-            [0xef, 0xbc, 0x9b] | [0xef, 0xb9, 0x94] => b';',
-            // ： ﹕ ︓ ∶ ꞉
-            [0xef, 0xbc, 0x9a]
-            | [0xef, 0xb9, 0x95]
-            | [0xef, 0xb8, 0x93]
-            | [0xe2, 0x88, 0xb6]
-            | [0xea, 0x9e, 0x89] => b':',
-            // ｛ ﹛ and so on
-            [0xef, 0xbd, 0x9b] | [0xef, 0xb9, 0x9b] => b'{',
-            [0xef, 0xbd, 0x9d] | [0xef, 0xb9, 0x9c] => b'}',
-            // ［ 〈 《 【 〔 〖 〘 〚
-            [0xef, 0xbc, 0xbb] | [0xe3, 0x80, 0x88 | 0x8a | 0x90 | 0x94 | 0x96 | 0x98 | 0x9a] => b'[',
-            [0xef, 0xbc, 0xbd] | [0xe3, 0x80, 0x89 | 0x8b | 0x91 | 0x95 | 0x97 | 0x99 | 0x9b] => b']',
-            [0xef, 0xbc, 0x88] => b'(',
-            [0xef, 0xbc, 0x89] => b')',
-            _ => return None,
-        },
+    let c = foreign(bytes)?;
+    let sign = match c {
+        '，' | '、' | '﹐' | '﹑' | '⹁' | '\u{60c}' => b',',
+        '；' | '﹔' | '\u{61b}' => b';',
+        '：' | '﹕' | '︓' | '∶' | '꞉' => b':',
+        '｛' | '﹛' => b'{',
+        '｝' | '﹜' => b'}',
+        '［' | '〈' | '《' | '【' | '〔' | '〖' | '〘' | '〚' => b'[',
+        '］' | '〉' | '》' | '】' | '〕' | '〗' | '〙' | '〛' => b']',
+        '（' => b'(',
+        '）' => b')',
         _ => return None,
     };
-    Some((sign, 3))
+    Some((sign, c.len_utf8()))
 }
 
 /// The length of what stands for a colon at the start of `bytes`: `:`, `：`, `=`, `=>`, `->`, `:=`.
@@ -39,8 +37,7 @@ pub(crate) fn colon(bytes: &[u8]) -> Option<usize> {
         [b':', b'=', ..] | [b'=', b'>' | b':', ..] | [b'-', b'>', ..] => Some(2),
         [b'=', b'=', ..] => None,
         [b':' | b'=', ..] => Some(1),
-        // → ⇒
-        [0xe2, 0x86 | 0x87, 0x92, ..] => Some(3),
+        _ if matches!(foreign(bytes), Some('→' | '⇒')) => Some(3),
         _ => wide(bytes).filter(|(sign, _)| *sign == b':').map(|(_, len)| len),
     }
 }
@@ -57,13 +54,8 @@ pub(crate) fn blank(bytes: &[u8]) -> Option<usize> {
     if first < 0x80 {
         return (first < b' ' || first == 0x7f).then_some(1);
     }
-    let len = match first {
-        0xf0.. => 4,
-        0xe0.. => 3,
-        _ => 2,
-    };
-    let c = core::str::from_utf8(bytes.get(..len)?).ok()?.chars().next()?;
-    is_blank(c).then_some(len)
+    let c = foreign(bytes)?;
+    is_blank(c).then_some(c.len_utf8())
 }
 
 /// Is `c` a separator, a control or a format character of Unicode (Zs, Zl, Zp, Cc, Cf)?
