@@ -1,15 +1,11 @@
-//! Readings that are not certain: a string may hold a member that was meant to stand behind it, or half of a doubled quote.
-//!
-//! Where what follows a string does not fit its schema, `"times": "2"` for a number, a string that goes on beyond it
-//! does: `"a "quoted" word", "times": "2"` would be one text. A value of the wrong type is the likelier mistake, and one
-//! that is noticed.
+//! Readings that are not certain: a string may hold what was meant to stand behind it, a member or an element.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::scan::ByteSet;
-use crate::search::{Cost, Found, mark};
+use crate::search::mark;
 use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
 
 const QUOTES: ByteSet<2> = ByteSet(*b"\"'");
@@ -20,51 +16,15 @@ const SIGNS_OF_MEMBERS: ByteSet<4> = ByteSet(*b"\"':=");
 /// What keys stand in or behind, and the brackets that they are counted by.
 const AROUND_KEYS: ByteSet<7> = ByteSet(*b"\"',{[]}");
 
-/// What a way to read a text costs, and the bytes that it reads.
-pub(crate) type Price = Option<(Cost, Span)>;
-
-/// The price of the readings that a search found, all of one text.
-pub(crate) fn lowest_price(found: &[Found]) -> Price {
-    let cost = found.iter().map(|one| one.cost).min()?;
-    found.first().map(|one| (cost, one.span))
-}
-
-/// Decides between two ways to read one text if a string of the `typed` one holds a member. `keys_only` lets values have
-/// the wrong type; it wins if it reads the same bytes at a lower price and leaves nothing out.
-pub(crate) fn prefers_keys_only(typed: Price, keys_only: &[Found]) -> bool {
-    let is_cheaper = matches!((typed, lowest_price(keys_only)), (Some((dear, all)), Some((cheap, same))) if cheap < dear && all == same);
-    is_cheaper && Found::junk_in(keys_only).is_none()
-}
-
-/// A key in a string that may be a member of the object around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum MemberInString {
-    /// `"a {\"times\": 2} b"`: it may as well belong to what the text quotes.
-    Quoted,
-    /// `"a\", \"times\":: 2"`: it stands where a member would.
-    InPlace,
-}
-
-/// What a string of `readings`, of `source`, holds, if that may be a member or what stands behind the string.
-pub(crate) fn held_in_string(
-    readings: &[Reading<'_>],
-    guide: &dyn Guide,
-    source: &str,
-) -> Option<MemberInString> {
+/// Does a string of `readings`, of `source`, hold what may be a member, or what stands behind the string?
+pub(crate) fn go_on_too_far(readings: &[Reading<'_>], guide: &dyn Guide, source: &str) -> bool {
     // Several readings tie, which is said with all of them.
-    if !readings.is_empty() && readings.iter().all(|reading| passes_own_quote(reading, source)) {
-        return Some(MemberInString::InPlace);
-    }
-    readings.iter().filter_map(|reading| member_in_string(reading, guide)).max()
+    !readings.is_empty() && readings.iter().all(|reading| passes_own_quote(reading, source))
+        || readings.iter().any(|reading| holds_member(reading, guide))
 }
 
-/// Does a string of `reading` seem to hold a member of its object, outside all brackets?
+/// Does a string of `reading` seem to hold a member of its object, `"a\", \"times\":: 2"`, outside all brackets?
 pub(crate) fn holds_member(reading: &Reading<'_>, guide: &dyn Guide) -> bool {
-    member_in_string(reading, guide) == Some(MemberInString::InPlace)
-}
-
-/// Does a string of `reading` hold a key that the guide declares for the object which it stands in?
-fn member_in_string(reading: &Reading<'_>, guide: &dyn Guide) -> Option<MemberInString> {
     let has = |kind: RepairKind| reading.repairs.iter().any(|repair| repair.kind == kind);
     let edits = Edits {
         escaped: has(RepairKind::EscapeQuote),
@@ -72,9 +32,8 @@ fn member_in_string(reading: &Reading<'_>, guide: &dyn Guide) -> Option<MemberIn
         swapped: has(RepairKind::SwapQuote),
     };
     if edits == Edits::default() {
-        return None;
+        return false;
     }
-    let mut found = None;
     // Values, each with the object that it stands in, as far as there is one.
     let mut open: Vec<(Value<'_>, Place, Option<Holder<'_>>)> =
         alloc::vec![(reading.value(), guide.root(), None)];
@@ -85,37 +44,34 @@ fn member_in_string(reading: &Reading<'_>, guide: &dyn Guide) -> Option<MemberIn
                 for (key, member) in value.members() {
                     let Some(name) = key.as_str() else { continue };
                     if !holder.declares_some && is_torn_key(&name) {
-                        return Some(MemberInString::InPlace);
+                        return true;
                     }
                     if let Member::Declared(_, at) | Member::Open(at) = guide.member(place, &name) {
-                        open.push((member, at, Some(Holder { key: Some(key), ..holder })));
+                        open.push((member, at, Some(holder)));
                     }
                 }
             }
             Kind::Array => {
-                let holder = holder.map(|holder| Holder { key: None, ..holder });
+                let holder = holder.map(|holder| Holder { is_list: true, ..holder });
                 let elements = value.elements().enumerate();
                 open.extend(elements.map(|(n, element)| (element, guide.element(place, n), holder)));
             }
             Kind::String => {
                 let text = value.as_str().unwrap_or_default();
-                let how = holder.and_then(|holder| holder.member_in(&text, edits, guide));
-                if how == Some(MemberInString::InPlace) {
-                    return how;
+                if holder.is_some_and(|holder| holder.has_member_in(&text, edits, guide)) {
+                    return true;
                 }
-                found = found.max(how);
             }
             Kind::Number | Kind::Bool | Kind::Null => {}
         }
     }
-    found
+    false
 }
 
 /// Does a string of `reading`, of `source`, go on beyond a quote that may be its own, or was none there?
 fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
-    use RepairKind::{AddComma, AddQuote, EscapeQuote, QuoteValue, SwapQuote};
-    let of_quotes =
-        |repair: &&Repair| matches!(repair.kind, AddComma | AddQuote | EscapeQuote | QuoteValue | SwapQuote);
+    use RepairKind::{AddQuote, EscapeQuote, QuoteValue, SwapQuote};
+    let of_quotes = |repair: &&Repair| matches!(repair.kind, AddQuote | EscapeQuote | QuoteValue | SwapQuote);
     let repairs: Vec<&Repair> = reading.repairs.iter().filter(of_quotes).collect();
     !repairs.is_empty()
         && reading.strings().any(|string| {
@@ -123,23 +79,14 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
             let within = repairs[from..].iter().take_while(|repair| repair.at.end <= string.end);
             let count = |kind| within.clone().filter(|repair| repair.kind == kind).count();
             let written = string.of(source);
-            if count(QuoteValue) != 0 {
-                // `["fast" slow]`, `[fast, slow]`
-                let is_behind = |comma: &&Repair| {
-                    let gap = source.get(comma.at.end as usize..string.start as usize);
-                    comma.kind == AddComma && gap.is_some_and(|gap| gap.trim().is_empty())
-                };
-                return repairs[..from].last().is_some_and(is_behind)
-                    || repairs[from..].first().is_some_and(is_behind)
-                    || written.contains(',') && is_element(string, source);
-            }
+            let is_list = || written.contains(',') && is_element(string, source);
             match (count(AddQuote), count(EscapeQuote)) {
+                // `[fast, slow]`
+                _ if count(QuoteValue) != 0 => is_list(),
                 // `"fast" (required)`, `L"fast"`: with the quote that stands in it, those that are written are pairs.
                 (1, escaped) => escaped % 2 == 1,
-                // `""fast"`: half of a doubled quote.
-                (0, 1) => written.starts_with("\"\"") || written.ends_with("\"\""),
                 (0, _) => closes_within(written),
-                _ => written.contains(',') && is_element(string, source),
+                _ => is_list(),
             }
         })
 }
@@ -173,12 +120,13 @@ struct Edits {
     swapped: bool,
 }
 
-/// The object that a string stands in, and the key of the string if it is a member.
+/// The object that a string stands in.
 #[derive(Clone, Copy)]
 struct Holder<'a> {
     object: Value<'a>,
     place: Place,
-    key: Option<Value<'a>>,
+    /// Does the string stand in a list in it?
+    is_list: bool,
     /// Are there keys that the guide declares for it?
     declares_some: bool,
 }
@@ -186,64 +134,50 @@ struct Holder<'a> {
 impl<'a> Holder<'a> {
     fn new(object: Value<'a>, place: Place, guide: &dyn Guide) -> Holder<'a> {
         let declares_some = declared(guide, place).next().is_some();
-        Holder { object, place, key: None, declares_some }
+        Holder { object, place, is_list: false, declares_some }
     }
 
-    fn member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> Option<MemberInString> {
-        SIGNS_OF_MEMBERS.places(text.as_bytes()).next()?;
+    fn has_member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> bool {
+        if SIGNS_OF_MEMBERS.places(text.as_bytes()).next().is_none() {
+            return false;
+        }
         let is_declared = |key: &str| matches!(guide.member(self.place, key), Member::Declared(..));
         let is_missing = |key: &str| is_declared(key) && self.object.get(key).is_none();
-        let own = self.key.and_then(Value::as_str);
-        if (edits.escaped || edits.added) && own.is_some_and(|own| begins_anew(text, &own, is_missing)) {
-            return Some(MemberInString::InPlace);
-        }
-        let is_torn =
-            || ends_in_members(text) || closes_first(text) || self.key.is_none() && holds_element(text);
+        let is_torn = || ends_in_members(text) || closes_first(text) || self.is_list && holds_element(text);
         if edits.escaped && is_torn() || edits.swapped && holds_pair(text) {
-            return Some(MemberInString::InPlace);
-        }
-        // Between other quotes a quote is nothing odd.
-        let is_odd = edits.added || !edits.swapped;
-        if is_odd && (begins_behind(text) || is_cut_at_a_sign(text, is_missing)) {
-            return Some(MemberInString::InPlace);
+            return true;
         }
         // Where no quote was added, a string that goes on too far goes on over its own.
         let from = match edits {
             Edits { added: true, .. } => Some(0),
             Edits { escaped: true, .. } => QUOTES.places(text.as_bytes()).next(),
             _ => text.find('\''),
-        }?;
+        };
+        let Some(from) = from else { return false };
         if !self.declares_some {
             let before = text.trim_end().strip_suffix(',').map_or("", str::trim_end);
             let is_torn = has_colon(text) || before.ends_with(['"', '\'']) || holds_key(text);
-            return ((edits.escaped || edits.added) && is_torn).then_some(MemberInString::InPlace);
+            return (edits.escaped || edits.added) && is_torn;
         }
+        // Nothing is missing, mostly: then there is nothing to look for.
         let brackets = Brackets::of(text);
         let lacks_some = || declared(guide, self.place).any(|name| self.object.get(name).is_none());
         if brackets != Brackets::Torn && !lacks_some() {
-            return None;
+            return false;
         }
         if goes_on_in_key(text, is_missing) {
-            return Some(MemberInString::InPlace);
+            return true;
         }
-        let mut found = None;
         // `Paris, unit='c`: its own closing quote is missing, and the next one opens the value of a member.
         let opens_value = |key: &KeyInText<'_>| {
             let between = text.get(key.at + key.name.len()..from).unwrap_or("");
             matches!(between.trim(), "=" | ":")
         };
-        for key in keys_in(text).filter(|key| from <= key.at || opens_value(key)) {
-            let is_bare = match is_missing(key.name) {
-                true => key.depth == 0 || brackets != Brackets::Even,
-                // `"x"], "b":: 1}}, {"a": ["y"`: it goes on into the next object.
-                false => is_declared(key.name) && brackets == Brackets::Torn,
-            };
-            if is_bare {
-                return Some(MemberInString::InPlace);
-            }
-            found = found.max(is_missing(key.name).then_some(MemberInString::Quoted));
-        }
-        found
+        keys_in(text).filter(|key| from <= key.at || opens_value(key)).any(|key| match is_missing(key.name) {
+            true => key.depth == 0 || brackets != Brackets::Even,
+            // `"x"], "b":: 1}}, {"a": ["y"`: it goes on into the next object.
+            false => is_declared(key.name) && brackets == Brackets::Torn,
+        })
     }
 }
 
@@ -277,27 +211,13 @@ impl Brackets {
     }
 }
 
-/// Does the value of `key` begin with a key: `path"src"`, `path=="src"`, `path": "src"`?
-fn begins_anew(text: &str, key: &str, is_missing: impl Fn(&str) -> bool) -> bool {
-    let text = text.trim_start();
-    let behind = text.strip_prefix(key).map(str::trim_start);
-    let quoted = up_to_quote(text).unwrap_or("");
-    !key.is_empty() && behind.is_some_and(|behind| behind.starts_with(['"', '\'', '=', ':']))
-        || !quoted.is_empty() && is_missing(quoted)
-}
-
 /// Does the next member begin behind one of its quotes, without the sign behind its key: `Paris', unit'c`?
 fn goes_on_in_key(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
     QUOTES.places(text.as_bytes()).any(|at| {
         let behind = text.get(at + 1..).unwrap_or("").trim_start();
         let key = behind.strip_prefix(',').map(str::trim_start);
-        key.and_then(up_to_quote).is_some_and(&is_missing)
+        key.and_then(|key| key.get(..key.find(['"', '\''])?)).is_some_and(&is_missing)
     })
-}
-
-/// What stands before the first quote.
-fn up_to_quote(text: &str) -> Option<&str> {
-    text.get(..QUOTES.places(text.as_bytes()).next()?)
 }
 
 /// Is what stands behind one of its quotes right JSON as members of the object around it: `a "quoted" word", "extra": "b`?
@@ -312,40 +232,6 @@ fn ends_in_members(text: &str) -> bool {
         let plain = |c: char| if c < ' ' || c == '\\' { ' ' } else { c };
         begins && strict(&format!("{{{}\"}}", members.chars().map(plain).collect::<String>())).is_ok()
     })
-}
-
-/// Is the first quote in it the one that ends it, with brackets or other members behind it: `03106"}'`,
-/// `03106"}, "items": [`, `a-1", {"b": 2`? Something else may have slipped in between.
-fn begins_behind(text: &str) -> bool {
-    let Some((before, rest)) = text.split_once('"') else { return false };
-    let opens =
-        |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',' | '+' | '\\' | '`');
-    // `split(b",")`
-    let (_, word) = before.rsplit_once(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(("", ""));
-    let is_prefix = matches!(word, "b" | "f" | "r" | "u" | "br" | "fr" | "rb" | "rf");
-    let is_sign = |c: char| c.is_whitespace() || c != '"' && c.is_ascii_punctuation();
-    let behind = rest.trim_start_matches(is_sign);
-    let between = rest.get(..rest.len() - behind.len()).unwrap_or("");
-    let mut quotes = behind.match_indices('"').skip(1).filter_map(|(at, _)| behind.get(at + 1..));
-    let is_last = behind.is_empty() && between.contains(['}', ']']);
-    let is_next = between.contains(',')
-        && behind.starts_with('"')
-        && quotes.any(|behind| behind.trim_start().starts_with(':'));
-    !before.is_empty() && !before.ends_with(opens) && !is_prefix && (is_last || is_next)
-}
-
-/// Does it begin or end with what stands between a key and a value, or two members: `: "Paris"`, `a-1", `, `Paris", "unit`?
-fn is_cut_at_a_sign(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
-    let begins = text.trim_start().strip_prefix(':').is_some_and(|rest| rest.trim_start().starts_with('"'));
-    // Lines of code end with a comma.
-    let end = text.trim_end_matches(' ');
-    let ends =
-        end.len() < text.len() && end.strip_suffix(',').is_some_and(|rest| rest.trim_end().ends_with('"'));
-    let last = text.rsplit_once('"').filter(|(before, key)| {
-        let before = before.trim_end().strip_suffix(',').map_or("", str::trim_end);
-        before.ends_with('"') && is_missing(key)
-    });
-    begins || ends || last.is_some()
 }
 
 /// Where nobody declares a key: does one of its quotes belong to another string, `command´`?

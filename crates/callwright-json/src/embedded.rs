@@ -2,66 +2,36 @@
 
 use alloc::vec::Vec;
 
-use crate::ambiguity::{MemberInString, held_in_string, lowest_price, prefers_keys_only};
 use crate::layers::decoded;
-use crate::read::{Options, unwrapped};
+use crate::read::{Options, settle, unwrapped};
 use crate::scan::skip_space;
 use crate::search::mark;
-use crate::search::{BEHIND_PROSE, Cost, Found, Fuel, SURPLUS_CLOSER, SchemaMode, Search};
-use crate::spelling::{skip_blank, wide};
+use crate::search::{Cost, Found, Fuel, SchemaMode, Search};
+use crate::spelling::{sign, skip_blank};
 use crate::strict::value_end;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start};
 
 /// More places than this are not tried as the beginning of the value.
 const MOST_STARTS: usize = 64;
-/// A value this much dearer than another one in the same text is an accident of the prose.
-const ACCIDENT: u32 = 4;
 /// What goes on for longer is no name, in bytes.
 const LONGEST_NAME: usize = 64;
 /// What strict JSON allows around a value.
 const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
-/// Reads a text that is not strict JSON as a whole, but up to `stop`.
-pub(crate) fn read<'t>(text: &'t str, stop: usize, guide: &dyn Guide, options: &Options) -> Parse<'t> {
+/// Reads a text that is not strict JSON as a whole.
+pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     let inside = decoded(text);
     if !inside.is_empty() {
         let whole = Span::new(0, text.len());
         let parses = inside.iter().map(|inner| unwrapped(inner, whole, guide, options));
         return Parse::first_of(parses.collect());
     }
-    let mut fuel = Fuel::of(text.as_bytes());
-    let mut trouble = None;
-    for &schema_mode in SchemaMode::closest_first(guide) {
-        let mut embedded =
-            EmbeddedSearch { text, stop, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
-        embedded.collect();
-        (fuel, trouble) = (embedded.fuel, embedded.trouble);
-        let found = embedded.found;
-        if found.is_empty() {
-            continue;
-        }
-        let junk = Found::junk_in(&found);
-        let typed = lowest_price(&found);
-        let parse = choose(text, found);
-        let member = held_in_string(&parse.readings, guide, text);
-        if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
-            let schema_mode = SchemaMode::KeysOnly;
-            let mut keys_only =
-                EmbeddedSearch { text, stop, guide, options, schema_mode, fuel, trouble, found: Vec::new() };
-            keys_only.collect();
-            if prefers_keys_only(typed, &keys_only.found) {
-                return choose(text, keys_only.found);
-            }
-        }
-        if let Some(junk) = junk {
-            return Parse::broken(Some((Problem::Unreadable, junk)));
-        }
-        if member == Some(MemberInString::InPlace) {
-            return Parse::member_in_string(&parse.readings);
-        }
-        return parse;
-    }
-    Parse::broken(trouble)
+    let fuel = Fuel::of(text.as_bytes());
+    let schema_mode = SchemaMode::Typed;
+    let mut embedded =
+        EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble: None, found: Vec::new() };
+    let parse = settle(text, guide, |schema_mode| embedded.collect(schema_mode), |found| choose(text, found));
+    parse.unwrap_or_else(|| Parse::broken(embedded.trouble))
 }
 
 /// May the value that ends at `end` be taken without a look at what follows?
@@ -90,33 +60,28 @@ fn is_key(bytes: &[u8]) -> bool {
 
 /// The strict value at `from..end` with nothing but surplus brackets of its own sort behind it: `{"a": 1}}`. A search would
 /// weigh keys that nobody declared against a string that goes on up to those brackets.
-pub(crate) fn with_surplus(text: &str, from: usize, end: usize) -> Option<Found> {
+pub(crate) fn with_surplus(text: &str, from: usize, end: usize) -> Option<Reading<'_>> {
     let bytes = text.as_bytes();
     let close = match bytes.get(from)? {
         b'{' => b'}',
         b'[' => b']',
         _ => return None,
     };
-    let mut found =
-        Found { cost: Cost::default(), span: Span::new(from, end), repairs: Vec::new(), has_junk: false };
-    loop {
-        let at = skip_space(bytes, found.span.end as usize);
-        if bytes.get(at) != Some(&close) {
-            break;
-        }
-        found.repairs.push(Repair::new(RepairKind::DropCloser, Span::new(at, at + 1), ""));
-        found.span = Span::new(from, at + 1);
+    let mut repairs = Vec::new();
+    let mut end = end;
+    while let at = skip_space(bytes, end)
+        && bytes.get(at) == Some(&close)
+    {
+        repairs.push(Repair::new(RepairKind::DropCloser, Span::new(at, at + 1), ""));
+        end = at + 1;
     }
-    found.cost = SURPLUS_CLOSER.times(found.repairs.len());
-    let is_surplus = !found.repairs.is_empty() && stands_alone(bytes, found.span.end as usize);
-    is_surplus.then_some(found)
+    let is_surplus = !repairs.is_empty() && stands_alone(bytes, end);
+    is_surplus.then(|| Reading::of(text, Span::new(from, end), repairs))?
 }
 
 /// The search for values in one text.
-pub(crate) struct EmbeddedSearch<'t, 'g> {
+struct EmbeddedSearch<'t, 'g> {
     text: &'t str,
-    /// As far as this the text is strict JSON.
-    stop: usize,
     guide: &'g dyn Guide,
     options: &'g Options,
     schema_mode: SchemaMode,
@@ -127,14 +92,15 @@ pub(crate) struct EmbeddedSearch<'t, 'g> {
 
 impl EmbeddedSearch<'_, '_> {
     /// Tries every place at which a value may begin, from left to right.
-    fn collect(&mut self) {
+    fn collect(&mut self, schema_mode: SchemaMode) -> Vec<Found> {
+        self.schema_mode = schema_mode;
         let bytes = self.text.as_bytes();
         let begin = after_reasoning(self.text);
         let members = after_wrapping(bytes, begin);
         // What a comma parts from the first key is a member as well.
         let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
         if let Some(key) = first_key(bytes, members).filter(is_first) {
-            self.attempt(key, Start::Members, begin);
+            self.attempt(key, Start::Members);
         }
         // Where the text that was neither read nor skipped as another value begins.
         let mut lead = begin;
@@ -149,7 +115,7 @@ impl EmbeddedSearch<'_, '_> {
                 // A part of a value that could not be read is not what was meant.
                 continue;
             }
-            if let Some(end) = self.attempt(start, Start::Value, lead) {
+            if let Some(end) = self.attempt(start, Start::Value) {
                 (at, lead) = (end, end);
             } else if let Ok(end) = value_end(bytes, start) {
                 // Another value, which the guide does not want.
@@ -159,64 +125,26 @@ impl EmbeddedSearch<'_, '_> {
                 break;
             }
         }
+        core::mem::take(&mut self.found)
     }
 
     /// Reads the value that may begin at `start`; returns where it ends.
-    fn attempt(&mut self, start: usize, how: Start, lead: usize) -> Option<usize> {
+    fn attempt(&mut self, start: usize, how: Start) -> Option<usize> {
         let search = Search::new(self.text, self.guide, self.schema_mode, self.options.cut, self.fuel);
         let (mut found, search) = search.run(start, how);
         self.fuel = search.fuel();
-        if found.is_empty() {
-            self.note(search.trouble);
-            return None;
+        let end = found.iter().map(|one| one.span.end as usize).max();
+        if end.is_none() {
+            // What came of later starts is rarely the reason.
+            self.trouble = self.trouble.or(search.trouble);
         }
-        if how == Start::Value
-            && let Some(end) = self.strict_end(start)
-            && let Some(strict) = with_surplus(self.text, start, end)
-        {
-            found = alloc::vec![strict];
-        }
-        let end = found.iter().map(|f| f.span.end as usize).max()?;
-        if let Some(at) = member_behind(self.text, end) {
-            self.note(Some((Problem::Unreadable, Span::at(at))));
-            return None;
-        }
-        let lead = self.text.as_bytes()[lead..start].trim_ascii();
-        let prose = !(skip_blank(lead, 0) == lead.len()
-            || lead.ends_with(b">")
-            || lead.ends_with(b"```")
-            || is_fence_line(lead));
-        let extra = if prose { BEHIND_PROSE } else { Cost::default() };
-        self.found.extend(found.into_iter().map(|f| Found { cost: f.cost.plus(extra), ..f }));
-        Some(end)
-    }
-
-    /// Where the strict value at `start` ends, if a bracket too many may stand behind it.
-    fn strict_end(&self, start: usize) -> Option<usize> {
-        let bytes = self.text.as_bytes();
-        let is_close = |byte: Option<&u8>| matches!(byte, Some(b'}' | b']'));
-        // How far the first one goes is known: `{"a": 1,}` has no end.
-        let may_end = skip_space(bytes, 0) < start
-            || is_close(bytes.get(self.stop)) && is_close(bytes[..self.stop].trim_ascii_end().last());
-        may_end.then(|| value_end(bytes, start).ok()).flatten()
-    }
-
-    /// Keeps the trouble that came first; what came of later starts is rarely the reason.
-    fn note(&mut self, trouble: Option<(Problem, Span)>) {
-        let graver = |p: &Problem| matches!(p, Problem::NotANumber | Problem::OpenEscape | Problem::Limit);
-        match (&self.trouble, &trouble) {
-            (None, _) => self.trouble = trouble,
-            (Some((old, _)), Some((new, _))) if graver(new) && !graver(old) => self.trouble = trouble,
-            (Some((Problem::Unreadable, _)), Some((Problem::Truncated, _))) => self.trouble = trouble,
-            _ => {}
-        }
+        self.found.append(&mut found);
+        end
     }
 }
 
 /// The one value that the text holds, out of all that were found in it.
 fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
-    let cheapest = found.iter().map(|f| f.cost.whole()).min().unwrap_or(0);
-    found.retain(|f| f.cost.whole() < cheapest + ACCIDENT);
     // Of two that cover the same bytes, one is a part of the other, or an accident.
     let spans: Vec<(Cost, Span)> = found.iter().map(|f| (f.cost, f.span)).collect();
     let covers = |(cost, span): &(Cost, Span), f: &Found| {
@@ -227,7 +155,7 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
     let mut readings: Vec<(u32, Reading<'t>)> = Vec::new();
     for one in found {
         let start = one.span.start;
-        if let Some(reading) = Reading::of(text, Found { span: with_blanks(text, one.span), ..one }) {
+        if let Some(reading) = Reading::of(text, with_blanks(text, one.span), one.repairs) {
             readings.push((start, reading));
         }
     }
@@ -367,15 +295,10 @@ fn is_fence_line(lead: &[u8]) -> bool {
 
 /// The next bracket, in any spelling, that opens a value. Behind a parenthesis the first key must stand.
 fn next_opener(bytes: &[u8], from: usize) -> Option<usize> {
-    (from..bytes.len()).find(|at| match bytes[*at] {
-        b'{' => true,
-        b'[' => !bytes[..*at].ends_with(b"<![CDATA"),
-        b'(' => begins_member(bytes, *at + 1),
-        0xe3 | 0xef => match wide(&bytes[*at..]) {
-            Some((b'{' | b'[', _)) => true,
-            Some((b'(', len)) => begins_member(bytes, *at + len),
-            _ => false,
-        },
+    (from..bytes.len()).find(|at| match sign(&bytes[*at..]) {
+        Some((b'{', _)) => true,
+        Some((b'[', _)) => !bytes[..*at].ends_with(b"<![CDATA"),
+        Some((b'(', len)) => begins_member(bytes, *at + len),
         _ => false,
     })
 }
@@ -397,7 +320,7 @@ fn begins_member(bytes: &[u8], at: usize) -> bool {
 /// Does a colon stand at or behind `at`?
 fn is_colon(bytes: &[u8], at: usize) -> bool {
     let rest = bytes.get(skip_blank(bytes, at)..).unwrap_or(&[]);
-    rest.first() == Some(&b':') || matches!(wide(rest), Some((b':', _)))
+    matches!(sign(rest), Some((b':', _)))
 }
 
 /// May a value stand in a piece of text that begins in front of it and ends behind it: does it hold a key and its colon, or
@@ -409,19 +332,9 @@ fn looks_like_json(bytes: &[u8]) -> bool {
         |at: usize| last.is_none_or(|last| last < at) && mark(bytes[at..].trim_ascii_start()).is_some();
     (0..bytes.len()).any(|at| match bytes[at] {
         b'"' | b'\'' => is_colon(bytes, at + 1),
-        b'{' => begins_member(bytes, at + 1) || is_open(at + 1),
-        0xef => matches!(wide(&bytes[at..]), Some((b'{', len)) if begins_member(bytes, at + len)),
+        b'{' => is_open(at + 1),
         _ => false,
     })
-}
-
-/// Where a member begins behind the value that ends at `end`, with the bracket of its object behind it: `{"a": 1}, "b": 2}`.
-fn member_behind(text: &str, end: usize) -> Option<usize> {
-    let behind = text.get(end..)?;
-    let member = behind.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
-    let is_closed = || behind.trim_end().ends_with(['}', ']']);
-    let at = text.len() - member.len();
-    (mark(member.as_bytes()).is_some() && begins_member(text.as_bytes(), at) && is_closed()).then_some(at)
 }
 
 /// Where an object without its opening bracket may begin: a quote or word in front of all brackets.

@@ -2,10 +2,10 @@
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
-use crate::ambiguity::{MemberInString, held_in_string, lowest_price, prefers_keys_only};
+use crate::ambiguity::go_on_too_far;
 use crate::embedded;
 use crate::python;
-use crate::search::{Found, Fuel, SchemaMode, Search};
+use crate::search::{Cost, Found, Fuel, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
     Diagnostic, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree,
@@ -45,7 +45,7 @@ pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Par
             Some(parse) => parse,
             None => Parse::of(Reading::strict(text, tree, Span::new(0, text.len()))),
         },
-        Err(stop) => embedded::read(text, stop, guide, options),
+        Err(_) => embedded::read(text, guide, options),
     }
 }
 
@@ -67,8 +67,7 @@ pub fn read_prefix<'t>(
         {
             return Parse::of(Reading::strict(value, tree.behind(from), Span::new(from, end)));
         }
-        let found = embedded::with_surplus(text, from, end);
-        if let Some(reading) = found.and_then(|found| Reading::of(text, found)) {
+        if let Some(reading) = embedded::with_surplus(text, from, end) {
             return Parse::of(reading);
         }
     }
@@ -80,8 +79,8 @@ pub fn read_prefix<'t>(
         // Between other quotes an apostrophe needs no repair to be text.
         reading.repairs.iter().any(takes_quotes) || swaps_some && reading.text.contains('\'')
     });
-    let is_bent =
-        is_bent || parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SwallowedMember);
+    let is_torn = |diagnostic: &Diagnostic| diagnostic.problem == Problem::SwallowedMember;
+    let is_bent = is_bent || parse.diagnostics.iter().any(is_torn);
     match is_bent && start.is_arguments() && python::is_arguments(text, from) {
         true => search(text, from, start, guide, options, true),
         false => parse,
@@ -99,33 +98,58 @@ fn search<'t>(
 ) -> Parse<'t> {
     let mut fuel = Fuel::of(text.as_bytes().get(from..).unwrap_or(&[]));
     let mut trouble = None;
-    for &schema_mode in SchemaMode::closest_first(guide) {
+    let look = |schema_mode| {
         let search = Search::new(text, guide, schema_mode, options.cut, fuel);
         let search = if strict_quotes { search.with_strict_quotes() } else { search };
         let (found, search) = search.run(from, start);
         fuel = search.fuel();
-        let (junk, typed) = (Found::junk_in(&found), lowest_price(&found));
-        let readings: Vec<Reading<'t>> = found.into_iter().filter_map(|f| Reading::of(text, f)).collect();
-        let member = held_in_string(&readings, guide, text);
-        if schema_mode == SchemaMode::Typed && (member.is_some() || junk.is_some()) {
-            let keys_only =
-                Search::new(text, guide, SchemaMode::KeysOnly, options.cut, fuel).run(from, start).0;
-            if prefers_keys_only(typed, &keys_only) {
-                return Parse::of_ties(keys_only.into_iter().filter_map(|f| Reading::of(text, f)).collect());
+        trouble = trouble.or(search.trouble);
+        found
+    };
+    let choose = |found: Vec<Found>| {
+        Parse::of_ties(found.into_iter().filter_map(|f| Reading::of(text, f.span, f.repairs)).collect())
+    };
+    settle(text, guide, look, choose).unwrap_or_else(|| Parse::broken(trouble))
+}
+
+/// What `text` comes to, in the closest mode in which `look` finds a way to read it.
+///
+/// Where what follows a string does not fit its schema, `"times": "2"` for a number, a string that goes on beyond it
+/// does: `"a "quoted" word", "times": "2"` would be one text. A value of the wrong type is the likelier mistake, and one
+/// that is noticed.
+pub(crate) fn settle<'t>(
+    text: &'t str,
+    guide: &dyn Guide,
+    mut look: impl FnMut(SchemaMode) -> Vec<Found>,
+    choose: impl Fn(Vec<Found>) -> Parse<'t>,
+) -> Option<Parse<'t>> {
+    for &schema_mode in SchemaMode::closest_first(guide) {
+        let found = look(schema_mode);
+        let Some((cost, span)) = lowest_price(&found) else { continue };
+        let doubt = Found::doubt_in(&found);
+        let parse = choose(found);
+        let is_torn = go_on_too_far(&parse.readings, guide, text);
+        if schema_mode == SchemaMode::Typed && (is_torn || doubt.is_some()) {
+            let keys_only = look(SchemaMode::KeysOnly);
+            let is_cheaper =
+                lowest_price(&keys_only).is_some_and(|(cheap, same)| cheap < cost && span == same);
+            if is_cheaper && Found::doubt_in(&keys_only).is_none() {
+                return Some(choose(keys_only));
             }
         }
-        if let Some(junk) = junk {
-            return Parse::broken(Some((Problem::Unreadable, junk)));
-        }
-        if member == Some(MemberInString::InPlace) {
-            return Parse::member_in_string(&readings);
-        }
-        if !readings.is_empty() {
-            return Parse::of_ties(readings);
-        }
-        trouble = trouble.or(search.trouble);
+        return Some(match doubt {
+            Some(at) => Parse::broken(Some((Problem::Unreadable, at))),
+            None if is_torn => Parse::member_in_string(&parse.readings),
+            None => parse,
+        });
     }
-    Parse::broken(trouble)
+    None
+}
+
+/// What the cheapest of the ways that a search found costs, and the bytes that they read.
+fn lowest_price(found: &[Found]) -> Option<(Cost, Span)> {
+    let cost = found.iter().map(|one| one.cost).min()?;
+    found.first().map(|one| (cost, one.span))
 }
 
 /// JSON inside a JSON string, where the guide wants no string: `"{\"a\": 1}"`.
@@ -148,8 +172,7 @@ fn only<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) ->
     }
     let mut elements = root.elements();
     let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
-    let parse =
-        (is_object && elements.next().is_none()).then(|| embedded::read(text, text.len(), guide, options))?;
+    let parse = (is_object && elements.next().is_none()).then(|| embedded::read(text, guide, options))?;
     (!parse.readings.is_empty()).then_some(parse)
 }
 

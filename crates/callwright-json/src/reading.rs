@@ -4,7 +4,6 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 
 use crate::ambiguity::holds_member;
 use crate::scan::string_stop;
-use crate::search::Found;
 use crate::{Class, Guide, Kind, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// All that a text can mean at the least cost.
@@ -37,19 +36,18 @@ impl<'t> Parse<'t> {
                 distinct.push(reading);
             }
         }
-        let mut diagnostics = Vec::new();
-        if let [first, second, ..] = distinct.as_slice() {
-            let at = first_difference(&first.repairs, &second.repairs);
-            diagnostics.push(Diagnostic { problem: Problem::Ambiguous, at });
-        } else if let [only] = distinct.as_slice()
-            && let Some(at) = only.conflict()
-        {
-            return Parse {
-                readings: Vec::new(),
-                diagnostics: vec![Diagnostic { problem: Problem::DuplicateKey, at }],
-            };
+        match distinct.as_slice() {
+            [] => Parse::broken(Some((Problem::Unreadable, Span::at(0)))),
+            [only] => match only.conflict() {
+                Some(at) => Parse::broken(Some((Problem::DuplicateKey, at))),
+                None => Parse { readings: distinct, diagnostics: Vec::new() },
+            },
+            [first, second, ..] => {
+                let at = first_difference(&first.repairs, &second.repairs);
+                let diagnostics = vec![Diagnostic { problem: Problem::Ambiguous, at }];
+                Parse { readings: distinct, diagnostics }
+            }
         }
-        Parse { readings: distinct, diagnostics }
     }
 
     /// What `parses`, each of the text decoded in another way, come to together.
@@ -149,9 +147,8 @@ impl<'t> Reading<'t> {
         Reading { text: Cow::Borrowed(text), tree, repairs: Vec::new(), span }
     }
 
-    /// The reading that a search found in `source`; `None` if its edits do not give strict JSON.
-    pub(crate) fn of(source: &'t str, found: Found) -> Option<Reading<'t>> {
-        let Found { span, repairs, .. } = found;
+    /// The reading of `source` that `repairs` give at `span`; `None` if its edits do not give strict JSON.
+    pub(crate) fn of(source: &'t str, span: Span, repairs: Vec<Repair>) -> Option<Reading<'t>> {
         let text = match repairs.as_slice() {
             [] => Cow::Borrowed(source.get(span.range())?),
             repairs => Cow::Owned(repair::apply_within(source, span, repairs)),

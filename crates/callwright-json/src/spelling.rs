@@ -31,6 +31,11 @@ pub(crate) fn wide(bytes: &[u8]) -> Option<(u8, usize)> {
     Some((sign, c.len_utf8()))
 }
 
+/// The byte at the start of `bytes`, or the sign that it begins the spelling of, and its length.
+pub(crate) fn sign(bytes: &[u8]) -> Option<(u8, usize)> {
+    wide(bytes).or_else(|| Some((*bytes.first()?, 1)))
+}
+
 /// The length of what stands for a colon at the start of `bytes`: `:`, `：`, `=`, `=>`, `->`, `:=`.
 pub(crate) fn colon(bytes: &[u8]) -> Option<usize> {
     match bytes {

@@ -1,13 +1,14 @@
 //! The bodies of string values: where do they end, and what in them must be escaped?
 
-use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::cost::{BEFORE_DECLARED, BEFORE_ELEMENT, BEFORE_OPEN, Cost, HALF_OF_A_PAIR, INCHES, SWALLOW};
+use super::cost::{BEFORE_DECLARED, BEFORE_OTHER, Cost, INCHES, SWALLOW};
 use super::escapes::Escapes;
-use super::{BODY_STEP, JUNK_LEFT_OUT, NONE, Quote, RUN, Search, State, Step};
+use super::{BODY_STEP, DOUBTFUL, Last, NONE, Quote, RUN, Search, State, Step};
 use crate::scan::string_stop;
+use crate::spelling::foreign;
 use crate::strict::escape_len;
 use crate::{Kinds, Problem, RepairKind, Span};
 
@@ -34,16 +35,8 @@ impl Search<'_, '_> {
             false => self.escapes(&s, at + len, quote)?,
         };
         let body = (at + len) as u32;
-        Some(State {
-            at: body,
-            open: body,
-            quote,
-            escapes,
-            step: Step::Body,
-            comma: false,
-            unpaired: false,
-            ..s
-        })
+        let step = Step::Body;
+        Some(State { at: body, open: body, quote, escapes, step, last: Last::Firm, unpaired: false, ..s })
     }
 
     /// Enters a string whose opening `quote`, which should stand at `s.at`, is missing.
@@ -51,8 +44,8 @@ impl Search<'_, '_> {
         let is_laid_out = self.is_laid_out(s.at as usize);
         let s = self.edit(s, RepairKind::AddQuote, Span::at(s.at as usize), "\"");
         // Where more stands in front of it than one blank, some may be the text's.
-        let s = if is_laid_out { s } else { State { habits: s.habits | JUNK_LEFT_OUT, ..s } };
-        State { open: s.at, quote, escapes: Escapes::Json, step: Step::Body, comma: false, ..s }
+        let s = if is_laid_out { s } else { State { habits: s.habits | DOUBTFUL, ..s } };
+        State { open: s.at, quote, escapes: Escapes::Json, step: Step::Body, last: Last::Firm, ..s }
     }
 
     /// Stands nothing but layout between the value at `at` and the sign that it follows?
@@ -92,7 +85,7 @@ impl Search<'_, '_> {
             Some(len) => self.closing_quote(s, len),
             None if rest[0] == b'"' => self.inner_double(s),
             // A multi-byte character that only begins like a quote.
-            None => Some(State { at: at as u32 + char_len(rest[0]), ..s }),
+            None => Some(State { at: at as u32 + foreign(rest).map_or(1, |c| c.len_utf8() as u32), ..s }),
         }
     }
 
@@ -126,13 +119,7 @@ impl Search<'_, '_> {
         self.lost_closer(&s, at);
         let bare = match s.quote {
             Quote::Double => Some(self.bare_quote(s, at)),
-            Quote::TripleDouble => {
-                let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
-                Some(State { at: at as u32 + 1, ..s })
-            }
-            Quote::TripleSingle => {
-                Some(State { at: at as u32 + 1, ..super::pay(s, RepairKind::EscapeQuote) })
-            }
+            Quote::TripleDouble => Some(self.replace(s, RepairKind::EscapeQuote, at + 1, "\\\"")),
             // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
             _ => {
                 let s = super::pay(s, RepairKind::EscapeQuote);
@@ -153,21 +140,13 @@ impl Search<'_, '_> {
     /// The quote of `len` bytes at `at` may be the first of two that stand where one should: `"Paris"", …`
     fn closed_twice(&mut self, s: State, at: usize, len: usize) {
         let behind = self.quotes_end(at, len);
-        if behind == at + len
-            || at == s.open as usize
-            || len == 3 && s.quote.lead() < 0x80
-            || !self.may_go_on(&s, behind)
-        {
+        if behind == at + len || !self.may_go_on(&s, behind) {
             return;
         }
         let body = self.bytes.get(s.open as usize..at).unwrap_or(&[]);
         let word = body.iter().rposition(|b| !b.is_ascii_alphanumeric() && *b != b'.').map_or(0, |n| n + 1);
         let is_number = word < body.len() && body[word..].iter().all(|b| !b.is_ascii_alphabetic());
-        let cost = match self.quote_taken(&s) {
-            true => HALF_OF_A_PAIR,
-            false if is_number => INCHES,
-            false => Cost::default(),
-        };
+        let cost = if is_number { INCHES } else { Cost::default() };
         let Some(ended) = self.end_string(s, at, len) else { return };
         let ended = self.double_quote(ended, s.quote, Span::new(at + len, behind));
         self.heap.push(State { at: behind as u32, cost: ended.cost.plus(cost), ..ended });
@@ -191,13 +170,9 @@ impl Search<'_, '_> {
     /// A double quote inside a string of another sort.
     fn inner_double(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
-        if !self.strict_quotes {
-            self.lost_closer(&s, at);
-        }
+        self.lost_closer(&s, at);
         // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
-        if !matches!(s.quote, Quote::TripleDouble | Quote::TripleSingle)
-            && !s.unpaired
-            && !self.strict_quotes
+        if !s.unpaired
             && self.may_go_on(&s, at + 1)
             && let Some(ended) = self.end_string(
                 State { bare: Span::at(s.open as usize), ..super::pay(s, RepairKind::AddQuote) },
@@ -209,8 +184,8 @@ impl Search<'_, '_> {
         }
         // Between other quotes a double one is text in any reading: escaping it is mere spelling.
         let cost = s.cost.plus(self.swallow(&s, at + 1));
-        let s = self.edit(State { cost, ..s }, RepairKind::SwapEscape, Span::new(at, at + 1), "\\\"");
-        Some(State { at: at as u32 + 1, unpaired: !s.unpaired, ..s })
+        let s = State { cost, unpaired: !s.unpaired, ..s };
+        Some(self.replace(s, RepairKind::SwapEscape, at + 1, "\\\""))
     }
 
     /// What it costs more to take the quote that ends at `at` for text: the next member seems to begin behind it.
@@ -223,8 +198,8 @@ impl Search<'_, '_> {
 
     fn bare_quote(&mut self, s: State, at: usize) -> State {
         let first = if self.quote_taken(&s) { s.bare.end as usize } else { at };
-        let s = self.edit(s, RepairKind::EscapeQuote, Span::new(at, at + 1), "\\\"");
-        State { at: at as u32 + 1, bare: Span::new(s.open as usize, first), ..s }
+        let s = self.replace(s, RepairKind::EscapeQuote, at + 1, "\\\"");
+        State { bare: Span::new(s.open as usize, first), ..s }
     }
 
     /// Do the quotes in the open string close one text and open another, `"a" or "b"`? Then it is none that was quoted badly,
@@ -252,12 +227,12 @@ impl Search<'_, '_> {
             (Quote::Double, _) | (_, Some(b'"')) if len == 1 => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
-        let junk = if self.is_two_texts(&s) { JUNK_LEFT_OUT } else { 0 };
-        let s = State { habits: s.habits | junk, ..s };
-        self.finish_string(s, at, at + len, len as u8)
+        let doubt = if self.is_two_texts(&s) { DOUBTFUL } else { 0 };
+        let s = State { habits: s.habits | doubt, ..s };
+        self.finish_string(s, at, at + len, Last::Text(len as u8))
     }
 
-    fn finish_string(&mut self, s: State, body_end: usize, end: usize, text_end: u8) -> Option<State> {
+    fn finish_string(&mut self, s: State, body_end: usize, end: usize, last: Last) -> Option<State> {
         let place = self.place(&s);
         if self.schema_mode == super::SchemaMode::Typed
             && let Some(longest) = self.guide.longest(place)
@@ -275,7 +250,7 @@ impl Search<'_, '_> {
             true => Span::new(s.open as usize, body_end),
             false => Span::default(),
         };
-        Some(State { at: end as u32, step: Step::After, firm: true, text_end, bare, ..s })
+        Some(State { at: end as u32, step: Step::After, last, bare, ..s })
     }
 
     /// Was a quote in the string that is open taken for text?
@@ -304,19 +279,15 @@ impl Search<'_, '_> {
     fn lost_closer_at(&mut self, s: &State, at: usize, end: usize, frame: u32) -> bool {
         let behind = State { frame, ..*s };
         let Some(frame) = self.frame(&behind) else { return false };
-        let declared = if frame.is_object() {
-            match self.key_kind(&behind, at) {
-                Some(true) => BEFORE_DECLARED,
-                Some(false) => BEFORE_OPEN,
-                None => return false,
-            }
-        } else {
-            BEFORE_ELEMENT
+        let declared = match frame.is_object().then(|| self.key_kind(&behind, at)) {
+            Some(None) => return false,
+            Some(Some(true)) => BEFORE_DECLARED,
+            Some(Some(false)) | None => BEFORE_OTHER,
         };
         let cost = s.cost.plus(declared);
         let odd = self.odd_closer(s, end);
         let paid = self.close_at(*s, end, odd);
-        if let Some(done) = self.finish_string(State { cost, ..paid }, end - odd, end, 0) {
+        if let Some(done) = self.finish_string(State { cost, ..paid }, end - odd, end, Last::Firm) {
             self.heap.push(done);
         }
         true
@@ -381,12 +352,7 @@ impl Search<'_, '_> {
     /// Puts the closing quote of the open string at `end`, in the place of `odd` bytes before it, and forgets what was edited
     /// behind it.
     fn close_at(&mut self, s: State, end: usize, odd: usize) -> State {
-        let mut s = s;
-        while let Some(edit) = self.edits.get(s.edits as usize)
-            && edit.at.start as usize >= end
-        {
-            s.edits = edit.before;
-        }
+        let s = self.forget_behind(s, end);
         if 0 < odd {
             let s = self.edit(s, RepairKind::SwapQuote, Span::new(end - odd, end), "\"");
             // `"Paris'`: the closing quote of the string's own sort is missing, so the price of a missing quote is added.
@@ -421,28 +387,26 @@ impl Search<'_, '_> {
         }
         let own_line = between.contains(&b'\n') && !body.contains(&b'\n');
         let escapes_lines = body.windows(2).any(|w| w == b"\\n");
-        let joined = !between[0].is_ascii_whitespace() && !body.ends_with(b"\\n") && !body.ends_with(b" ");
-        if !(own_line && escapes_lines || (own_line || joined) && is_balanced(body)) {
+        if !(own_line && escapes_lines || is_balanced(body)) {
             return None;
         }
         let odd = self.odd_closer(&s, end);
         let s = self.close_at(s, end, odd);
-        self.finish_string(s, end - odd, end, 0)
+        self.finish_string(s, end - odd, end, Last::Firm)
     }
 
     /// `{"path": "C:\dir\"}`: with the quote behind the last backslash escaped the string would have no end, so that the
     /// backslash at `at` is text.
     fn ends_in_backslash(&mut self, s: State, at: usize) -> Option<State> {
         let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
-        self.finish_string(s, at + 1, at + 2, 1)
+        self.finish_string(s, at + 1, at + 2, Last::Text(1))
     }
 
     /// A backslash in a string: an escape of JSON, of another language, or none at all.
     fn backslash(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
         if s.escapes.is_text(self.bytes, at, s.quote.lead()) {
-            let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
-            return Some(State { at: at as u32 + 1, ..s });
+            return Some(self.replace(s, RepairKind::EscapeBackslash, at + 1, "\\\\"));
         }
         if let Some(len) = escape_len(self.bytes, at) {
             return Some(State { at: (at + len) as u32, ..s });
@@ -453,36 +417,24 @@ impl Search<'_, '_> {
         };
         let foreign = s.quote.foreign_escapes() || self.in_arguments(&s);
         match next {
-            b'\'' => {
-                let s = self.edit(s, RepairKind::DropBackslash, Span::new(at, at + 1), "");
-                Some(State { at: at as u32 + 2, ..s })
-            }
-            b'`' | b'$' if s.quote == Quote::Back => {
-                let s = self.edit(s, RepairKind::DropBackslash, Span::new(at, at + 1), "");
-                Some(State { at: at as u32 + 2, ..s })
+            b'\'' | b'`' | b'$' if next == b'\'' || s.quote == Quote::Back => {
+                let s = self.replace(s, RepairKind::DropBackslash, at + 1, "");
+                Some(State { at: s.at + 1, ..s })
             }
             b'$' | b'`' if s.escapes == Escapes::Json => {
                 // A shell's or a template's escape, or a backslash that is meant? The text does not say.
                 self.fail(Problem::OpenEscape, Span::new(at, at + 2));
                 None
             }
-            b'x' | b'U' | b'0' | b'a' | b'v' | b'u' if foreign => {
-                let Some((c, len)) = foreign_escape(&self.bytes[at..]) else {
-                    let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
-                    return Some(State { at: at as u32 + 2, ..s });
-                };
+            _ if foreign && let Some((c, len)) = foreign_escape(&self.bytes[at..]) => {
                 let put = match u32::from(c) {
-                    code @ (..0x20 | 0x22 | 0x5c | 0x7f..=0x9f) => Cow::Owned(format!("\\u{code:04x}")),
-                    _ => Cow::Owned(format!("{c}")),
+                    code @ (..0x20 | 0x22 | 0x5c | 0x7f..=0x9f) => format!("\\u{code:04x}"),
+                    _ => String::from(c),
                 };
-                let s = self.edit(s, RepairKind::SwapEscape, Span::new(at, at + len), put);
-                Some(State { at: (at + len) as u32, ..s })
+                Some(self.replace(s, RepairKind::SwapEscape, at + len, put))
             }
-            _ => {
-                let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
-                // The next byte is looked at on its own: it may be a raw newline.
-                Some(State { at: at as u32 + 1, ..s })
-            }
+            // The next byte is looked at on its own: it may be a raw newline.
+            _ => Some(self.replace(s, RepairKind::EscapeBackslash, at + 1, "\\\\")),
         }
     }
 
@@ -504,15 +456,6 @@ pub(super) fn is_balanced(body: &[u8]) -> bool {
         }
     }
     open.is_empty()
-}
-
-fn char_len(first: u8) -> u32 {
-    match first {
-        0xf0.. => 4,
-        0xe0.. => 3,
-        0xc0.. => 2,
-        _ => 1,
-    }
 }
 
 /// The character of the Python or JavaScript escape at the start of `bytes`, and the escape's length.

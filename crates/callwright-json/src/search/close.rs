@@ -1,7 +1,9 @@
 //! Closing containers: by the right bracket, the wrong one, or none at all.
 
-use super::cost::{EXTRA_COMMA, FOREIGN_CLOSER, MIDDLE, NOISE};
-use super::{Frame, NONE, SchemaMode, Search, Shape, State, Step};
+use super::cost::{FOREIGN_CLOSER, MIDDLE};
+use super::{Frame, Last, NONE, SchemaMode, Search, Shape, State, Step};
+use core::iter;
+
 use crate::scan::skip_space;
 use crate::{Member, Problem, RepairKind, Span};
 
@@ -17,14 +19,11 @@ impl Search<'_, '_> {
             // {"a": {"b": 1}, "c": 2} with a bracket too many behind 1: the keys that follow tell.
             if frame.shape == Shape::Object && self.bytes.get(after) == Some(&b',') && !frame.doubled {
                 let key = self.peek_blank(after + 1);
-                let here = self.unused_key(&s, key);
-                let there = parent.is_some_and(|p| !p.is_object())
-                    || parent.is_some() && self.unused_key(&State { frame: frame.parent, ..s }, key);
-                if here && !there {
-                    let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, end), "");
-                    let fork =
-                        State { at: end as u32, step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork };
-                    self.heap.push(fork);
+                let outside = State { frame: frame.parent, ..s };
+                let there = parent.is_some_and(|p| !p.is_object()) || self.key_kind(&outside, key).is_some();
+                if self.key_kind(&s, key).is_some() && !there {
+                    let fork = self.replace(s, RepairKind::DropCloser, end, "");
+                    self.heap.push(State { step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork });
                 }
             }
             return self.close(s, frame, len);
@@ -34,20 +33,16 @@ impl Search<'_, '_> {
             return None;
         }
         // The wrong bracket: this container's own was lost, this one was meant to be it, or it is surplus.
-        let ancestor = self.has_ancestor(&frame, b);
         if frame.shape != Shape::Group {
             let put = frame.json_close();
             let fork = self.drop_comma(s);
-            let fork = self.edit(fork, RepairKind::SwapBracket, Span::new(at, end), put);
-            let fork = State { at: end as u32, ..fork };
-            if let Some(fork) = self.pop(fork, frame) {
-                self.heap.push(fork);
-            }
+            let fork = self.replace(fork, RepairKind::SwapBracket, end, put);
+            let fork = self.pop(fork, frame);
+            self.heap.extend(fork);
         }
-        let fork = self.edit(s, RepairKind::DropCloser, Span::new(at, end), "");
-        let fork = State { at: end as u32, cost: fork.cost.plus(MIDDLE), ..fork };
-        self.heap.push(fork);
-        if ancestor && !frame.added {
+        let fork = self.replace(s, RepairKind::DropCloser, end, "");
+        self.heap.push(State { cost: fork.cost.plus(MIDDLE), ..fork });
+        if self.has_ancestor(&frame, b) {
             let s = self.drop_comma(s);
             let put = frame.json_close();
             let gap = self.gap_before(at);
@@ -60,19 +55,8 @@ impl Search<'_, '_> {
 
     /// Does a container around `frame` close with `b`?
     pub(super) fn has_ancestor(&self, frame: &Frame, b: u8) -> bool {
-        let mut parent = frame.parent;
-        while let Some(f) = self.frames.get(parent as usize) {
-            if f.close == b {
-                return true;
-            }
-            parent = f.parent;
-        }
-        false
-    }
-
-    /// Is the key at `at` declared and not used in the object that `s` stands in, or may it be any?
-    pub(super) fn unused_key(&self, s: &State, at: usize) -> bool {
-        self.key_kind(s, at).is_some()
+        let parent = |frame: &Frame| self.frames.get(frame.parent as usize);
+        iter::successors(parent(frame), |one| parent(one)).any(|one| one.close == b)
     }
 
     /// Is the key at `at` declared and not used in the object that `s` stands in?
@@ -98,20 +82,17 @@ impl Search<'_, '_> {
 
     /// Drops a comma that stands where a key or an element should: `[1,, 2]`.
     pub(super) fn drop_extra_comma(&mut self, s: State, len: usize) -> Option<State> {
-        let at = s.at as usize;
-        let s = self.edit(s, RepairKind::DropComma, Span::new(at, at + len), "");
-        let cost = s.cost.plus(EXTRA_COMMA);
-        (cost < NOISE).then_some(State { at: (at + len) as u32, cost, ..s })
+        Some(self.replace(s, RepairKind::DropComma, s.at as usize + len, ""))
     }
 
     /// Drops the comma that was read last, when a container closes behind it.
     fn drop_comma(&mut self, s: State) -> State {
-        if !s.comma {
+        if s.last != Last::Comma {
             return s;
         }
         let at = s.open as usize;
         let s = self.edit(s, RepairKind::DropComma, Span::new(at, at + 1), "");
-        State { comma: false, ..s }
+        State { last: Last::Firm, ..s }
     }
 
     /// Closes the container that the right bracket at `s.at` belongs to, `len` bytes long.
@@ -131,13 +112,10 @@ impl Search<'_, '_> {
         if frame.doubled {
             let next = skip_space(self.bytes, s.at as usize);
             if self.bytes.get(next) == Some(&frame.close) {
-                // Only the opening one may be.
-                let once = self.pop(s, frame);
-                self.heap.extend(once);
                 // Its cost was paid with the opening bracket.
                 let cost = s.cost;
-                s = self.edit(s, RepairKind::DropCloser, Span::new(next, next + 1), "");
-                s = State { at: next as u32 + 1, cost, ..s };
+                s = self.replace(State { at: next as u32, ..s }, RepairKind::DropCloser, next + 1, "");
+                s.cost = cost;
             }
         }
         self.pop(s, frame)
@@ -152,35 +130,29 @@ impl Search<'_, '_> {
                 return None;
             }
         }
-        Some(State { frame: frame.parent, step: Step::After, firm: true, text_end: 0, comma: false, ..s })
+        Some(State { frame: frame.parent, step: Step::After, last: Last::Firm, ..s })
     }
 
     /// The text, or the part of it that a marker ends, is over before the value is.
     pub(super) fn out_of_text(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
         let ended_by_marker = at < self.bytes.len() && self.peek_blank(at) < self.bytes.len();
-        let expects_value = s.step == Step::Value && self.frame(&s).is_none_or(|f| f.is_object());
         // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
         // So may a text whose quotes do not come out even: `{"a": [true, "b: 0 `
         let quoted = s.bare.is_empty() && !s.has_paid(RepairKind::EscapeQuote);
         let even = quoted && !s.has_paid(RepairKind::AddQuote) && !s.has_paid(RepairKind::DropNoise);
         // A fence may be a part of such a text, unless it closes one that stands in front of the value.
         let marked = ended_by_marker && (quoted || self.at_own_marker(self.peek_blank(at)));
-        let firm = (s.firm || s.comma) && even || marked;
-        let is_added = self.frame(&s).is_some_and(|frame| frame.added);
-        if expects_value || !firm || is_added || (self.cut && !ended_by_marker) || s.frame == NONE {
+        let firm = s.last != Last::Open && even || marked;
+        if !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return None;
         }
         let frame = *self.frame(&s)?;
         let s = self.drop_comma(s);
-        let gap = if ended_by_marker { at } else { at.min(self.bytes.len()) };
         let s = match frame.shape {
             Shape::Group => s,
-            _ => {
-                let put = frame.json_close();
-                self.edit(s, RepairKind::AddCloser, Span::at(gap), put)
-            }
+            _ => self.replace(s, RepairKind::AddCloser, at, frame.json_close()),
         };
         self.pop(s, frame)
     }

@@ -17,15 +17,6 @@ impl Cost {
     pub(crate) fn plus(self, other: Cost) -> Cost {
         Cost(self.0.saturating_add(other.0))
     }
-
-    /// So much for each of `n`.
-    pub(crate) fn times(self, n: usize) -> Cost {
-        Cost(self.0.saturating_mul(n as u64))
-    }
-
-    pub(crate) fn whole(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
 }
 
 /// What a repair of `kind` costs the first time, in units, and whether the next ones are trifles.
@@ -59,45 +50,21 @@ pub(super) fn price(kind: RepairKind) -> (u32, bool) {
 
 /// A closing bracket that is missing or surplus in the middle costs more than one at the end.
 pub(super) const MIDDLE: Cost = Cost::units(3);
-/// Two sorts of quotes around one key.
-pub(super) const MIXED: Cost = Cost::units(2);
-/// A sign that stands for a comma in no language.
-pub(super) const STRAY: Cost = Cost::units(2);
 /// A quote that is written twice on one side, where it may be an apostrophe.
 pub(super) const APOSTROPHE: Cost = Cost::units(1);
 /// A quote that is written twice behind a number, where it may as well stand for inches: `5""`.
 pub(super) const INCHES: Cost = Cost::units(2);
-/// A quote that is written twice in a string that holds a quote already, whose partner it may be.
-pub(super) const HALF_OF_A_PAIR: Cost = Cost::units(3);
 /// A quote that is taken for text in front of a comma and a declared key that is still to come.
 pub(super) const SWALLOW: Cost = Cost::units(8);
 /// A key that a schema with declared members allows, but does not declare.
 pub(super) const UNDECLARED: Cost = Cost::units(4);
-/// Something that belongs to nothing stands beside a value: a reading that leaves it out may win, and is then refused.
-pub(super) const JUNK: Cost = Cost::units(5);
-/// Brackets behind the value, or commas in a row, that cost more than this are not surplus, but noise.
-pub(super) const NOISE: Cost = Cost::units(256);
 /// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
 pub(super) const BEFORE_DECLARED: Cost = Cost::units(4);
-/// A lost closing quote in front of the next element of a list.
-pub(super) const BEFORE_ELEMENT: Cost = Cost::units(5);
-/// A lost closing quote in front of a key that may stand there, but is not declared.
-pub(super) const BEFORE_OPEN: Cost = Cost::units(7);
-/// Text on the same line behind the value.
-pub(super) const SAME_LINE: Cost = Cost::units(2);
-/// Text on a later line behind the value, or another value.
-pub(super) const LATER_LINE: Cost = Cost::units(1);
-/// What follows looks as if the value went on: the text ends in a closing bracket or quote of its own.
-pub(super) const GOES_ON: Cost = Cost::units(14);
-/// Signs that belong to nothing, right behind a string: they may be the rest of its text.
-pub(super) const NOISE_BEHIND_TEXT: Cost = Cost::units(1);
+/// A lost closing quote in front of the next element of a list, or of a key that nobody declared.
+pub(super) const BEFORE_OTHER: Cost = Cost::units(5);
 /// A bracket that closes a container further out, so that the ones inside are closed as well.
 pub(super) const FOREIGN_CLOSER: Cost = Cost::units(2);
-/// A comma where a key or an element should stand: each one, so that a run of them becomes noise.
-pub(super) const EXTRA_COMMA: Cost = Cost::units(1);
 /// A comma that belongs to a text without quotes: `Paris, France`.
 pub(super) const COMMA_IN_TEXT: Cost = Cost::units(1);
-/// A closing bracket too many behind a value that is right.
-pub(crate) const SURPLUS_CLOSER: Cost = Cost::units(1);
-/// Words stand in front of the value, on its line.
-pub(crate) const BEHIND_PROSE: Cost = Cost::units(1);
+/// Text behind the value, or another value.
+pub(super) const TAIL: Cost = Cost::units(1);

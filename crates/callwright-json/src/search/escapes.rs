@@ -101,7 +101,6 @@ impl Search<'_, '_> {
         let working = seen.working - usize::from(is_path && body.starts_with(br"\\"));
         match (working, seen.tabs) {
             _ if layout == 0 && working == seen.working => Some(Escapes::Repaired),
-            (0, 0) if !is_path && 3 <= layout && !seen.raw_breaks => Some(Escapes::Repaired),
             (0, 0) if !is_path => self.open_escape(open, at),
             (0, _) => Some(Escapes::Literal),
             _ if is_path && 0 < layout => self.open_escape(open, at),
@@ -158,11 +157,8 @@ impl Seen {
 
 /// Does a drive stand in `body`: `C:\`? Not where a line ends: `for x in y:\n`.
 fn has_drive(body: &[u8]) -> bool {
-    body.windows(4).enumerate().any(|(n, window)| {
-        let before = n.checked_sub(1).and_then(|n| body.get(n));
-        window[0].is_ascii_alphabetic()
-            && &window[1..3] == br":\"
-            && (window[3] != b'n' || n == 0)
-            && !before.is_some_and(u8::is_ascii_alphanumeric)
+    let mut windows = body.windows(4).enumerate();
+    windows.any(|(n, window)| {
+        window[0].is_ascii_alphabetic() && &window[1..3] == br":\" && (window[3] != b'n' || n == 0)
     })
 }

@@ -5,7 +5,7 @@ use core::iter::once;
 use core::ops::Range;
 
 use crate::scan::string_stop;
-use crate::spelling::wide;
+use crate::spelling::sign;
 use crate::{Kinds, Member};
 
 /// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
@@ -21,8 +21,6 @@ pub(super) struct Key {
 const LONGEST_KEY: usize = 256;
 /// More signs than this between a name and what it stands between are no accident.
 const MOST_SIGNS: usize = 3;
-/// What belongs to nothing is shorter, in bytes: a longer piece is a part of a text.
-const LONGEST_JUNK: usize = 24;
 /// More signs than this did not slip in, in bytes.
 const LONGEST_NOISE: usize = 6;
 
@@ -52,57 +50,20 @@ impl Search<'_, '_> {
                     Some(_) if frame.is_object() => {
                         // It may be the next one's around it, whose bracket is missing.
                         self.key_at(s, next).is_some()
-                            || self.word_before(s, next).is_some()
                             || self.declared_key(&State { frame: frame.parent, ..*s }, next)
                             || (frame.shape == Shape::Arguments && !matches!(b, b';'))
                     }
                     Some((first, _)) => self.may_begin(s, next, first),
                 }
             }
-            b'`' if self.is_fence(next) => true,
             _ if Quote::opening(&self.bytes[next..]).is_some() => {
                 // A comma is missing, or strings stand side by side.
                 !frame.is_object() || self.bytes[at..next].contains(&b'\n') || self.key_at(s, next).is_some()
             }
             b'+' if self.joins(next) => true,
-            b'<' if self.at_tag(next) => true,
-            _ if self.is_fence(next) => true,
-            _ if next > at && frame.is_object() && self.key_at(s, next).is_some() => true,
-            _ => {
-                self.stray_comma(s, next).is_some()
-                    || self.noise(s, next).is_some()
-                    || self.junk(s, next).is_some()
-            }
+            _ if self.at_marker(next) => true,
+            _ => self.is_stray_comma(s, next) || self.noise(s, next).is_some(),
         }
-    }
-
-    /// Where the piece of text ends that stands at `at`, between a value and the comma or bracket behind it, and belongs to
-    /// nothing: `"a" sic, "b": 1`.
-    pub(super) fn junk(&self, s: &State, at: usize) -> Option<usize> {
-        let end = self.junk_end(at)?;
-        let frame = self.frame(s)?;
-        let (sign, len) = self.sign_at(end)?;
-        let next = self.peek_blank(end + len);
-        let goes_on = match sign {
-            b',' if frame.is_object() => {
-                self.declared_key(s, next)
-                    || self.bytes.get(next) == Some(&b'"') && self.key_at(s, next).is_some()
-            }
-            b',' => matches!(self.bytes.get(next), Some(b'"' | b'{' | b'[')),
-            close => close == frame.close,
-        };
-        goes_on.then_some(end)
-    }
-
-    /// The end of the text at `at`, up to the next comma, colon, bracket or quote, if it is short.
-    pub(super) fn junk_end(&self, at: usize) -> Option<usize> {
-        let near = self.bytes.get(at..(at + LONGEST_JUNK).min(self.bytes.len()))?;
-        let is_end = |n: &usize| {
-            matches!(near[*n], b',' | b':' | b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'<')
-                || super::mark(&self.bytes[at + n..]).is_some()
-        };
-        let len = (0..near.len()).find(is_end)?;
-        (0 < len).then_some(at + len)
     }
 
     /// Does a string follow the `+` at `at`?
@@ -110,19 +71,15 @@ impl Search<'_, '_> {
         Quote::opening(self.bytes.get(self.peek_blank(at + 1)..).unwrap_or(&[])).is_some()
     }
 
-    /// The length of the signs at `at` that are no comma but stand where one should, with a key or a string behind them:
-    /// `"a"| "b"`.
-    pub(super) fn stray_comma(&self, s: &State, at: usize) -> Option<usize> {
-        let frame = self.frame(s)?;
-        let is_one = matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'));
-        let len = if is_one { 1 } else { self.signs_at(at).filter(|_| frame.is_object())? };
-        let next = self.peek_blank(at + len);
-        let goes_on = match frame.is_object() {
-            true if is_one => self.key_at(s, next).is_some(),
-            true => self.declared_key(s, next),
-            false => Quote::opening(self.bytes.get(next..).unwrap_or(&[])).is_some(),
-        };
-        goes_on.then_some(len)
+    /// Is the sign at `at` no comma, but stands where one should, with a key or a string behind it: `"a"| "b"`?
+    pub(super) fn is_stray_comma(&self, s: &State, at: usize) -> bool {
+        let is_sign = matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'));
+        let next = || self.peek_blank(at + 1);
+        is_sign
+            && match self.frame(s).is_some_and(Frame::is_object) {
+                true => self.key_at(s, next()).is_some(),
+                false => Quote::opening(self.bytes.get(next()..).unwrap_or(&[])).is_some(),
+            }
     }
 
     /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`.
@@ -143,8 +100,7 @@ impl Search<'_, '_> {
 
     /// The byte at `at`, or the sign that it begins the spelling of, and its length.
     pub(super) fn sign_at(&self, at: usize) -> Option<(u8, usize)> {
-        let rest = self.bytes.get(at..)?;
-        wide(rest).or_else(|| Some((*rest.first()?, 1)))
+        sign(self.bytes.get(at..)?)
     }
 
     pub(super) fn is_fence(&self, at: usize) -> bool {
@@ -207,10 +163,6 @@ impl Search<'_, '_> {
             let open = signs(rest).find(|len| rest[*len..].starts_with(name))?;
             let (from, to) = (at + open, at + open + name.len());
             let behind = self.text.get(to..)?;
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            if name.ends_with(is_word) && behind.starts_with(is_word) {
-                return None;
-            }
             let is_mark = |text: Option<&str>| text.is_some_and(|text| text.contains(['"', '\'']));
             let len = signs(behind).find(|len| {
                 let colon = self.peek_blank(to + len);
@@ -294,12 +246,7 @@ impl Search<'_, '_> {
             {
                 matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none()
             }
-            // `"a"| 1`
-            _ => {
-                key.to < key.end
-                    && matches!(member, Member::Declared(..))
-                    && self.noise_before(next, Kinds::ANY).is_some()
-            }
+            _ => false,
         };
         follows && member != Member::Forbidden
     }

@@ -3,11 +3,11 @@
 use alloc::borrow::Cow;
 use alloc::format;
 
-use super::cost::{MIXED, UNDECLARED};
+use super::cost::UNDECLARED;
 use super::follow::Key;
-use super::{Frame, Quote, Search, Shape, State, Step};
+use super::{Frame, Last, Search, Shape, State, Step};
 use crate::spelling::colon;
-use crate::{Member, Problem, RepairKind, Span};
+use crate::{Member, Place, Problem, RepairKind, Span};
 
 /// A longer word did not slip in, in bytes.
 const LONGEST_WORD: usize = 12;
@@ -22,24 +22,19 @@ impl Search<'_, '_> {
             b'}' | b']' | b')' => return self.closer(s, b, len),
             b',' => return self.drop_extra_comma(s, len),
             // {{"a": 1}}
-            b'{' if frame.count == 0 && !s.comma && frame.shape == Shape::Object && !frame.doubled => {
-                let s = self.edit(s, RepairKind::DropOpener, Span::new(at, at + len), "");
-                let s = self.with_frame(s, Frame { doubled: true, ..frame });
-                return Some(State { at: (at + len) as u32, ..s });
+            b'{' if frame.count == 0
+                && s.last != Last::Comma
+                && frame.shape == Shape::Object
+                && !frame.doubled =>
+            {
+                let s = self.replace(s, RepairKind::DropOpener, at + len, "");
+                return Some(self.with_frame(s, Frame { doubled: true, ..frame }));
             }
             _ if self.at_marker(at) => return self.out_of_text(s),
             _ => {}
         }
-        if let Some(len) = self.signs_at(at)
-            && let next = self.peek_blank(at + len)
-            && self.bytes.get(next) == Some(&b'}')
-        {
-            let s = self.edit(s, RepairKind::DropNoise, Span::new(at, at + len), "");
-            return Some(State { at: next as u32, ..s });
-        }
         if let Some(behind) = self.word_before(&s, at) {
-            let s = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
-            return Some(State { at: behind as u32, ..s });
+            return Some(self.replace(s, RepairKind::DropNoise, behind, ""));
         }
         if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
             return self.positional(s, frame);
@@ -52,7 +47,7 @@ impl Search<'_, '_> {
     }
 
     /// Where the word ends that stands at `at` in front of a declared key and belongs to nothing: `{um "a": 1}`.
-    pub(super) fn word_before(&self, s: &State, at: usize) -> Option<usize> {
+    fn word_before(&self, s: &State, at: usize) -> Option<usize> {
         let end = self.word_end(at);
         let next = self.peek_blank(end);
         let is_word = at < end && end < next && end - at <= LONGEST_WORD && self.key_at(s, at).is_none();
@@ -65,9 +60,6 @@ impl Search<'_, '_> {
         let open = &self.bytes[at..from];
         let close = &self.bytes[to..end];
         let mut s = State { open: at as u32, ..s };
-        if is_mark(open) && is_mark(close) && !Quote::are_partners(open, close) {
-            s.cost = s.cost.plus(MIXED);
-        }
         s = self.key_quote(s, Span::new(at, from), close.is_empty());
         let mut name = Cow::Borrowed(self.text.get(from..to)?);
         if name.contains('\\') {
@@ -101,8 +93,13 @@ impl Search<'_, '_> {
         };
         let s = State { at: end as u32, ..s };
         let s = self.colon(s, end);
+        Some(self.enter_member(s, frame, used, inner))
+    }
+
+    /// Gets ready for the value of a member, whose bit among those of its object is `used`, and which stands at `inner`.
+    fn enter_member(&mut self, s: State, frame: Frame, used: u128, inner: Place) -> State {
         let frame = Frame { used: frame.used | used, last: used, inner, count: frame.count + 1, ..frame };
-        Some(State { step: Step::Value, comma: false, firm: false, ..self.with_frame(s, frame) })
+        State { step: Step::Value, last: Last::Open, ..self.with_frame(s, frame) }
     }
 
     /// Puts a quote for what stands on one side of a name; on the other side there may be nothing.
@@ -130,11 +127,10 @@ impl Search<'_, '_> {
         {
             end = next + len;
         }
-        let s = match end - at {
-            1 if self.bytes[at] == b':' => s,
-            _ => self.edit(s, RepairKind::SwapPunctuation, Span::new(at, end), ":"),
-        };
-        State { at: end as u32, ..s }
+        match end - at {
+            1 if self.bytes[at] == b':' => State { at: end as u32, ..s },
+            _ => self.replace(s, RepairKind::SwapPunctuation, end, ":"),
+        }
     }
 
     /// The length of what stands for a colon at `at`.
@@ -144,29 +140,21 @@ impl Search<'_, '_> {
 
     /// Does a keyword stand at `at` in a list of arguments: `a=`, `"a": `?
     fn is_keyword(&self, s: &State, at: usize) -> bool {
-        let Some(key) = self.key_at(s, at) else { return false };
-        self.colon_at(self.peek_blank(key.end)).is_some()
+        self.key_at(s, at).is_some_and(|key| self.colon_at(self.peek_blank(key.end)).is_some())
     }
 
     /// An argument without a name: it gets the name that is declared for its position.
     fn positional(&mut self, s: State, frame: Frame) -> Option<State> {
         let at = s.at as usize;
         let in_order = frame.used == (1_u128 << frame.count.min(127)) - 1;
-        let name = u8::try_from(frame.count)
-            .ok()
-            .filter(|_| in_order)
-            .and_then(|slot| Some((slot, self.guide.name(frame.place, slot)?)));
-        let Some((slot, name)) = name else {
+        let slot = u8::try_from(frame.count).unwrap_or(u8::MAX);
+        let Some(name) = self.guide.name(frame.place, slot).filter(|_| in_order) else {
             self.fail(Problem::Unreadable, Span::at(at));
             return None;
         };
         let Member::Declared(_, inner) = self.guide.member(frame.place, name) else { return None };
-        let put = format!("\"{name}\": ");
-        let s = self.edit(s, RepairKind::AddKey, Span::at(at), Cow::Owned(put));
-        let bit = 1_u128 << slot;
-        let frame = Frame { used: frame.used | bit, last: bit, inner, count: frame.count + 1, ..frame };
-        let s = State { open: at as u32, ..s };
-        Some(State { step: Step::Value, comma: false, firm: false, ..self.with_frame(s, frame) })
+        let s = self.replace(State { open: s.at, ..s }, RepairKind::AddKey, at, format!("\"{name}\": "));
+        Some(self.enter_member(s, frame, 1 << slot, inner))
     }
 
     /// Enters the argument list whose `(` is at `s.at`.
@@ -179,16 +167,14 @@ impl Search<'_, '_> {
         if self.bytes.get(inner) == Some(&b'{') || self.bytes.get(inner..inner + 3) == Some(b"**{") {
             // f({'a': 1}): the dict is the arguments.
             let dict = inner + self.bytes[inner..].iter().position(|&b| b == b'{').unwrap_or(0);
-            let group = self.edit(s, RepairKind::SwapSyntax, Span::new(at, dict), "");
-            if let Some(group) = self.push_frame(group, Shape::Group, b')')
+            if let Some(group) = self.group(s, RepairKind::SwapSyntax, dict, b')')
                 && let Some(object) = self.push_frame(group, Shape::Object, b'}')
             {
                 self.heap.push(State { at: dict as u32 + 1, ..object });
             }
         }
-        let s = self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + 1), "{");
-        let s = self.push_frame(s, Shape::Arguments, b')')?;
-        Some(State { at: s.at + 1, ..s })
+        let s = self.replace(s, RepairKind::SwapSyntax, at + 1, "{");
+        self.push_frame(s, Shape::Arguments, b')')
     }
 }
 

@@ -30,8 +30,8 @@ use core::cmp::Ordering;
 
 use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
 
-pub(crate) use cost::{BEHIND_PROSE, Cost, SURPLUS_CLOSER};
-use cost::{JUNK, price};
+pub(crate) use cost::Cost;
+use cost::price;
 use escapes::Escapes;
 pub(crate) use fuel::Fuel;
 use lag::Reached;
@@ -62,24 +62,24 @@ pub(crate) struct Found {
     pub(crate) cost: Cost,
     pub(crate) span: Span,
     pub(crate) repairs: Vec<Repair>,
-    /// It leaves out what may have been meant: where it is the cheapest, there is no reading.
-    pub(crate) has_junk: bool,
+    /// One of its strings may be something else: where it is the cheapest, there is no reading.
+    pub(crate) is_doubtful: bool,
 }
 
 impl Found {
-    /// Where the cheapest of `found` leaves out what may have been meant.
-    pub(crate) fn junk_in(found: &[Found]) -> Option<Span> {
+    /// Where the cheapest of `found` may be something else.
+    pub(crate) fn doubt_in(found: &[Found]) -> Option<Span> {
         let cheapest = found.iter().map(|one| one.cost).min()?;
-        let one = found.iter().find(|one| one.cost == cheapest && one.has_junk)?;
-        let is_suspect = |kind| matches!(kind, RepairKind::DropNoise | RepairKind::AddQuote);
-        Some(one.repairs.iter().find(|repair| is_suspect(repair.kind)).map_or(one.span, |repair| repair.at))
+        let one = found.iter().find(|one| one.cost == cheapest && one.is_doubtful)?;
+        let quote = one.repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
+        Some(quote.map_or(one.span, |repair| repair.at))
     }
 }
 
 const NONE: u32 = u32::MAX;
 
-/// The bit of [`State::habits`] for what was left out without knowing what it is.
-const JUNK_LEFT_OUT: u64 = 1 << 63;
+/// The bit of [`State::habits`] for a string that may be something else: where that is the cheapest, there is no reading.
+const DOUBTFUL: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
@@ -95,6 +95,19 @@ enum Step {
     Tail,
     /// A reading is found.
     Done,
+}
+
+/// The token that was read last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// Nothing says where it ends: a number, a text without quotes. Or a value is to come.
+    Open,
+    /// It says itself where it ends.
+    Firm,
+    /// A string whose closing quote stands right before [`State::at`], of this many bytes.
+    Text(u8),
+    /// A comma, at [`State::open`].
+    Comma,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -113,12 +126,7 @@ struct State {
     quote: Quote,
     /// What the backslashes in the string are that is open.
     escapes: Escapes,
-    /// The last token says itself where it ends (not a number).
-    firm: bool,
-    /// The last value was a string whose closing quote stands right before `at`, of this many bytes.
-    text_end: u8,
-    /// A comma was the last thing read, at `open`.
-    comma: bool,
+    last: Last,
     /// The body of the last string value, if a quote in it was taken for text; else empty. What follows such a
     /// string must be in order: a cut text, read up to one of its quotes, looks much like a broken whole one.
     bare: Span,
@@ -169,8 +177,6 @@ struct Frame {
     close: u8,
     /// Both its brackets are written twice: `{{…}}`.
     doubled: bool,
-    /// Its opening bracket was missing: the closing one must be there, or nothing says that there was any.
-    added: bool,
     depth: u8,
     place: Place,
     /// Where the value that is being read in it stands.
@@ -192,7 +198,6 @@ impl Frame {
             shape,
             close,
             doubled: false,
-            added: false,
             depth: 0,
             place,
             inner: place,
@@ -238,10 +243,9 @@ pub(crate) struct Search<'t, 'g> {
     seen: BTreeMap<(u32, u64), (Cost, u8)>,
     reached: Reached,
     found: Vec<Found>,
-    start: u32,
-    arguments: bool,
-    /// Nothing stands behind the value.
-    is_alone: bool,
+    /// Where the value begins, and how.
+    from: usize,
+    start: Start,
     /// Each quote that may end a string does, and none is missing.
     strict_quotes: bool,
     /// A fence, or a tag, stands open in front of the value.
@@ -298,9 +302,8 @@ impl<'t, 'g> Search<'t, 'g> {
             seen: BTreeMap::new(),
             reached: Reached::default(),
             found: Vec::new(),
-            start: 0,
-            arguments: false,
-            is_alone: false,
+            from: 0,
+            start: Start::Value,
             strict_quotes: false,
             in_fence: false,
             in_tag: false,
@@ -325,9 +328,7 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// The cheapest readings of the value that starts at `from`: none, one, or several that tie.
     pub(crate) fn run(mut self, from: usize, start: Start) -> (Vec<Found>, Search<'t, 'g>) {
-        self.start = from as u32;
-        self.arguments = start.is_arguments();
-        self.is_alone = start == Start::ArgumentsAlone;
+        (self.from, self.start) = (from, start);
         let before = self.bytes.get(..from).unwrap_or(&[]);
         self.in_fence = before.windows(3).any(|w| w == b"```");
         self.in_tag = before.trim_ascii_end().ends_with(b">");
@@ -341,9 +342,7 @@ impl<'t, 'g> Search<'t, 'g> {
             step: Step::Value,
             quote: Quote::Double,
             escapes: Escapes::Json,
-            firm: true,
-            text_end: 0,
-            comma: false,
+            last: Last::Firm,
             bare: Span::default(),
             unpaired: false,
         };
@@ -351,7 +350,7 @@ impl<'t, 'g> Search<'t, 'g> {
             Start::Value => Some(first),
             Start::Arguments | Start::ArgumentsAlone => self.open_arguments(first),
             Start::Members => {
-                let s = self.edit(first, RepairKind::AddOpener, Span::at(from), "{");
+                let s = self.replace(first, RepairKind::AddOpener, from, "{");
                 let s = self.push_frame(s, Shape::Object, b'}');
                 // Without a key nothing says that there was an object: `}`
                 s.filter(|s| self.key_at(s, self.peek_blank(from)).is_some())
@@ -365,7 +364,7 @@ impl<'t, 'g> Search<'t, 'g> {
             if self.found.first().is_some_and(|best| best.cost < state.cost) {
                 break;
             }
-            if self.fuel.is_spent(self.bytes.get(self.start as usize..).unwrap_or(&[])) {
+            if self.fuel.is_spent(self.bytes.get(self.from..).unwrap_or(&[])) {
                 self.found.clear();
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
@@ -418,7 +417,7 @@ impl<'t, 'g> Search<'t, 'g> {
     fn beaten(&mut self, state: &State) -> bool {
         self.reached.note(self.signature(state.frame), state.at, state.cost);
         let signature = self.signature(state.frame) ^ (state.habits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let signature = signature ^ ((state.step as u64) << 1) ^ u64::from(state.comma);
+        let signature = signature ^ ((state.step as u64) << 1) ^ u64::from(state.last == Last::Comma);
         if self.on_trail {
             self.trail.push((state.at, signature, state.cost));
             return false;
@@ -455,13 +454,13 @@ impl<'t, 'g> Search<'t, 'g> {
             return None;
         }
         let mut frame = Frame { depth, ..Frame::of(shape, close, state.frame, place) };
-        let (step, firm) = if frame.is_object() { (Step::Key, true) } else { (Step::Value, true) };
+        let step = if frame.is_object() { Step::Key } else { Step::Value };
         if shape == Shape::Array {
             // A group stands where its value stands.
             frame.inner = self.guide.element(place, 0);
         }
         let state = self.with_frame(state, frame);
-        Some(State { step, firm, text_end: 0, comma: false, ..state })
+        Some(State { step, last: Last::Firm, ..state })
     }
 
     /// Makes `frame` the innermost one.
@@ -494,16 +493,31 @@ impl<'t, 'g> Search<'t, 'g> {
         pay(self.note(state, kind, at, put), kind)
     }
 
-    /// Leaves out what stands `at` a place and belongs to nothing.
-    fn leave_out(&mut self, state: State, at: Span) -> State {
-        let state = self.note(state, RepairKind::DropNoise, at, "");
-        State { cost: state.cost.plus(JUNK), habits: state.habits | JUNK_LEFT_OUT, ..state }
+    /// Replaces all that stands before `end` with `put`, pays for it, and goes on behind it.
+    fn replace(
+        &mut self,
+        state: State,
+        kind: RepairKind,
+        end: usize,
+        put: impl Into<Cow<'static, str>>,
+    ) -> State {
+        State { at: end as u32, ..self.edit(state, kind, Span::new(state.at as usize, end), put) }
     }
 
     /// Records an edit that costs nothing.
     fn note(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
         self.edits.push(Edit { before: state.edits, kind, at, put: put.into() });
         State { edits: self.edits.len() as u32 - 1, ..state }
+    }
+
+    /// `state` without the edits at or behind `at`.
+    fn forget_behind(&self, mut state: State, at: usize) -> State {
+        while let Some(edit) =
+            self.edits.get(state.edits as usize).filter(|edit| at <= edit.at.start as usize)
+        {
+            state.edits = edit.before;
+        }
+        state
     }
 
     /// Notes why a state ended, if it came farther than the ones before.

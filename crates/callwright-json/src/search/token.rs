@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::cost::COMMA_IN_TEXT;
-use super::{Frame, Quote, Search, State, Step};
+use super::{Frame, Last, Quote, Search, State, Step};
 use crate::ambiguity::has_colon;
 use crate::scan::{ByteSet, find, skip_space};
 use crate::spelling::{self, skip_blank};
@@ -86,7 +86,7 @@ impl Search<'_, '_> {
         let kinds = self.kinds(self.place(&s));
         let end = self.word_end(at);
         let word = self.text.get(at..end).unwrap_or("");
-        let after = State { at: end as u32, open: s.at, step: Step::After, text_end: 0, comma: false, ..s };
+        let after = State { at: end as u32, open: s.at, step: Step::After, last: Last::Open, ..s };
 
         if let Ok(number_end) = number(self.bytes, at)
             && number_end == end
@@ -97,32 +97,22 @@ impl Search<'_, '_> {
                 Kinds::INTEGER.or(Kinds::FRACTION)
             };
             if kinds.meets(fits) {
-                return Some(State { firm: false, ..after });
+                return Some(after);
             }
             return self.bare_text(s, kinds);
         }
         let literal = match word {
-            "true" | "false" | "null" => Some((word, false)),
-            "True" | "TRUE" => Some(("true", true)),
-            "False" | "FALSE" => Some(("false", true)),
-            "None" | "NULL" | "Null" | "nil" | "Nil" => Some(("null", true)),
+            "true" | "True" | "TRUE" => Some(("true", Kinds::BOOL)),
+            "false" | "False" | "FALSE" => Some(("false", Kinds::BOOL)),
+            "null" | "None" | "NULL" | "Null" | "nil" | "Nil" => Some(("null", Kinds::NULL)),
             _ => None,
         };
-        if let Some((json, foreign)) = literal {
-            let kind = if json == "null" { Kinds::NULL } else { Kinds::BOOL };
-            if kinds.meets(kind) {
-                let after = if foreign {
-                    let put = match json {
-                        "true" => "true",
-                        "false" => "false",
-                        _ => "null",
-                    };
-                    self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), put)
-                } else {
-                    after
-                };
-                return Some(State { firm: true, ..after });
-            }
+        if let Some((json, _)) = literal.filter(|(_, kind)| kinds.meets(*kind)) {
+            let after = match word == json {
+                true => after,
+                false => self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json),
+            };
+            return Some(State { last: Last::Firm, ..after });
         }
         // `2-4`, `50!`: a number, and something that may have slipped in or belongs to it.
         let digits = word.trim_start_matches(['-', '+']);
@@ -152,7 +142,7 @@ impl Search<'_, '_> {
                 foreign_number(word).or_else(|| padded(word).filter(|_| !kinds.has(Kinds::STRING)))
         {
             let after = self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), Cow::Owned(json));
-            return Some(State { firm: false, ..after });
+            return Some(after);
         }
         self.bare_text(s, kinds)
     }
@@ -166,14 +156,8 @@ impl Search<'_, '_> {
         // The member began behind the last `{` or `,`; its key was the last thing taken note of.
         let start = self.member_start(s)?;
         let next = self.peek_blank(end);
-        let mut s = s;
         // The key is gone as well, so what was edited in it is.
-        while let Some(edit) = self.edits.get(s.edits as usize) {
-            if (edit.at.start as usize) < start {
-                break;
-            }
-            s.edits = edit.before;
-        }
+        let s = self.forget_behind(s, start);
         let (from, to, comma) = if self.bytes.get(next) == Some(&b',') {
             (start, next + 1, false)
         } else if self.bytes.get(start.wrapping_sub(1)) == Some(&b',') {
@@ -183,13 +167,14 @@ impl Search<'_, '_> {
         };
         let s = self.edit(s, RepairKind::DropUndefined, Span::new(from, to), "");
         let s = self.with_frame(s, Frame { used: frame.used & !frame.last, ..frame });
-        let s = State { at: to as u32, firm: true, text_end: 0, comma: false, ..s };
+        let s = State { at: to as u32, last: Last::Firm, ..s };
         if comma {
             // Behind a dropped comma the object goes on as it would have after the value before.
             return Some(State { step: Step::After, ..s });
         }
-        let comma = self.bytes.get(start.wrapping_sub(1)) == Some(&b',');
-        Some(State { step: Step::Key, comma, open: start.saturating_sub(1) as u32, ..s })
+        let last =
+            if self.bytes.get(start.wrapping_sub(1)) == Some(&b',') { Last::Comma } else { Last::Firm };
+        Some(State { step: Step::Key, last, open: start.saturating_sub(1) as u32, ..s })
     }
 
     /// The place behind the `{` or `,` that the member whose value is at `s` follows.
@@ -215,7 +200,7 @@ impl Search<'_, '_> {
         let first_mark = self.next_mark(from);
         let mark = self.bytes.get(first_mark);
         let expression = self.in_arguments(&s) && !matches!(mark, Some(b'"' | b'\''));
-        if !expression && !self.strict_quotes {
+        if !expression {
             let is_single = mark == Some(&b'\'') && self.ends_argument(&s, first_mark);
             let quote = if is_single { Quote::Single } else { Quote::Double };
             let quoted = self.open_bare_string(s, quote);
@@ -228,24 +213,12 @@ impl Search<'_, '_> {
             match b {
                 b',' | b'}' | b']' | b'\n' | b')' | b';' if self.may_go_on(&s, at) => {
                     let end = from + self.bytes[from..at].trim_ascii_end().len();
-                    let is_element = self.frame(&s).is_some_and(|frame| !frame.is_object());
-                    if is_element && chosen.is_none() && self.bytes[from..end].contains(&b',') {
-                        // `[red, green]` is two as likely as one.
-                        break;
-                    }
                     let mut done = s;
                     done = self.edit(done, RepairKind::QuoteValue, Span::at(from), "\"");
                     done = self.escape_range(done, from, end)?;
                     done = self.edit(done, RepairKind::QuoteValue, Span::at(end), "\"");
-                    let done = State {
-                        at: end as u32,
-                        open: from as u32,
-                        step: Step::After,
-                        firm: false,
-                        text_end: 0,
-                        comma: false,
-                        ..done
-                    };
+                    let (open, step) = (from as u32, Step::After);
+                    let done = State { at: end as u32, open, step, last: Last::Open, ..done };
                     if chosen.is_none() {
                         chosen = Some(done);
                         // A comma may belong to the text: "Paris, France".

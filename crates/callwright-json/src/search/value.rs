@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::cost::APOSTROPHE;
-use super::{Frame, NONE, Quote, SchemaMode, Search, Shape, State, Step};
+use super::{Frame, Last, NONE, Quote, SchemaMode, Search, Shape, State, Step};
 use crate::scan::skip_space;
 use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict};
 
@@ -13,14 +13,13 @@ impl Search<'_, '_> {
         let place = self.place(&s);
         if let Some(b'/' | b'#') = self.bytes.get(start)
             && self.kinds(place).has(Kinds::STRING)
-            && !self.strict_quotes
         {
             // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
             let fork = self.open_bare_string(State { at: start as u32, ..s }, Quote::Double);
             self.heap.push(fork);
             if let Some(behind) = self.noise_before(start, self.kinds(place)) {
-                let fork = self.edit(s, RepairKind::DropNoise, Span::new(start, behind), "");
-                self.heap.push(State { at: behind as u32, ..fork });
+                let fork = self.replace(State { at: start as u32, ..s }, RepairKind::DropNoise, behind, "");
+                self.heap.push(fork);
             }
         }
         let s = self.blank(s);
@@ -31,8 +30,7 @@ impl Search<'_, '_> {
         if matches!(b, b'{' | b'[') && len == 1 && is_admitted() {
             match escaped(self.text, at) {
                 Ok((inner, end)) => {
-                    let s = self.edit(s, RepairKind::Unwrap, Span::new(at, end), inner);
-                    return Some(behind(s, at, end));
+                    return Some(behind(self.replace(s, RepairKind::Unwrap, end, inner), at));
                 }
                 Err(looked) => self.fuel -= (looked - at) as i64,
             }
@@ -45,9 +43,8 @@ impl Search<'_, '_> {
                 && kinds.has(Kinds::OBJECT)
                 && self.begins_members(&s, at + len) =>
             {
-                let s = self.edit(s, RepairKind::SwapBracket, Span::new(at, at + len), "{");
-                let s = self.push_frame(s, Shape::Object, b'}')?;
-                Some(State { at: (at + len) as u32, ..s })
+                let s = self.replace(s, RepairKind::SwapBracket, at + len, "{");
+                self.push_frame(s, Shape::Object, b'}')
             }
             b'(' if kinds.has(Kinds::OBJECT) && self.begins_members(&s, at + len) => {
                 self.open(s, Shape::Object, b, len)
@@ -57,15 +54,16 @@ impl Search<'_, '_> {
                 && self.frame(&s).is_some_and(|f| f.shape == Shape::Array && !f.doubled) =>
             {
                 let frame = *self.frame(&s)?;
-                let s = self.edit(s, RepairKind::DropOpener, Span::new(at, at + len), "");
-                let s = self.with_frame(s, Frame { doubled: true, ..frame });
-                Some(State { at: (at + len) as u32, ..s })
+                let s = self.replace(s, RepairKind::DropOpener, at + len, "");
+                Some(self.with_frame(s, Frame { doubled: true, ..frame }))
             }
             // A list of one, where the object itself was asked for.
-            b'[' if s.frame == NONE && kinds.has(Kinds::OBJECT) => self.group(s, len, b']'),
+            b'[' if s.frame == NONE && kinds.has(Kinds::OBJECT) => {
+                self.group(s, RepairKind::SwapSyntax, at + len, b']')
+            }
             // Its text was put into quotes as it is: `"{"a": 1}"`
             b'"' if !kinds.has(Kinds::STRING) && self.begins_container(at + 1, kinds) => {
-                self.group(s, 1, b'"')
+                self.group(s, RepairKind::SwapSyntax, at + 1, b'"')
             }
             // A set of Python: `{'a', 'b'}`
             b'{' if kinds.has(Kinds::ARRAY)
@@ -76,26 +74,19 @@ impl Search<'_, '_> {
             b']' | b')' | b'}' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.closer(s, b, len),
             b',' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.drop_extra_comma(s, len),
             b'`' if let Some(inner) = self.fenced(at, kinds) => {
-                let s = self.edit(s, RepairKind::DropFence, Span::new(at, inner), "");
-                let s = self.push_frame(s, Shape::Group, b'`')?;
-                Some(State { at: inner as u32, ..s })
+                self.group(s, RepairKind::DropFence, inner, b'`')
             }
             _ if self.at_marker(at) => self.out_of_text(s),
             _ if let Some(behind) = self.noise_before(at, kinds) => {
-                let fork = self.edit(s, RepairKind::DropNoise, Span::new(at, behind), "");
-                self.heap.push(State { at: behind as u32, ..fork });
+                let fork = self.replace(s, RepairKind::DropNoise, behind, "");
+                self.heap.push(fork);
                 self.bare_value(s)
             }
             _ => match Quote::opening(&self.bytes[at..]) {
                 Some((quote, len)) => self.quoted(s, quote, len),
                 None if let Some(inner) = self.constructor(&s, at).filter(|_| kinds != Kinds::ANY) => {
-                    let group = self.group(s, inner - at, b')');
+                    let group = self.group(s, RepairKind::SwapSyntax, inner, b')');
                     self.heap.extend(group);
-                    self.bare_value(s)
-                }
-                None if let Some(behind) = self.junk_before(&s, at, kinds) => {
-                    let fork = self.leave_out(s, Span::new(at, behind));
-                    self.heap.push(State { at: behind as u32, ..fork });
                     self.bare_value(s)
                 }
                 None => match python::prefix(self.bytes, at) {
@@ -108,7 +99,7 @@ impl Search<'_, '_> {
 
     /// Enters the container whose opening bracket, `bracket` or `len` bytes that stand for it, stands at `s.at`.
     fn open(&mut self, s: State, shape: Shape, bracket: u8, len: usize) -> Option<State> {
-        let at = Span::new(s.at as usize, s.at as usize + len);
+        let end = s.at as usize + len;
         let (close, put) = match bracket {
             b'{' => (b'}', "{"),
             b'[' => (b']', "["),
@@ -116,20 +107,19 @@ impl Search<'_, '_> {
         };
         let json = if shape == Shape::Object { "{" } else { "[" };
         let s = match shape {
-            _ if json == put && len == 1 => s,
-            _ if json == put => self.edit(s, RepairKind::SwapPunctuation, at, json),
+            _ if json == put && len == 1 => State { at: end as u32, ..s },
+            _ if json == put => self.replace(s, RepairKind::SwapPunctuation, end, json),
             // What closes it is swapped as well.
-            Shape::Object => self.edit(s, RepairKind::SwapBracket, at, json),
-            _ => self.edit(s, RepairKind::SwapSyntax, at, json),
+            Shape::Object => self.replace(s, RepairKind::SwapBracket, end, json),
+            _ => self.replace(s, RepairKind::SwapSyntax, end, json),
         };
-        let s = self.push_frame(s, shape, close)?;
-        Some(State { at: at.end, ..s })
+        self.push_frame(s, shape, close)
     }
 
     /// The value at `s.at` may be the first one in an object or a list whose opening bracket is missing: `"to": "name": "x"}`.
     fn lost_opener(&mut self, s: State, kinds: Kinds, first: u8) {
         let at = s.at as usize;
-        if kinds.has(Kinds::STRING) || s.frame == NONE || self.strict_quotes || matches!(first, b'[' | b'(') {
+        if kinds.has(Kinds::STRING) || s.frame == NONE || matches!(first, b'[' | b'(') {
             return;
         }
         let place = self.place(&s);
@@ -141,22 +131,18 @@ impl Search<'_, '_> {
             b'"' | b'{' | b']' | b'-' | b'0'..=b'9' if kinds == Kinds::ARRAY => (Shape::Array, b']', "["),
             _ => return,
         };
-        let s = self.edit(s, RepairKind::AddOpener, Span::at(at), put);
-        let Some(s) = self.push_frame(s, shape, close) else { return };
-        let Some(frame) = self.frame(&s).copied() else { return };
-        let s = self.with_frame(s, Frame { added: true, ..frame });
-        self.heap.push(s);
+        let s = self.replace(s, RepairKind::AddOpener, at, put);
+        let s = self.push_frame(s, shape, close);
+        self.heap.extend(s);
     }
 
-    /// Enters the wrapping around one value whose first `len` bytes stand at `s.at`, and which ends with `close`.
-    fn group(&mut self, s: State, len: usize, close: u8) -> Option<State> {
-        let at = Span::new(s.at as usize, s.at as usize + len);
-        let s = self.edit(s, RepairKind::SwapSyntax, at, "");
-        let s = self.push_frame(s, Shape::Group, close)?;
-        Some(State { at: at.end, ..s })
+    /// Enters the wrapping around one value that stands before `end`, and ends with `close` behind the value.
+    pub(super) fn group(&mut self, s: State, kind: RepairKind, end: usize, close: u8) -> Option<State> {
+        let s = self.replace(s, kind, end, "");
+        self.push_frame(s, Shape::Group, close)
     }
 
-    /// Does an object or a list of one of these `kinds` begin at or behind `at`, with plain quotes in it?
+    /// Does an object or a list of one of these `kinds` begin at or behind `at`?
     fn begins_container(&self, at: usize, kinds: Kinds) -> bool {
         let open = self.peek_blank(at);
         let kind = match self.bytes.get(open) {
@@ -164,7 +150,7 @@ impl Search<'_, '_> {
             Some(b'[') => Kinds::ARRAY,
             _ => return false,
         };
-        kinds.has(kind) && self.bytes.get(skip_space(self.bytes, open + 1)) != Some(&b'\\')
+        kinds.has(kind)
     }
 
     /// Does a member of an object that would stand here begin at or behind `at`: `("a": 1)`?
@@ -210,25 +196,11 @@ impl Search<'_, '_> {
     /// The place behind the name and the bracket that stand at `at` around a value: `str("x")`, `int(2)`.
     fn constructor(&self, s: &State, at: usize) -> Option<usize> {
         let end = self.word_end(at);
-        let name = self.bytes.get(at..end).filter(|_| s.frame != NONE && !self.arguments)?;
+        let name = self.bytes.get(at..end).filter(|_| s.frame != NONE && !self.start.is_arguments())?;
         let is_name = name.first().is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(end) == Some(&b'(');
         let inner = self.peek_blank(end + 1);
         let is_value = self.bytes.get(inner).is_some_and(|b| matches!(b, b'"' | b'\'' | b'-' | b'0'..=b'9'));
         (is_name && is_value).then_some(end + 1)
-    }
-
-    /// Where the piece of text ends that stands at `at`, in front of a value of one of these `kinds`, and belongs to nothing:
-    /// `"a": um "x"`.
-    fn junk_before(&self, s: &State, at: usize, kinds: Kinds) -> Option<usize> {
-        let end = self.junk_end(at).filter(|_| s.frame != NONE && !self.strict_quotes)?;
-        let is_value = match self.sign_at(end)?.0 {
-            b'{' => kinds.has(Kinds::OBJECT),
-            b'[' => kinds.has(Kinds::ARRAY),
-            _ => Quote::opening(&self.bytes[end..]).is_some() && kinds.has(Kinds::STRING),
-        };
-        // Letters right before a quote say how it is to be read.
-        let is_apart = self.bytes.get(end - 1).is_some_and(|byte| !byte.is_ascii_alphanumeric());
-        (is_value && is_apart).then_some(end)
     }
 
     /// A string value; three quotes in a row may be one opening quote or three.
@@ -246,7 +218,7 @@ impl Search<'_, '_> {
         }
         let behind = self.quotes_end(at, len);
         let is_more = at + 2 * len < behind || at + len < behind && !self.may_go_on(&s, behind);
-        if is_more && !self.strict_quotes {
+        if is_more {
             // The quote is written twice: `""Paris"`
             let last = behind - len;
             let fork = self.double_quote(s, quote, Span::new(at, last));
@@ -278,8 +250,7 @@ impl Search<'_, '_> {
         if is_raw {
             return self.raw_string(s, at + letters, end?);
         }
-        let s = self.edit(s, RepairKind::SwapSyntax, Span::new(at, at + letters), "");
-        let s = State { at: (at + letters) as u32, ..s };
+        let s = self.replace(s, RepairKind::SwapSyntax, at + letters, "");
         let (quote, len) = Quote::opening(&self.bytes[s.at as usize..])?;
         self.quoted(s, quote, len)
     }
@@ -297,25 +268,13 @@ impl Search<'_, '_> {
             self.fail(Problem::Unreadable, Span::at(open));
             return None;
         }
-        let at = Span::new(s.at as usize, end);
-        let s = self.edit(s, RepairKind::SwapSyntax, at, quote(text));
-        Some(behind(s, at.start as usize, end))
+        Some(behind(self.replace(s, RepairKind::SwapSyntax, end, quote(text)), s.at as usize))
     }
 }
 
-/// Behind the value from `open` to `end`, which is read.
-fn behind(s: State, open: usize, end: usize) -> State {
-    let bare = Span::default();
-    State {
-        at: end as u32,
-        open: open as u32,
-        step: Step::After,
-        firm: true,
-        text_end: 0,
-        bare,
-        comma: false,
-        ..s
-    }
+/// Behind the value that begins at `open`, which is read.
+fn behind(s: State, open: usize) -> State {
+    State { open: open as u32, step: Step::After, last: Last::Firm, bare: Span::default(), ..s }
 }
 
 /// The object or list at `from` whose quotes are all escaped, as if it stood in a string, `{\"a\": 1}`: its JSON, and where
