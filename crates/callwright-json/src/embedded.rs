@@ -220,7 +220,7 @@ fn drop_text(text: &str, from: usize, to: usize, repairs: &mut Vec<Repair>) {
         return;
     }
     let bytes = trimmed.as_bytes();
-    let kind = if after_reasoning(trimmed) > 0 || closes_reasoning(trimmed) {
+    let kind = if REASONING.iter().any(|name| behind_closing_tags(trimmed, name).next().is_some()) {
         RepairKind::DropThink
     } else if bytes.starts_with(b"``") || bytes.ends_with(b"```") || is_fence_line(bytes) {
         RepairKind::DropFence
@@ -247,26 +247,18 @@ fn after_reasoning(text: &str) -> usize {
     for name in REASONING {
         let opened =
             start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
-        let mut from = 0;
-        while let Some(at) = text.get(from..).and_then(|t| t.find("</")) {
-            let tag = from + at + 2;
-            let rest = text.get(tag..).unwrap_or("");
-            if let Some(rest) = rest.strip_prefix(name).and_then(|t| t.strip_prefix('>')) {
-                let end = text.len() - rest.len();
-                if opened || rest.trim_start().starts_with(['{', '[', '`', '<']) {
-                    return end;
-                }
-            }
-            from = tag;
+        let is_end = |rest: &&str| opened || rest.trim_start().starts_with(['{', '[', '`', '<']);
+        if let Some(rest) = behind_closing_tags(text, name).find(is_end) {
+            return text.len() - rest.len();
         }
     }
     0
 }
 
-fn closes_reasoning(text: &str) -> bool {
-    REASONING.iter().any(|name| {
-        text.strip_suffix('>').and_then(|t| t.strip_suffix(name)).is_some_and(|t| t.ends_with("</"))
-    })
+/// What stands behind each closing tag of this name.
+fn behind_closing_tags<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    text.match_indices("</")
+        .filter_map(move |(at, _)| text.get(at + 2..)?.strip_prefix(name)?.strip_prefix('>'))
 }
 
 /// The place behind the fence line, tags and blanks that open at `from`.

@@ -52,7 +52,7 @@ fn strict_ones(ways: Vec<String>) -> Vec<String> {
 }
 
 /// The characters of `text`, each with the length of its spelling.
-fn characters(text: &str, decode: Decode) -> impl Iterator<Item = (char, usize)> {
+pub(crate) fn characters(text: &str, decode: Decode) -> impl Iterator<Item = (char, usize)> {
     let mut rest = text;
     core::iter::from_fn(move || {
         let c = rest.chars().next()?;

@@ -118,22 +118,23 @@ impl Search<'_, '_> {
         }
         self.lost_closer(&s, at);
         let bare = match s.quote {
-            Quote::Double => Some(self.bare_quote(s, at)),
-            Quote::TripleDouble => Some(self.replace(s, RepairKind::EscapeQuote, at + 1, "\\\"")),
+            Quote::Double | Quote::TripleDouble => {
+                let end = if self.quote_taken(&s) { s.bare.end } else { s.at };
+                let bare = Span { start: s.open, end };
+                State { bare, ..self.replace(s, RepairKind::EscapeQuote, at + 1, "\\\"") }
+            }
             // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
             _ => {
-                let s = super::pay(s, RepairKind::EscapeQuote);
-                Some(State { at: (at + len) as u32, bare: Span::at(s.open as usize), ..s })
+                let (end, bare) = ((at + len) as u32, Span::at(s.open as usize));
+                State { at: end, bare, ..super::pay(s, RepairKind::EscapeQuote) }
             }
         };
         self.closed_twice(s, at, len);
         if !self.may_go_on(&s, at + len) {
-            return bare;
+            return Some(bare);
         }
-        if let Some(bare) = bare {
-            let cost = bare.cost.plus(self.swallow(&s, at + len));
-            self.heap.push(State { cost, ..bare });
-        }
+        let cost = bare.cost.plus(self.swallow(&s, at + len));
+        self.heap.push(State { cost, ..bare });
         self.end_string(s, at, len)
     }
 
@@ -194,12 +195,6 @@ impl Search<'_, '_> {
         let is_next =
             self.bytes.get(comma) == Some(&b',') && self.declared_key(s, self.peek_blank(comma + 1));
         if is_next { SWALLOW } else { Cost::default() }
-    }
-
-    fn bare_quote(&mut self, s: State, at: usize) -> State {
-        let first = if self.quote_taken(&s) { s.bare.end as usize } else { at };
-        let s = self.replace(s, RepairKind::EscapeQuote, at + 1, "\\\"");
-        State { bare: Span::new(s.open as usize, first), ..s }
     }
 
     /// Do the quotes in the open string close one text and open another, `"a" or "b"`? Then it is none that was quoted badly,
@@ -376,7 +371,10 @@ impl Search<'_, '_> {
             // `"he said \"so\"}` escapes its quotes, and has lost its own.
             && !path.windows(2).any(|pair| pair == b"\\\"")
         {
-            return self.ends_in_backslash(s, open + path.len());
+            // `{"path": "C:\dir\"}`: with this quote escaped the string would have no end, so that the backslash is text.
+            let at = open + path.len();
+            let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
+            return self.finish_string(s, at + 1, at + 2, Last::Text(1));
         }
         let between = self.bytes.get(end..self.last_at + 1)?;
         let quote = (0..body.len()).find(|&i| body[i] == b'"' && (i == 0 || body[i - 1] != b'\\'));
@@ -393,13 +391,6 @@ impl Search<'_, '_> {
         let odd = self.odd_closer(&s, end);
         let s = self.close_at(s, end, odd);
         self.finish_string(s, end - odd, end, Last::Firm)
-    }
-
-    /// `{"path": "C:\dir\"}`: with the quote behind the last backslash escaped the string would have no end, so that the
-    /// backslash at `at` is text.
-    fn ends_in_backslash(&mut self, s: State, at: usize) -> Option<State> {
-        let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
-        self.finish_string(s, at + 1, at + 2, Last::Text(1))
     }
 
     /// A backslash in a string: an escape of JSON, of another language, or none at all.

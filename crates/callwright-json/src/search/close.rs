@@ -45,7 +45,7 @@ impl Search<'_, '_> {
         if self.has_ancestor(&frame, b) {
             let s = self.drop_comma(s);
             let put = frame.json_close();
-            let gap = self.gap_before(at);
+            let gap = self.bytes[..at].trim_ascii_end().len();
             let s = self.edit(s, RepairKind::AddCloser, Span::at(gap), put);
             let s = State { cost: s.cost.plus(FOREIGN_CLOSER), ..s };
             return self.pop(s, frame);
@@ -73,11 +73,6 @@ impl Search<'_, '_> {
             Member::Open(_) => Some(false),
             Member::Forbidden => None,
         }
-    }
-
-    /// The end of what stands before `at`, blanks aside.
-    fn gap_before(&self, at: usize) -> usize {
-        self.bytes[..at].trim_ascii_end().len()
     }
 
     /// Drops a comma that stands where a key or an element should: `[1,, 2]`.

@@ -207,30 +207,18 @@ impl Search<'_, '_> {
 
     /// The name that begins at `at`, in quotes of any sort or none.
     fn whole_key(&self, at: usize) -> Option<Key> {
-        let (from, to, end) = match *self.bytes.get(at)? {
-            quote @ (b'"' | b'\'' | b'`') => {
-                let to = self.key_end(at + 1, quote)?;
-                (at + 1, to, to + 1)
-            }
-            0x80.. if let Some((quote, len)) = Quote::opening(&self.bytes[at..]) => {
-                let body = at + len;
-                let rest = self.bytes.get(body..(body + LONGEST_KEY).min(self.bytes.len()))?;
-                let end_at = |len: usize| quote.closing(&rest[len..]).or((rest[len] == b'"').then_some(1));
-                let (len, close) = (0..rest.len()).find_map(|len| Some((len, end_at(len)?)))?;
-                (body, body + len, body + len + close)
-            }
-            _ if self
-                .text
-                .get(at..)?
-                .starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '@')) =>
-            {
-                let to = self.word_end(at + 1);
-                let quoted = matches!(self.bytes.get(to), Some(b'"' | b'\''));
-                (at, to, to + usize::from(quoted))
-            }
-            _ => return None,
-        };
-        Some(Key { at, from, to, end })
+        let rest = self.text.get(at..)?;
+        if let Some((quote, len)) = Quote::opening(rest.as_bytes()) {
+            let from = at + len;
+            let (to, end) = self.key_end(from, quote)?;
+            return Some(Key { at, from, to, end });
+        }
+        if !rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '@')) {
+            return None;
+        }
+        let to = self.word_end(at + 1);
+        let is_quoted = matches!(self.bytes.get(to), Some(b'"' | b'\''));
+        Some(Key { at, from: at, to, end: to + usize::from(is_quoted) })
     }
 
     /// May `key` stand in `frame`, with what follows it?
@@ -238,29 +226,34 @@ impl Search<'_, '_> {
         let Some(name) = self.text.get(key.from..key.to) else { return false };
         let member = self.guide.member(frame.place, name);
         let next = self.peek_blank(key.end);
-        let follows = match self.bytes.get(next..).unwrap_or(&[]) {
-            _ if self.colon_at(next).is_some() => true,
-            // The colon is missing: believed only where the key is declared, or nothing is.
-            [b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..]
-                if key.end > key.to && key.to > key.from =>
-            {
-                matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none()
-            }
-            _ => false,
+        // The colon is missing: believed only where the key is declared, or nothing is.
+        let may_lack_it = || {
+            let is_known =
+                matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none();
+            let value = self.bytes.get(next);
+            is_known
+                && key.from < key.to
+                && key.to < key.end
+                && value.is_some_and(|b| {
+                    matches!(b, b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n')
+                })
         };
-        follows && member != Member::Forbidden
+        member != Member::Forbidden && (self.colon_at(next).is_some() || may_lack_it())
     }
 
-    /// Where the quoted key whose text begins at `from` is closed.
-    fn key_end(&self, from: usize, quote: u8) -> Option<usize> {
+    /// Where the closing quote of the key stands whose text begins at `from`, and where it ends.
+    fn key_end(&self, from: usize, quote: Quote) -> Option<(usize, usize)> {
         let window = &self.bytes[..self.bytes.len().min(from + LONGEST_KEY)];
         let mut at = from;
         loop {
-            at = string_stop(window, at, quote);
-            match *window.get(at)? {
-                b'\\' => at += 2,
-                b if b == quote => return Some(at),
-                _ => return None,
+            at = string_stop(window, at, quote.lead());
+            let rest = window.get(at..)?;
+            match (quote.closing(rest), rest.first()?) {
+                (Some(len), _) => return Some((at, at + len)),
+                (None, b'\\') => at += 2,
+                // A character that only begins like the quote.
+                (None, 0x80..) => at += 1,
+                (None, _) => return None,
             }
         }
     }

@@ -154,33 +154,22 @@ impl Search<'_, '_> {
             return None;
         }
         // The member began behind the last `{` or `,`; its key was the last thing taken note of.
-        let start = self.member_start(s)?;
+        let before = self.bytes.get(..s.open as usize)?;
+        let start = before.iter().rposition(|&b| b == b'{' || b == b',')? + 1;
         let next = self.peek_blank(end);
         // The key is gone as well, so what was edited in it is.
         let s = self.forget_behind(s, start);
-        let (from, to, comma) = if self.bytes.get(next) == Some(&b',') {
-            (start, next + 1, false)
-        } else if self.bytes.get(start.wrapping_sub(1)) == Some(&b',') {
-            (start - 1, end, true)
-        } else {
-            (start, end, false)
+        let follows_comma = self.bytes.get(start.wrapping_sub(1)) == Some(&b',');
+        let (from, to, step, last) = match self.bytes.get(next) {
+            Some(b',') if follows_comma => (start, next + 1, Step::Key, Last::Comma),
+            Some(b',') => (start, next + 1, Step::Key, Last::Firm),
+            // Behind a dropped comma the object goes on as it would have after the value before.
+            _ if follows_comma => (start - 1, end, Step::After, Last::Firm),
+            _ => (start, end, Step::Key, Last::Firm),
         };
         let s = self.edit(s, RepairKind::DropUndefined, Span::new(from, to), "");
         let s = self.with_frame(s, Frame { used: frame.used & !frame.last, ..frame });
-        let s = State { at: to as u32, last: Last::Firm, ..s };
-        if comma {
-            // Behind a dropped comma the object goes on as it would have after the value before.
-            return Some(State { step: Step::After, ..s });
-        }
-        let last =
-            if self.bytes.get(start.wrapping_sub(1)) == Some(&b',') { Last::Comma } else { Last::Firm };
-        Some(State { step: Step::Key, last, open: start.saturating_sub(1) as u32, ..s })
-    }
-
-    /// The place behind the `{` or `,` that the member whose value is at `s` follows.
-    fn member_start(&self, s: State) -> Option<usize> {
-        let before = self.bytes.get(..s.open as usize)?;
-        before.iter().rposition(|&b| b == b'{' || b == b',').map(|at| at + 1)
+        Some(State { at: to as u32, step, last, open: start.saturating_sub(1) as u32, ..s })
     }
 
     /// Reads a text without quotes, up to a place where the document can go on: `{"a": New York, "b": 1}`.

@@ -1,11 +1,14 @@
 //! Values: which sort begins here, and the way into it.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::cost::APOSTROPHE;
 use super::{Frame, Last, NONE, Quote, SchemaMode, Search, Shape, State, Step};
+use crate::layers::characters;
 use crate::scan::skip_space;
-use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict};
+use crate::strict::value_end;
+use crate::{Kinds, Problem, RepairKind, Span, python, quote};
 
 impl Search<'_, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
@@ -26,8 +29,7 @@ impl Search<'_, '_> {
         let at = s.at as usize;
         let Some((b, len)) = self.sign_at(at) else { return self.out_of_text(s) };
         let kinds = self.kinds(self.place(&s));
-        let is_admitted = || kinds.has(if b == b'{' { Kinds::OBJECT } else { Kinds::ARRAY });
-        if matches!(b, b'{' | b'[') && len == 1 && is_admitted() {
+        if len == 1 && may_open(b, kinds) {
             match escaped(self.text, at) {
                 Ok((inner, end)) => {
                     return Some(behind(self.replace(s, RepairKind::Unwrap, end, inner), at));
@@ -144,13 +146,7 @@ impl Search<'_, '_> {
 
     /// Does an object or a list of one of these `kinds` begin at or behind `at`?
     fn begins_container(&self, at: usize, kinds: Kinds) -> bool {
-        let open = self.peek_blank(at);
-        let kind = match self.bytes.get(open) {
-            Some(b'{') => Kinds::OBJECT,
-            Some(b'[') => Kinds::ARRAY,
-            _ => return false,
-        };
-        kinds.has(kind)
+        self.bytes.get(self.peek_blank(at)).is_some_and(|b| may_open(*b, kinds))
     }
 
     /// Does a member of an object that would stand here begin at or behind `at`: `("a": 1)`?
@@ -166,12 +162,7 @@ impl Search<'_, '_> {
         let behind = self.bytes.get(at..)?.strip_prefix(b"```")?;
         let label = behind.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
         let inner = skip_space(self.bytes, at + 3 + label);
-        let kind = match self.bytes.get(inner)? {
-            b'{' => Kinds::OBJECT,
-            b'[' => Kinds::ARRAY,
-            _ => return None,
-        };
-        kinds.has(kind).then_some(inner)
+        may_open(*self.bytes.get(inner)?, kinds).then_some(inner)
     }
 
     /// Where the signs end that stand at `at` in front of a value of one of these `kinds`: `"a": * "x"`.
@@ -179,8 +170,7 @@ impl Search<'_, '_> {
         let len = self.signs_at(at)?;
         let next = self.peek_blank(at + len);
         let is_value = match self.sign_at(next)?.0 {
-            b'{' => kinds.has(Kinds::OBJECT),
-            b'[' => kinds.has(Kinds::ARRAY),
+            bracket @ (b'{' | b'[') => may_open(bracket, kinds),
             b'"' | b'\'' => kinds.has(Kinds::STRING),
             // What belongs to a number is not known.
             b'0'..=b'9' => {
@@ -272,6 +262,11 @@ impl Search<'_, '_> {
     }
 }
 
+/// May `bracket` open a value of one of these `kinds`?
+pub(super) fn may_open(bracket: u8, kinds: Kinds) -> bool {
+    bracket == b'{' && kinds.has(Kinds::OBJECT) || bracket == b'[' && kinds.has(Kinds::ARRAY)
+}
+
 /// Behind the value that begins at `open`, which is read.
 fn behind(s: State, open: usize) -> State {
     State { open: open as u32, step: Step::After, last: Last::Firm, bare: Span::default(), ..s }
@@ -280,34 +275,23 @@ fn behind(s: State, open: usize) -> State {
 /// The object or list at `from` whose quotes are all escaped, as if it stood in a string, `{\"a\": 1}`: its JSON, and where
 /// it ends. Where it is any other, up to where it was looked at.
 fn escaped(text: &str, from: usize) -> Result<(String, usize), usize> {
-    let bytes = text.as_bytes();
-    let inner = skip_space(bytes, from + 1);
-    if !bytes.get(inner..).is_some_and(|rest| rest.starts_with(b"\\\"")) {
+    let rest = text.get(from..).unwrap_or("");
+    if !rest.get(1..).is_some_and(|inside| inside.trim_start().starts_with("\\\"")) {
         return Err(from);
     }
-    let mut json = String::new();
-    let (mut depth, mut in_string, mut is_escape) = (0_usize, false, false);
-    let mut chars = text.get(from..).unwrap_or("").char_indices();
-    while let Some((at, c)) = chars.next() {
-        let (at, c) = match (c, if c == '\\' { chars.next() } else { None }) {
-            ('\\', Some((at, 'n'))) if !in_string => (at, '\n'),
-            ('\\', Some((at, c @ ('"' | '\\' | '/')))) => (at, c),
-            ('"' | '\\', _) => return Err(from + at),
-            _ => (at, c),
-        };
-        json.push(c);
-        match c {
-            _ if is_escape => is_escape = false,
-            '\\' => is_escape = true,
-            '"' => in_string = !in_string,
-            '{' | '[' if !in_string => depth += 1,
-            '}' | ']' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            let end = from + at + c.len_utf8();
-            return if strict(&json).is_ok() { Ok((json, end)) } else { Err(end) };
-        }
+    let is_escaped = |(c, len): &(char, usize)| 1 < *len || !matches!(c, '"' | '\\');
+    let signs: Vec<(char, usize)> = characters(rest, escape).take_while(is_escaped).collect();
+    let mut json: String = signs.iter().map(|(c, _)| *c).collect();
+    let end = value_end(json.as_bytes(), 0).map_err(|_| from + json.len())?;
+    json.truncate(end);
+    let count = json.chars().count();
+    Ok((json, from + signs.iter().take(count).map(|(_, len)| len).sum::<usize>()))
+}
+
+fn escape(text: &str) -> Option<(char, usize)> {
+    match text.as_bytes() {
+        [b'\\', b'n', ..] => Some(('\n', 2)),
+        [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] => Some((char::from(*byte), 2)),
+        _ => None,
     }
-    Err(text.len())
 }
