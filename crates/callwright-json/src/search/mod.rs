@@ -246,7 +246,7 @@ pub(crate) struct Search<'t, 'g> {
     /// Where the value begins, and how.
     from: usize,
     start: Start,
-    /// Each quote that may end a string does, and none is missing.
+    /// Each quote that may end a string does.
     strict_quotes: bool,
     /// A fence, or a tag, stands open in front of the value.
     in_fence: bool,
