@@ -247,9 +247,6 @@ impl<'a> Scanner<'a> {
             let own = self.rules.dialects.markers().filter(|markers| markers.begins_with(byte));
             // The closing marks of markup that was taken out before.
             if !self.markup.delimiters.is_empty() && (byte == b'`' || byte == b'<' || own.is_some()) {
-                if !end && rest.len() < 3 {
-                    return Err(Incomplete);
-                }
                 let fence = self.markup.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_)))
                     && rest.starts_with("```");
                 let tag = self.markup.delimiters.contains(&Delimiter::Tag)
