@@ -1,6 +1,5 @@
 //! The markers of the caller's own dialects: which opener or closer stands at a place, and which tag of one of them.
 
-use crate::syntax::{Incomplete, Seen};
 use callwright_json::Span;
 
 use super::error::{DialectProblem, MAX_MARKS};
@@ -8,7 +7,7 @@ use super::{Dialect, Grammar};
 use crate::prompt::speech::Results;
 use crate::syntax::pattern::{Found, Pattern, Slot};
 use crate::syntax::tag::{self, Role, Tag};
-use crate::syntax::{Text, Typing};
+use crate::syntax::{Incomplete, Seen, Text, Typing};
 
 /// The openers and closers of all the caller's own dialects.
 #[derive(Debug, Default)]

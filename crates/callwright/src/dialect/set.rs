@@ -1,6 +1,5 @@
 //! A set of dialects, compiled once: the built-in ones and the caller's own.
 
-use crate::syntax::{Incomplete, Seen};
 use std::sync::{Arc, LazyLock};
 
 use super::check::check;
@@ -11,8 +10,8 @@ use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Dialect, family};
 use crate::marks;
-use crate::syntax::Text;
 use crate::syntax::marks::{Held, Table};
+use crate::syntax::{Incomplete, Seen, Text};
 use crate::tools::ToolSet;
 
 /// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.

@@ -1,4 +1,4 @@
-//! How a dialect writes calls whose arguments stand in marks, taken from its example.
+//! How a dialect writes calls whose arguments stand in marks, taken from its example or from the marks that it declares.
 
 use super::fold::fold;
 use crate::dialect::Dialect;

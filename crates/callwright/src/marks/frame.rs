@@ -1,4 +1,5 @@
-//! What a dialect writes around a payload of JSON, of a call expression or of a relaxed object, taken from its example.
+//! What a dialect writes around a payload of JSON, of a call expression or of a relaxed object, taken from its example or from
+//! the marks that it declares.
 //!
 //! The payload has a reader of its own. Here only the marks in front of it and behind it are looked for, with their slips.
 

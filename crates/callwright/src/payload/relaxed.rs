@@ -3,12 +3,11 @@
 //! A [`Braces`] finds the end of one as it arrives; [`json_like`] spells it as what the tolerant reader takes.
 //! The marks of calls end one whose braces nobody closed: `{city:<|"|>Paris<|"|><tool_call|>`.
 
-use crate::syntax::{Incomplete, Seen};
 use std::iter;
 use std::sync::Arc;
 
-use crate::syntax::Text;
 use crate::syntax::marks::{self, fit, fit_any};
+use crate::syntax::{Incomplete, Seen, Text};
 
 /// Finds the last brace.
 #[derive(Debug)]

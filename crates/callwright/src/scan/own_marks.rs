@@ -3,10 +3,10 @@
 //! A payload whose brackets nobody closed ends at them, `{"city": "Paris"[TOOL_CALLS]f[ARGS]{…}`, and no repaired text
 //! continues over them.
 
-use crate::syntax::Incomplete;
 use callwright_json::strict_end;
 
 use super::opener::Opener;
+use crate::syntax::Incomplete;
 use crate::syntax::marks;
 use crate::syntax::tag::{Role, Tag, last_tag, tag_at};
 use crate::tools::names::is_name_byte;

@@ -1,10 +1,10 @@
 //! Which tags are read: those of all built-in dialects, or those of one of the caller's own.
 
-use crate::syntax::Seen;
 use std::sync::Arc;
 
 use super::tag::{self, Tag};
 use crate::dialect::own::Markup;
+use crate::syntax::Seen;
 
 /// Reads tags.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 //! A pattern is compared with a text at one place, from left to right, once: a place holder takes what stands before
 //! the fixed text behind it, on one line.
 
-use crate::syntax::{Incomplete, Seen};
 use callwright_json::Span;
 
 use super::marks::fit;
 use crate::dialect::error::{DialectProblem, MAX_TEXT};
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// The most white space that a blank stands for.

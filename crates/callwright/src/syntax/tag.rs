@@ -4,12 +4,12 @@
 //! In goes a place in a text, out comes one [`Tag`] with what it is for. Nothing here knows what may stand between
 //! tags.
 
-use crate::syntax::{Incomplete, Seen};
 use callwright_json::Span;
 use memchr::{memchr2, memrchr};
 
 use super::Typing;
 use super::marks::{bar, fit};
+use crate::syntax::{Incomplete, Seen};
 
 /// The longest tag, in bytes.
 pub(crate) const MAX_TAG: usize = 384;

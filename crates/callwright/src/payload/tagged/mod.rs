@@ -12,7 +12,6 @@ mod place;
 mod held;
 mod value;
 
-use crate::syntax::{Incomplete, Seen};
 use callwright_json::{Guide, Kinds, Span};
 
 use super::value::place_of;
@@ -20,7 +19,7 @@ use crate::shape::keys;
 use crate::syntax::comment::{MAX_COMMENT, comment};
 use crate::syntax::lexer::Lexer;
 use crate::syntax::tag::{self, Role, Tag};
-use crate::syntax::{Typing, blanks};
+use crate::syntax::{Incomplete, Seen, Typing, blanks};
 use crate::tools::Tool;
 use json::Brackets;
 use value::Open;

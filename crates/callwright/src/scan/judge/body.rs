@@ -1,7 +1,6 @@
 //! Payloads that are no brackets: arguments in tags, and relaxed objects. Their end is looked for as they arrive; then
 //! they are judged once.
 
-use crate::syntax::Incomplete;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,10 +18,10 @@ use crate::payload::tagged::{End, Ending, Keys, Param, Style, Walk};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener};
 use crate::shape;
-use crate::syntax::Typing;
 use crate::syntax::lexer::Lexer;
 use crate::syntax::marks;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
+use crate::syntax::{Incomplete, Typing};
 use crate::tools::Tool;
 use crate::tools::names::Names;
 use crate::tools::nearest::fold;

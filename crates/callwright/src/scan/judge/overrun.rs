@@ -4,11 +4,11 @@
 //! call. What nobody writes into an argument tells: marks that end a call or begin one, half of a fence, a call on a line of
 //! its own.
 
-use crate::syntax::Incomplete;
 use callwright_json::Reading;
 
 use super::Case;
 use crate::shape::keys;
+use crate::syntax::Incomplete;
 use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
