@@ -289,26 +289,25 @@ impl Search<'_, '_> {
     }
 
     /// Where `text`, which begins at the body of the open string, ends when the brackets at its end close
-    /// containers; and the container that is then the innermost.
+    /// containers; and the container that is then the innermost. As many of them do as fit: of `"f() {x}]` in a list of an
+    /// object the last one.
     fn before_closers(&self, s: &State, text: &[u8]) -> Option<(usize, u32)> {
         let mut body = text;
-        let mut closers = Vec::new();
-        while let Some((&b @ (b'}' | b']' | b')'), rest)) = body.split_last() {
-            if closers.len() == crate::MAX_DEPTH {
-                return None;
-            }
-            closers.push(b);
+        let mut ends = Vec::new();
+        while let Some((b'}' | b']' | b')', rest)) = body.split_last()
+            && ends.len() < crate::MAX_DEPTH
+        {
+            ends.push(body.len() - 1);
             body = rest.trim_ascii_end();
         }
-        let mut frame = s.frame;
-        for b in closers.iter().rev() {
-            let open = self.frames.get(frame as usize)?;
-            if open.close != *b {
-                return None;
-            }
-            frame = open.parent;
-        }
-        Some((s.open as usize + body.len(), frame))
+        let closed = |n: usize| {
+            ends[..n].iter().rev().try_fold(s.frame, |frame, at| {
+                let open = self.frames.get(frame as usize)?;
+                (open.close == text[*at]).then_some(open.parent)
+            })
+        };
+        let (n, frame) = (1..=ends.len()).rev().find_map(|n| Some((n, closed(n)?)))?;
+        Some((s.open as usize + text[..ends[n - 1]].trim_ascii_end().len(), frame))
     }
 
     /// The length of the quote of another sort that stands before `end` and closes the open string: `"Paris', …`, but not
@@ -334,12 +333,12 @@ impl Search<'_, '_> {
         // It is counted for each way that comes here.
         self.fuel -= body.len() as i64;
         let partner = body[..at].char_indices().filter(|(n, c)| {
-            let is_own = *c == last
-                || Quote::are_partners(&body.as_bytes()[*n..], last.encode_utf8(&mut [0; 4]).as_bytes());
+            if *c != last {
+                return Quote::are_partners(&body.as_bytes()[*n..], last.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            // Inside a word it is an apostrophe.
             let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            is_own
-                && !(is_inside(body[..*n].chars().next_back())
-                    && is_inside(body[n + c.len_utf8()..].chars().next()))
+            !(is_inside(body[..*n].chars().next_back()) && is_inside(body[n + c.len_utf8()..].chars().next()))
         });
         if partner.count() % 2 == 0 { len } else { 0 }
     }
@@ -376,6 +375,12 @@ impl Search<'_, '_> {
             let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
             return self.finish_string(s, at + 1, at + 2, Last::Text(1));
         }
+        // What lacks both quotes is a text without any, which is read as one.
+        self.text
+            .get(..open)?
+            .char_indices()
+            .next_back()
+            .filter(|(at, _)| super::mark(&self.bytes[*at..]).is_some())?;
         let between = self.bytes.get(end..self.last_at + 1)?;
         let quote = (0..body.len()).find(|&i| body[i] == b'"' && (i == 0 || body[i - 1] != b'\\'));
         // It is looked at for each way that comes here.

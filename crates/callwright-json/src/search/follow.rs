@@ -56,9 +56,16 @@ impl Search<'_, '_> {
                     Some((first, _)) => self.may_begin(s, next, first),
                 }
             }
+            // A comma is missing, or strings stand side by side.
             _ if Quote::opening(&self.bytes[next..]).is_some() => {
-                // A comma is missing, or strings stand side by side.
                 !frame.is_object() || self.bytes[at..next].contains(&b'\n') || self.key_at(s, next).is_some()
+            }
+            // `{a: "x"⏎ b: "y"}`
+            _ if frame.is_object()
+                && self.bytes[at..next].contains(&b'\n')
+                && self.key_at(s, next).is_some() =>
+            {
+                true
             }
             b'+' if self.joins(next) => true,
             _ if self.at_marker(next) => true,

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::cost::APOSTROPHE;
-use super::{Frame, Last, NONE, Quote, SchemaMode, Search, Shape, State, Step};
+use super::{DOUBTFUL, Frame, Last, NONE, Quote, SchemaMode, Search, Shape, State, Step};
 use crate::layers::characters;
 use crate::scan::skip_space;
 use crate::strict::value_end;
@@ -73,7 +73,14 @@ impl Search<'_, '_> {
             {
                 self.open(s, Shape::Array, b, len)
             }
-            b']' | b')' | b'}' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.closer(s, b, len),
+            b']' | b')' | b'}' if let Some(frame) = self.frame(&s).filter(|f| !f.is_object()) => {
+                // It may be text, whose opening quote is missing: `[), "x"]`
+                if b != frame.close && kinds.has(Kinds::STRING) {
+                    let quoted = self.open_bare_string(s, Quote::Double);
+                    self.heap.push(quoted);
+                }
+                self.closer(s, b, len)
+            }
             b',' if self.frame(&s).is_some_and(|f| !f.is_object()) => self.drop_extra_comma(s, len),
             b'`' if let Some(inner) = self.fenced(at, kinds) => {
                 self.group(s, RepairKind::DropFence, inner, b'`')
@@ -87,7 +94,10 @@ impl Search<'_, '_> {
             _ => match Quote::opening(&self.bytes[at..]) {
                 Some((quote, len)) => self.quoted(s, quote, len),
                 None if let Some(inner) = self.constructor(&s, at).filter(|_| kinds != Kinds::ANY) => {
-                    let group = self.group(s, RepairKind::SwapSyntax, inner, b')');
+                    // `print("x")` may be a text without quotes.
+                    let doubt = if kinds.has(Kinds::STRING) { DOUBTFUL } else { 0 };
+                    let named = State { habits: s.habits | doubt, ..s };
+                    let group = self.group(named, RepairKind::SwapSyntax, inner, b')');
                     self.heap.extend(group);
                     self.bare_value(s)
                 }

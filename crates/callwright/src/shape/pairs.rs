@@ -3,7 +3,10 @@
 //! Read only where the schema leaves one reading: the text begins with a declared key, and each declared key
 //! that occurs stands once, with `=` or `:` behind it. A value goes on to the next such key.
 
-use callwright_json::{Guide, Kinds, Member, Place, Reading, Repair, RepairKind, Span, apply, strict};
+use callwright_json::{
+    AnyValue, Guide, Kind, Kinds, Member, Options, Place, Reading, Repair, RepairKind, Span, apply, quote,
+    read_with, strict,
+};
 
 use crate::schema::SchemaGuide;
 
@@ -109,19 +112,19 @@ fn close(text: &str, pairs: &mut [Pair], end: usize) {
 
 /// The JSON of a value that stands without quotes, or in quotes of its own.
 fn json(raw: &str, kinds: Kinds) -> Option<String> {
-    let inner = ['"', '\'']
-        .iter()
-        .find_map(|&q| raw.strip_prefix(q)?.strip_suffix(q))
-        .filter(|s| !s.contains(['"', '\'']));
-    if inner.is_none()
-        && strict(raw).is_ok()
+    // Quotes make it a string of JSON, escapes and all.
+    if raw.starts_with(['"', '\'']) {
+        let parse = read_with(raw, &AnyValue, &Options::default());
+        let string =
+            parse.settled().filter(|read| read.is_whole(raw) && read.value().kind() == Kind::String)?;
+        return kinds.has(Kinds::STRING).then(|| string.text.to_string());
+    }
+    if strict(raw).is_ok()
         && kinds.meets(Kinds::NUMBER.or(Kinds::BOOL).or(Kinds::NULL))
         && !kinds.has(Kinds::STRING)
     {
         return Some(raw.to_owned());
     }
-    if !kinds.has(Kinds::STRING) || inner.is_none() && raw.contains(['"', '\'', '\\']) {
-        return None;
-    }
-    Some(crate::value::Value::from(inner.unwrap_or(raw)).to_string())
+    let is_text = kinds.has(Kinds::STRING) && !raw.contains(['"', '\'', '\\']);
+    is_text.then(|| quote(raw))
 }
