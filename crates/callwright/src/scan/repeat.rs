@@ -38,12 +38,14 @@ impl Spot {
 /// The accepted calls so far.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    by_name: HashMap<String, Calls>,
+    /// By their tools, of which most answers call one or two.
+    tools: Vec<Calls>,
 }
 
 /// The calls of one tool.
 #[derive(Debug)]
 struct Calls {
+    name: String,
     /// Where all of them stand, as long as that is one spot.
     only: Option<Spot>,
     /// The calls that were not compared with others yet: the number of each one's verdict, and its place.
@@ -62,9 +64,8 @@ impl Calls {
 impl Made {
     /// Was `call`, at `spot`, made before at another one? `verdicts` are those so far.
     pub(super) fn has(&mut self, call: &Acceptance, spot: &Spot, verdicts: &[Verdict]) -> bool {
-        let Some(calls) = self.by_name.get_mut(&call.name).filter(|calls| !calls.is_only(spot)) else {
-            return false;
-        };
+        let own = self.tools.iter_mut().find(|calls| calls.name == call.name);
+        let Some(calls) = own.filter(|calls| !calls.is_only(spot)) else { return false };
         for (n, spot) in calls.fresh.drain(..) {
             if let Some(Verdict::Accepted(made)) = verdicts.get(n) {
                 calls.first.entry(spelt_alike(made)).or_insert(spot);
@@ -75,20 +76,23 @@ impl Made {
 
     /// Could a call of this name at `spot` turn out to be one that was made before?
     pub(super) fn may_have(&self, name: &str, spot: &Spot) -> bool {
-        self.by_name.get(name).is_some_and(|calls| !calls.is_only(spot))
+        self.tools.iter().any(|calls| calls.name == name && !calls.is_only(spot))
     }
 
     /// Notes a call, whose verdict is the `n`th.
     pub(super) fn add(&mut self, call: &Acceptance, spot: Spot, n: usize) {
-        let calls = self.by_name.entry(call.name.clone()).or_insert_with(|| Calls {
-            only: Some(spot.clone()),
-            fresh: Vec::new(),
-            first: HashMap::new(),
-        });
-        if !calls.is_only(&spot) {
-            calls.only = None;
+        match self.tools.iter_mut().find(|calls| calls.name == call.name) {
+            Some(calls) => {
+                calls.only.take_if(|only| !only.is_alike(&spot));
+                calls.fresh.push((n, spot));
+            }
+            None => self.tools.push(Calls {
+                name: call.name.clone(),
+                only: Some(spot.clone()),
+                fresh: vec![(n, spot)],
+                first: HashMap::new(),
+            }),
         }
-        calls.fresh.push((n, spot));
     }
 }
 

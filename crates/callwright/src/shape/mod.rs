@@ -99,16 +99,18 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
         let written = name.as_str().unwrap_or_default();
         let tool = names.resolve(&written);
         let arguments = member(value, keys::ARGUMENTS, |_| true).filter(|(key, _)| *key != name_key);
+        // Nearly all calls are a name and arguments, and nothing can be wrong beside them.
+        let crowded = tool.filter(|_| arguments.is_none() || 2 < value.members().count());
         // `{"tool_calls": [{…}], "name": "g", "arguments": {…}}`: a call beside the others.
         let is_list = |v: Value<'_>| v.elements().any(|element| element.kind() == Kind::Object);
-        if let Some(tool) = tool
+        if let Some(tool) = crowded
             && let Some((key, _)) = member(value, keys::WRAPPERS, is_list)
             && !tool.declares(key)
         {
             let error = ShapeError::BesideArguments(key.to_owned());
             return Object::Call(Shaped::Wrong { written: Some(written), error });
         }
-        if let Some(tool) = tool
+        if let Some(tool) = crowded
             && let Some(key) =
                 twice(value).or_else(|| renamed(value, tool, names)).filter(|key| !tool.declares(key))
         {
@@ -118,7 +120,9 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
         match (tool, arguments) {
             // A tool may itself have a parameter of that name: then the object is flat.
             (Some(tool), Some((key, arguments))) => {
-                if let Some(beside) = beside(value, tool, name_key, (key, arguments)) {
+                if let Some(tool) = crowded
+                    && let Some(beside) = beside(value, tool, name_key, (key, arguments))
+                {
                     let error = ShapeError::BesideArguments(beside.into_owned());
                     return Object::Call(Shaped::Wrong { written: Some(written), error });
                 }
@@ -293,9 +297,13 @@ fn pair<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>
 /// `{"params": {…}}` and `{"name": "f", "arguments": {…}}` in the arguments of `f` → `{…}`, where the tool has no parameter
 /// of that name, and what is written does not fit as it stands.
 pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v> {
+    // Nearly all arguments have a declared key.
+    if takes_any(tool, arguments) {
+        return arguments;
+    }
     let wrapped = only_member(arguments, keys::ARGUMENTS).or_else(|| in_whole_call(arguments, tool));
     match wrapped.filter(|inner| inner.kind() == Kind::Object) {
-        Some(inner) if !takes_any(tool, arguments) && !tool.schema().check(arguments).is_empty() => inner,
+        Some(inner) if !tool.schema().check(arguments).is_empty() => inner,
         _ => arguments,
     }
 }

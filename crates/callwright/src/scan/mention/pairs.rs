@@ -73,7 +73,9 @@ pub(super) enum Flank {
 /// Could `sign` open or close a pair?
 pub(super) fn is_sign(sign: char) -> bool {
     !sign.is_alphanumeric()
-        && (OPENERS.iter().any(|(open, closers)| *open == sign || closers.contains(sign))
+        && (OPENERS
+            .iter()
+            .any(|(open, closers)| *open == sign || closers.chars().any(|closer| closer == sign))
             || is_symmetric(sign))
 }
 

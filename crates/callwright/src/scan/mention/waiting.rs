@@ -298,10 +298,10 @@ impl Scanner<'_> {
     /// Runs of one answer are told together: those between words by those at the edge, those without marks by those with
     /// marks, and never a part of several that are unsure.
     fn agree(&self, stands: &mut [Stand]) {
-        let runs: Vec<&Run> = self.standing.held.runs().collect();
+        let runs = || self.standing.held.runs();
         let is_call = |stand: &Stand| matches!(stand, Stand::Made | Stand::Unsure);
         let of = |stands: &[Stand], is_marked: bool| {
-            runs.iter().zip(stands).any(|(run, stand)| run.form.is_marked == is_marked && is_call(stand))
+            runs().zip(stands).any(|(run, stand)| run.form.is_marked == is_marked && is_call(stand))
         };
         let mut last = self.standing.held.last;
         for stand in stands.iter_mut() {
@@ -316,7 +316,7 @@ impl Scanner<'_> {
         }
         let has_marked = self.standing.held.has_marked || of(stands, true);
         let has_unsure = self.standing.held.has_unsure || stands.contains(&Stand::Unsure);
-        for (run, stand) in runs.iter().zip(stands.iter_mut()) {
+        for (run, stand) in runs().zip(stands.iter_mut()) {
             let is_set_off = run.before.set_off || run.form.fence.is_some();
             if has_marked && !run.form.is_marked && is_set_off && is_call(stand) {
                 *stand = Stand::Shown(ShownBy::OtherForm);
