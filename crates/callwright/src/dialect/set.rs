@@ -314,11 +314,13 @@ impl Compiled {
         let heads = records.iter().filter_map(|record| Some((record.form.as_ref()?, record.id)));
         let heads = heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id)));
         let frames = records.iter().filter_map(|record| Some((record.frame.as_ref()?.head(), record.id)));
-        let mut heads: Vec<(Vec<char>, u16)> = heads.chain(frames).collect();
-        heads.sort();
+        let mut in_order: Vec<(Vec<char>, u16)> = Vec::new();
+        for head in heads.chain(frames) {
+            in_order.insert(in_order.partition_point(|other| *other <= head), head);
+        }
         Compiled {
             n_built_in,
-            heads,
+            heads: in_order,
             known,
             openers: Table::new(openers),
             closers: Table::new(closers),

@@ -147,14 +147,18 @@ fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize, usize)> {
     let mut ends = vec![(from, 0)];
     for mark in marks(whole) {
         let mark = folded(&mark);
+        // By their places, each with the fewest edits.
         let mut next: Vec<(usize, usize)> = Vec::new();
         for (at, spent) in ends {
             let at = if at == from { from } else { text.behind_blanks(at) };
             let found = ends_within(&mark, text.folded.get(at..).unwrap_or(&[]), most - spent);
-            next.extend(found.into_iter().map(|(end, edits)| (at + end, spent + edits)));
+            for (end, edits) in found.into_iter().map(|(end, edits)| (at + end, spent + edits)) {
+                match next.binary_search_by_key(&end, |(end, _)| *end) {
+                    Ok(known) => next[known].1 = next[known].1.min(edits),
+                    Err(place) => next.insert(place, (end, edits)),
+                }
+            }
         }
-        next.sort_unstable();
-        next.dedup_by_key(|(end, _)| *end);
         ends = next;
     }
     ends

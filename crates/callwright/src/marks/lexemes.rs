@@ -103,14 +103,16 @@ pub(super) fn find(
 ) -> Vec<Lexeme> {
     let index = Index::of(text);
     let mut marks = index.marks(&calls(form, tools));
-    let mut called: Vec<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
-    called.sort_unstable();
-    called.dedup();
-    let mut named: Vec<usize> = called.iter().flat_map(|tool| keys(*tool)).collect();
-    named.sort_unstable();
-    named.dedup();
-    let numbered = |list: &[usize], names: &[&str]| -> Vec<(usize, String)> {
-        list.iter().filter_map(|n| Some((*n, (*names.get(*n)?).to_owned()))).collect()
+    let mut called = vec![false; tools.len()];
+    let mut named = vec![false; all_keys.len()];
+    for tool in marks.iter().filter_map(|mark| mark.kind.tool()) {
+        if !std::mem::replace(&mut called[tool], true) {
+            keys(tool).into_iter().for_each(|key| named[key] = true);
+        }
+    }
+    let numbered = |is_there: &[bool], names: &[&str]| -> Vec<(usize, String)> {
+        let numbers = (0..names.len()).filter(|n| is_there[*n]);
+        numbers.map(|n| (n, names[n].to_owned())).collect()
     };
     let arguments = arguments(form, &numbered(&called, tools), &numbered(&named, all_keys));
     marks.extend(index.marks(&arguments));

@@ -140,8 +140,8 @@ impl Parser<'_, '_> {
         let is_known = found.iter().any(|other| other.calls == node.calls);
         if cost <= prices::CEILING && !is_known {
             let Node { calls, repaired, at, .. } = node.clone();
-            found.push(Reading { cost, calls, repaired, end: at });
-            found.sort_by_key(|reading| reading.cost);
+            let place = found.partition_point(|reading| reading.cost <= cost);
+            found.insert(place, Reading { cost, calls, repaired, end: at });
         }
     }
 

@@ -24,56 +24,68 @@ pub(super) fn all() -> Vec<Dialect> {
 }
 
 /// A record to be filled in.
+#[inline(never)]
 fn record(name: &'static str, name_at: NameAt, anchor: Anchor) -> Dialect {
     Dialect { name_at, anchor, ..Dialect::new(name) }
 }
 
+/// None of these is copied to where it is called: they run once, and there are some hundred calls.
 impl Dialect {
     /// Who writes it.
+    #[inline(never)]
     fn by(mut self, about: &'static str) -> Dialect {
         self.about = about.into();
         self
     }
 
+    #[inline(never)]
     fn aliases(mut self, aliases: &[&'static str]) -> Dialect {
         self.aliases = texts(aliases);
         self
     }
 
+    #[inline(never)]
     fn kin(mut self, kin: &'static str) -> Dialect {
         self.kin = Some(kin.into());
         self
     }
 
+    #[inline(never)]
     fn section(mut self, open: &[&'static str], close: &[&'static str]) -> Dialect {
         self.section.open = texts(open);
         self.section.close = texts(close);
         self
     }
 
+    #[inline(never)]
     fn call(mut self, open: &[&'static str], close: &[&'static str]) -> Dialect {
         self.call.open = texts(open);
         self.call.close = texts(close);
         self
     }
 
+    #[inline(never)]
     fn trim(self, trim: Trim) -> Dialect {
         Dialect { trim, ..self }
     }
 
+    #[inline(never)]
     fn elements(self) -> Dialect {
         Dialect { arguments: Grammar::Elements, ..self }
     }
 
+    #[inline(never)]
     fn calls(self) -> Dialect {
         Dialect { arguments: Grammar::Calls, ..self }
     }
 
+    #[inline(never)]
     fn relaxed(self, mark: &'static str) -> Dialect {
         Dialect { arguments: Grammar::Relaxed, string_mark: Some(mark.into()), ..self }
     }
 
     /// How it is spoken. Its example is a call as it is spoken, if it has no other one.
+    #[inline(never)]
     fn spoken(mut self, speech: PromptFormat) -> Dialect {
         if self.example.is_empty() {
             self.example = speech.calls.example().into();
@@ -83,6 +95,7 @@ impl Dialect {
     }
 
     /// An example that the speech does not give.
+    #[inline(never)]
     fn example(self, example: &'static str) -> Dialect {
         Dialect { example: example.into(), ..self }
     }

@@ -23,7 +23,9 @@ pub(crate) fn general() -> PromptFormat {
     taught(GENERAL)
 }
 
+/// None of these is copied to where it is called: they run once, and there are some hundred calls.
 impl PromptFormat {
+    #[inline(never)]
     pub(crate) fn listing(
         mut self,
         form: Definition,
@@ -35,11 +37,13 @@ impl PromptFormat {
     }
 
     /// Calls, each on its own: what stands around one, and what between two.
+    #[inline(never)]
     pub(crate) fn call(self, call: &'static str, between: &'static str) -> PromptFormat {
         self.section("", call, between, "")
     }
 
     /// Calls with something around all of them.
+    #[inline(never)]
     pub(crate) fn section(
         mut self,
         open: &'static str,
@@ -53,12 +57,14 @@ impl PromptFormat {
         self
     }
 
+    #[inline(never)]
     pub(crate) fn arguments(mut self, arguments: Arguments) -> PromptFormat {
         self.calls.arguments = arguments;
         self
     }
 
     /// A result that the form itself assigns to its call: by its name, or by its place among the others.
+    #[inline(never)]
     pub(crate) fn result(mut self, role: &'static str, result: &'static str) -> PromptFormat {
         self.results.role = Text::Borrowed(role);
         self.results.label = Text::Borrowed("");
@@ -67,6 +73,7 @@ impl PromptFormat {
     }
 
     /// What stands around all results, and between two.
+    #[inline(never)]
     pub(crate) fn results(
         mut self,
         open: &'static str,
@@ -79,6 +86,7 @@ impl PromptFormat {
     }
 
     /// Each result is named in front of it.
+    #[inline(never)]
     pub(crate) fn labelled(mut self) -> PromptFormat {
         self.results.label = Text::Borrowed("Result of {name}:\n");
         self
