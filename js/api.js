@@ -73,11 +73,11 @@ export class Outcome {
   #report;
 
   constructor(lines, report) {
-    const [told, verdict] = heard(lines);
-    this.text = told.text;
-    this.reasoning = told.reasoning;
-    this.verdicts = told.verdicts.map(verdict);
-    this.shown = told.shown;
+    const [[text, reasoning, verdicts, shown], verdict] = heard(lines);
+    this.text = text;
+    this.reasoning = reasoning;
+    this.verdicts = verdicts.map(verdict);
+    this.shown = shown;
     this.#report = report;
   }
 

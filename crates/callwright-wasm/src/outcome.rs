@@ -1,22 +1,14 @@
 //! A whole answer: its calls, refusals and text.
 
 use callwright::{NativeCall, Report};
-use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::definitions::Tools;
 use crate::options::{Native, Options};
 use crate::told::{self, Shown, Told, json, utf16, with_edits};
 
-#[derive(Serialize)]
-struct Outcome<'o> {
-    text: &'o str,
-    reasoning: &'o str,
-    verdicts: &'o [Told<'o>],
-    shown: Vec<Shown<'o>>,
-}
-
-/// What became of an answer, as a line of JSON and one for each call.
+/// What became of an answer, as a line of JSON and one for each call: its text, its reasoning, its verdicts and what is shown in
+/// it, in this order, without names.
 pub(crate) fn outcome(outcome: &callwright::Outcome, source: &str, native: &[Native]) -> String {
     let mut places = utf16(source);
     let mut arguments = native.iter().map(|native| native.arguments.as_str());
@@ -25,9 +17,9 @@ pub(crate) fn outcome(outcome: &callwright::Outcome, source: &str, native: &[Nat
         Told::of(verdict, &mut places, source)
     });
     let verdicts: Vec<Told<'_>> = verdicts.collect();
-    let shown = outcome.shown.iter().map(|shown| Shown::of(shown, &mut places)).collect();
-    let told = Outcome { text: &outcome.text, reasoning: &outcome.reasoning, verdicts: &verdicts, shown };
-    with_edits(&told, verdicts.iter())
+    let shown = outcome.shown.iter().map(|shown| Shown::of(shown, &mut places));
+    let shown: Vec<Shown<'_>> = shown.collect();
+    with_edits(&(&outcome.text, &outcome.reasoning, &verdicts, shown), verdicts.iter())
 }
 
 /// The line of `callwright parse --json`.
