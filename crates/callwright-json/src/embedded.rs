@@ -96,7 +96,7 @@ impl EmbeddedSearch<'_, '_> {
         self.schema_mode = schema_mode;
         let bytes = self.text.as_bytes();
         let begin = after_reasoning(self.text);
-        let members = after_wrapping(bytes, begin);
+        let members = skip_blank(bytes, begin);
         // What a comma parts from the first key is a member as well.
         let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
         if let Some(key) = first_key(bytes, members).filter(is_first) {
@@ -259,24 +259,6 @@ fn after_reasoning(text: &str) -> usize {
 fn behind_closing_tags<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     text.match_indices("</")
         .filter_map(move |(at, _)| text.get(at + 2..)?.strip_prefix(name)?.strip_prefix('>'))
-}
-
-/// The place behind the fence line, tags and blanks that open at `from`.
-fn after_wrapping(bytes: &[u8], from: usize) -> usize {
-    let mut at = from;
-    loop {
-        at = skip_blank(bytes, at);
-        let rest = &bytes[at..];
-        if rest.starts_with(b"```") {
-            at += rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |n| n + 1);
-        } else if rest.starts_with(b"<")
-            && let Some(end) = rest.iter().take(64).position(|&b| b == b'>')
-        {
-            at += end + 1;
-        } else {
-            return at;
-        }
-    }
 }
 
 /// ```` ```json ```` or ```` json ```` at the end of the text in front of a value.
