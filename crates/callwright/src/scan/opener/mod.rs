@@ -19,6 +19,7 @@ use callwright_json::Span;
 
 use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Record};
+use crate::marks::{Front, fronts};
 use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
@@ -316,12 +317,30 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }
         let name = self.name().unwrap_or_else(|| Span::new(self.at, self.name_end(self.at)));
         let is_declared = self.resolves(name.start as usize, name.end as usize);
-        is_declared.then_some(Item::Words { name, at: self.at })
+        let (name, at) = (name, self.at);
+        is_declared
+            .then(|| if self.is_behind_front() { Item::Named { name, at } } else { Item::Words { name, at } })
+    }
+
+    /// Do all marks of a dialect in front of a payload stand before this place, `[TOOL_CALLS]f[ARGS]`? Then arguments follow,
+    /// whatever they begin with.
+    fn is_behind_front(&self) -> bool {
+        if self.name().is_none() {
+            return false;
+        }
+        let tools = self.place.names.tools();
+        let text = format!("{}{{", self.text.get(self.from..self.at).unwrap_or(""));
+        let mut frames =
+            self.place.dialects.broken_at(&text, tools).filter_map(|record| record.frame.as_ref());
+        frames.any(|frame| {
+            let is_whole = |(_, front): &(usize, Front)| front.edits == 0;
+            frame.has_argument_mark() && fronts(&text, frame, tools).iter().any(is_whole)
+        })
     }
 
     /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`.
     fn begun(&self) -> Option<Item> {
-        let Some(Item::Words { name, .. }) = self.words() else { return None };
+        let name = self.words()?.name()?;
         let at = self.text.len();
         Some(Item::Tagged { name, at, style: Style::Words })
     }
