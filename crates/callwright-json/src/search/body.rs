@@ -14,6 +14,8 @@ use crate::{Kinds, Problem, RepairKind, Span};
 
 /// More quotes in a row than this did not slip in, and it is looked for them behind each quote.
 const MOST_QUOTES: usize = 4;
+/// The longest spelling of a quote, `&quot;`.
+const LONGEST_QUOTE: usize = 6;
 /// What else stands for a double quote.
 const SPELT: [&str; 4] = ["''", "\\\"", "&quot;", "&#34;"];
 
@@ -376,11 +378,10 @@ impl Search<'_, '_> {
             return self.finish_string(s, at + 1, at + 2, Last::Text(1));
         }
         // What lacks both quotes is a text without any, which is read as one.
-        self.text
-            .get(..open)?
-            .char_indices()
-            .next_back()
-            .filter(|(at, _)| super::mark(&self.bytes[*at..]).is_some())?;
+        let is_opened = |len: usize| super::mark(&self.bytes[open - len..]) == Some(len);
+        if !(1..=open.min(LONGEST_QUOTE)).any(is_opened) {
+            return None;
+        }
         let between = self.bytes.get(end..self.last_at + 1)?;
         let quote = (0..body.len()).find(|&i| body[i] == b'"' && (i == 0 || body[i - 1] != b'\\'));
         // It is looked at for each way that comes here.
