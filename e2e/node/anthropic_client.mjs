@@ -17,7 +17,8 @@ await serve(async (task, report) => {
   const baseURL = task.base_url.replace(/\/v1$/, '');
   const client = new Anthropic({ baseURL, apiKey: 'none', maxRetries: 0 });
   const messages = [{ role: 'user', content: task.ask }];
-  const request = { model: task.model, messages, tools: task.tools.map(declared), max_tokens: task.max_tokens };
+  const tools = task.tools.map(declared);
+  const request = { model: task.model, messages, tools, temperature: 0, max_tokens: task.max_tokens };
   for (let turn = 0; turn < task.turns; turn += 1) {
     // The helper puts the events of a stream together, and refuses those that come out of order.
     const message = task.stream

@@ -16,7 +16,7 @@ await serve(async (task, report) => {
   let input = [{ role: 'user', content: task.ask }];
   let before;
   for (let turn = 0; turn < task.turns; turn += 1) {
-    const request = { model: task.model, input, tools, max_output_tokens: task.max_tokens };
+    const request = { model: task.model, input, tools, temperature: 0, max_output_tokens: task.max_tokens };
     if (before !== undefined) request.previous_response_id = before;
     // The helper puts the events of a stream together, and refuses those that come out of order.
     const response = task.stream

@@ -32,7 +32,9 @@ def called(item, report):
 async def ask(task, report):
     # Without retries: a failure is the thing to see.
     client = AsyncOpenAI(base_url=task["base_url"], api_key="none", max_retries=0)
-    settings = ModelSettings(max_tokens=task["max_tokens"], tool_choice=task.get("tool_choice"))
+    settings = ModelSettings(
+        temperature=0, max_tokens=task["max_tokens"], tool_choice=task.get("tool_choice")
+    )
     tools = [function_tool(TOOLS[name]) for name in task["tools"]]
     model = OpenAIResponsesModel(task["model"], client)
     agent = Agent(name="client", model=model, model_settings=settings, tools=tools)

@@ -25,6 +25,7 @@ def turn(client, task, messages):
         "model": task["model"],
         "messages": messages,
         "tools": [declared(TOOLS[name]) for name in task["tools"]],
+        "temperature": 0,
         "max_tokens": task["max_tokens"],
     }
     if "tool_choice" in task:

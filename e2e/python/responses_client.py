@@ -19,6 +19,7 @@ def turn(client, task, items, before):
         "model": task["model"],
         "input": items,
         "tools": [declared(TOOLS[name]) for name in task["tools"]],
+        "temperature": 0,
         "max_output_tokens": task["max_tokens"],
     }
     if before is not None:
