@@ -19,7 +19,8 @@ const LONGEST: usize = 10;
 
 /// What `text` may say, if it is encoded as a whole; several where two ways to decode it are as good.
 pub(crate) fn decoded(text: &str) -> Vec<String> {
-    if let Some(plain) = without_prefix(text).or_else(|| without_numbers(text)) {
+    let lines = text.trim();
+    if let Some(plain) = without_prefix(lines).or_else(|| without_numbers(lines)) {
         return vec![plain];
     }
     if let Some(inside) = in_quotes(text) {

@@ -39,6 +39,7 @@ pub use read::{Options, read, read_prefix, read_with};
 pub use reading::{Diagnostic, Parse, Problem, Reading};
 pub use repair::{Class, Repair, RepairKind, apply, class_of, tally};
 pub use span::Span;
+pub use spelling::is_blank;
 pub use start::Start;
 pub use strict::{is_object, strict, strict_end};
 pub use tree::{Kind, Tree, Value};

@@ -63,8 +63,13 @@ pub(crate) fn blank(bytes: &[u8]) -> Option<usize> {
     is_blank(c).then_some(c.len_utf8())
 }
 
-/// Is `c` a separator, a control or a format character of Unicode (Zs, Zl, Zp, Cc, Cf)?
-fn is_blank(c: char) -> bool {
+/// Is `c` a separator, a control or a format character of Unicode (Zs, Zl, Zp, Cc, Cf)? Between tokens these are blanks: a
+/// byte order mark, a zero-width space.
+///
+/// ```
+/// assert!(callwright_json::is_blank('\u{feff}') && !callwright_json::is_blank('_'));
+/// ```
+pub fn is_blank(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(

@@ -379,11 +379,13 @@ impl Search<'_, '_> {
         }
         // What lacks both quotes is a text without any, which is read as one.
         let is_opened = |len: usize| super::mark(&self.bytes[open - len..]) == Some(len);
-        if !(1..=open.min(LONGEST_QUOTE)).any(is_opened) {
-            return None;
-        }
+        let opener = &self.bytes[open - (1..=open.min(LONGEST_QUOTE)).find(|len| is_opened(*len))?..open];
         let between = self.bytes.get(end..self.last_at + 1)?;
-        let quote = (0..body.len()).find(|&i| body[i] == b'"' && (i == 0 || body[i - 1] != b'\\'));
+        let quote = (0..body.len()).find(|&i| {
+            body[i] == b'"' && (i == 0 || body[i - 1] != b'\\')
+                // `\&quot;` says nothing of whose quote it is.
+                || 1 < opener.len() && body[i..].starts_with(opener)
+        });
         // It is looked at for each way that comes here.
         self.fuel -= quote.unwrap_or(body.len()) as i64;
         if self.cut || s.frame == NONE || body.is_empty() || between.is_empty() || quote.is_some() {

@@ -8,7 +8,7 @@ use super::{DOUBTFUL, Frame, Last, NONE, Quote, SchemaMode, Search, Shape, State
 use crate::layers::characters;
 use crate::scan::skip_space;
 use crate::strict::value_end;
-use crate::{Kinds, Problem, RepairKind, Span, python, quote};
+use crate::{Kinds, Member, Problem, RepairKind, Span, python, quote};
 
 impl Search<'_, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
@@ -131,15 +131,18 @@ impl Search<'_, '_> {
     /// The value at `s.at` may be the first one in an object or a list whose opening bracket is missing: `"to": "name": "x"}`.
     fn lost_opener(&mut self, s: State, kinds: Kinds, first: u8) {
         let at = s.at as usize;
-        if kinds.has(Kinds::STRING) || s.frame == NONE || matches!(first, b'[' | b'(') {
+        if s.frame == NONE || matches!(first, b'[' | b'(') {
             return;
         }
         let place = self.place(&s);
-        let is_declared = self.guide.name(place, 0).is_some();
+        let is_member = kinds.has(Kinds::OBJECT)
+            && match kinds.has(Kinds::STRING) {
+                // Where a text may stand, only a declared name in quotes says that this is none.
+                true => first == b'"' && self.begins_declared(&s, at),
+                false => self.guide.name(place, 0).is_some() && self.begins_members(&s, at),
+            };
         let (shape, close, put) = match first {
-            _ if kinds.has(Kinds::OBJECT) && is_declared && self.begins_members(&s, at) => {
-                (Shape::Object, b'}', "{")
-            }
+            _ if is_member => (Shape::Object, b'}', "{"),
             b'"' | b'{' | b']' | b'-' | b'0'..=b'9' if kinds == Kinds::ARRAY => (Shape::Array, b']', "["),
             _ => return,
         };
@@ -157,6 +160,17 @@ impl Search<'_, '_> {
     /// Does an object or a list of one of these `kinds` begin at or behind `at`?
     fn begins_container(&self, at: usize, kinds: Kinds) -> bool {
         self.bytes.get(self.peek_blank(at)).is_some_and(|b| may_open(*b, kinds))
+    }
+
+    /// The same, of a member that is declared, with its colon.
+    fn begins_declared(&self, s: &State, at: usize) -> bool {
+        let place = self.place(s);
+        let key = self.key_in(&Frame::of(Shape::Object, b')', s.frame, place), at);
+        key.is_some_and(|key| {
+            let name = self.text.get(key.from..key.to).unwrap_or("");
+            let is_declared = matches!(self.guide.member(place, name), Member::Declared(..));
+            is_declared && self.colon_at(self.peek_blank(key.end)).is_some()
+        })
     }
 
     /// Does a member of an object that would stand here begin at or behind `at`: `("a": 1)`?
