@@ -10,6 +10,7 @@ pub(crate) mod value;
 
 use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix,
+    read_with,
 };
 
 /// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
@@ -57,6 +58,35 @@ fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bo
         |reading: &Reading<'_>| reading.class() <= Class::Lossless && !reading.holds_member(guide);
     let as_written = plain.settled().is_some_and(is_as_written);
     let mut parse = if as_written { plain } else { read_prefix(text, from, start, guide, &options) };
+    shift(&mut parse, base);
+    let end = parse.readings.iter().map(|reading| reading.span.end as usize).max();
+    Payload { end: end.unwrap_or(base + text.len()), parse }
+}
+
+/// Reads all that stands behind `from` as one value, in whatever it is wrapped: `args = {"a": 1};`, `{&quot;a&quot;: 1}`.
+/// `None` where it has no reading or several, or where words in brackets stand beside the value, which may be another call.
+pub(crate) fn read_whole<'t>(
+    text: &'t str,
+    from: usize,
+    guide: &dyn Guide,
+    cut: bool,
+) -> Option<Reading<'t>> {
+    let text = text.get(from..)?;
+    let mut parse = read_with(text, guide, &Options { cut });
+    let reading = parse.settled()?;
+    // What is unwrapped holds the value, wherever that stands in it.
+    let unwrapped = reading.repairs.iter().find(|repair| repair.kind == RepairKind::Unwrap);
+    let Span { start, end } = unwrapped.map_or(reading.span, |repair| repair.at);
+    let is_call = |text: &str| text.contains(['{', '[', '<']) && text.contains(char::is_alphanumeric);
+    if is_call(text.get(..start as usize)?) || is_call(text.get(end as usize..)?) {
+        return None;
+    }
+    shift(&mut parse, from);
+    parse.readings.pop()
+}
+
+/// Moves all places in `parse` by `base`, where the text that it was read from begins.
+fn shift(parse: &mut Parse<'_>, base: usize) {
     let shifted = |at: Span| Span::new(base + at.start as usize, base + at.end as usize);
     for reading in &mut parse.readings {
         reading.span = shifted(reading.span);
@@ -67,8 +97,6 @@ fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bo
     for diagnostic in &mut parse.diagnostics {
         diagnostic.at = shifted(diagnostic.at);
     }
-    let end = parse.readings.iter().map(|reading| reading.span.end as usize).max();
-    Payload { end: end.unwrap_or(base + text.len()), parse }
 }
 
 /// Like [`read_arguments_at`], for the piece `from..end` of a text in which Markdown's backslashes stand:

@@ -146,7 +146,9 @@ impl Scanner<'_> {
         let own = [&opener.dialect, &opener.record].into_iter().find(|record| record.form.is_some());
         match own.filter(|_| is_tagged) {
             Some(record) => Ok(Some(Arc::clone(record))),
-            None if matches!(opener.item, Item::Words { .. }) => self.broken_record(opener.start, end),
+            None if matches!(opener.item, Item::Words { .. } | Item::Block { .. }) => {
+                self.broken_record(opener.start, end)
+            }
             None => Ok(None),
         }
     }

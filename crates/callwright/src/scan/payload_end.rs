@@ -13,6 +13,7 @@ use crate::dialect::Anchor;
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Ending, Style};
 use crate::syntax::{Incomplete, Seen, marks};
+use crate::verdict::Verdict;
 
 /// The most marks that wait for being closed.
 const MAX_DELIMITERS: usize = 64;
@@ -232,6 +233,14 @@ impl<'a> Scanner<'a> {
             }
         }
         let limit = close.or(seen).unwrap_or(reach);
+        let all = unclosed.or(close).unwrap_or(reach);
+        if limit < all && opener.is_distinct() {
+            let judged = self.judge(&opener, all, Some(all), false, true);
+            let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
+            if matches!(&judged, Judged::Calls(verdicts, _) if verdicts.iter().all(is_accepted)) {
+                return self.commit_payload(opener, judged, true, out);
+            }
+        }
         let judged = self.judge(&opener, limit, Some(limit), false, true);
         self.commit_payload(opener, judged, true, out);
     }

@@ -59,10 +59,10 @@ pub(crate) fn may_grow_into<'m>(text: &str, at: usize, mut markers: impl Iterato
     markers.any(|marker| rest.len() < marker.len() && starts_with_any_case(marker.as_bytes(), rest))
 }
 
-/// How many bytes of blanks stand at `at`, of any script's, in at most `most` characters.
+/// How many bytes of blanks stand at `at`, visible or not, of any script's, in at most `most` characters.
 pub(crate) fn blanks(text: &str, at: usize, most: usize) -> usize {
     let rest = text.get(at..).unwrap_or("").chars().take(most);
-    rest.take_while(|c| c.is_whitespace()).map(char::len_utf8).sum()
+    rest.take_while(|c| callwright_json::is_blank(*c)).map(char::len_utf8).sum()
 }
 
 /// Does `bytes` begin with `start`, whatever the case of its ASCII letters?

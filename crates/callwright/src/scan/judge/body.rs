@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use callwright_json::{
-    Class, Diagnostic, Guide as _, Kinds, Member, Problem, Repair, RepairKind, Span, strict,
+    Class, Diagnostic, Guide as _, Kinds, Member, Problem, Reading, Repair, RepairKind, Span, strict,
 };
 
 use super::open_end;
@@ -22,9 +22,9 @@ use crate::syntax::lexer::Lexer;
 use crate::syntax::marks;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::syntax::{Incomplete, Typing};
-use crate::tools::Tool;
 use crate::tools::names::Names;
 use crate::tools::nearest::fold;
+use crate::tools::{Expected, Tool};
 use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
 
 /// A payload whose end is looked for.
@@ -38,6 +38,8 @@ pub(crate) enum Body {
     Lines(usize),
     /// Words that are no arguments, up to the mark that ends the call.
     Words(usize),
+    /// What may hold a call, up to the mark that ends it; looked at up to here.
+    Block(usize),
 }
 
 /// Words that are no arguments and go on for longer, in bytes, are what the model says.
@@ -61,6 +63,7 @@ impl Body {
             Item::Plain { at, .. } => Some(Body::Plain(Plain::new(at))),
             Item::Lines { at, .. } => Some(Body::Lines(at)),
             Item::Words { at, .. } => Some(Body::Words(at)),
+            Item::Block { at } => Some(Body::Block(at)),
             Item::Value { .. } | Item::Call { .. } | Item::Listed { .. } | Item::Named { .. } => None,
         }
     }
@@ -103,6 +106,22 @@ impl Body {
                 }
             }
             Body::Words(at) => words_end(text, *at, opener, end),
+            Body::Block(looked) => {
+                let from = opener.item.at();
+                let closers = || opener.record.close.iter().map(|mark| &**mark);
+                if let Some(len) = marks::find(text.get(*looked..).unwrap_or(""), closers()) {
+                    return closed(*looked + len);
+                }
+                let is_named = |text: &str| names.tools().iter().any(|tool| text.contains(tool.name()));
+                if *looked - from <= MAX_WORDS && MAX_WORDS < text.len() - from && !is_named(&text[from..]) {
+                    return Ok(End { at: from, ending: Ending::Broken });
+                }
+                // All but what may be the beginning of a mark.
+                let longest = closers().map(str::len).max().unwrap_or(0);
+                let sure = text.len().saturating_sub(2 * longest).max(*looked);
+                *looked = (*looked..=sure).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(*looked);
+                over(text.len(), Ending::Bare)
+            }
         }
     }
 }
@@ -160,6 +179,9 @@ fn lines_end(text: &str, from: usize, looked: &mut usize, mark: &str) -> Option<
 impl Case<'_, '_> {
     /// Judges a body that has ended.
     pub(crate) fn body(&self, body: &Body, end: End) -> Judged {
+        if let Item::Block { at } = self.opener.item {
+            return self.block(at, end);
+        }
         let (Some(name), at) = (self.opener.item.name(), self.opener.item.at()) else {
             return Judged::Text(None);
         };
@@ -202,6 +224,7 @@ impl Case<'_, '_> {
             Body::Plain(_) => self.plain(tool, at, end),
             Body::Lines(_) => self.lines(tool, at, end.at),
             // In front of them, or behind them, it is explained what a call looks like.
+            Body::Block(_) => return Judged::Text(None),
             Body::Words(_) if !self.alone => return Judged::Text(None),
             Body::Words(_) => Err(Reason::Unreadable(Vec::new())),
         };
@@ -235,11 +258,30 @@ impl Case<'_, '_> {
         }
     }
 
+    /// What stands between marks in whatever it is wrapped.
+    fn block(&self, at: usize, end: End) -> Judged {
+        let text = self.text.get(..end.at).filter(|_| end.ending != Ending::Broken).unwrap_or("");
+        let block = text.get(at..).unwrap_or("");
+        let guide = Expected::AnyCall(self.names.tools());
+        let is_cut = self.cut && end.ending == Ending::Bare;
+        let is_call = |reading: &Reading<'_>| !shape::calls_in(reading.value(), self.names, true).is_empty();
+        let reading = payload::read_whole(text, at, &guide, is_cut).filter(is_call);
+        let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, at, end.at));
+        if !verdicts.is_empty() {
+            return Judged::Calls(verdicts, end.at);
+        }
+        if !self.is_spelt_call(at, end.at) {
+            return Judged::Text(None);
+        }
+        let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };
+        Judged::Calls(vec![self.refuse(self.named_in(block), reason, at, end.at)], end.at)
+    }
+
     /// Something else stands where an argument or the end of the call should be.
     fn broken_body(&self, body: &Body, refused: impl Fn(Reason) -> Judged) -> Judged {
         match body {
             Body::Tags(walk) if walk.params.is_empty() => Judged::Text(None),
-            Body::Words(_) => Judged::Text(None),
+            Body::Words(_) | Body::Block(_) => Judged::Text(None),
             Body::Tags(_) | Body::Relaxed(_) | Body::Plain(_) | Body::Lines(_) => {
                 refused(Reason::Unreadable(Vec::new()))
             }

@@ -83,7 +83,8 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
         | Item::Relaxed { .. }
         | Item::Plain { .. }
         | Item::Lines { .. }
-        | Item::Words { .. } => Judged::Text(None),
+        | Item::Words { .. }
+        | Item::Block { .. } => Judged::Text(None),
     }
 }
 
@@ -118,13 +119,46 @@ impl<'a, 't> Case<'a, 't> {
             }
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
-            None if is_data => {
+            None if self.may_be_wrapped(&payload.parse) && !self.last => Judged::Unclear,
+            None if let Some(judged) = self.wrapped(&payload.parse, at, end) => judged,
+            None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(at, end)) => {
                 // Without marks, what stands behind its last bracket is the text's: `x = r#"{name: 'John'}"#;`
                 let own = self.end.filter(|_| !self.opener.is_distinct());
                 Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
             }
             None => self.broken(at, end, None, &payload.parse),
         }
+    }
+
+    /// The calls in a payload between marks that is no value from its first sign on: `Result: {"name": "f", …}`.
+    fn wrapped(&self, parse: &Parse<'_>, at: usize, end: usize) -> Option<Judged> {
+        if !self.may_be_wrapped(parse) {
+            return None;
+        }
+        let reading = self.whole(at, end, &Expected::AnyCall(self.names.tools()))?;
+        let verdicts = self.shaped(&reading, at, end);
+        let is_good =
+            !verdicts.is_empty() && verdicts.iter().all(|verdict| matches!(verdict, Verdict::Accepted(_)));
+        is_good.then_some(Judged::Calls(verdicts, end))
+    }
+
+    /// Does what stands between marks name a tool and its arguments, however badly it is written?
+    fn is_spelt_call(&self, at: usize, end: usize) -> bool {
+        let block = self.text.get(at..end).unwrap_or("");
+        has_argument_key(block) && self.named_in(block).is_some()
+    }
+
+    /// All of a payload between marks as one text, once it is known how far that goes.
+    pub(super) fn whole(&self, at: usize, end: usize, guide: &dyn Guide) -> Option<Reading<'a>> {
+        let text = self.text.get(..end).filter(|_| self.last && self.opener.is_distinct())?;
+        payload::read_whole(text, at, guide, self.cut)
+    }
+
+    /// Is what a payload between marks begins with, by `parse`, no object and no list: `"name": "f", …`?
+    fn may_be_wrapped(&self, parse: &Parse<'_>) -> bool {
+        let is_container =
+            |reading: &Reading<'_>| matches!(reading.value().kind(), Kind::Object | Kind::Array);
+        self.opener.is_distinct() && !parse.readings.iter().any(is_container)
     }
 
     /// The object or list at `at`, by what all tools take. Where a text seems to hold a member, `"d = {"a": 1}"`, by what
@@ -302,7 +336,7 @@ impl<'a, 't> Case<'a, 't> {
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
         let plausible = match self.opener.item {
             Item::Call { .. } | Item::Listed { .. } => self.set_off,
-            Item::Value { .. } => name.is_some() || has_argument_key(block),
+            Item::Value { .. } | Item::Block { .. } => name.is_some() || has_argument_key(block),
             Item::Named { .. }
             | Item::Tagged { .. }
             | Item::Relaxed { .. }

@@ -97,7 +97,12 @@ impl Case<'_, '_> {
         });
         let is_torn = |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.overruns(reading);
         let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
-            return self.broken(at, end, Some(written), &payload.parse);
+            let has_object =
+                payload.parse.readings.iter().any(|reading| reading.value().kind() == Kind::Object);
+            return self
+                .wrapped_arguments(tool, written, at, end)
+                .filter(|_| !has_object)
+                .unwrap_or_else(|| self.broken(at, end, Some(written), &payload.parse));
         };
         let value = shape::without_wrapper(reading.value(), tool);
         if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
@@ -106,10 +111,27 @@ impl Case<'_, '_> {
             return self.one(self.verdict(tool, written, &inner, vec![unwrap], at, payload.end), end);
         }
         if value.kind() != Kind::Object {
+            if self.opener.is_distinct() && !self.last {
+                return Judged::Unclear;
+            }
+            if let Some(judged) = self.wrapped_arguments(tool, written, at, end) {
+                return judged;
+            }
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
             return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
         }
         self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), at, payload.end), end)
+    }
+
+    /// The arguments in a payload between marks that is no value from its first sign on: `{&quot;a&quot;: 1}`.
+    fn wrapped_arguments(&self, tool: &Tool, written: &str, at: usize, end: usize) -> Option<Judged> {
+        let reading = self.whole(at, end, tool.schema().guide())?;
+        let value = shape::without_wrapper(reading.value(), tool);
+        if value.kind() != Kind::Object {
+            return None;
+        }
+        let verdict = self.verdict_on(tool, written, value, reading.repairs.clone(), at, end)?;
+        matches!(verdict, Verdict::Accepted(_)).then(|| Judged::Calls(vec![verdict], end))
     }
 
     /// Is there more in the payload's brackets than was read, up to `read`: `f(a=[1]], b=2)`?

@@ -60,7 +60,7 @@ impl<'a> OpenerParser<'a, '_> {
             | Item::Words { .. } => Known::NameLine,
             Item::Call { .. } | Item::Listed { .. } => Known::Pythonic,
             Item::Value { .. } if self.in_own_fence() => Known::JsonFence,
-            Item::Value { .. } => Known::JsonBare,
+            Item::Value { .. } | Item::Block { .. } => Known::JsonBare,
         })
     }
 

@@ -130,6 +130,11 @@ pub(crate) enum Item {
         /// Where they begin.
         at: usize,
     },
+    /// What begins with no bracket behind a marker, and may hold a call: `<tool_call>Result: {…}</tool_call>`.
+    Block {
+        /// Where it begins.
+        at: usize,
+    },
 }
 
 impl Item {
@@ -144,14 +149,15 @@ impl Item {
             | Item::Relaxed { at, .. }
             | Item::Plain { at, .. }
             | Item::Lines { at, .. }
-            | Item::Words { at, .. } => at,
+            | Item::Words { at, .. }
+            | Item::Block { at } => at,
         }
     }
 
     /// The name, where it stands outside of the payload.
     pub(crate) fn name(self) -> Option<Span> {
         match self {
-            Item::Value { .. } => None,
+            Item::Value { .. } | Item::Block { .. } => None,
             Item::Call { name, .. }
             | Item::Listed { name, .. }
             | Item::Named { name, .. }
@@ -268,6 +274,13 @@ impl<'a, 't> OpenerParser<'a, 't> {
                 return Ok(Look::Nothing);
             }
             let start = self.at;
+            // `[TOOL_CALLS]f[ARGS]Result: {…}`
+            if self.peek(self.at).is_ok_and(is_name_byte)
+                && let Some(name) = self.name()
+                && self.is_behind_front()
+            {
+                return self.found(Item::Named { name, at: self.at });
+            }
             match self.step() {
                 Ok(Step::Over) => {
                     let piece = text.get(start..self.at).unwrap_or("");

@@ -9,7 +9,7 @@ use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
 use crate::scan::mention::is_labelled;
-use crate::scan::opener::{self, Delimiter, Look, MAX_TICKS, Opener, Place, tick_run};
+use crate::scan::opener::{self, Delimiter, Item, Look, MAX_TICKS, Opener, Place, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
 use crate::syntax::tag::tag_at;
@@ -313,6 +313,9 @@ impl<'a> Scanner<'a> {
             Look::Found(opener) => Ok(self.may_open(&opener).then_some(Found::Opener(opener))),
             Look::TooMany(to) => Ok(Some(Found::TooMany(to))),
             Look::Nothing => {
+                if line_start && let Some(opener) = self.block(at) {
+                    return Ok(Some(Found::Opener(opener)));
+                }
                 if line_start && let Some(found) = self.broken_opener(at, end)? {
                     return Ok(Some(found));
                 }
@@ -322,6 +325,22 @@ impl<'a> Scanner<'a> {
                 Ok(None)
             }
         }
+    }
+
+    /// The marker at `at`, and behind it what begins with no mark and no bracket.
+    fn block(&self, at: usize) -> Option<Opener> {
+        let (record, len) = self.rules.dialects.opener_at(&self.text, at)?;
+        let next = self.text.get(at + len..)?.trim_start().bytes().next()?;
+        let opener = Opener {
+            start: at,
+            item: Item::Block { at: at + len },
+            server: None,
+            delimiters: vec![Delimiter::Tag],
+            record: Arc::clone(record),
+            dialect: Arc::clone(record),
+        };
+        let is_open = !self.markup.in_fence && self.speech.is_none() && self.thought.is_none();
+        (is_open && next != b'<' && opener.is_distinct() && self.may_open(&opener)).then_some(opener)
     }
 
     /// The edge of a block at `at`, whose first byte is `byte`.

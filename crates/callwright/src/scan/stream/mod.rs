@@ -65,9 +65,11 @@ impl Early {
             Item::Relaxed { name, at } => {
                 Payload::Spelt(name, LiveSpelt::marks(at, Arc::clone(&opener.record.string_mark)))
             }
-            Item::Listed { .. } | Item::Plain { .. } | Item::Lines { .. } | Item::Words { .. } => {
-                return None;
-            }
+            Item::Listed { .. }
+            | Item::Plain { .. }
+            | Item::Lines { .. }
+            | Item::Words { .. }
+            | Item::Block { .. } => return None,
         };
         let early = Early { payload, tool: None, is_started: false };
         (opener.record.anchor == Anchor::Distinct).then_some(early)
@@ -129,7 +131,7 @@ impl<'a> Scanner<'a> {
         match body {
             Body::Tags(walk) => self.let_out(opener, seen, Some(walk), out),
             Body::Relaxed(_) => self.let_out(opener, seen, None, out),
-            Body::Plain(_) | Body::Lines(_) | Body::Words(_) => {}
+            Body::Plain(_) | Body::Lines(_) | Body::Words(_) | Body::Block(_) => {}
         }
     }
 
