@@ -2,9 +2,13 @@
 //! later request of its session. Whatever is broken there is repaired, or made harmless, before it goes upstream.
 
 use std::borrow::Cow;
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use callwright::{ToolSet, heal};
 use callwright_json::{Kind, Value, is_object, quote};
+use foldhash::fast::RandomState;
 
 use crate::wire::{Change, array, rewritten, string_of};
 
@@ -47,7 +51,7 @@ fn repaired_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {
 /// A function, or whatever else has its name and arguments, with these as the JSON text of an object; `None` where they are.
 pub(crate) fn repaired_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let arguments = function.get("arguments");
-    if arguments.is_some_and(Value::spells_object) {
+    if arguments.is_some_and(|arguments| RIGHT.spells_object(arguments)) {
         return None;
     }
     let put = match (arguments.and_then(Value::as_str), arguments) {
@@ -72,6 +76,40 @@ pub(crate) fn repaired_function(function: Value<'_>, tool_set: &ToolSet) -> Opti
     Some(rewritten(function, &[("arguments", Change::Set(quote(&put)))]))
 }
 
+/// A session says all of its calls again with each request.
+static RIGHT: LazyLock<Right> = LazyLock::new(Right::default);
+
+/// The hashes of arguments that were right, whoever sent them.
+///
+/// Each has one slot, so that the table neither grows nor locks: what was overwritten is read again. Two texts of one hash,
+/// whose key each process draws for itself, cost a repair and never a call.
+struct Right {
+    hasher: RandomState,
+    slots: Box<[AtomicU64]>,
+}
+
+impl Default for Right {
+    fn default() -> Right {
+        /// The calls of some hundred sessions, in 64 KiB.
+        const SLOTS: usize = 8192;
+        Right { hasher: RandomState::default(), slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect() }
+    }
+}
+
+impl Right {
+    /// As [`Value::spells_object`] has it.
+    fn spells_object(&self, value: Value<'_>) -> bool {
+        // None is that of an empty slot.
+        let hash = self.hasher.hash_one(value.raw()) | 1;
+        let Some(slot) = self.slots.get((hash >> 1) as usize % self.slots.len()) else { return false };
+        slot.load(Relaxed) == hash
+            || value.spells_object() && {
+                slot.store(hash, Relaxed);
+                true
+            }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +132,8 @@ mod tests {
 
     #[test]
     fn old_arguments_always_become_the_text_of_an_object() {
+        // The second time from memory.
+        assert_eq!(arguments(r#""{\"a\": \"x\"}""#), None);
         assert_eq!(arguments(r#""{\"a\": \"x\"}""#), None);
         for (old, expected) in [
             (r#""{\"a\": \"x\"""#, r#"{"a": "x"}"#),
