@@ -154,7 +154,7 @@ impl<'a> Scanner<'a> {
         match ended {
             // No argument is there, but words: `<function=f>⏎Paris</parameter>`.
             Some(End { at, ending: Ending::Broken }) if self.is_call_of_words(&opener, &body) => {
-                self.mode = Mode::Body(opener, Body::Words(at));
+                self.mode = Mode::Body(opener, Body::words(at));
                 Flow::On
             }
             Some(ended) => self.judge_marks(opener, body, ended, end, out),

@@ -36,8 +36,8 @@ pub(crate) enum Body {
     Plain(Plain),
     /// Lines up to the mark that ends them; looked at up to here.
     Lines(usize),
-    /// Words that are no arguments, up to the mark that ends the call.
-    Words(usize),
+    /// Words that are no arguments, or hold them, up to the mark that ends the call.
+    Words(Words),
     /// What may hold a call, up to the mark that ends it; looked at up to here.
     Block(usize),
 }
@@ -45,7 +45,23 @@ pub(crate) enum Body {
 /// Words that are no arguments and go on for longer, in bytes, are what the model says.
 const MAX_WORDS: usize = 1024;
 
+/// Words behind a name.
+#[derive(Debug)]
+pub(crate) struct Words {
+    /// Where they begin.
+    from: usize,
+    /// They were looked at up to here.
+    looked: usize,
+    /// Does a value stand among them, as far as that goes: `Result: {"a": 1}`, `"a": 1}`?
+    hold_value: bool,
+}
+
 impl Body {
+    /// Words that begin at `from`.
+    pub(crate) fn words(from: usize) -> Body {
+        Body::Words(Words { from, looked: from, hold_value: false })
+    }
+
     /// The body of `opener` in `text`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
     pub(crate) fn of(opener: &Opener, text: &str, passed: usize) -> Option<Body> {
         match opener.item {
@@ -62,7 +78,7 @@ impl Body {
             }
             Item::Plain { at, .. } => Some(Body::Plain(Plain::new(at))),
             Item::Lines { at, .. } => Some(Body::Lines(at)),
-            Item::Words { at, .. } => Some(Body::Words(at)),
+            Item::Words { at, .. } => Some(Body::words(at)),
             Item::Block { at } => Some(Body::Block(at)),
             Item::Value { .. } | Item::Call { .. } | Item::Listed { .. } | Item::Named { .. } => None,
         }
@@ -105,7 +121,7 @@ impl Body {
                     None => over(text.len(), Ending::Cut),
                 }
             }
-            Body::Words(at) => words_end(text, *at, opener, end),
+            Body::Words(words) => words.end(text, opener, end),
             Body::Block(looked) => {
                 let from = opener.item.at();
                 let closers = || opener.record.close.iter().map(|mark| &**mark);
@@ -126,32 +142,45 @@ impl Body {
     }
 }
 
-/// The mark that closes a call whose arguments are none: `f: Paris</tool_call>`, `Paris</parameter></function>`.
-fn words_end(text: &str, from: usize, opener: &Opener, end: bool) -> Result<End, Incomplete> {
-    let broken = Ok(End { at: from, ending: Ending::Broken });
-    let mut at = from;
-    loop {
-        let rest = text.get(at..).unwrap_or("");
-        let Some(len) = memchr::memchr3(b'<', b'{', b'[', rest.as_bytes()) else {
-            return if end || MAX_WORDS <= text.len() - from { broken } else { Err(Incomplete) };
-        };
-        at += len;
-        if MAX_WORDS <= at - from {
-            return broken;
-        }
-        let behind = text.get(at..).unwrap_or("");
-        let closers = opener.record.close.iter().chain(&opener.dialect.close);
-        let closer = marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
-        let is_closer = |tag: &Tag| tag.closing && matches!(tag.role, Role::Call | Role::Group);
-        match (tag_at(text, at), closer) {
-            (_, Ok(Some(_))) => return Ok(End { at, ending: Ending::Closed }),
-            (Ok(Some(tag)), _) if is_closer(&tag) => return Ok(End { at, ending: Ending::Closed }),
-            (Ok(Some(tag)), _) if matches!(tag.role, Role::Param | Role::Key | Role::Value) => {
-                at = tag.at.end as usize;
+impl Words {
+    /// The mark that closes the call: `f: Paris</tool_call>`, `Paris</parameter></function>`.
+    fn end(&mut self, text: &str, opener: &Opener, end: bool) -> Result<End, Incomplete> {
+        let broken = Ok(End { at: self.from, ending: Ending::Broken });
+        loop {
+            let rest = text.get(self.looked..).unwrap_or("");
+            let len = memchr::memchr3(b'<', b'{', b'[', rest.as_bytes());
+            let passed = rest.get(..len.unwrap_or(rest.len())).unwrap_or("");
+            self.hold_value |= passed.contains('"');
+            self.looked += passed.len();
+            if !self.hold_value && MAX_WORDS <= self.looked - self.from {
+                return broken;
             }
-            (Ok(Some(tag)), _) if matches!(tag.role, Role::Call | Role::Group) => return broken,
-            (Err(Incomplete), _) | (_, Err(Incomplete)) if !end => return Err(Incomplete),
-            _ => return broken,
+            if len.is_none() {
+                return match end {
+                    true if self.hold_value => Ok(End { at: text.len(), ending: Ending::Bare }),
+                    true => broken,
+                    false => Err(Incomplete),
+                };
+            }
+            let behind = text.get(self.looked..).unwrap_or("");
+            let closers = opener.record.close.iter().chain(&opener.dialect.close);
+            let closer = marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
+            let closed = Ok(End { at: self.looked, ending: Ending::Closed });
+            let is_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group);
+            match (tag_at(text, self.looked), closer) {
+                (_, Ok(Some(_))) => return closed,
+                (Ok(Some(tag)), _) if tag.closing && is_call(&tag) => return closed,
+                (Ok(Some(tag)), _) if matches!(tag.role, Role::Param | Role::Key | Role::Value) => {
+                    self.looked = tag.at.end as usize;
+                }
+                (Ok(Some(tag)), _) if is_call(&tag) => return broken,
+                (Err(Incomplete), _) | (_, Err(Incomplete)) if !end => return Err(Incomplete),
+                _ if self.hold_value || !behind.starts_with('<') => {
+                    self.hold_value = true;
+                    self.looked += 1;
+                }
+                _ => return broken,
+            }
         }
     }
 }
@@ -223,10 +252,16 @@ impl Case<'_, '_> {
             }),
             Body::Plain(_) => self.plain(tool, at, end),
             Body::Lines(_) => self.lines(tool, at, end.at),
-            // In front of them, or behind them, it is explained what a call looks like.
             Body::Block(_) => return Judged::Text(None),
-            Body::Words(_) if !self.alone => return Judged::Text(None),
-            Body::Words(_) => Err(Reason::Unreadable(Vec::new())),
+            Body::Words(words) => {
+                let wrapped = self.wrapped_arguments(tool, written, at, end.at);
+                match wrapped {
+                    Some(judged) => return judged,
+                    // In front of them, or behind them, it is explained what a call looks like.
+                    None if words.hold_value || !self.alone => return Judged::Text(None),
+                    None => Err(Reason::Unreadable(Vec::new())),
+                }
+            }
         };
         match read {
             Ok(arguments) => {

@@ -150,7 +150,8 @@ impl<'a, 't> Case<'a, 't> {
 
     /// All of a payload between marks as one text, once it is known how far that goes.
     pub(super) fn whole(&self, at: usize, end: usize, guide: &dyn Guide) -> Option<Reading<'a>> {
-        let text = self.text.get(..end).filter(|_| self.last && self.opener.is_distinct())?;
+        let is_last = self.last || matches!(self.opener.item, Item::Words { .. } | Item::Tagged { .. });
+        let text = self.text.get(..end).filter(|_| is_last && self.opener.is_distinct())?;
         payload::read_whole(text, at, guide, self.cut)
     }
 

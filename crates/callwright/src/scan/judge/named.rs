@@ -124,7 +124,13 @@ impl Case<'_, '_> {
     }
 
     /// The arguments in a payload between marks that is no value from its first sign on: `{&quot;a&quot;: 1}`.
-    fn wrapped_arguments(&self, tool: &Tool, written: &str, at: usize, end: usize) -> Option<Judged> {
+    pub(super) fn wrapped_arguments(
+        &self,
+        tool: &Tool,
+        written: &str,
+        at: usize,
+        end: usize,
+    ) -> Option<Judged> {
         let reading = self.whole(at, end, tool.schema().guide())?;
         let value = shape::without_wrapper(reading.value(), tool);
         if value.kind() != Kind::Object {
