@@ -170,7 +170,7 @@ await look('filter', async (same) => {
   await page.locator('.chips .chip', { hasText: 'retried' }).click();
   same('rows', await page.locator('a.session').count(), 5);
   await page.keyboard.press('/');
-  await page.keyboard.type('refuse model:gpt-4o error:unreadable');
+  await page.keyboard.type('refuse model:gpt-4o error:truncated');
   await page.keyboard.press('Enter');
   await page.locator('.chosen').waitFor();
   same('rows', await page.locator('a.session').allTextContents(), []);

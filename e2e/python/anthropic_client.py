@@ -25,7 +25,8 @@ def turn(client, task, messages):
         "model": task["model"],
         "messages": messages,
         "tools": [declared(TOOLS[name]) for name in task["tools"]],
-        "temperature": 0,
+        # The package has no parameter for it.
+        "extra_body": {"temperature": 0},
         "max_tokens": task["max_tokens"],
     }
     if "tool_choice" in task:
