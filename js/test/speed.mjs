@@ -76,8 +76,14 @@ for (const [name, [text, value]] of Object.entries(texts)) {
   console.log(`| ${name} | ${told(JSON.parse, text, value)} | ${repaired} | ${ours} | ${told(loads, text, value)} |`);
 }
 const tools = new ToolSet([{ name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } }]);
-const answer = "Sure. <tool_call>{'name': 'get_weather', 'arguments': {'city': 'Paris'}}</tool_call>";
-console.log(`parse of a small call: ${cost(() => parse(answer, tools))} µs`);
+const answers = {
+  "a small call": '{"name": "get_weather", "arguments": {"city": "Paris"}}',
+  "the same in marks": '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>',
+  "the same behind words, in other quotes": "Sure. <tool_call>{'name': 'get_weather', 'arguments': {'city': 'Paris'}}</tool_call>",
+};
+for (const [name, answer] of Object.entries(answers)) {
+  console.log(`parse of ${name}: ${cost(() => parse(answer, tools))} µs`);
+}
 const starts = ["callwright", "callwright/full"].map((name) =>
   Math.min(...Array.from({ length: 10 }, () => Number(execFileSync(process.execPath, [fileURLToPath(import.meta.url), "start", name])))),
 );
