@@ -162,7 +162,7 @@ impl Search<'_, '_> {
         self.bytes.get(self.peek_blank(at)).is_some_and(|b| may_open(*b, kinds))
     }
 
-    /// The same, of a member that is declared, with its colon.
+    /// Does a declared member of an object that would stand here begin at `at`, with its colon: `"a": 1}`?
     fn begins_declared(&self, s: &State, at: usize) -> bool {
         let place = self.place(s);
         let key = self.key_in(&Frame::of(Shape::Object, b')', s.frame, place), at);

@@ -97,12 +97,10 @@ impl Case<'_, '_> {
         });
         let is_torn = |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.overruns(reading);
         let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
-            let has_object =
-                payload.parse.readings.iter().any(|reading| reading.value().kind() == Kind::Object);
-            return self
-                .wrapped_arguments(tool, written, at, end)
-                .filter(|_| !has_object)
-                .unwrap_or_else(|| self.broken(at, end, Some(written), &payload.parse));
+            let is_object = |reading: &Reading<'_>| reading.value().kind() == Kind::Object;
+            let has_object = payload.parse.readings.iter().any(is_object);
+            let wrapped = if has_object { None } else { self.wrapped_arguments(tool, written, at, end) };
+            return wrapped.unwrap_or_else(|| self.broken(at, end, Some(written), &payload.parse));
         };
         let value = shape::without_wrapper(reading.value(), tool);
         if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
