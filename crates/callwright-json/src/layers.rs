@@ -52,6 +52,21 @@ fn strict_ones(ways: Vec<String>) -> Vec<String> {
     ways.into_iter().filter(|way| strict(way).is_ok()).collect()
 }
 
+/// The character that `text` begins with, however it is spelt, and the length of that: `"`, `\"`, `&quot;`, `%22`.
+///
+/// ```
+/// use callwright_json::spelt_char;
+///
+/// assert_eq!(spelt_char("&quot;name"), Some(('"', 6)));
+/// assert_eq!(spelt_char("\\n{"), Some(('\n', 2)));
+/// assert_eq!(spelt_char("｛"), Some(('｛', 3)));
+/// assert_eq!(spelt_char(""), None);
+/// ```
+pub fn spelt_char(text: &str) -> Option<(char, usize)> {
+    let plain = || text.chars().next().map(|c| (c, c.len_utf8()));
+    LAYERS.into_iter().find_map(|decode| decode(text)).or_else(|| escape(text)).or_else(plain)
+}
+
 /// The characters of `text`, each with the length of its spelling.
 pub(crate) fn characters(text: &str, decode: Decode) -> impl Iterator<Item = (char, usize)> {
     let mut rest = text;
@@ -80,23 +95,30 @@ fn unescaped(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
-        out.push_str(rest.get(..at)?);
-        let (c, len) = match rest.as_bytes().get(at + 1)? {
-            b'n' => ('\n', 2),
-            b'r' => ('\r', 2),
-            b't' => ('\t', 2),
-            byte @ (b'\\' | b'"' | b'\'' | b'/') => (char::from(*byte), 2),
-            b'u' => {
-                let hex = u32::from_str_radix(rest.get(at + 2..at + 6)?, 16).ok()?;
-                (char::from_u32(hex)?, 6)
-            }
-            _ => return None,
-        };
+        let (before, escaped) = rest.split_at(at);
+        let (c, len) = escape(escaped)?;
+        out.push_str(before);
         out.push(c);
-        rest = rest.get(at + len..)?;
+        rest = escaped.get(len..)?;
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// The escape of a string, with quotes of either sort.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let escaped = text.strip_prefix('\\')?;
+    Some(match escaped.chars().next()? {
+        'n' => ('\n', 2),
+        'r' => ('\r', 2),
+        't' => ('\t', 2),
+        c @ ('\\' | '"' | '\'' | '/') => (c, 2),
+        'u' => {
+            let hex = u32::from_str_radix(escaped.get(1..5)?, 16).ok()?;
+            (char::from_u32(hex)?, 6)
+        }
+        _ => return None,
+    })
 }
 
 fn entity(text: &str) -> Option<(char, usize)> {
