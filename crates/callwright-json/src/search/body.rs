@@ -150,6 +150,10 @@ impl Search<'_, '_> {
         let word = body.iter().rposition(|b| !b.is_ascii_alphanumeric() && *b != b'.').map_or(0, |n| n + 1);
         let is_number = word < body.len() && body[word..].iter().all(|b| !b.is_ascii_alphabetic());
         let cost = if is_number { INCHES } else { Cost::default() };
+        // `"s = """`: two of three may be the text's own, which nobody escaped.
+        let is_empty_text = at + 2 * len < behind && !body.last().is_some_and(u8::is_ascii_alphanumeric);
+        let doubt = if is_empty_text && !body.is_empty() { DOUBTFUL } else { 0 };
+        let s = State { habits: s.habits | doubt, ..s };
         let Some(ended) = self.end_string(s, at, len) else { return };
         let ended = self.double_quote(ended, s.quote, Span::new(at + len, behind));
         self.heap.push(State { at: behind as u32, cost: ended.cost.plus(cost), ..ended });
@@ -199,9 +203,9 @@ impl Search<'_, '_> {
         if is_next { SWALLOW } else { Cost::default() }
     }
 
-    /// Do the quotes in the open string close one text and open another, `"a" or "b"`? Then it is none that was quoted badly,
-    /// as `"say "hi" now"` is, but something that JSON has no word for.
-    fn is_two_texts(&mut self, s: &State) -> bool {
+    /// Do the quotes in the open string, which ends at `end`, close one text and open another, `"a" or "b"`, or the same once
+    /// more, `"a""a"`? Then it is none that was quoted badly, as `"say "hi" now"` is, but something that JSON has no word for.
+    fn is_two_texts(&mut self, s: &State, end: usize) -> bool {
         if s.quote != Quote::Double || !self.quote_taken(s) {
             return false;
         }
@@ -215,6 +219,11 @@ impl Search<'_, '_> {
         let Some(last) = edited.find(|at| self.bytes.get(*at) == Some(&b'"')) else { return false };
         let blank = |at: usize| self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
         let first = s.bare.end as usize;
+        if first + 1 == last {
+            let open = s.open as usize;
+            self.fuel -= (end - open) as i64;
+            return self.bytes.get(open..first) == self.bytes.get(last + 1..end);
+        }
         first < last && !blank(first - 1) && blank(first + 1) && blank(last - 1) && !blank(last + 1)
     }
 
@@ -224,7 +233,7 @@ impl Search<'_, '_> {
             (Quote::Double, _) | (_, Some(b'"')) if len == 1 => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
-        let doubt = if self.is_two_texts(&s) { DOUBTFUL } else { 0 };
+        let doubt = if self.is_two_texts(&s, at) { DOUBTFUL } else { 0 };
         let s = State { habits: s.habits | doubt, ..s };
         self.finish_string(s, at, at + len, Last::Text(len as u8))
     }
