@@ -311,7 +311,10 @@ impl Case<'_, '_> {
         if !verdicts.is_empty() {
             return Judged::Calls(verdicts, end.at);
         }
-        if !is_marked || !self.is_spelt_call(at, end.at) {
+        // Marks around it, or in front of the whole answer, leave nothing else that it could be.
+        let is_whole = end.ending == Ending::Closed || self.alone && end.ending == Ending::Bare;
+        let is_told = || self.is_spelt_call(at, end.at) || is_whole && self.has_parameter(block);
+        if !is_marked || !is_told() {
             return Judged::Text(None);
         }
         let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };

@@ -151,6 +151,14 @@ impl<'a, 't> Case<'a, 't> {
         has_argument_key(block) && self.named_in(block).is_some()
     }
 
+    /// Does a parameter stand in `block`, with what parts it from its value: `path='a.txt'`, `<path>a.txt`, `"path": "a.txt"`?
+    fn has_parameter(&self, block: &str) -> bool {
+        let is_parted = |rest: &str| rest.trim_start_matches(['"', '\'']).starts_with([':', '=', '>']);
+        let stands_in =
+            |name: &str| block.match_indices(name).any(|(at, _)| is_parted(&block[at + name.len()..]));
+        self.names.tools().iter().any(|tool| tool.parameters().any(stands_in))
+    }
+
     /// All of a payload between marks as one text, once it is known how far that goes.
     pub(super) fn whole(&self, at: usize, end: usize, guide: &dyn Guide) -> Option<Reading<'a>> {
         let is_last = self.last || matches!(self.opener.item, Item::Words { .. } | Item::Tagged { .. });

@@ -9,6 +9,7 @@ use super::skip::{Candidate, behind_blanks, is_before_mark, is_line_start, may_b
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
+use crate::scan::broken::MAX_ALL;
 use crate::scan::judge::body::Body;
 use crate::scan::mention::is_labelled;
 use crate::scan::opener::{self, Delimiter, Item, Look, MAX_TICKS, Opener, Place, encoded, tick_run};
@@ -319,7 +320,11 @@ impl<'a> Scanner<'a> {
             Look::TooMany(to) => Ok(Some(Found::TooMany(to))),
             Look::Nothing => {
                 if line_start && let Some(opener) = at_end(self.block(at, end), end)? {
-                    return Ok(Some(Found::Opener(opener)));
+                    if !self.begins_tag(opener.item.at()) {
+                        return Ok(Some(Found::Opener(opener)));
+                    }
+                    let broken = self.broken_opener(at, end)?;
+                    return Ok(Some(broken.unwrap_or(Found::Opener(opener))));
                 }
                 if line_start && let Some(found) = self.broken_opener(at, end)? {
                     return Ok(Some(found));
@@ -332,18 +337,22 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What may hold a call and begins like none: behind the marker at `at`, whatever begins with no mark and no bracket; behind
+    /// What may hold a call and begins like none: behind the marker at `at`, whatever no reader begins with; behind
     /// the label of a fence, or as the whole answer, what is spelt in another way as a whole.
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
-        if self.markup.in_fence || self.speech.is_some() || self.thought.is_some() {
+        let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
+        if is_spoken || MAX_ALL < self.work.bytes_repaired {
             return Ok(None);
         }
         let rest = self.text.get(at..).unwrap_or("");
         let run = tick_run(rest.as_bytes(), 0);
         let (record, len, delimiter) = match self.rules.dialects.opener_at(&self.text, at) {
             Some((record, len)) => {
-                let next = rest.get(len..).and_then(|inside| inside.trim_start().bytes().next());
-                if record.anchor != Anchor::Distinct || next.is_none_or(|next| next == b'<') {
+                let (mark, inside) = rest.split_at_checked(len).unwrap_or((rest, ""));
+                // `<tool>⏎<name>hammer</name>` may be anybody's data.
+                let is_word = mark.bytes().all(|byte| byte.is_ascii_alphabetic() || b"<_>".contains(&byte));
+                let is_data = inside.trim_start().starts_with('<') && is_word;
+                if record.anchor != Anchor::Distinct || inside.trim_start().is_empty() || is_data {
                     return Ok(None);
                 }
                 (record, len, Some(Delimiter::Tag))
@@ -369,6 +378,11 @@ impl<'a> Scanner<'a> {
             dialect: Arc::clone(record),
         };
         Ok(self.may_open(&opener).then_some(opener))
+    }
+
+    /// Does a tag begin at `at`, or behind blanks there?
+    fn begins_tag(&self, at: usize) -> bool {
+        self.text.get(at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
     }
 
     /// Is what stands at `at` the first sign of the answer?
