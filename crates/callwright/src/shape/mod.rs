@@ -173,6 +173,14 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
             return Object::Wrapper(inside);
         }
     }
+    // `{"tool_calsl": [{…}]}`: what is in it are calls whatever it is called.
+    let mut members = value.members();
+    if let Some((key, inside)) = members.next().filter(|_| members.next().is_none())
+        && inside.elements().any(|element| element.kind() == Kind::Object)
+        && key.as_str().is_some_and(|key| keys::is_slip(keys::WRAPPERS, &key))
+    {
+        return Object::Wrapper(inside);
+    }
     match member(value, &["arguments", "parameters", "params", "args"], |v| v.kind() == Kind::Object) {
         Some(_) if value.members().count() <= 3 => {
             Object::Call(Shaped::Wrong { written: None, error: ShapeError::NoName })

@@ -246,14 +246,33 @@ impl<'a, 't> Case<'a, 't> {
     /// and holds no arguments.
     fn is_record(&self, tool: &Tool, value: Value<'_>, arguments: &Arguments<'_>) -> bool {
         let has_arguments = || keys::ARGUMENTS.iter().any(|key| value.get(key).is_some());
+        // `{"name": "f", "argumets": {…}}`
+        let is_slip = |(key, value): &(Value<'_>, Value<'_>)| {
+            let is_near = |key: &str| keys::is_slip(keys::ARGUMENTS, key);
+            value.kind() == Kind::Object && key.as_str().is_some_and(|key| is_near(&key))
+        };
         !self.opener.is_distinct()
             && match arguments {
+                Arguments::Flat(members) if matches!(members.as_slice(), [only] if is_slip(only)) => false,
                 Arguments::Flat(members) => {
                     members.iter().any(|(key, _)| key.as_str().is_none_or(|key| !tool.declares(&key)))
                 }
                 Arguments::None => !self.own_line && !has_arguments(),
                 Arguments::Object(_) | Arguments::Text(_) => false,
             }
+    }
+
+    /// The tools that declare all that `arguments` hold, and take them.
+    fn takers<'v>(&self, arguments: Value<'v>) -> impl Iterator<Item = &'a Tool> + use<'v, 'a, '_, 't> {
+        self.names.tools().iter().filter(move |tool| {
+            arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
+                && check::fit(tool, arguments.raw()).is_ok()
+        })
+    }
+
+    /// Are `arguments` some of a declared tool's, so that what they stand behind is the name of one, though none has it?
+    pub(super) fn are_taken(&self, arguments: Value<'_>) -> bool {
+        arguments.members().next().is_some() && self.takers(arguments).next().is_some()
     }
 
     /// Does the same text stand right in front of it: `[ARGS]{"a": 1}{"a": 1}`? Without a name it makes no second call.
@@ -276,10 +295,7 @@ impl<'a, 't> Case<'a, 't> {
         {
             return self.opener.is_distinct().then_some(Shaped::Unknown { written });
         }
-        let mut fitting = self.names.tools().iter().filter(|tool| {
-            value.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
-                && check::fit(tool, value.raw()).is_ok()
-        });
+        let mut fitting = self.takers(value);
         let tool = fitting.next()?;
         if fitting.next().is_some() {
             return None;
