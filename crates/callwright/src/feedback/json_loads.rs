@@ -9,6 +9,8 @@
 
 use callwright_json::Span;
 
+use super::drawing::Position;
+
 /// The error that `json.loads` raises for `text`; `None` if it takes it.
 ///
 /// ```
@@ -78,8 +80,8 @@ pub(super) enum Token {
     Start,
     /// An opening bracket.
     Opener,
-    /// A closing bracket at this place.
-    Closer(usize),
+    /// A closing bracket.
+    Closer,
     /// A comma at this place.
     Comma(usize),
     /// A colon.
@@ -124,14 +126,29 @@ impl Complaint {
 
 impl Stop {
     pub(super) fn error(&self, text: &str) -> JsonLoadsError {
-        let before = text.get(..self.at).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
-        JsonLoadsError {
-            message: self.complaint.message(),
-            position: before.chars().count(),
-            line: before.matches('\n').count() + 1,
-            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
-            at: self.at,
+        let Position { offset, line, column } = Position::of(text, self.at);
+        JsonLoadsError { message: self.complaint.message(), position: offset, line, column, at: self.at }
+    }
+
+    /// The closing brackets of all that is open, innermost first.
+    pub(super) fn closers(&self) -> String {
+        self.open.iter().rev().map(|bracket| bracket.closer()).collect()
+    }
+
+    /// Is the innermost open bracket that of an object?
+    pub(super) fn is_in_object(&self) -> bool {
+        self.open.last() == Some(&Bracket::Brace)
+    }
+
+    /// The string that misled the reader: it stopped in it, or right behind it.
+    pub(super) fn string(&self, text: &str) -> Option<Span> {
+        match (self.complaint, self.before) {
+            (Complaint::Comma | Complaint::Colon, Token::String(string)) => Some(string),
+            (
+                Complaint::Unterminated | Complaint::Control | Complaint::Escape | Complaint::UnicodeEscape,
+                _,
+            ) => Some(Span::new(self.string, text.len())),
+            _ => None,
         }
     }
 }
@@ -174,7 +191,7 @@ impl Scan<'_> {
                 let fresh = self.before == Token::Opener;
                 match self.peek() {
                     Some(b) if b == bracket.closer() as u8 => {
-                        self.before = Token::Closer(self.at);
+                        self.before = Token::Closer;
                         self.at += 1;
                         self.open.pop();
                         continue;
