@@ -39,16 +39,13 @@ pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
     let stop = scan(text).err()?;
     let parse = read_with(text, &AnyValue, &Options { cut });
     let read = parse.settled();
-    let (trouble, at) =
-        read.and_then(|reading| of_reading(text, &stop, reading)).unwrap_or_else(|| of_stop(text, &stop));
+    let (trouble, at) = read.and_then(|reading| of_reading(&stop, reading)).unwrap_or_else(|| of_stop(&stop));
     let fix = match read {
         _ if cut => None,
         Some(reading) => Some(Fix::of(reading)),
-        None => completed(text, &stop)
-            .filter(|text| strict(text).is_ok())
-            .map(|text| Fix { text, certain: false }),
+        None => completed(&stop).filter(|text| strict(text).is_ok()).map(|text| Fix { text, certain: false }),
     };
-    Some(Diagnosis { error: stop.error(text), trouble, at, fix })
+    Some(Diagnosis { error: stop.error(), trouble, at, fix })
 }
 
 impl Diagnosis {

@@ -13,19 +13,19 @@ const CLOSERS: [char; 2] = ['}', ']'];
 /// Literals of other languages.
 const FOREIGN: [&str; 5] = ["True", "False", "None", "nil", "undefined"];
 
-/// What the repairs of a reading of `text` say was wrong, and where. Wrapping counts only where nothing else was wrong; of
+/// What the repairs of a reading say was wrong, and where. Wrapping counts only where nothing else was wrong; of
 /// several things, the first is told. `None` where none of the repairs has a name.
-pub(super) fn of_reading(text: &str, stop: &Stop, reading: &Reading<'_>) -> Option<(Trouble, Span)> {
+pub(super) fn of_reading(stop: &Stop<'_>, reading: &Reading<'_>) -> Option<(Trouble, Span)> {
     let mut kinds: Vec<RepairKind> = tally(&reading.repairs).into_iter().map(|(kind, _)| kind).collect();
     kinds.sort_by_key(|kind| is_surrounding(*kind));
     let (trouble, at) = kinds.into_iter().find_map(|kind| {
         let repairs: Vec<&Repair> = reading.repairs.iter().filter(|repair| repair.kind == kind).collect();
-        Some((of_repairs(text, kind, &repairs)?, first_run(&repairs)))
+        Some((of_repairs(stop.text, kind, &repairs)?, first_run(&repairs)))
     })?;
     // What is told of a string without end is where it begins.
-    let open = stop.string(text).filter(|string| string.start < at.start && at.start <= string.end);
+    let open = stop.string().filter(|string| string.start < at.start && at.start <= string.end);
     Some(match (&trouble, open) {
-        (Trouble::MissingQuote, Some(string)) => unclosed(text, stop, string),
+        (Trouble::MissingQuote, Some(string)) => unclosed(stop, string),
         _ => (trouble, at),
     })
 }
@@ -72,15 +72,15 @@ fn first_run(repairs: &[&Repair]) -> Span {
 }
 
 /// What is wrong where the strict reader stopped, by what it wanted there and what stands there.
-pub(super) fn of_stop(text: &str, stop: &Stop) -> (Trouble, Span) {
-    let at = stop.at;
+pub(super) fn of_stop(stop: &Stop<'_>) -> (Trouble, Span) {
+    let (text, at) = (stop.text, stop.at);
     let rest = text.get(at..).unwrap_or("");
     let end = text.trim_end_matches(JSON_SPACE).len();
     let here = |trouble, len: usize| (trouble, Span::new(at, at + len));
-    if let Some(string) = stop.string(text)
-        && has_swallowed(text, stop, string)
+    if let Some(string) = stop.string()
+        && has_swallowed(stop, string)
     {
-        return unclosed(text, stop, string);
+        return unclosed(stop, string);
     }
     let Some(next) = rest.chars().next() else {
         let trouble = match stop.complaint {
@@ -135,20 +135,21 @@ pub(super) fn of_stop(text: &str, stop: &Stop) -> (Trouble, Span) {
 }
 
 /// Has `string` taken in what stands behind it? `"a": "x, "b": 1`, `"a: "x"`, `"x⏎"b": 1`.
-fn has_swallowed(text: &str, stop: &Stop, string: Span) -> bool {
-    let rest = text.get(stop.at..).unwrap_or("");
+fn has_swallowed(stop: &Stop<'_>, string: Span) -> bool {
+    let rest = stop.text.get(stop.at..).unwrap_or("");
     match stop.complaint {
         Complaint::Unterminated => true,
         Complaint::Control => rest.trim_start().starts_with('"'),
         Complaint::Comma | Complaint::Colon => {
-            !rest.starts_with('"') && string.of(text).trim_end_matches('"').trim_end().ends_with([',', ':'])
+            !rest.starts_with('"')
+                && string.of(stop.text).trim_end_matches('"').trim_end().ends_with([',', ':'])
         }
         _ => false,
     }
 }
 
 /// A closing bracket that does not belong to the innermost open one.
-fn of_closer(stop: &Stop, closer: char) -> (Trouble, Span) {
+fn of_closer(stop: &Stop<'_>, closer: char) -> (Trouble, Span) {
     let closers = stop.closers();
     match closers.split_once(closer) {
         // {"a": [1, 2}: an outer one is closed, so the inner ones are not.
@@ -160,9 +161,9 @@ fn of_closer(stop: &Stop, closer: char) -> (Trouble, Span) {
 }
 
 /// `string` has no end.
-fn unclosed(text: &str, stop: &Stop, string: Span) -> (Trouble, Span) {
+fn unclosed(stop: &Stop<'_>, string: Span) -> (Trouble, Span) {
     let missing = match stop.complaint {
-        Complaint::Unterminated => before_closers(text, stop).1,
+        Complaint::Unterminated => before_closers(stop).1,
         _ => String::new(),
     };
     (Trouble::UnclosedString(missing), Span { end: string.start + 1, ..string })
@@ -170,9 +171,9 @@ fn unclosed(text: &str, stop: &Stop, string: Span) -> (Trouble, Span) {
 
 /// Where the closing brackets begin that stand at the end of `text`, as far as they are those of what is open, and the
 /// ones that are missing in front of them.
-fn before_closers(text: &str, stop: &Stop) -> (usize, String) {
+fn before_closers(stop: &Stop<'_>) -> (usize, String) {
     let mut missing = stop.closers();
-    let mut before = text.trim_end_matches(JSON_SPACE);
+    let mut before = stop.text.trim_end_matches(JSON_SPACE);
     while let Some(inner) = missing.chars().next_back().and_then(|closer| before.strip_suffix(closer)) {
         missing.pop();
         before = inner.trim_end_matches(JSON_SPACE);
@@ -182,12 +183,13 @@ fn before_closers(text: &str, stop: &Stop) -> (usize, String) {
 
 /// The text with its last string ended before the closing brackets at its end, and with those that are missing; `None` where
 /// something else is wrong with it.
-pub(super) fn completed(text: &str, stop: &Stop) -> Option<String> {
+pub(super) fn completed(stop: &Stop<'_>) -> Option<String> {
+    let text = stop.text;
     if stop.complaint == Complaint::Comma && stop.at == text.len() {
         return Some(format!("{}{}", text.trim_end_matches(JSON_SPACE), stop.closers()));
     }
-    let string = stop.string(text).filter(|_| stop.complaint != Complaint::Colon)?.range();
-    let (end, missing) = before_closers(text, stop);
+    let string = stop.string().filter(|_| stop.complaint != Complaint::Colon)?.range();
+    let (end, missing) = before_closers(stop);
     let (head, body) = text.get(..end)?.split_at_checked(string.start + 1)?;
     let mut fixed = head.to_owned();
     let mut is_escaped = false;
