@@ -25,8 +25,8 @@ impl Outcome {
             names => format!("{} calls ({})", names.len(), names.join(", ")),
         };
         Some(format!(
-            "Your answer holds {what} in the middle of prose, which was not run. If it is meant, send the call alone, \
-             with no words around it. If it is only shown, say so, and make no call"
+            "Your answer holds {what} in the middle of prose. Nothing was run. If that is meant, send it alone, with no \
+             words around it. If it is only shown, say so, and make no call"
         ))
     }
 }

@@ -6,7 +6,7 @@
 
 use callwright_json::{AnyValue, Options, Reading, RepairKind, Span, read_with, strict};
 
-use super::drawing::{Position, draw};
+use super::drawing::{Position, draw, window};
 use super::json_loads::{JsonLoadsError, scan};
 use super::suspect::{completed, of_reading, of_stop};
 use super::trouble::Trouble;
@@ -74,15 +74,7 @@ impl Fix {
         const LEN: usize = 100;
         let same = self.text.chars().zip(source.chars()).take_while(|(a, b)| a == b).count();
         let start = if same < BEFORE + 10 { 0 } else { same - BEFORE };
-        let total = self.text.chars().count();
-        let head = if start == 0 { "" } else { "…" };
-        let tail = if start + LEN < total { "…" } else { "" };
-        let body: String = self.text.chars().skip(start).take(LEN).map(one_line).collect();
-        format!("{head}{}{tail}", body.trim())
+        let (head, shown, tail) = window(&self.text, start, LEN);
+        format!("{head}{}{tail}", shown.trim())
     }
-}
-
-/// Line breaks and other control characters, which stand only between the tokens of strict JSON, as spaces.
-fn one_line(c: char) -> char {
-    if c.is_control() { ' ' } else { c }
 }

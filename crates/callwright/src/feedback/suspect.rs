@@ -105,6 +105,9 @@ pub(super) fn of_stop(stop: &Stop<'_>) -> (Trouble, Span) {
             Some(len) => here(Trouble::Surroundings, len),
             None => here(Trouble::NoJson, 0),
         },
+        (_, '`', _) if rest.starts_with("```") => {
+            here(Trouble::Surroundings, rest.lines().next().unwrap_or("").len())
+        }
         (Complaint::Comma, '}' | ']', _) | (_, '}' | ']', Token::Opener) => of_closer(stop, next),
         (_, '}' | ']', Token::Comma(comma)) => (Trouble::ExtraComma, Span::new(comma, comma + 1)),
         (Complaint::Value, ',', Token::Comma(_) | Token::Opener) | (Complaint::Key, ',', _) => {
