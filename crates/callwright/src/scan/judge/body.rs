@@ -502,7 +502,13 @@ impl Case<'_, '_> {
             let json = value::json_of(text, Typing::Schema, guide, place);
             format!("{{{}: {json}}}", crate::value::Value::from(key))
         };
+        let holds_key = |text: &str| {
+            let is_in = |key: &str| text.contains(&format!("\"{key}\":"));
+            !text.trim_start().starts_with('{') && guide.names(guide.root()).any(is_in)
+        };
         match plain::said(text, end.ending == Ending::Closed, tool.name(), guide.names(guide.root())) {
+            // `/"path": "README"}`: an object whose first sign is another one.
+            Said::One(text) if holds_key(text) => Err(Reason::Unreadable(Vec::new())),
             Said::One(text) => Ok(arguments(text)),
             Said::Any(texts) => {
                 Err(Reason::Ambiguous { readings: texts.into_iter().map(arguments).collect() })

@@ -64,6 +64,7 @@ impl<'a> Case<'a, '_> {
         }
         let nested = nested
             || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
+            || self.keys_are_torn(repairs, tool)
             || is_unreadable(&payload.parse) && is_arguments(self.text, at);
         if nested {
             if !self.set_off && !self.opener.is_distinct() {
@@ -168,6 +169,20 @@ impl<'a> Case<'a, '_> {
         let put = reading.value().raw().to_owned();
         let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.clone().into() }];
         self.verdict(tool, written, &put, repairs, at, end)
+    }
+
+    /// Is what was read as an argument without a key one whose key has a slip in it: `f(p"th="x")`, `f(path""x")`?
+    fn keys_are_torn(&self, repairs: &[Repair], tool: &Tool) -> bool {
+        let assigns = |at: usize| self.text.get(..at).is_some_and(|before| before.ends_with('='));
+        let is_key = |at: usize| {
+            let rest = self.text.get(at..).unwrap_or("");
+            let (key, behind) = rest.split_at(leading_name(rest).len());
+            tool.declares(key) && behind.starts_with(['"', '\''])
+        };
+        let of = |kind| repairs.iter().filter(move |repair| repair.kind == kind).map(|repair| repair.at);
+        let escapes = || of(RepairKind::EscapeQuote).any(|quote| assigns(quote.start as usize));
+        let mut added = of(RepairKind::AddKey).peekable();
+        added.peek().is_some() && (escapes() || added.any(|key| is_key(key.end as usize)))
     }
 
     /// Was an expression taken for a bare text, `f(a=g(1))`, or is the next call in a string: `f(a="x", g(b="y")`?
