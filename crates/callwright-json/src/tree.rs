@@ -285,7 +285,7 @@ fn has_lone_surrogate(body: &str) -> bool {
 }
 
 /// The character that the escape at the start of `bytes` stands for, and the escape's length.
-fn escape_at(bytes: &[u8]) -> (Option<char>, usize) {
+pub(crate) fn escape_at(bytes: &[u8]) -> (Option<char>, usize) {
     let simple = match bytes.get(1) {
         Some(b'n') => '\n',
         Some(b't') => '\t',

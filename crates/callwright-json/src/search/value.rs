@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::cost::APOSTROPHE;
 use super::{DOUBTFUL, Frame, Last, NONE, Quote, SchemaMode, Search, Shape, State, Step};
-use crate::layers::characters;
+use crate::layers::{characters, escape};
 use crate::scan::skip_space;
 use crate::strict::value_end;
 use crate::{Kinds, Member, Problem, RepairKind, Span, python, quote};
@@ -310,12 +310,4 @@ fn escaped(text: &str, from: usize) -> Result<(String, usize), usize> {
     json.truncate(end);
     let count = json.chars().count();
     Ok((json, from + signs.iter().take(count).map(|(_, len)| len).sum::<usize>()))
-}
-
-fn escape(text: &str) -> Option<(char, usize)> {
-    match text.as_bytes() {
-        [b'\\', b'n', ..] => Some(('\n', 2)),
-        [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] => Some((char::from(*byte), 2)),
-        _ => None,
-    }
 }
