@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::cost::{BEFORE_DECLARED, BEFORE_OTHER, Cost, INCHES, SWALLOW};
 use super::escapes::Escapes;
 use super::{BODY_STEP, DOUBTFUL, Last, NONE, Quote, RUN, Search, State, Step};
+use crate::ambiguity::open_brackets;
 use crate::scan::string_stop;
 use crate::spelling::foreign;
 use crate::strict::escape_len;
@@ -393,7 +394,7 @@ impl Search<'_, '_> {
         }
         let own_line = between.contains(&b'\n') && !body.contains(&b'\n');
         let escapes_lines = body.windows(2).any(|w| w == b"\\n");
-        if !(own_line && escapes_lines || is_balanced(body)) {
+        if !(own_line && escapes_lines || open_brackets(body) == Some(0)) {
             return None;
         }
         let odd = self.odd_closer(&s, end);
@@ -440,21 +441,6 @@ impl Search<'_, '_> {
     pub(super) fn in_arguments(&self, s: &State) -> bool {
         self.frame(s).is_some_and(|f| f.shape == super::Shape::Arguments)
     }
-}
-
-/// Has each bracket in `body` its partner?
-pub(super) fn is_balanced(body: &[u8]) -> bool {
-    let mut open = Vec::new();
-    for &b in body {
-        match b {
-            b'{' => open.push(b'}'),
-            b'[' => open.push(b']'),
-            b'(' => open.push(b')'),
-            b'}' | b']' | b')' if open.pop() != Some(b) => return false,
-            _ => {}
-        }
-    }
-    open.is_empty()
 }
 
 /// The character of the Python or JavaScript escape at the start of `bytes`, and the escape's length.

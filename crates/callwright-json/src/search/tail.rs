@@ -1,8 +1,8 @@
 //! The end of the whole value: what follows it tells whether it can have ended there.
 
-use super::body::is_balanced;
 use super::cost::{Cost, TAIL};
 use super::{Found, Search, State, Step};
+use crate::ambiguity::open_brackets;
 use crate::spelling::skip_blank;
 use crate::{Problem, RepairKind, Span, Start};
 
@@ -41,7 +41,7 @@ impl Search<'_, '_> {
                 TAIL
             }
             // A string with quotes that are text, and prose behind it: a cut text looks like that, too.
-            _ if !s.bare.is_empty() && !is_balanced(&self.bytes[s.bare.range()]) => {
+            _ if !s.bare.is_empty() && open_brackets(&self.bytes[s.bare.range()]) != Some(0) => {
                 self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
                 return None;
             }
