@@ -1,12 +1,12 @@
 //! What stands around a value: prose, fences, tags, reasoning, and other values.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use crate::layers::decoded;
 use crate::read::{Options, settle, unwrapped};
 use crate::scan::skip_space;
 use crate::search::mark;
-use crate::search::{Cost, Found, Fuel, SchemaMode, Search};
+use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::spelling::{sign, skip_blank};
 use crate::strict::value_end;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start};
@@ -26,12 +26,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
         let parses = inside.iter().map(|inner| unwrapped(inner, whole, guide, options));
         return Parse::first_of(parses.collect());
     }
-    let fuel = Fuel::of(text.as_bytes());
-    let schema_mode = SchemaMode::Typed;
-    let mut embedded =
-        EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble: None, found: Vec::new() };
-    let parse = settle(text, guide, |schema_mode| embedded.collect(schema_mode), |found| choose(text, found));
-    parse.unwrap_or_else(|| Parse::broken(embedded.trouble))
+    settle(Search::new(text, 0, guide, options.cut), collect, |found| choose(text, found))
 }
 
 /// May the value that ends at `end` be taken without a look at what follows?
@@ -79,68 +74,43 @@ pub(crate) fn with_surplus(text: &str, from: usize, end: usize) -> Option<Readin
     is_surplus.then(|| Reading::of(text, Span::new(from, end), repairs))?
 }
 
-/// The search for values in one text.
-struct EmbeddedSearch<'t, 'g> {
-    text: &'t str,
-    guide: &'g dyn Guide,
-    options: &'g Options,
-    schema_mode: SchemaMode,
-    fuel: Fuel,
-    trouble: Option<(Problem, Span)>,
-    found: Vec<Found>,
-}
-
-impl EmbeddedSearch<'_, '_> {
-    /// Tries every place at which a value may begin, from left to right.
-    fn collect(&mut self, schema_mode: SchemaMode) -> Vec<Found> {
-        self.schema_mode = schema_mode;
-        let bytes = self.text.as_bytes();
-        let begin = after_reasoning(self.text);
-        let members = skip_blank(bytes, begin);
-        // What a comma parts from the first key is a member as well.
-        let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
-        if let Some(key) = first_key(bytes, members).filter(is_first) {
-            self.attempt(key, Start::Members);
+/// Tries every place at which a value may begin, from left to right.
+fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
+    let bytes = search.text.as_bytes();
+    let begin = after_reasoning(search.text);
+    let members = skip_blank(bytes, begin);
+    // What a comma parts from the first key is a member as well.
+    let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
+    let mut all = match first_key(bytes, members).filter(is_first) {
+        Some(key) => search.run(schema_mode, key, Start::Members),
+        None => Vec::new(),
+    };
+    // Where the text that was neither read nor skipped as another value begins.
+    let mut lead = begin;
+    let mut at = begin;
+    for _ in 0..MOST_STARTS {
+        let Some(start) = next_opener(bytes, at) else { break };
+        if search.fuel.is_spent(bytes) {
+            break;
         }
-        // Where the text that was neither read nor skipped as another value begins.
-        let mut lead = begin;
-        let mut at = begin;
-        for _ in 0..MOST_STARTS {
-            let Some(start) = next_opener(bytes, at) else { break };
-            if self.fuel.is_spent(bytes) {
-                break;
-            }
-            at = start + 1;
-            if looks_like_json(&bytes[lead..start]) {
-                // A part of a value that could not be read is not what was meant.
-                continue;
-            }
-            if let Some(end) = self.attempt(start, Start::Value) {
-                (at, lead) = (end, end);
-            } else if let Ok(end) = value_end(bytes, start) {
-                // Another value, which the guide does not want.
-                (at, lead) = (end, end);
-            } else if matches!(self.trouble, Some((Problem::Limit, _))) {
-                // What stands deeper in a value that is too deep is a part of it.
-                break;
-            }
+        at = start + 1;
+        if looks_like_json(&bytes[lead..start]) {
+            // A part of a value that could not be read is not what was meant.
+            continue;
         }
-        core::mem::take(&mut self.found)
+        let mut found = search.run(schema_mode, start, Start::Value);
+        // Or of another value, which the guide does not want.
+        let end =
+            found.iter().map(|one| one.span.end as usize).max().or_else(|| value_end(bytes, start).ok());
+        all.append(&mut found);
+        if let Some(end) = end {
+            (at, lead) = (end, end);
+        } else if matches!(search.reason, Some((Problem::Limit, _))) {
+            // What stands deeper in a value that is too deep is a part of it.
+            break;
+        }
     }
-
-    /// Reads the value that may begin at `start`; returns where it ends.
-    fn attempt(&mut self, start: usize, how: Start) -> Option<usize> {
-        let search = Search::new(self.text, self.guide, self.schema_mode, self.options.cut, self.fuel);
-        let (mut found, search) = search.run(start, how);
-        self.fuel = search.fuel();
-        let end = found.iter().map(|one| one.span.end as usize).max();
-        if end.is_none() {
-            // What came of later starts is rarely the reason.
-            self.trouble = self.trouble.or(search.trouble);
-        }
-        self.found.append(&mut found);
-        end
-    }
+    all
 }
 
 /// The one value that the text holds, out of all that were found in it.
@@ -152,30 +122,21 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
         overlaps && (*cost, f.span.len()) < (f.cost, span.len())
     };
     found.retain(|f| !spans.iter().any(|other| covers(other, f)));
-    let mut readings: Vec<(u32, Reading<'t>)> = Vec::new();
-    for one in found {
-        let start = one.span.start;
-        if let Some(reading) = Reading::of(text, with_blanks(text, one.span), one.repairs) {
-            readings.push((start, reading));
-        }
-    }
-    let Some((start, _)) = readings.first() else {
-        return Parse::broken(Some((Problem::Unreadable, Span::at(0))));
-    };
-    let start = *start;
+    let start = found.first().map(|f| f.span.start);
+    let read = |f: Found| Reading::of(text, with_blanks(text, f.span), f.repairs);
     // Readings of one place that tie, and values at other places.
-    let (here, mut elsewhere): (Vec<_>, Vec<_>) = readings.into_iter().partition(|(at, _)| *at == start);
-    let mut parse = Parse::of_ties(here.into_iter().map(|(_, r)| r).collect());
+    let (here, elsewhere): (Vec<Found>, Vec<Found>) =
+        found.into_iter().partition(|f| Some(f.span.start) == start);
+    let mut parse = Parse::of_ties(here.into_iter().filter_map(read).collect());
     let mut repeats = Vec::new();
     if let Some(first) = parse.settled() {
-        let other = elsewhere.iter().position(|(_, r)| !r.value().same_as(first.value()));
+        let elsewhere: Vec<Reading<'t>> = elsewhere.into_iter().filter_map(read).collect();
+        repeats = elsewhere.iter().map(|reading| reading.span).collect();
+        let other = elsewhere.into_iter().find(|reading| !reading.value().same_as(first.value()));
         if let Some(other) = other {
-            let (at, other) = elsewhere.swap_remove(other);
-            let at = Span::new(at as usize, other.span.end as usize);
+            parse.diagnostics = vec![Diagnostic { problem: Problem::SeveralValues, at: other.span }];
             parse.readings.push(other);
-            parse.diagnostics = alloc::vec![Diagnostic { problem: Problem::SeveralValues, at }];
-        } else {
-            repeats = elsewhere.iter().map(|(_, r)| r.span).collect();
+            repeats.clear();
         }
     }
     parse.readings.iter_mut().for_each(|reading| enclose(text, reading, &repeats));

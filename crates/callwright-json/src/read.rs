@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 use crate::ambiguity::go_on_too_far;
 use crate::embedded;
 use crate::python;
-use crate::search::{Cost, Found, Fuel, SchemaMode, Search};
+use crate::search::{Found, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
     Diagnostic, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree,
@@ -49,6 +49,9 @@ pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Par
     }
 }
 
+/// How many values there are in most calls, keys included. How long a value is that others follow, nobody knows.
+const MOST_CALLS_HAVE: usize = 32;
+
 /// Reads the value that begins at `from` and ends wherever it ends; what follows is left alone.
 ///
 /// A reading's text is the strict JSON of that value alone; its span and its repairs are places in `text`.
@@ -60,7 +63,7 @@ pub fn read_prefix<'t>(
     options: &Options,
 ) -> Parse<'t> {
     if start == Start::Value
-        && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from)
+        && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from, MOST_CALLS_HAVE)
     {
         if embedded::stands_alone(text.as_bytes(), end)
             && let Some(value) = text.get(from..end)
@@ -71,85 +74,45 @@ pub fn read_prefix<'t>(
             return Parse::of(reading);
         }
     }
-    let parse = search(text, from, start, guide, options, false);
-    let takes_quotes =
-        |repair: &Repair| matches!(repair.kind, RepairKind::EscapeQuote | RepairKind::AddQuote);
-    let is_bent = parse.readings.iter().any(|reading| {
-        let swaps_some = reading.repairs.iter().any(|repair| repair.kind == RepairKind::SwapQuote);
-        // Between other quotes an apostrophe needs no repair to be text.
-        reading.repairs.iter().any(takes_quotes) || swaps_some && reading.text.contains('\'')
-    });
-    let is_torn = |diagnostic: &Diagnostic| diagnostic.problem == Problem::SwallowedMember;
-    let is_bent = is_bent || parse.diagnostics.iter().any(is_torn);
-    match is_bent && start.is_arguments() && python::is_arguments(text, from) {
-        true => search(text, from, start, guide, options, true),
-        false => parse,
-    }
-}
-
-/// Searches for the readings. Where `strict_quotes`, each quote that may end a string does.
-fn search<'t>(
-    text: &'t str,
-    from: usize,
-    start: Start,
-    guide: &dyn Guide,
-    options: &Options,
-    strict_quotes: bool,
-) -> Parse<'t> {
-    let mut fuel = Fuel::of(text.as_bytes().get(from..).unwrap_or(&[]));
-    let mut trouble = None;
-    let look = |schema_mode| {
-        let search = Search::new(text, guide, schema_mode, options.cut, fuel);
-        let search = if strict_quotes { search.with_strict_quotes() } else { search };
-        let (found, search) = search.run(from, start);
-        fuel = search.fuel();
-        trouble = trouble.or(search.trouble);
-        found
-    };
+    let mut search = Search::new(text, from, guide, options.cut);
+    search.strict_quotes = start.is_arguments() && python::is_arguments(text, from);
     let choose = |found: Vec<Found>| {
         Parse::of_ties(found.into_iter().filter_map(|f| Reading::of(text, f.span, f.repairs)).collect())
     };
-    settle(text, guide, look, choose).unwrap_or_else(|| Parse::broken(trouble))
+    settle(search, |search, schema_mode| search.run(schema_mode, from, start), choose)
 }
 
-/// What `text` comes to, in the closest mode in which `look` finds a way to read it.
+/// What the text of `search` comes to, in the closest mode in which `look` finds a way to read it.
 ///
 /// Where what follows a string does not fit its schema, `"times": "2"` for a number, a string that goes on beyond it
 /// does: `"a "quoted" word", "times": "2"` would be one text. A value of the wrong type is the likelier mistake, and one
 /// that is noticed.
-pub(crate) fn settle<'t>(
-    text: &'t str,
-    guide: &dyn Guide,
-    mut look: impl FnMut(SchemaMode) -> Vec<Found>,
+pub(crate) fn settle<'t, 'g>(
+    mut search: Search<'t, 'g>,
+    look: impl Fn(&mut Search<'t, 'g>, SchemaMode) -> Vec<Found>,
     choose: impl Fn(Vec<Found>) -> Parse<'t>,
-) -> Option<Parse<'t>> {
-    for &schema_mode in SchemaMode::closest_first(guide) {
-        let found = look(schema_mode);
-        let Some((cost, span)) = lowest_price(&found) else { continue };
-        let doubt = Found::doubt_in(&found);
+) -> Parse<'t> {
+    for &schema_mode in SchemaMode::closest_first(search.guide) {
+        let found = look(&mut search, schema_mode);
+        let Some(best) = Found::cheapest(&found) else { continue };
+        let (cost, span, doubt) = (best.cost, best.span, best.doubt());
         let parse = choose(found);
-        let is_torn = go_on_too_far(&parse.readings, guide, text);
+        let is_torn = go_on_too_far(&parse.readings, search.guide, search.text);
         if schema_mode == SchemaMode::Typed && (is_torn || doubt.is_some()) {
-            let keys_only = look(SchemaMode::KeysOnly);
-            let is_cheaper =
-                lowest_price(&keys_only).is_some_and(|(cheap, same)| cheap < cost && span == same);
-            if is_cheaper && Found::doubt_in(&keys_only).is_none() {
-                return Some(choose(keys_only));
+            let keys_only = look(&mut search, SchemaMode::KeysOnly);
+            let is_better = |best: &Found| best.cost < cost && best.span == span && best.doubt().is_none();
+            if Found::cheapest(&keys_only).is_some_and(is_better) {
+                return choose(keys_only);
             }
         }
-        return Some(match doubt {
-            Some(at) => Parse::broken(Some((Problem::Unreadable, at))),
+        return match doubt {
+            Some(at) => Parse::broken(Problem::Unreadable, at),
             None if is_torn => Parse::member_in_string(&parse.readings),
             None => parse,
-        });
+        };
     }
-    None
-}
-
-/// What the cheapest of the ways that a search found costs, and the bytes that they read.
-fn lowest_price(found: &[Found]) -> Option<(Cost, Span)> {
-    let cost = found.iter().map(|one| one.cost).min()?;
-    found.first().map(|one| (cost, one.span))
+    let (problem, at) = search.reason.unwrap_or((Problem::NoValue, Span::at(0)));
+    Parse::broken(problem, at)
 }
 
 /// JSON inside a JSON string, where the guide wants no string: `"{\"a\": 1}"`.

@@ -37,9 +37,9 @@ impl<'t> Parse<'t> {
             }
         }
         match distinct.as_slice() {
-            [] => Parse::broken(Some((Problem::Unreadable, Span::at(0)))),
+            [] => Parse::broken(Problem::Unreadable, Span::at(0)),
             [only] => match only.conflict() {
-                Some(at) => Parse::broken(Some((Problem::DuplicateKey, at))),
+                Some(at) => Parse::broken(Problem::DuplicateKey, at),
                 None => Parse { readings: distinct, diagnostics: Vec::new() },
             },
             [first, second, ..] => {
@@ -63,11 +63,10 @@ impl<'t> Parse<'t> {
         let repairs = readings.iter().flat_map(|reading| &reading.repairs);
         let at =
             repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at).min();
-        Parse::broken(Some((Problem::SwallowedMember, at.unwrap_or_default())))
+        Parse::broken(Problem::SwallowedMember, at.unwrap_or_default())
     }
 
-    pub(crate) fn broken(trouble: Option<(Problem, Span)>) -> Parse<'t> {
-        let (problem, at) = trouble.unwrap_or((Problem::NoValue, Span::at(0)));
+    pub(crate) fn broken(problem: Problem, at: Span) -> Parse<'t> {
         Parse { readings: Vec::new(), diagnostics: vec![Diagnostic { problem, at }] }
     }
 }

@@ -47,7 +47,7 @@ impl Search<'_, '_> {
             return Some(self.next_element(s, frame));
         }
         // Nothing that may follow a value: a comma is missing, or two strings are one.
-        let quoted = Quote::opening(&self.bytes[at..]).is_some();
+        let quoted = self.quote_at(at).is_some();
         if frame.is_object() {
             if self.key_at(&s, at).is_some() {
                 let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
@@ -70,8 +70,7 @@ impl Search<'_, '_> {
         if let Some(behind) = self.noise(&s, at) {
             return Some(self.replace(s, RepairKind::DropNoise, behind, ""));
         }
-        self.fail(Problem::Unreadable, Span::at(at));
-        None
+        self.fail(Problem::Unreadable, Span::at(at))
     }
 
     /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`. A last one is dropped.
@@ -108,8 +107,7 @@ impl Search<'_, '_> {
         if there <= here {
             return;
         }
-        let s = self.edit(s, RepairKind::AddCloser, Span::at(gap), frame.json_close());
-        let s = self.pop(State { at: comma as u32, ..s }, frame);
+        let s = self.close_at(State { at: comma as u32, ..s }, frame, gap);
         self.heap.extend(s);
     }
 
@@ -133,11 +131,11 @@ impl Search<'_, '_> {
     /// Joins the string whose closing quote stands at `closing` with the one that opens at or behind `from`.
     fn join(&mut self, s: State, closing: usize, from: usize) -> Option<State> {
         let open = self.peek_blank(from);
-        let (quote, len) = Quote::opening(self.bytes.get(open..)?)?;
+        let (quote, len) = self.quote_at(open)?;
         // What was put for the closing quote, and what was dropped behind it, goes with it.
         let s = self.forget_behind(s, closing);
         let s = self.edit(s, RepairKind::JoinStrings, Span::new(closing, open + len), "");
-        let s = if quote == Quote::Double { s } else { super::pay(s, RepairKind::SwapQuote) };
+        let s = if quote == Quote::DOUBLE { s } else { super::pay(s, RepairKind::SwapQuote) };
         let body = (open + len) as u32;
         Some(State { at: body, open: body, quote, step: Step::Body, last: Last::Firm, ..s })
     }

@@ -25,12 +25,11 @@ impl Search<'_, '_> {
     pub(super) fn open_string(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
         let kinds = self.kinds(self.place(&s));
         if !kinds.has(Kinds::STRING) {
-            self.fail(Problem::Unreadable, Span::at(s.at as usize));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(s.at as usize));
         }
         let at = s.at as usize;
         let s = match quote {
-            Quote::Double if len == 1 => s,
+            Quote::DOUBLE if len == 1 => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
         let escapes = match self.in_arguments(&s) {
@@ -121,7 +120,7 @@ impl Search<'_, '_> {
         }
         self.lost_closer(&s, at);
         let bare = match s.quote {
-            Quote::Double | Quote::TripleDouble => {
+            Quote::DOUBLE | Quote::TRIPLE_DOUBLE => {
                 let end = if self.quote_taken(&s) { s.bare.end } else { s.at };
                 let bare = Span { start: s.open, end };
                 State { bare, ..self.replace(s, RepairKind::EscapeQuote, at + 1, "\\\"") }
@@ -202,30 +201,27 @@ impl Search<'_, '_> {
 
     /// Do the quotes in the open string close one text and open another, `"a" or "b"`? Then it is none that was quoted badly,
     /// as `"say "hi" now"` is, but something that JSON has no word for.
-    fn is_two_texts(&mut self, s: &State) -> bool {
-        if s.quote != Quote::Double || !self.quote_taken(s) {
+    fn is_two_texts(&mut self, s: &State, end: usize) -> bool {
+        if s.quote != Quote::DOUBLE || !self.quote_taken(s) {
             return false;
         }
-        let mut next = s.edits;
-        let mut edited = core::iter::from_fn(|| {
-            let edit = self.edits.get(next as usize).filter(|edit| s.open <= edit.at.start)?;
-            self.fuel -= 1;
-            next = edit.before;
-            Some(edit.at.start as usize)
-        });
-        let Some(last) = edited.find(|at| self.bytes.get(*at) == Some(&b'"')) else { return false };
-        let blank = |at: usize| self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
         let first = s.bare.end as usize;
-        first < last && !blank(first - 1) && blank(first + 1) && blank(last - 1) && !blank(last + 1)
+        let mut pairs = self.bytes.get(first..end).unwrap_or(&[]).windows(2);
+        let is_bare = |pair: &[u8]| pair[1] == b'"' && pair[0] != b'\\';
+        let Some(len) = pairs.rposition(is_bare) else { return false };
+        let last = first + len + 1;
+        self.fuel -= (end - last) as i64;
+        let blank = |at: usize| self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+        !blank(first - 1) && blank(first + 1) && blank(last - 1) && !blank(last + 1)
     }
 
     /// Ends the string at the quote of `len` bytes at `at`.
     fn end_string(&mut self, s: State, at: usize, len: usize) -> Option<State> {
         let s = match (s.quote, self.bytes.get(at)) {
-            (Quote::Double, _) | (_, Some(b'"')) if len == 1 => s,
+            (Quote::DOUBLE, _) | (_, Some(b'"')) if len == 1 => s,
             _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
         };
-        let doubt = if self.is_two_texts(&s) { DOUBTFUL } else { 0 };
+        let doubt = if self.is_two_texts(&s, at) { DOUBTFUL } else { 0 };
         let s = State { habits: s.habits | doubt, ..s };
         self.finish_string(s, at, at + len, Last::Text(len as u8))
     }
@@ -240,8 +236,7 @@ impl Search<'_, '_> {
             // An escape of six bytes may stand for one.
             let is_short = body.len() / 6 <= longest;
             if !is_short || !self.guide.admits(place, &crate::tree::unescape(body)) {
-                self.fail(Problem::Unreadable, Span::new(open, end));
-                return None;
+                return self.fail(Problem::Unreadable, Span::new(open, end));
             }
         }
         let bare = match self.quote_taken(&s) {
@@ -284,7 +279,7 @@ impl Search<'_, '_> {
         };
         let cost = s.cost.plus(declared);
         let odd = self.odd_closer(s, end);
-        let paid = self.close_at(*s, end, odd);
+        let paid = self.quote_at_end(*s, end, odd);
         if let Some(done) = self.finish_string(State { cost, ..paid }, end - odd, end, Last::Firm) {
             self.heap.push(done);
         }
@@ -317,7 +312,7 @@ impl Search<'_, '_> {
     /// `"say 'hi', …`, where it has its partner in the text.
     fn odd_closer(&mut self, s: &State, end: usize) -> usize {
         let body = self.text.get(s.open as usize..end).unwrap_or("");
-        if s.quote == Quote::Double
+        if s.quote == Quote::DOUBLE
             && let Some(spelt) = SPELT.iter().find(|spelt| body.ends_with(**spelt))
             && body.matches(spelt).count() % 2 == 1
         {
@@ -348,7 +343,7 @@ impl Search<'_, '_> {
 
     /// Puts the closing quote of the open string at `end`, in the place of `odd` bytes before it, and forgets what was edited
     /// behind it.
-    fn close_at(&mut self, s: State, end: usize, odd: usize) -> State {
+    fn quote_at_end(&mut self, s: State, end: usize, odd: usize) -> State {
         let s = self.forget_behind(s, end);
         if 0 < odd {
             let s = self.edit(s, RepairKind::SwapQuote, Span::new(end - odd, end), "\"");
@@ -368,7 +363,7 @@ impl Search<'_, '_> {
         let (end, NONE) = self.before_closers(&s, text)? else { return None };
         let body = self.bytes.get(open..end)?;
         if let Some(path) = body.strip_suffix(b"\\\"")
-            && s.quote == Quote::Double
+            && s.quote == Quote::DOUBLE
             && !self.cut
             // `"he said \"so\"}` escapes its quotes, and has lost its own.
             && !path.windows(2).any(|pair| pair == b"\\\"")
@@ -398,7 +393,7 @@ impl Search<'_, '_> {
             return None;
         }
         let odd = self.odd_closer(&s, end);
-        let s = self.close_at(s, end, odd);
+        let s = self.quote_at_end(s, end, odd);
         self.finish_string(s, end - odd, end, Last::Firm)
     }
 
@@ -412,19 +407,17 @@ impl Search<'_, '_> {
             return Some(State { at: (at + len) as u32, ..s });
         }
         let Some(&next) = self.bytes.get(at + 1) else {
-            self.fail(Problem::Truncated, Span::new(s.open as usize, at));
-            return None;
+            return self.fail(Problem::Truncated, Span::new(s.open as usize, at));
         };
         let foreign = s.quote.foreign_escapes() || self.in_arguments(&s);
         match next {
-            b'\'' | b'`' | b'$' if next == b'\'' || s.quote == Quote::Back => {
+            b'\'' | b'`' | b'$' if next == b'\'' || s.quote == Quote::BACK => {
                 let s = self.replace(s, RepairKind::DropBackslash, at + 1, "");
                 Some(State { at: s.at + 1, ..s })
             }
             b'$' | b'`' if s.escapes == Escapes::Json => {
                 // A shell's or a template's escape, or a backslash that is meant? The text does not say.
-                self.fail(Problem::OpenEscape, Span::new(at, at + 2));
-                None
+                self.fail(Problem::OpenEscape, Span::new(at, at + 2))
             }
             _ if foreign && let Some((c, len)) = foreign_escape(&self.bytes[at..]) => {
                 let put = match u32::from(c) {

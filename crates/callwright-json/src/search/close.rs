@@ -1,7 +1,7 @@
 //! Closing containers: by the right bracket, the wrong one, or none at all.
 
 use super::cost::{FOREIGN_CLOSER, MIDDLE};
-use super::{Frame, Last, NONE, SchemaMode, Search, Shape, State, Step};
+use super::{DOUBTFUL, Frame, Last, NONE, SchemaMode, Search, Shape, State, Step};
 use core::iter;
 
 use crate::scan::skip_space;
@@ -29,8 +29,7 @@ impl Search<'_, '_> {
             return self.close(s, frame, len);
         }
         if !s.bare.is_empty() {
-            self.fail(Problem::Unreadable, Span::at(at));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(at));
         }
         // The wrong bracket: this container's own was lost, this one was meant to be it, or it is surplus.
         if frame.shape != Shape::Group {
@@ -42,15 +41,14 @@ impl Search<'_, '_> {
         }
         let fork = self.replace(s, RepairKind::DropCloser, end, "");
         self.heap.push(State { cost: fork.cost.plus(MIDDLE), ..fork });
-        if self.has_ancestor(&frame, b) {
-            let s = self.drop_comma(s);
-            let put = frame.json_close();
-            let gap = self.bytes[..at].trim_ascii_end().len();
-            let s = self.edit(s, RepairKind::AddCloser, Span::at(gap), put);
-            let s = State { cost: s.cost.plus(FOREIGN_CLOSER), ..s };
-            return self.pop(s, frame);
+        if !self.has_ancestor(&frame, b) {
+            return None;
         }
-        None
+        // What nothing closes may be no wrapping.
+        let doubt = if frame.shape == Shape::Group { DOUBTFUL } else { 0 };
+        let s = State { cost: s.cost.plus(FOREIGN_CLOSER), habits: s.habits | doubt, ..s };
+        let gap = self.bytes[..at].trim_ascii_end().len();
+        self.close_at(s, frame, gap)
     }
 
     /// Does a container around `frame` close with `b`?
@@ -68,7 +66,7 @@ impl Search<'_, '_> {
     pub(super) fn key_kind(&self, s: &State, at: usize) -> Option<bool> {
         let frame = self.frame(s)?;
         let key = self.key_at(s, at)?;
-        match self.guide.member(frame.place, self.text.get(key.from..key.to).unwrap_or("")) {
+        match self.member(frame.place, key) {
             Member::Declared(slot, _) => (frame.used & (1 << slot) == 0).then_some(true),
             Member::Open(_) => Some(false),
             Member::Forbidden => None,
@@ -95,13 +93,10 @@ impl Search<'_, '_> {
         let at = s.at as usize;
         let bracket = Span::new(at, at + len);
         let s = self.drop_comma(s);
-        let s = match (frame.shape, frame.close) {
-            (Shape::Group, _) => self.edit(s, RepairKind::SwapSyntax, bracket, ""),
-            (Shape::Arguments, _) => self.edit(s, RepairKind::SwapSyntax, bracket, "}"),
-            (Shape::Object, b')') => self.edit(s, RepairKind::SwapBracket, bracket, "}"),
-            (Shape::Array, b')' | b'}') => self.edit(s, RepairKind::SwapSyntax, bracket, "]"),
-            _ if len == 1 => s,
-            _ => self.edit(s, RepairKind::SwapPunctuation, bracket, frame.json_close()),
+        let put = frame.json_close();
+        let s = match frame.shape.swap(put.as_bytes() == [frame.close], len) {
+            Some(kind) => self.edit(s, kind, bracket, put),
+            None => s,
         };
         let mut s = State { at: bracket.end, ..s };
         if frame.doubled {
@@ -116,14 +111,21 @@ impl Search<'_, '_> {
         self.pop(s, frame)
     }
 
+    /// Leaves a container whose closing bracket is missing at `gap`.
+    pub(super) fn close_at(&mut self, s: State, frame: Frame, gap: usize) -> Option<State> {
+        let s = self.drop_comma(s);
+        let s = match frame.shape {
+            Shape::Group => s,
+            _ => self.edit(s, RepairKind::AddCloser, Span::at(gap), frame.json_close()),
+        };
+        self.pop(s, frame)
+    }
+
     /// Leaves a container, if it has all that it must have.
     pub(super) fn pop(&mut self, s: State, frame: Frame) -> Option<State> {
-        if self.schema_mode == SchemaMode::Typed && frame.is_object() && frame.shape != Shape::Group {
-            let missing = self.guide.required(frame.place) & !frame.used;
-            if missing != 0 {
-                self.fail(Problem::Unreadable, Span::at(s.at as usize));
-                return None;
-            }
+        let asks_for_all = self.schema_mode == SchemaMode::Typed && frame.is_object();
+        if asks_for_all && self.guide.required(frame.place) & !frame.used != 0 {
+            return self.fail(Problem::Unreadable, Span::at(s.at as usize));
         }
         Some(State { frame: frame.parent, step: Step::After, last: Last::Firm, ..s })
     }
@@ -140,16 +142,10 @@ impl Search<'_, '_> {
         let marked = ended_by_marker && (quoted || self.at_own_marker(self.peek_blank(at)));
         let firm = s.last != Last::Open && even || marked;
         if !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
-            self.fail(Problem::Truncated, Span::new(s.open as usize, at));
-            return None;
+            return self.fail(Problem::Truncated, Span::new(s.open as usize, at));
         }
         let frame = *self.frame(&s)?;
-        let s = self.drop_comma(s);
-        let s = match frame.shape {
-            Shape::Group => s,
-            _ => self.replace(s, RepairKind::AddCloser, at, frame.json_close()),
-        };
-        self.pop(s, frame)
+        self.close_at(s, frame, at)
     }
 
     /// Does what closes the fence or tag around the value stand at `at`?

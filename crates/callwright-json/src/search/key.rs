@@ -39,10 +39,7 @@ impl Search<'_, '_> {
         if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
             return self.positional(s, frame);
         }
-        let Some(key) = self.key_at(&s, at) else {
-            self.fail(Problem::Unreadable, Span::at(at));
-            return None;
-        };
+        let Some(key) = self.key_at(&s, at) else { return self.fail(Problem::Unreadable, Span::at(at)) };
         self.take_key(s, frame, key)
     }
 
@@ -86,10 +83,7 @@ impl Search<'_, '_> {
                 }
                 (0, inner)
             }
-            Member::Forbidden => {
-                self.fail(Problem::Unreadable, Span::new(at, end));
-                return None;
-            }
+            Member::Forbidden => return self.fail(Problem::Unreadable, Span::new(at, end)),
         };
         let s = State { at: end as u32, ..s };
         let s = self.colon(s, end);
@@ -140,7 +134,7 @@ impl Search<'_, '_> {
 
     /// Does a keyword stand at `at` in a list of arguments: `a=`, `"a": `?
     fn is_keyword(&self, s: &State, at: usize) -> bool {
-        self.key_at(s, at).is_some_and(|key| self.colon_at(self.peek_blank(key.end)).is_some())
+        self.key_at(s, at).is_some_and(|key| self.has_colon(key.end))
     }
 
     /// An argument without a name: it gets the name that is declared for its position.
@@ -149,8 +143,7 @@ impl Search<'_, '_> {
         let in_order = frame.used == (1_u128 << frame.count.min(127)) - 1;
         let slot = u8::try_from(frame.count).unwrap_or(u8::MAX);
         let Some(name) = self.guide.name(frame.place, slot).filter(|_| in_order) else {
-            self.fail(Problem::Unreadable, Span::at(at));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(at));
         };
         let Member::Declared(_, inner) = self.guide.member(frame.place, name) else { return None };
         let s = self.replace(State { open: s.at, ..s }, RepairKind::AddKey, at, format!("\"{name}\": "));

@@ -67,12 +67,15 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Where the cheapest of `found` may be something else.
-    pub(crate) fn doubt_in(found: &[Found]) -> Option<Span> {
-        let cheapest = found.iter().map(|one| one.cost).min()?;
-        let one = found.iter().find(|one| one.cost == cheapest && one.is_doubtful)?;
-        let quote = one.repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
-        Some(quote.map_or(one.span, |repair| repair.at))
+    /// The cheapest of `found`; of several one that is doubtful, if there is any.
+    pub(crate) fn cheapest(found: &[Found]) -> Option<&Found> {
+        found.iter().min_by_key(|one| (one.cost, !one.is_doubtful))
+    }
+
+    /// Where it may be something else.
+    pub(crate) fn doubt(&self) -> Option<Span> {
+        let quote = self.repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
+        self.is_doubtful.then(|| quote.map_or(self.span, |repair| repair.at))
     }
 }
 
@@ -169,6 +172,17 @@ enum Shape {
     Group,
 }
 
+impl Shape {
+    /// What repairs one of its brackets, `len` bytes long, if it is not JSON's, or not the one that JSON has there.
+    fn swap(self, is_json: bool, len: usize) -> Option<RepairKind> {
+        match self {
+            _ if is_json => (1 < len).then_some(RepairKind::SwapPunctuation),
+            Shape::Object => Some(RepairKind::SwapBracket),
+            Shape::Array | Shape::Arguments | Shape::Group => Some(RepairKind::SwapSyntax),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     parent: u32,
@@ -191,30 +205,17 @@ struct Frame {
 }
 
 impl Frame {
-    /// A container with nothing in it yet.
-    fn of(shape: Shape, close: u8, parent: u32, place: Place) -> Frame {
-        Frame {
-            parent,
-            shape,
-            close,
-            doubled: false,
-            depth: 0,
-            place,
-            inner: place,
-            used: 0,
-            last: 0,
-            count: 0,
-            signature: 0,
-        }
-    }
-
     fn is_object(&self) -> bool {
         matches!(self.shape, Shape::Object | Shape::Arguments)
     }
 
     /// The bracket that closes it in JSON.
     fn json_close(&self) -> &'static str {
-        if self.is_object() { "}" } else { "]" }
+        match self.shape {
+            Shape::Object | Shape::Arguments => "}",
+            Shape::Array => "]",
+            Shape::Group => "",
+        }
     }
 }
 
@@ -226,14 +227,16 @@ struct Edit {
     put: Cow<'static, str>,
 }
 
-/// Searches for readings of the value that starts at one place.
+/// Searches for readings of the values that start at places in one text.
 pub(crate) struct Search<'t, 'g> {
-    text: &'t str,
+    pub(crate) text: &'t str,
     bytes: &'t [u8],
-    guide: &'g dyn Guide,
+    pub(crate) guide: &'g dyn Guide,
     schema_mode: SchemaMode,
     /// The text may have been cut off: nothing may be closed at its end.
     cut: bool,
+    /// Each quote that may end a string does, as in a language whose strings end at the next one that is not escaped.
+    pub(crate) strict_quotes: bool,
     frames: Vec<Frame>,
     edits: Vec<Edit>,
     heap: BinaryHeap<State>,
@@ -246,8 +249,6 @@ pub(crate) struct Search<'t, 'g> {
     /// Where the value begins, and how.
     from: usize,
     start: Start,
-    /// Each quote that may end a string does.
-    strict_quotes: bool,
     /// A fence, or a tag, stands open in front of the value.
     in_fence: bool,
     in_tag: bool,
@@ -258,9 +259,11 @@ pub(crate) struct Search<'t, 'g> {
     mark: Option<(usize, usize)>,
     /// The same of a backslash.
     backslash: Option<(usize, usize)>,
-    fuel: Fuel,
+    pub(crate) fuel: Fuel,
     /// What went wrong at the farthest place.
-    pub(crate) trouble: Option<(Problem, Span)>,
+    trouble: Option<(Problem, Span)>,
+    /// What went wrong where no reading was found first.
+    pub(crate) reason: Option<(Problem, Span)>,
 }
 
 /// At most this many readings that tie are kept.
@@ -279,21 +282,17 @@ fn levels(len: usize) -> i64 {
 }
 
 impl<'t, 'g> Search<'t, 'g> {
-    pub(crate) fn new(
-        text: &'t str,
-        guide: &'g dyn Guide,
-        schema_mode: SchemaMode,
-        cut: bool,
-        fuel: Fuel,
-    ) -> Self {
+    /// A search in `text`, at `from` and behind it.
+    pub(crate) fn new(text: &'t str, from: usize, guide: &'g dyn Guide, cut: bool) -> Self {
         let bytes = text.as_bytes();
         let (last_at, last) = last_of_value(bytes);
         Search {
             text,
             bytes,
             guide,
-            schema_mode,
+            schema_mode: SchemaMode::Typed,
             cut,
+            strict_quotes: false,
             frames: Vec::with_capacity(8),
             edits: Vec::with_capacity(16),
             heap: BinaryHeap::with_capacity(16),
@@ -302,33 +301,31 @@ impl<'t, 'g> Search<'t, 'g> {
             seen: BTreeMap::new(),
             reached: Reached::default(),
             found: Vec::new(),
-            from: 0,
+            from,
             start: Start::Value,
-            strict_quotes: false,
             in_fence: false,
             in_tag: false,
             last,
             last_at,
             mark: None,
             backslash: None,
-            fuel,
+            fuel: Fuel::of(bytes.get(from..).unwrap_or(&[])),
             trouble: None,
+            reason: None,
         }
     }
 
-    /// This search, for a text in a language whose strings end at the next quote that is not escaped.
-    pub(crate) fn with_strict_quotes(self) -> Self {
-        Search { strict_quotes: true, ..self }
-    }
-
-    /// The fuel that is left.
-    pub(crate) fn fuel(&self) -> Fuel {
-        self.fuel
-    }
-
     /// The cheapest readings of the value that starts at `from`: none, one, or several that tie.
-    pub(crate) fn run(mut self, from: usize, start: Start) -> (Vec<Found>, Search<'t, 'g>) {
-        (self.from, self.start) = (from, start);
+    pub(crate) fn run(&mut self, schema_mode: SchemaMode, from: usize, start: Start) -> Vec<Found> {
+        (self.schema_mode, self.from, self.start) = (schema_mode, from, start);
+        self.frames.clear();
+        self.edits.clear();
+        self.heap.clear();
+        self.trail.clear();
+        self.on_trail = true;
+        self.seen.clear();
+        self.reached = Reached::default();
+        self.trouble = None;
         let before = self.bytes.get(..from).unwrap_or(&[]);
         self.in_fence = before.windows(3).any(|w| w == b"```");
         self.in_tag = before.trim_ascii_end().ends_with(b">");
@@ -340,7 +337,7 @@ impl<'t, 'g> Search<'t, 'g> {
             habits: 0,
             open: from as u32,
             step: Step::Value,
-            quote: Quote::Double,
+            quote: Quote::DOUBLE,
             escapes: Escapes::Json,
             last: Last::Firm,
             bare: Span::default(),
@@ -372,8 +369,10 @@ impl<'t, 'g> Search<'t, 'g> {
             self.fuel -= levels(self.heap.len());
             self.advance(state);
         }
-        let found = core::mem::take(&mut self.found);
-        (found, self)
+        if self.found.is_empty() {
+            self.reason = self.reason.or(self.trouble);
+        }
+        core::mem::take(&mut self.found)
     }
 
     /// Runs one state forward until it is complete, impossible, or dearer than another one.
@@ -450,15 +449,23 @@ impl<'t, 'g> Search<'t, 'g> {
         let place = self.place(&state);
         let depth = self.frame(&state).map_or(0, |f| f.depth) + 1;
         if usize::from(depth) > crate::MAX_DEPTH {
-            self.fail(Problem::Limit, Span::at(state.at as usize));
-            return None;
+            return self.fail(Problem::Limit, Span::at(state.at as usize));
         }
-        let mut frame = Frame { depth, ..Frame::of(shape, close, state.frame, place) };
-        let step = if frame.is_object() { Step::Key } else { Step::Value };
-        if shape == Shape::Array {
+        let frame = Frame {
+            parent: state.frame,
+            shape,
+            close,
+            doubled: false,
+            depth,
+            place,
             // A group stands where its value stands.
-            frame.inner = self.guide.element(place, 0);
-        }
+            inner: if shape == Shape::Array { self.guide.element(place, 0) } else { place },
+            used: 0,
+            last: 0,
+            count: 0,
+            signature: 0,
+        };
+        let step = if frame.is_object() { Step::Key } else { Step::Value };
         let state = self.with_frame(state, frame);
         Some(State { step, last: Last::Firm, ..state })
     }
@@ -520,8 +527,8 @@ impl<'t, 'g> Search<'t, 'g> {
         state
     }
 
-    /// Notes why a state ended, if it came farther than the ones before.
-    fn fail(&mut self, problem: Problem, at: Span) {
+    /// Ends a state, and notes why if it came farther than the ones before.
+    fn fail(&mut self, problem: Problem, at: Span) -> Option<State> {
         let open = matches!(problem, Problem::NotANumber | Problem::OpenEscape);
         let farther = match self.trouble {
             None => true,
@@ -531,6 +538,7 @@ impl<'t, 'g> Search<'t, 'g> {
         if farther {
             self.trouble = Some((problem, at));
         }
+        None
     }
 
     /// The edits of a complete state, in order of place.

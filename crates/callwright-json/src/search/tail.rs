@@ -14,8 +14,7 @@ impl Search<'_, '_> {
         let rest = &self.bytes[next..];
         let arguments = self.start.is_arguments();
         if self.start == Start::ArgumentsAlone && !rest.is_empty() {
-            self.fail(Problem::Unreadable, Span::at(next));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(next));
         }
         if !arguments && let Some((b'}' | b']' | b')', len)) = self.sign_at(next) {
             let s = State { at: next as u32, ..s };
@@ -25,8 +24,7 @@ impl Search<'_, '_> {
         // A text that was cut comes out even by accident, and so does one that goes on.
         let goes_on = self.cut || !arguments && matches!(rest.first(), Some(b',' | b':' | b'"'));
         if goes_on && is_evened(&s) && !self.at_marker(next) {
-            self.fail(Problem::Truncated, Span::at(at));
-            return None;
+            return self.fail(Problem::Truncated, Span::at(at));
         }
         // Its brackets are counted below.
         self.fuel -= s.bare.len() as i64;
@@ -42,14 +40,10 @@ impl Search<'_, '_> {
             }
             // A string with quotes that are text, and prose behind it: a cut text looks like that, too.
             _ if !s.bare.is_empty() && open_brackets(&self.bytes[s.bare.range()]) != Some(0) => {
-                self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
-                return None;
+                return self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
             }
             // On the same line: the value itself goes on, so this was not its end.
-            _ if goes_on && !newline => {
-                self.fail(Problem::Unreadable, Span::at(next));
-                return None;
-            }
+            _ if goes_on && !newline => return self.fail(Problem::Unreadable, Span::at(next)),
             [b'<' | b'`', ..] => Cost::default(),
             _ => TAIL,
         };

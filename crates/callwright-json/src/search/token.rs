@@ -101,48 +101,34 @@ impl Search<'_, '_> {
             }
             return self.bare_text(s, kinds);
         }
-        let literal = match word {
-            "true" | "True" | "TRUE" => Some(("true", Kinds::BOOL)),
-            "false" | "False" | "FALSE" => Some(("false", Kinds::BOOL)),
-            "null" | "None" | "NULL" | "Null" | "nil" | "Nil" => Some(("null", Kinds::NULL)),
-            _ => None,
-        };
-        if let Some((json, _)) = literal.filter(|(_, kind)| kinds.meets(*kind)) {
+        if let Some(json) = literal(word, kinds) {
             let after = match word == json {
                 true => after,
                 false => self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json),
             };
             return Some(State { last: Last::Firm, ..after });
         }
-        // `2-4`, `50!`: a number, and something that may have slipped in or belongs to it.
-        let digits = word.trim_start_matches(['-', '+']);
-        if kinds.meets(Kinds::NUMBER)
-            && digits.starts_with(|c: char| c.is_ascii_digit())
-            && !digits.contains(char::is_alphabetic)
-            && foreign_number(word).or_else(|| padded(word)).is_none()
-        {
-            self.fail(Problem::Unreadable, Span::new(at, end));
-            return None;
+        if kinds.meets(Kinds::NUMBER) {
+            let padded = padded(word);
+            let is_number = padded.is_some();
+            if let Some(json) = foreign_number(word).or(padded.filter(|_| !kinds.has(Kinds::STRING))) {
+                return Some(self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json));
+            }
+            // `2-4`, `50!`: a number, and something that may have slipped in or belongs to it.
+            let digits = word.trim_start_matches(['-', '+']);
+            let begins = digits.starts_with(|c: char| c.is_ascii_digit());
+            if begins && !is_number && !digits.contains(char::is_alphabetic) {
+                return self.fail(Problem::Unreadable, Span::new(at, end));
+            }
         }
         match word {
             "NaN" | "Infinity" | "-Infinity" | "nan" | "inf" | "-inf" => {
-                self.fail(Problem::NotANumber, Span::new(at, end));
-                return None;
+                return self.fail(Problem::NotANumber, Span::new(at, end));
             }
             "undefined" => return self.undefined(s, end),
             // What was left out has no value.
-            "..." | "…" => {
-                self.fail(Problem::Unreadable, Span::new(at, end));
-                return None;
-            }
+            "..." | "…" => return self.fail(Problem::Unreadable, Span::new(at, end)),
             _ => {}
-        }
-        if kinds.meets(Kinds::NUMBER)
-            && let Some(json) =
-                foreign_number(word).or_else(|| padded(word).filter(|_| !kinds.has(Kinds::STRING)))
-        {
-            let after = self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), Cow::Owned(json));
-            return Some(after);
         }
         self.bare_text(s, kinds)
     }
@@ -181,8 +167,7 @@ impl Search<'_, '_> {
             || has_colon(self.text.get(from..).unwrap_or(""))
             || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80)
         {
-            self.fail(Problem::Unreadable, Span::at(from));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(from));
         }
         // The opening quote may be missing: `"out": logStream", …` What has a bracket in front of its first
         // quote is an expression where calls are written: `f(x=data['a'], y=data['b'])`
@@ -191,7 +176,7 @@ impl Search<'_, '_> {
         let expression = self.in_arguments(&s) && !matches!(mark, Some(b'"' | b'\''));
         if !expression {
             let is_single = mark == Some(&b'\'') && self.ends_argument(&s, first_mark);
-            let quote = if is_single { Quote::Single } else { Quote::Double };
+            let quote = if is_single { Quote::SINGLE } else { Quote::DOUBLE };
             let quoted = self.open_bare_string(s, quote);
             self.heap.push(quoted);
         }
@@ -226,10 +211,7 @@ impl Search<'_, '_> {
             }
             at += 1;
         }
-        if chosen.is_none() {
-            self.fail(Problem::Unreadable, Span::new(from, at));
-        }
-        chosen
+        chosen.or_else(|| self.fail(Problem::Unreadable, Span::new(from, at)))
     }
 
     /// The first quote or opening bracket at or behind `from`; the end where there is none.
@@ -310,6 +292,16 @@ const WORD: [bool; 256] = {
     table
 };
 
+/// The literal of one of these `kinds` that `word` is, as JSON or another language has it: its JSON.
+pub(super) fn literal(word: &str, kinds: Kinds) -> Option<&'static str> {
+    match word {
+        "true" | "True" | "TRUE" if kinds.has(Kinds::BOOL) => Some("true"),
+        "false" | "False" | "FALSE" if kinds.has(Kinds::BOOL) => Some("false"),
+        "null" | "None" | "NULL" | "Null" | "nil" | "Nil" if kinds.has(Kinds::NULL) => Some("null"),
+        _ => None,
+    }
+}
+
 /// An integer without the zeros in front, where it is the same whether they make it octal or not: `05` → `5`.
 fn padded(word: &str) -> Option<String> {
     let digits = word.trim_start_matches(['-', '+']);
@@ -340,14 +332,14 @@ fn foreign_number(word: &str) -> Option<String> {
         None => (body, ""),
     };
     let underscores = !mantissa.starts_with('_') && !mantissa.ends_with('_') && !mantissa.contains("__");
-    let digits: String = mantissa.chars().filter(|&c| c != '_').collect();
-    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, "none"));
-    let whole = if whole.is_empty() { "0" } else { whole };
-    let json = match fraction {
-        "none" => format!("{sign}{whole}{exponent}"),
-        "" => format!("{sign}{whole}.0{exponent}"),
-        _ => format!("{sign}{whole}.{fraction}{exponent}"),
-    };
+    let mut digits: String = mantissa.chars().filter(|&c| c != '_').collect();
+    if digits.starts_with('.') {
+        digits.insert(0, '0');
+    }
+    if digits.ends_with('.') {
+        digits.push('0');
+    }
+    let json = format!("{sign}{digits}{exponent}");
     let any_digit = mantissa.bytes().any(|b| b.is_ascii_digit());
     (underscores && any_digit && number(json.as_bytes(), 0) == Ok(json.len())).then_some(json)
 }

@@ -4,11 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::cost::APOSTROPHE;
+use super::follow::Key;
 use super::{DOUBTFUL, Frame, Last, NONE, Quote, SchemaMode, Search, Shape, State, Step};
 use crate::layers::{characters, escape};
 use crate::scan::skip_space;
 use crate::strict::value_end;
-use crate::{Kinds, Member, Problem, RepairKind, Span, python, quote};
+use crate::{Kinds, Problem, RepairKind, Span, python, quote};
 
 impl Search<'_, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
@@ -18,7 +19,7 @@ impl Search<'_, '_> {
             && self.kinds(place).has(Kinds::STRING)
         {
             // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
-            let fork = self.open_bare_string(State { at: start as u32, ..s }, Quote::Double);
+            let fork = self.open_bare_string(State { at: start as u32, ..s }, Quote::DOUBLE);
             self.heap.push(fork);
             if let Some(behind) = self.noise_before(start, self.kinds(place)) {
                 let fork = self.replace(State { at: start as u32, ..s }, RepairKind::DropNoise, behind, "");
@@ -43,12 +44,12 @@ impl Search<'_, '_> {
             b'[' if kinds.has(Kinds::ARRAY) => self.open(s, Shape::Array, b, len),
             b'[' if !kinds.has(Kinds::ARRAY)
                 && kinds.has(Kinds::OBJECT)
-                && self.begins_members(&s, at + len) =>
+                && self.first_key(&s, at + len).is_some() =>
             {
                 let s = self.replace(s, RepairKind::SwapBracket, at + len, "{");
                 self.push_frame(s, Shape::Object, b'}')
             }
-            b'(' if kinds.has(Kinds::OBJECT) && self.begins_members(&s, at + len) => {
+            b'(' if kinds.has(Kinds::OBJECT) && self.first_key(&s, at + len).is_some() => {
                 self.open(s, Shape::Object, b, len)
             }
             b'(' if kinds.has(Kinds::ARRAY) => self.open(s, Shape::Array, b, len),
@@ -76,7 +77,7 @@ impl Search<'_, '_> {
             b']' | b')' | b'}' if let Some(frame) = self.frame(&s).filter(|f| !f.is_object()) => {
                 // It may be text, whose opening quote is missing: `[), "x"]`
                 if b != frame.close && kinds.has(Kinds::STRING) {
-                    let quoted = self.open_bare_string(s, Quote::Double);
+                    let quoted = self.open_bare_string(s, Quote::DOUBLE);
                     self.heap.push(quoted);
                 }
                 self.closer(s, b, len)
@@ -91,7 +92,7 @@ impl Search<'_, '_> {
                 self.heap.push(fork);
                 self.bare_value(s)
             }
-            _ => match Quote::opening(&self.bytes[at..]) {
+            _ => match self.quote_at(at) {
                 Some((quote, len)) => self.quoted(s, quote, len),
                 None if let Some(inner) = self.constructor(&s, at).filter(|_| kinds != Kinds::ANY) => {
                     // `print("x")` may be a text without quotes.
@@ -118,12 +119,10 @@ impl Search<'_, '_> {
             _ => (b')', "("),
         };
         let json = if shape == Shape::Object { "{" } else { "[" };
-        let s = match shape {
-            _ if json == put && len == 1 => State { at: end as u32, ..s },
-            _ if json == put => self.replace(s, RepairKind::SwapPunctuation, end, json),
+        let s = match shape.swap(json == put, len) {
             // What closes it is swapped as well.
-            Shape::Object => self.replace(s, RepairKind::SwapBracket, end, json),
-            _ => self.replace(s, RepairKind::SwapSyntax, end, json),
+            Some(kind) => self.replace(s, kind, end, json),
+            None => State { at: end as u32, ..s },
         };
         self.push_frame(s, shape, close)
     }
@@ -138,8 +137,11 @@ impl Search<'_, '_> {
         let is_member = kinds.has(Kinds::OBJECT)
             && match kinds.has(Kinds::STRING) {
                 // Where a text may stand, only a declared name in quotes says that this is none.
-                true => first == b'"' && self.begins_declared(&s, at),
-                false => self.guide.name(place, 0).is_some() && self.begins_members(&s, at),
+                true => {
+                    let key = self.first_key(&s, at).filter(|_| first == b'"');
+                    key.is_some_and(|key| self.is_declared(place, key) && self.has_colon(key.end))
+                }
+                false => self.guide.name(place, 0).is_some() && self.first_key(&s, at).is_some(),
             };
         let (shape, close, put) = match first {
             _ if is_member => (Shape::Object, b'}', "{"),
@@ -162,22 +164,9 @@ impl Search<'_, '_> {
         self.bytes.get(self.peek_blank(at)).is_some_and(|b| may_open(*b, kinds))
     }
 
-    /// Does a declared member of an object that would stand here begin at `at`, with its colon: `"a": 1}`?
-    fn begins_declared(&self, s: &State, at: usize) -> bool {
-        let place = self.place(s);
-        let key = self.key_in(&Frame::of(Shape::Object, b')', s.frame, place), at);
-        key.is_some_and(|key| {
-            let name = self.text.get(key.from..key.to).unwrap_or("");
-            let is_declared = matches!(self.guide.member(place, name), Member::Declared(..));
-            is_declared && self.colon_at(self.peek_blank(key.end)).is_some()
-        })
-    }
-
-    /// Does a member of an object that would stand here begin at or behind `at`: `("a": 1)`?
-    fn begins_members(&self, s: &State, at: usize) -> bool {
-        let next = self.peek_blank(at);
-        let frame = Frame::of(Shape::Object, b')', s.frame, self.place(s));
-        self.key_in(&frame, next).is_some()
+    /// The key of a member of an object that would stand here, at or behind `at`: `("a": 1)`.
+    fn first_key(&self, s: &State, at: usize) -> Option<Key> {
+        self.key_in(self.place(s), 0, self.peek_blank(at))
     }
 
     /// Where the object or list of one of these `kinds` begins that stands in a fence of its own, which opens at `at`:
@@ -221,8 +210,8 @@ impl Search<'_, '_> {
     fn quoted(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
         let at = s.at as usize;
         let triple = match self.bytes.get(at..at + 3) {
-            Some(b"\"\"\"") => Some(Quote::TripleDouble),
-            Some(b"'''") => Some(Quote::TripleSingle),
+            Some(b"\"\"\"") => Some(Quote::TRIPLE_DOUBLE),
+            Some(b"'''") => Some(Quote::TRIPLE_SINGLE),
             _ => None,
         };
         if let Some(triple) = triple
@@ -246,7 +235,7 @@ impl Search<'_, '_> {
     pub(super) fn double_quote(&mut self, s: State, quote: Quote, at: Span) -> State {
         let s = self.edit(s, RepairKind::DropNoise, at, "");
         match quote {
-            Quote::Single => State { cost: s.cost.plus(APOSTROPHE), ..s },
+            Quote::SINGLE => State { cost: s.cost.plus(APOSTROPHE), ..s },
             _ => s,
         }
     }
@@ -258,14 +247,13 @@ impl Search<'_, '_> {
         let (is_raw, is_format) = (has(b'r'), has(b'f'));
         let end = python::string(self.bytes, at);
         if is_format && self.bytes[at..end.unwrap_or(self.bytes.len())].contains(&b'{') {
-            self.fail(Problem::Unreadable, Span::at(at));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(at));
         }
         if is_raw {
             return self.raw_string(s, at + letters, end?);
         }
         let s = self.replace(s, RepairKind::SwapSyntax, at + letters, "");
-        let (quote, len) = Quote::opening(&self.bytes[s.at as usize..])?;
+        let (quote, len) = self.quote_at(s.at as usize)?;
         self.quoted(s, quote, len)
     }
 
@@ -279,8 +267,7 @@ impl Search<'_, '_> {
             || self.guide.longest(place).is_none()
             || self.guide.admits(place, text);
         if !self.kinds(place).has(Kinds::STRING) || !is_admitted {
-            self.fail(Problem::Unreadable, Span::at(open));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(open));
         }
         Some(behind(self.replace(s, RepairKind::SwapSyntax, end, quote(text)), s.at as usize))
     }
