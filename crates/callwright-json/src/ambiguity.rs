@@ -18,52 +18,56 @@ const SIGNS: ByteSet<9> = ByteSet(*b"\"',{[()]}");
 pub(crate) fn go_on_too_far(readings: &[Reading<'_>], guide: &dyn Guide, source: &str) -> bool {
     // Several readings tie, which is said with all of them.
     !readings.is_empty() && readings.iter().all(|reading| passes_own_quote(reading, source))
-        || readings.iter().any(|reading| holds_member(reading, guide))
+        || readings.iter().any(|reading| reading.holds_member(guide))
 }
 
-/// Does a string of `reading` seem to hold a member of its object, `"a\", \"times\":: 2"`, outside all brackets?
-pub(crate) fn holds_member(reading: &Reading<'_>, guide: &dyn Guide) -> bool {
-    let has = |kind: RepairKind| reading.repairs.iter().any(|repair| repair.kind == kind);
-    let edits = Edits {
-        escaped: has(RepairKind::EscapeQuote),
-        added: has(RepairKind::AddQuote),
-        swapped: has(RepairKind::SwapQuote),
-    };
-    if edits == Edits::default() {
-        return false;
-    }
-    // Values, each with the object that it stands in, as far as there is one.
-    let mut open: Vec<(Value<'_>, Place, Option<Holder<'_>>)> =
-        alloc::vec![(reading.value(), guide.root(), None)];
-    while let Some((value, place, holder)) = open.pop() {
-        match value.kind() {
-            Kind::Object => {
-                let holder = Holder::new(value, place, guide);
-                for (key, member) in value.members() {
-                    let Some(name) = key.as_str() else { continue };
-                    if !holder.declares_some && is_torn_key(&name) {
+impl Reading<'_> {
+    /// May what stands in one of its strings, outside all brackets, as well be a member that `guide` declares: `'a', b='c'`,
+    /// `"a\", \"times\":: 2"`? A reading that was made with this guide does not.
+    pub fn holds_member(&self, guide: &dyn Guide) -> bool {
+        let has = |kind: RepairKind| self.repairs.iter().any(|repair| repair.kind == kind);
+        let edits = Edits {
+            escaped: has(RepairKind::EscapeQuote),
+            added: has(RepairKind::AddQuote),
+            swapped: has(RepairKind::SwapQuote),
+        };
+        if edits == Edits::default() {
+            return false;
+        }
+        // Values, each with the object that it stands in, as far as there is one.
+        let mut open: Vec<(Value<'_>, Place, Option<Holder<'_>>)> =
+            alloc::vec![(self.value(), guide.root(), None)];
+        while let Some((value, place, holder)) = open.pop() {
+            match value.kind() {
+                Kind::Object => {
+                    let declares_some = declared(guide, place).next().is_some();
+                    let holder = Holder { object: value, place, is_list: false, declares_some };
+                    for (key, member) in value.members() {
+                        let Some(name) = key.as_str() else { continue };
+                        if !holder.declares_some && is_torn_key(&name) {
+                            return true;
+                        }
+                        if let Member::Declared(_, at) | Member::Open(at) = guide.member(place, &name) {
+                            open.push((member, at, Some(holder)));
+                        }
+                    }
+                }
+                Kind::Array => {
+                    let holder = holder.map(|holder| Holder { is_list: true, ..holder });
+                    let elements = value.elements().enumerate();
+                    open.extend(elements.map(|(n, element)| (element, guide.element(place, n), holder)));
+                }
+                Kind::String => {
+                    let text = value.as_str().unwrap_or_default();
+                    if holder.is_some_and(|holder| holder.has_member_in(&text, edits, guide)) {
                         return true;
                     }
-                    if let Member::Declared(_, at) | Member::Open(at) = guide.member(place, &name) {
-                        open.push((member, at, Some(holder)));
-                    }
                 }
+                Kind::Number | Kind::Bool | Kind::Null => {}
             }
-            Kind::Array => {
-                let holder = holder.map(|holder| Holder { is_list: true, ..holder });
-                let elements = value.elements().enumerate();
-                open.extend(elements.map(|(n, element)| (element, guide.element(place, n), holder)));
-            }
-            Kind::String => {
-                let text = value.as_str().unwrap_or_default();
-                if holder.is_some_and(|holder| holder.has_member_in(&text, edits, guide)) {
-                    return true;
-                }
-            }
-            Kind::Number | Kind::Bool | Kind::Null => {}
         }
+        false
     }
-    false
 }
 
 /// Does a string of `reading`, of `source`, go on beyond a quote that may be its own, or was none there?
@@ -77,7 +81,10 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
             let within = repairs[from..].iter().take_while(|repair| repair.at.end <= string.end);
             let count = |kind| within.clone().filter(|repair| repair.kind == kind).count();
             let written = string.of(source);
-            let is_list = || written.contains(',') && is_element(string, source);
+            // Behind what begins a list or parts its elements.
+            let is_element =
+                || Span::new(0, string.start as usize).of(source).trim_end().ends_with(['[', ',']);
+            let is_list = || written.contains(',') && is_element();
             match (count(AddQuote), count(EscapeQuote)) {
                 // `[fast, slow]`
                 _ if count(QuoteValue) != 0 => is_list(),
@@ -87,11 +94,6 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
                 _ => is_list(),
             }
         })
-}
-
-/// Does the string stand behind what begins a list or parts its elements?
-fn is_element(string: Span, source: &str) -> bool {
-    source.get(..string.start as usize).is_some_and(|before| before.trim_end().ends_with(['[', ',']))
 }
 
 /// Does what closes `string` stand in it where nothing in it was opened: `“a”, “b”`?
@@ -128,12 +130,7 @@ struct Holder<'a> {
     declares_some: bool,
 }
 
-impl<'a> Holder<'a> {
-    fn new(object: Value<'a>, place: Place, guide: &dyn Guide) -> Holder<'a> {
-        let declares_some = declared(guide, place).next().is_some();
-        Holder { object, place, is_list: false, declares_some }
-    }
-
+impl Holder<'_> {
     fn has_member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> bool {
         if SIGNS_OF_MEMBERS.places(text.as_bytes()).next().is_none() {
             return false;

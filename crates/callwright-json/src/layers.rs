@@ -13,7 +13,8 @@ use crate::tree::escape_at;
 type Decode = fn(&str) -> Option<(char, usize)>;
 
 /// The ways to write the quotes of JSON without one.
-const LAYERS: [Decode; 5] = [entity, percent, quoted_printable, hex, code];
+const LAYERS: [Decode; 5] =
+    [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex, code];
 
 /// The longest spelling of one character, in bytes: `&#x10FFFF;`
 const LONGEST: usize = 10;
@@ -113,7 +114,7 @@ fn entity(text: &str) -> Option<(char, usize)> {
     Some((c, len + 2))
 }
 
-/// The bytes of one character, each as two hexadecimal digits behind `mark`: `%C3%A9`, `=C3=A9`.
+/// The bytes of one character, each as two hexadecimal digits behind `mark`: `%C3%A9` in an address, `=C3=A9` in quoted-printable.
 fn bytes_behind(text: &str, mark: &str) -> Option<(char, usize)> {
     let width = mark.len() + 2;
     let byte = |n: usize| {
@@ -126,14 +127,6 @@ fn bytes_behind(text: &str, mark: &str) -> Option<(char, usize)> {
         let c = core::str::from_utf8(&bytes[..=n]).ok()?.chars().next()?;
         Some((c, (n + 1) * width))
     })
-}
-
-fn percent(text: &str) -> Option<(char, usize)> {
-    bytes_behind(text, "%")
-}
-
-fn quoted_printable(text: &str) -> Option<(char, usize)> {
-    bytes_behind(text, "=")
 }
 
 fn hex(text: &str) -> Option<(char, usize)> {

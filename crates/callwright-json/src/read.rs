@@ -38,13 +38,9 @@ pub struct Options {
 /// Like [`read`], with options.
 pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     match strict(text) {
-        Ok(tree) => match unwrap(text, &tree, guide, options)
-            .or_else(|| only(text, &tree, guide, options))
+        Ok(tree) => unwrap(text, &tree, guide, options)
             .or_else(|| wrapped(text, &tree, guide))
-        {
-            Some(parse) => parse,
-            None => Parse::of(Reading::strict(text, tree, Span::new(0, text.len()))),
-        },
+            .unwrap_or_else(|| Parse::of(Reading::strict(text, tree, Span::new(0, text.len())))),
         Err(_) => embedded::read(text, guide, options),
     }
 }
@@ -64,15 +60,9 @@ pub fn read_prefix<'t>(
 ) -> Parse<'t> {
     if start == Start::Value
         && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from, MOST_CALLS_HAVE)
+        && let Some(reading) = embedded::alone(text, from, tree, end)
     {
-        if embedded::stands_alone(text.as_bytes(), end)
-            && let Some(value) = text.get(from..end)
-        {
-            return Parse::of(Reading::strict(value, tree.behind(from), Span::new(from, end)));
-        }
-        if let Some(reading) = embedded::with_surplus(text, from, end) {
-            return Parse::of(reading);
-        }
+        return Parse::of(reading);
     }
     let mut search = Search::new(text, from, guide, options.cut);
     search.strict_quotes = start.is_arguments() && python::is_arguments(text, from);
@@ -115,28 +105,25 @@ pub(crate) fn settle<'t, 'g>(
     Parse::broken(problem, at)
 }
 
-/// JSON inside a JSON string, where the guide wants no string: `"{\"a\": 1}"`.
+/// What is read in a value of a kind that the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the object in a list of
+/// one, `[{"a": 1}]`.
 fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
     let root = tree.root(text);
-    if root.kind() != Kind::String || guide.kinds(guide.root()).has(Kinds::STRING) {
-        return None;
-    }
-    let inner = root.as_str()?;
-    inner.trim_start().starts_with(['{', '[', '"']).then_some(())?;
-    Some(unwrapped(&inner, Span::new(0, text.len()), guide, options))
-}
-
-/// The object in a list of one, where the guide wants no list: `[{"a": 1}]`.
-fn only<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
-    let root = tree.root(text);
     let kinds = guide.kinds(guide.root());
-    if root.kind() != Kind::Array || kinds.has(Kinds::ARRAY) || !kinds.has(Kinds::OBJECT) {
-        return None;
+    match root.kind() {
+        Kind::String if !kinds.has(Kinds::STRING) => {
+            let inner = root.as_str()?;
+            let is_json = inner.trim_start().starts_with(['{', '[', '"']);
+            is_json.then(|| unwrapped(&inner, Span::new(0, text.len()), guide, options))
+        }
+        Kind::Array if !kinds.has(Kinds::ARRAY) && kinds.has(Kinds::OBJECT) => {
+            let mut elements = root.elements();
+            let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
+            let is_only = is_object && elements.next().is_none();
+            is_only.then(|| embedded::read(text, guide, options)).filter(|parse| !parse.readings.is_empty())
+        }
+        _ => None,
     }
-    let mut elements = root.elements();
-    let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
-    let parse = (is_object && elements.next().is_none()).then(|| embedded::read(text, guide, options))?;
-    (!parse.readings.is_empty()).then_some(parse)
 }
 
 /// The object under a key that nobody declared, where it is itself what the guide wants: `{"arguments": {"a": 1}}`.
@@ -159,11 +146,8 @@ fn wrapped<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide) -> Option<Parse<'t
     }
     let span = inner.span();
     let drop = |at: Span| Repair::new(RepairKind::DropNoise, at, "");
-    let (from, to) = (span.start as usize, span.end as usize);
-    let repairs = vec![drop(Span::new(0, from)), drop(Span::new(to, text.len()))];
-    let text = text.get(from..to)?;
-    let tree = strict(text).ok()?;
-    Some(Parse::of(Reading { text: Cow::Borrowed(text), tree, repairs, span }))
+    let around = [Span::new(0, span.start as usize), Span::new(span.end as usize, text.len())];
+    Reading::of(text, span, around.map(drop).to_vec()).map(Parse::of)
 }
 
 /// Reads `inner`, which stands at `at` in the source in the form of an escaped text.

@@ -190,22 +190,17 @@ impl<'a> Value<'a> {
     /// Where the second of two equal keys with different values stands, in any object in this value.
     pub fn conflict(self) -> Option<Span> {
         let (first, end) = self.extent();
-        let objects = (first..end).map(|at| self.sibling(at)).filter(|v| v.kind() == Kind::Object);
-        objects.into_iter().find_map(|object| object.own_conflict())
+        (first..end).find_map(|at| self.sibling(at).own_conflict())
     }
 
     fn own_conflict(self) -> Option<Span> {
         // Keys are compared as they are spelt as long as none of them has an escape.
         let plain = |k: Value<'a>| !k.raw().contains('\\');
         if self.members().count() <= 16 && self.members().all(|(k, _)| plain(k)) {
-            let twin = |i: usize, key: Value<'a>, value: Value<'a>| {
-                self.members().take(i).any(|(k, v)| k.raw() == key.raw() && !v.same_as(value))
-            };
-            return self
-                .members()
-                .enumerate()
-                .find(|(i, (k, v))| twin(*i, *k, *v))
-                .map(|(_, (k, _))| k.span());
+            return self.members().enumerate().find_map(|(n, (key, value))| {
+                let mut before = self.members().take(n);
+                before.any(|(k, v)| k.raw() == key.raw() && !v.same_as(value)).then(|| key.span())
+            });
         }
         let mut members: Vec<(Cow<'_, str>, Value<'_>, Value<'_>)> =
             self.members().filter_map(|(k, v)| Some((k.as_str()?, k, v))).collect();
@@ -232,11 +227,6 @@ impl<'a> Value<'a> {
     pub fn same_as(self, other: Value<'_>) -> bool {
         // Canonical texts are compared, so that nesting needs no stack.
         self.raw() == other.raw() || self.canonical() == other.canonical()
-    }
-
-    /// A text that is equal for equal values: no spaces, sorted keys, plain escapes, normal numbers.
-    pub fn canonical(self) -> String {
-        crate::canonical::canonical(self)
     }
 }
 

@@ -28,12 +28,12 @@ impl Search<'_, '_> {
             {
                 return self.join(s, end - usize::from(len), at + 1);
             }
-            b',' | b';' => {
+            _ if matches!(b, b',' | b';') || self.is_stray_comma(&s, at) => {
                 let s = self.odd_comma(s, len);
                 return Some(self.next_element(s, frame));
             }
             b'"' if frame.close == b'"' => return self.closer(s, b, len),
-            b'`' if frame.close == b'`' && self.is_fence(at) => {
+            b'`' if frame.close == b'`' && self.bytes[at..].starts_with(b"```") => {
                 let s = self.replace(s, RepairKind::DropFence, at + 3, "");
                 return self.pop(s, frame);
             }
@@ -42,30 +42,24 @@ impl Search<'_, '_> {
             }
             _ => {}
         }
-        if self.is_stray_comma(&s, at) {
-            let s = self.odd_comma(s, 1);
-            return Some(self.next_element(s, frame));
-        }
         // Nothing that may follow a value: a comma is missing, or two strings are one.
         let quoted = self.quote_at(at).is_some();
-        if frame.is_object() {
-            if self.key_at(&s, at).is_some() {
-                let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
-                return Some(State { step: Step::Key, last: Last::Firm, ..s });
+        let begins_next = match frame.is_object() {
+            true => self.key_at(&s, at).is_some(),
+            false => {
+                quoted || matches!(b, b'{' | b'[') || end < at && (b.is_ascii_alphanumeric() || b == b'-')
             }
-            // Without a blank between them they may be one string with quotes in it: `"a = "", b = """`
-            if quoted
-                && end < at
-                && let Last::Text(len) = s.last
-            {
-                return self.join(s, end - usize::from(len), at);
-            }
-        } else if quoted
-            || (at > end && (b.is_ascii_alphanumeric() || matches!(b, b'{' | b'[' | b'-')))
-            || matches!(b, b'{' | b'[')
-        {
+        };
+        if begins_next {
             let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
             return Some(self.next_element(State { last: Last::Firm, ..s }, frame));
+        }
+        // Without a blank between them they may be one string with quotes in it: `"a = "", b = """`
+        if quoted
+            && end < at
+            && let Last::Text(len) = s.last
+        {
+            return self.join(s, end - usize::from(len), at);
         }
         if let Some(behind) = self.noise(&s, at) {
             return Some(self.replace(s, RepairKind::DropNoise, behind, ""));
@@ -108,7 +102,7 @@ impl Search<'_, '_> {
             return;
         }
         let s = self.close_at(State { at: comma as u32, ..s }, frame, gap);
-        self.heap.extend(s);
+        self.fork(s);
     }
 
     /// Gets ready for the next element or member, behind a comma.

@@ -2,8 +2,6 @@
 
 use super::cost::{FOREIGN_CLOSER, MIDDLE};
 use super::{DOUBTFUL, Frame, Last, NONE, SchemaMode, Search, Shape, State, Step};
-use core::iter;
-
 use crate::scan::skip_space;
 use crate::{Member, Problem, RepairKind, Span};
 
@@ -15,15 +13,15 @@ impl Search<'_, '_> {
         let frame = *self.frame(&s)?;
         if b == frame.close {
             let after = self.peek_blank(end);
-            let parent = self.frames.get(frame.parent as usize).copied();
             // {"a": {"b": 1}, "c": 2} with a bracket too many behind 1: the keys that follow tell.
             if frame.shape == Shape::Object && self.bytes.get(after) == Some(&b',') && !frame.doubled {
                 let key = self.peek_blank(after + 1);
                 let outside = State { frame: frame.parent, ..s };
-                let there = parent.is_some_and(|p| !p.is_object()) || self.key_kind(&outside, key).is_some();
+                let there = self.frame(&outside).is_some_and(|parent| !parent.is_object())
+                    || self.key_kind(&outside, key).is_some();
                 if self.key_kind(&s, key).is_some() && !there {
                     let fork = self.replace(s, RepairKind::DropCloser, end, "");
-                    self.heap.push(State { step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork });
+                    self.fork(State { step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork });
                 }
             }
             return self.close(s, frame, len);
@@ -33,14 +31,13 @@ impl Search<'_, '_> {
         }
         // The wrong bracket: this container's own was lost, this one was meant to be it, or it is surplus.
         if frame.shape != Shape::Group {
-            let put = frame.json_close();
             let fork = self.drop_comma(s);
-            let fork = self.replace(fork, RepairKind::SwapBracket, end, put);
+            let fork = self.replace(fork, RepairKind::SwapBracket, end, frame.json_close());
             let fork = self.pop(fork, frame);
-            self.heap.extend(fork);
+            self.fork(fork);
         }
         let fork = self.replace(s, RepairKind::DropCloser, end, "");
-        self.heap.push(State { cost: fork.cost.plus(MIDDLE), ..fork });
+        self.fork(State { cost: fork.cost.plus(MIDDLE), ..fork });
         if !self.has_ancestor(&frame, b) {
             return None;
         }
@@ -53,8 +50,7 @@ impl Search<'_, '_> {
 
     /// Does a container around `frame` close with `b`?
     pub(super) fn has_ancestor(&self, frame: &Frame, b: u8) -> bool {
-        let parent = |frame: &Frame| self.frames.get(frame.parent as usize);
-        iter::successors(parent(frame), |one| parent(one)).any(|one| one.close == b)
+        self.containers(frame.parent).any(|one| one.close == b)
     }
 
     /// Is the key at `at` declared and not used in the object that `s` stands in?

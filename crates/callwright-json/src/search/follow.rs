@@ -11,11 +11,11 @@ use crate::{Kinds, Member, Place};
 
 /// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Key {
+pub(crate) struct Key {
     pub(super) at: usize,
     pub(super) from: usize,
     pub(super) to: usize,
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
 /// A key longer than this is not looked for.
@@ -28,10 +28,9 @@ const LONGEST_NOISE: usize = 6;
 impl Search<'_, '_> {
     /// May a value have ended right before `at`?
     pub(super) fn may_go_on(&self, s: &State, at: usize) -> bool {
-        let frame = self.frame(s);
         let next = self.peek_blank(at);
-        let Some((b, len)) = self.sign_at(next) else { return true };
-        let Some(frame) = frame else { return true };
+        let (Some((b, len)), Some(frame)) = (self.sign_at(next), self.frame(s)) else { return true };
+        let on_next_line = || self.bytes[at..next].contains(&b'\n');
         match b {
             b'}' | b']' => true,
             // It may stand for another bracket, if the text is then over.
@@ -59,15 +58,10 @@ impl Search<'_, '_> {
             }
             // A comma is missing, or strings stand side by side.
             _ if self.quote_at(next).is_some() => {
-                !frame.is_object() || self.bytes[at..next].contains(&b'\n') || self.key_at(s, next).is_some()
+                !frame.is_object() || on_next_line() || self.key_at(s, next).is_some()
             }
             // `{a: "x"⏎ b: "y"}`
-            _ if frame.is_object()
-                && self.bytes[at..next].contains(&b'\n')
-                && self.key_at(s, next).is_some() =>
-            {
-                true
-            }
+            _ if frame.is_object() && on_next_line() && self.key_at(s, next).is_some() => true,
             b'+' if self.joins(next) => true,
             _ if self.at_marker(next) => true,
             _ => self.is_stray_comma(s, next) || self.noise(s, next).is_some(),
@@ -114,10 +108,6 @@ impl Search<'_, '_> {
     /// The quote that opens at `at`, and its length.
     pub(super) fn quote_at(&self, at: usize) -> Option<(Quote, usize)> {
         Quote::opening(self.bytes.get(at..)?)
-    }
-
-    pub(super) fn is_fence(&self, at: usize) -> bool {
-        self.bytes.get(at..at + 3) == Some(b"```")
     }
 
     /// May an element of the array that `s` stands in begin with `first`?
@@ -221,7 +211,7 @@ impl Search<'_, '_> {
     }
 
     /// The name that begins at `at`, in quotes of any sort or none.
-    fn whole_key(&self, at: usize) -> Option<Key> {
+    pub(crate) fn whole_key(&self, at: usize) -> Option<Key> {
         let rest = self.text.get(at..)?;
         if let Some((quote, len)) = self.quote_at(at) {
             let from = at + len;

@@ -1,12 +1,12 @@
 //! Keys and their colons, and the arguments of calls, which may do without keys.
 
-use alloc::borrow::Cow;
 use alloc::format;
 
 use super::cost::UNDECLARED;
 use super::follow::Key;
 use super::{Frame, Last, Search, Shape, State, Step};
 use crate::spelling::colon;
+use crate::tree::unescape;
 use crate::{Member, Place, Problem, RepairKind, Span};
 
 /// A longer word did not slip in, in bytes.
@@ -58,15 +58,10 @@ impl Search<'_, '_> {
         let close = &self.bytes[to..end];
         let mut s = State { open: at as u32, ..s };
         s = self.key_quote(s, Span::new(at, from), close.is_empty());
-        let mut name = Cow::Borrowed(self.text.get(from..to)?);
-        if name.contains('\\') {
-            for i in (from..to).filter(|&i| self.bytes[i] == b'\\') {
-                // get\_weather: Markdown escapes what JSON need not.
-                if self.bytes.get(i + 1) == Some(&b'_') {
-                    s = self.edit(s, RepairKind::DropBackslash, Span::new(i, i + 1), "");
-                }
-            }
-            name = Cow::Owned(crate::tree::unescape(&name.replace("\\_", "_")).into_owned());
+        let name = unescape(self.text.get(from..to)?);
+        // get\_weather: Markdown escapes what JSON need not.
+        for i in (from..to).filter(|i| self.bytes[*i..].starts_with(br"\_")) {
+            s = self.edit(s, RepairKind::DropBackslash, Span::new(i, i + 1), "");
         }
         s = self.key_quote(s, Span::new(to, end), open.is_empty());
         let (used, inner) = match self.guide.member(frame.place, &name) {
@@ -102,7 +97,7 @@ impl Search<'_, '_> {
             b"\"" => return s,
             b"" if is_bare => RepairKind::QuoteKey,
             b"" => RepairKind::AddQuote,
-            mark if is_mark(mark) => RepairKind::SwapQuote,
+            mark if super::mark(mark) == Some(mark.len()) => RepairKind::SwapQuote,
             _ => RepairKind::DropNoise,
         };
         self.edit(s, kind, at, "\"")
@@ -157,21 +152,15 @@ impl Search<'_, '_> {
             return None;
         }
         let inner = self.peek_blank(at + 1);
-        if self.bytes.get(inner) == Some(&b'{') || self.bytes.get(inner..inner + 3) == Some(b"**{") {
-            // f({'a': 1}): the dict is the arguments.
-            let dict = inner + self.bytes[inner..].iter().position(|&b| b == b'{').unwrap_or(0);
-            if let Some(group) = self.group(s, RepairKind::SwapSyntax, dict, b')')
-                && let Some(object) = self.push_frame(group, Shape::Object, b'}')
-            {
-                self.heap.push(State { at: dict as u32 + 1, ..object });
-            }
+        let dict = if self.bytes[inner..].starts_with(b"**") { inner + 2 } else { inner };
+        // f({'a': 1}): the dict is the arguments.
+        if self.bytes.get(dict) == Some(&b'{')
+            && let Some(group) = self.group(s, RepairKind::SwapSyntax, dict, b')')
+        {
+            let object = self.open(group, Shape::Object, b'{', 1);
+            self.fork(object);
         }
         let s = self.replace(s, RepairKind::SwapSyntax, at + 1, "{");
         self.push_frame(s, Shape::Arguments, b')')
     }
-}
-
-/// Whether this is one quote of any sort.
-fn is_mark(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && super::mark(bytes) == Some(bytes.len())
 }

@@ -24,9 +24,9 @@ mod close;
 mod tail;
 
 use alloc::borrow::Cow;
-use alloc::collections::{BTreeMap, BinaryHeap};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
+use core::cmp::Reverse;
 
 use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
 
@@ -144,24 +144,6 @@ impl State {
     }
 }
 
-impl PartialEq for State {
-    fn eq(&self, other: &State) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for State {}
-impl PartialOrd for State {
-    fn partial_cmp(&self, other: &State) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for State {
-    /// The cheapest is the greatest, then the one that has come farthest.
-    fn cmp(&self, other: &State) -> Ordering {
-        other.cost.cmp(&self.cost).then(self.at.cmp(&other.at))
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Object,
@@ -239,7 +221,9 @@ pub(crate) struct Search<'t, 'g> {
     pub(crate) strict_quotes: bool,
     frames: Vec<Frame>,
     edits: Vec<Edit>,
-    heap: BinaryHeap<State>,
+    /// The ways that are gone on with later: the cheapest first, then the one that has come farthest, then the oldest.
+    waiting: BTreeMap<(Cost, Reverse<u32>, u32), State>,
+    forks: u32,
     /// The places that the first run came through, in order.
     trail: Vec<(u32, u64, Cost)>,
     on_trail: bool,
@@ -257,8 +241,7 @@ pub(crate) struct Search<'t, 'g> {
     last_at: usize,
     /// A place, and the first quote or opening bracket behind it, as that was looked for last.
     mark: Option<(usize, usize)>,
-    /// The same of a backslash.
-    backslash: Option<(usize, usize)>,
+    last_backslash: Option<usize>,
     pub(crate) fuel: Fuel,
     /// What went wrong at the farthest place.
     trouble: Option<(Problem, Span)>,
@@ -295,7 +278,8 @@ impl<'t, 'g> Search<'t, 'g> {
             strict_quotes: false,
             frames: Vec::with_capacity(8),
             edits: Vec::with_capacity(16),
-            heap: BinaryHeap::with_capacity(16),
+            waiting: BTreeMap::new(),
+            forks: 0,
             trail: Vec::with_capacity(16),
             on_trail: true,
             seen: BTreeMap::new(),
@@ -308,7 +292,7 @@ impl<'t, 'g> Search<'t, 'g> {
             last,
             last_at,
             mark: None,
-            backslash: None,
+            last_backslash: text.rfind('\\'),
             fuel: Fuel::of(bytes.get(from..).unwrap_or(&[])),
             trouble: None,
             reason: None,
@@ -320,7 +304,7 @@ impl<'t, 'g> Search<'t, 'g> {
         (self.schema_mode, self.from, self.start) = (schema_mode, from, start);
         self.frames.clear();
         self.edits.clear();
-        self.heap.clear();
+        self.waiting.clear();
         self.trail.clear();
         self.on_trail = true;
         self.seen.clear();
@@ -357,7 +341,7 @@ impl<'t, 'g> Search<'t, 'g> {
             self.advance(first);
         }
         self.on_trail = false;
-        while let Some(state) = self.heap.pop() {
+        while let Some((_, state)) = self.waiting.pop_first() {
             if self.found.first().is_some_and(|best| best.cost < state.cost) {
                 break;
             }
@@ -366,7 +350,7 @@ impl<'t, 'g> Search<'t, 'g> {
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
             }
-            self.fuel -= levels(self.heap.len());
+            self.fuel -= levels(self.waiting.len());
             self.advance(state);
         }
         if self.found.is_empty() {
@@ -404,11 +388,18 @@ impl<'t, 'g> Search<'t, 'g> {
                 Step::Body => BODY_STEP + i64::from(run.div_ceil(RUN)),
                 _ => STEP + i64::from(run),
             };
-            if self.heap.peek().is_some_and(|other| other.cost < next.cost) {
-                self.heap.push(next);
-                return;
+            if self.waiting.first_key_value().is_some_and(|(other, _)| other.0 < next.cost) {
+                return self.fork(next);
             }
             state = next;
+        }
+    }
+
+    /// Leaves a way to be gone on with later.
+    fn fork(&mut self, state: impl Into<Option<State>>) {
+        if let Some(state) = state.into() {
+            self.forks += 1;
+            self.waiting.insert((state.cost, Reverse(state.at), self.forks), state);
         }
     }
 
@@ -438,6 +429,12 @@ impl<'t, 'g> Search<'t, 'g> {
 
     fn frame(&self, state: &State) -> Option<&Frame> {
         self.frames.get(state.frame as usize)
+    }
+
+    /// The container `frame`, and those around it, the innermost first.
+    fn containers(&self, frame: u32) -> impl Iterator<Item = &Frame> {
+        let at = |frame: u32| self.frames.get(frame as usize);
+        core::iter::successors(at(frame), move |inner| at(inner.parent))
     }
 
     fn signature(&self, frame: u32) -> u64 {
@@ -529,13 +526,11 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// Ends a state, and notes why if it came farther than the ones before.
     fn fail(&mut self, problem: Problem, at: Span) -> Option<State> {
-        let open = matches!(problem, Problem::NotANumber | Problem::OpenEscape);
-        let farther = match self.trouble {
-            None => true,
-            Some((Problem::NotANumber | Problem::OpenEscape, _)) => false,
-            Some((_, before)) => open || before.start < at.start,
+        let is_plain = |problem: Problem| !matches!(problem, Problem::NotANumber | Problem::OpenEscape);
+        let is_new = |(before, place): (Problem, Span)| {
+            is_plain(before) && (!is_plain(problem) || place.start < at.start)
         };
-        if farther {
+        if self.trouble.is_none_or(is_new) {
             self.trouble = Some((problem, at));
         }
         None

@@ -35,8 +35,6 @@ impl Quote {
     pub(super) const DOUBLE: Quote = Quote { sort: 0, is_triple: false };
     pub(super) const SINGLE: Quote = Quote { sort: 1, is_triple: false };
     pub(super) const BACK: Quote = Quote { sort: 2, is_triple: false };
-    pub(super) const TRIPLE_DOUBLE: Quote = Quote { is_triple: true, ..Quote::DOUBLE };
-    pub(super) const TRIPLE_SINGLE: Quote = Quote { is_triple: true, ..Quote::SINGLE };
 
     /// The quote that opens at the start of `bytes`, and its length. Triple quotes are asked for apart.
     pub(super) fn opening(bytes: &[u8]) -> Option<(Quote, usize)> {
@@ -50,6 +48,11 @@ impl Quote {
         }
     }
 
+    /// Three of them in a row: `"""`.
+    pub(super) fn tripled(self) -> Quote {
+        Quote { is_triple: true, ..self }
+    }
+
     /// The length of this string's closing quote, if one stands at the start of `bytes`.
     pub(super) fn closing(self, bytes: &[u8]) -> Option<usize> {
         let c = character(bytes).filter(|c| SORTS[usize::from(self.sort)].1.contains(c))?;
@@ -57,11 +60,6 @@ impl Quote {
             true => bytes.starts_with(&[bytes[0]; 3]).then_some(3),
             false => Some(c.len_utf8()),
         }
-    }
-
-    /// Do these two stand around one string?
-    pub(super) fn are_partners(open: &[u8], close: &[u8]) -> bool {
-        Quote::opening(open).is_some_and(|(quote, _)| quote.closing(close).is_some())
     }
 
     /// The first byte that may close it or must be escaped in it, besides `"`, `\` and controls.

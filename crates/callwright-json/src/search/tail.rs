@@ -65,8 +65,8 @@ impl Search<'_, '_> {
 
 /// Was a bracket or quote edited, without which the text might not have come out even?
 fn is_evened(s: &State) -> bool {
-    use RepairKind::{AddCloser, AddQuote, DropNoise, DropOpener, EscapeQuote, SwapBracket};
+    use RepairKind::*;
     [AddCloser, AddQuote, DropNoise, DropOpener, EscapeQuote, SwapBracket]
-        .iter()
-        .any(|kind| s.has_paid(*kind))
+        .map(|kind| s.has_paid(kind))
+        .contains(&true)
 }

@@ -72,10 +72,8 @@ impl Search<'_, '_> {
                 let end = slashes.places(inside).find(|slash| inside[..*slash].ends_with(b"*"))?;
                 Some((at + 2 + end + 1, RepairKind::DropComment))
             }
-            // A line that goes on: `"a" \⏎ "b"`
-            [b'\\', b'\n', ..] => Some((at + 2, RepairKind::DropEscape)),
-            // `{\n  "a": 1}`, the `\n` written out
-            [b'\\', b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
+            // A line that goes on, `"a" \⏎ "b"`, or one whose end is written out: `{\n  "a": 1}`
+            [b'\\', b'\n' | b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
             _ => None,
         }
     }
@@ -88,18 +86,8 @@ impl Search<'_, '_> {
         let word = self.text.get(at..end).unwrap_or("");
         let after = State { at: end as u32, open: s.at, step: Step::After, last: Last::Open, ..s };
 
-        if let Ok(number_end) = number(self.bytes, at)
-            && number_end == end
-        {
-            let fits = if word.contains(['.', 'e', 'E']) {
-                Kinds::NUMBER
-            } else {
-                Kinds::INTEGER.or(Kinds::FRACTION)
-            };
-            if kinds.meets(fits) {
-                return Some(after);
-            }
-            return self.bare_text(s, kinds);
+        if number(self.bytes, at) == Ok(end) {
+            return if kinds.meets(Kinds::NUMBER) { Some(after) } else { self.bare_text(s, kinds) };
         }
         if let Some(json) = literal(word, kinds) {
             let after = match word == json {
@@ -145,7 +133,7 @@ impl Search<'_, '_> {
         let next = self.peek_blank(end);
         // The key is gone as well, so what was edited in it is.
         let s = self.forget_behind(s, start);
-        let follows_comma = self.bytes.get(start.wrapping_sub(1)) == Some(&b',');
+        let follows_comma = self.bytes[start - 1] == b',';
         let (from, to, step, last) = match self.bytes.get(next) {
             Some(b',') if follows_comma => (start, next + 1, Step::Key, Last::Comma),
             Some(b',') => (start, next + 1, Step::Key, Last::Firm),
@@ -155,7 +143,7 @@ impl Search<'_, '_> {
         };
         let s = self.edit(s, RepairKind::DropUndefined, Span::new(from, to), "");
         let s = self.with_frame(s, Frame { used: frame.used & !frame.last, ..frame });
-        Some(State { at: to as u32, step, last, open: start.saturating_sub(1) as u32, ..s })
+        Some(State { at: to as u32, step, last, open: start as u32 - 1, ..s })
     }
 
     /// Reads a text without quotes, up to a place where the document can go on: `{"a": New York, "b": 1}`.
@@ -178,7 +166,7 @@ impl Search<'_, '_> {
             let is_single = mark == Some(&b'\'') && self.ends_argument(&s, first_mark);
             let quote = if is_single { Quote::SINGLE } else { Quote::DOUBLE };
             let quoted = self.open_bare_string(s, quote);
-            self.heap.push(quoted);
+            self.fork(quoted);
         }
         let mut at = from;
         let mut chosen = None;
@@ -187,20 +175,14 @@ impl Search<'_, '_> {
             match b {
                 b',' | b'}' | b']' | b'\n' | b')' | b';' if self.may_go_on(&s, at) => {
                     let end = from + self.bytes[from..at].trim_ascii_end().len();
-                    let mut done = s;
-                    done = self.edit(done, RepairKind::QuoteValue, Span::at(from), "\"");
-                    done = self.escape_range(done, from, end)?;
-                    done = self.edit(done, RepairKind::QuoteValue, Span::at(end), "\"");
-                    let (open, step) = (from as u32, Step::After);
-                    let done = State { at: end as u32, open, step, last: Last::Open, ..done };
-                    if chosen.is_none() {
-                        chosen = Some(done);
-                        // A comma may belong to the text: "Paris, France".
-                        if b != b',' || self.begins_argument(&s, at + 1) {
-                            break;
-                        }
-                    } else {
-                        self.heap.push(State { cost: done.cost.plus(COMMA_IN_TEXT), ..done });
+                    let done = self.quote_text(s, end);
+                    if chosen.is_some() {
+                        self.fork(State { cost: done.cost.plus(COMMA_IN_TEXT), ..done });
+                        break;
+                    }
+                    chosen = Some(done);
+                    // A comma may belong to the text: "Paris, France".
+                    if b != b',' || self.begins_argument(&s, at + 1) {
                         break;
                     }
                 }
@@ -239,16 +221,19 @@ impl Search<'_, '_> {
         self.in_arguments(s) && behind.is_some_and(|at| self.bytes.get(at) == Some(&b'='))
     }
 
-    /// Escapes what a JSON string may not hold between `from` and `to`.
-    fn escape_range(&mut self, mut s: State, from: usize, to: usize) -> Option<State> {
-        for at in from..to {
-            match self.bytes.get(at)? {
-                b'\\' => s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\"),
-                &b if b < 0x20 => s = self.escape_control(s, at),
-                _ => {}
-            }
+    /// Takes what stands between `s.at` and `end` for a text without quotes.
+    fn quote_text(&mut self, s: State, end: usize) -> State {
+        let from = s.at as usize;
+        let mut s = self.edit(s, RepairKind::QuoteValue, Span::at(from), "\"");
+        for at in from..end {
+            s = match self.bytes[at] {
+                b'\\' => self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\"),
+                ..0x20 => self.escape_control(s, at),
+                _ => s,
+            };
         }
-        Some(s)
+        let s = self.edit(s, RepairKind::QuoteValue, Span::at(end), "\"");
+        State { at: end as u32, open: from as u32, step: Step::After, last: Last::Open, ..s }
     }
 
     pub(super) fn escape_control(&mut self, s: State, at: usize) -> State {
@@ -266,7 +251,7 @@ impl Search<'_, '_> {
     pub(super) fn word_end(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(&b) = self.bytes.get(at)
-            && WORD[usize::from(b)]
+            && (b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'+' | b'-' | b'$' | 0x80..))
         {
             // Punctuation and blanks of other scripts are no part of a word: `10，`
             let rest = &self.bytes[at..];
@@ -278,19 +263,6 @@ impl Search<'_, '_> {
         at
     }
 }
-
-/// The bytes that make up words.
-const WORD: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut b = 0;
-    while b < 256 {
-        table[b] = (b as u8).is_ascii_alphanumeric()
-            || matches!(b as u8, b'_' | b'.' | b'+' | b'-' | b'$')
-            || b >= 0x80;
-        b += 1;
-    }
-    table
-};
 
 /// The literal of one of these `kinds` that `word` is, as JSON or another language has it: its JSON.
 pub(super) fn literal(word: &str, kinds: Kinds) -> Option<&'static str> {
