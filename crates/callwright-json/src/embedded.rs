@@ -263,14 +263,12 @@ fn first_key(search: &Search<'_, '_>, from: usize) -> Option<usize> {
         b'"' | b'\'' => Some(from),
         // Prose first: a key in quotes at the beginning of a line.
         _ => {
-            let mut at = from;
-            while let Some(len) = bytes.get(at..opener).unwrap_or(&[]).iter().position(|&b| b == b'\n') {
-                at = skip_space(bytes, at + len);
-                if matches!(bytes.get(at), Some(b'"' | b'\'')) {
-                    return Some(at);
-                }
-            }
-            Some(from)
+            let before = search.text.get(from..opener)?;
+            let margin = [' ', '\r', '\t'];
+            let mut lines =
+                before.match_indices('\n').map(|(at, _)| before[at + 1..].trim_start_matches(margin));
+            let key = lines.find(|line| line.starts_with(['"', '\'']));
+            Some(key.map_or(from, |key| opener - key.len()))
         }
     }
 }

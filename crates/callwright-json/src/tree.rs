@@ -82,12 +82,8 @@ pub struct Value<'a> {
 
 impl<'a> Value<'a> {
     fn node(self) -> Node {
-        self.nodes.get(self.at).copied().unwrap_or(Node {
-            kind: Kind::Null,
-            escaped: false,
-            span: Span::at(0),
-            next: 0,
-        })
+        let nothing = Node { kind: Kind::Null, escaped: false, span: Span::at(0), next: 0 };
+        self.nodes.get(self.at).copied().unwrap_or(nothing)
     }
 
     /// Its type.

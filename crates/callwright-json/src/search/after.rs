@@ -37,7 +37,7 @@ impl Search<'_, '_> {
                 let s = self.replace(s, RepairKind::DropFence, at + 3, "");
                 return self.pop(s, frame);
             }
-            _ if self.at_marker(at) => {
+            _ if self.marker_at(at).is_some() => {
                 return self.out_of_text(State { at: gap as u32, last: Last::Firm, ..s });
             }
             _ => {}
@@ -87,10 +87,8 @@ impl Search<'_, '_> {
         }
         let key = self.peek_blank(comma + 1);
         // A key may begin with any of these; most elements do not.
-        if !matches!(
-            self.bytes.get(key),
-            Some(b'"' | b'\'' | b'`' | 0x80.. | b'_' | b'a'..=b'z' | b'A'..=b'Z')
-        ) {
+        let may_begin = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'"' | b'\'' | b'`' | b'_' | 0x80..);
+        if !self.bytes.get(key).is_some_and(may_begin) {
             return;
         }
         // Where the key is declared it belongs; where any key may stand, it may.

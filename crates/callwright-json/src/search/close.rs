@@ -135,7 +135,7 @@ impl Search<'_, '_> {
         let quoted = s.bare.is_empty() && !s.has_paid(RepairKind::EscapeQuote);
         let even = quoted && !s.has_paid(RepairKind::AddQuote) && !s.has_paid(RepairKind::DropNoise);
         // A fence may be a part of such a text, unless it closes one that stands in front of the value.
-        let marked = ended_by_marker && (quoted || self.at_own_marker(self.peek_blank(at)));
+        let marked = ended_by_marker && (quoted || self.marker_at(self.peek_blank(at)) == Some(true));
         let firm = s.last != Last::Open && even || marked;
         if !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
             return self.fail(Problem::Truncated, Span::new(s.open as usize, at));
@@ -144,22 +144,13 @@ impl Search<'_, '_> {
         self.close_at(s, frame, at)
     }
 
-    /// Does what closes the fence or tag around the value stand at `at`?
-    pub(super) fn at_own_marker(&self, at: usize) -> bool {
-        match self.bytes.get(at..at + 2) {
-            Some(b"``") => self.in_fence,
-            _ => self.in_tag && self.at_tag(at),
+    /// Does something that ends a value from outside stand at `at`: a fence, a closing tag, a special token, `<|` or, as
+    /// DeepSeek writes it, `<｜`? And if so, does it close what stands open in front of the value?
+    pub(super) fn marker_at(&self, at: usize) -> Option<bool> {
+        match self.bytes.get(at..)? {
+            [b'`', b'`', ..] => Some(self.in_fence),
+            [b'<', b'/' | b'|', ..] => Some(self.in_tag),
+            rest => rest.starts_with("<｜".as_bytes()).then_some(self.in_tag),
         }
-    }
-
-    /// Does something that ends a value from outside stand at `at`: a fence, a closing tag, a special token?
-    pub(super) fn at_marker(&self, at: usize) -> bool {
-        self.bytes.get(at..at + 2) == Some(b"``") || self.at_tag(at)
-    }
-
-    /// Does a closing tag stand at `at`, or a special token, `<|` or, as DeepSeek writes it, `<｜`?
-    pub(super) fn at_tag(&self, at: usize) -> bool {
-        let rest = self.bytes.get(at..).unwrap_or(&[]);
-        [&b"</"[..], b"<|", "<｜".as_bytes()].iter().any(|mark| rest.starts_with(mark))
     }
 }

@@ -95,18 +95,17 @@ impl Search<'_, '_> {
         let is_path =
             has_drive(body) || body.starts_with(br"\\") && body.get(2).is_some_and(u8::is_ascii_alphanumeric);
         let working = seen.working - usize::from(is_path && body.starts_with(br"\\"));
-        match (working, seen.tabs) {
+        let way = match (working, seen.tabs) {
             _ if layout == 0 && working == seen.working => Some(Escapes::Repaired),
-            (0, 0) if !is_path => self.open_escape(open, at),
+            (0, 0) if !is_path => None,
             (0, _) => Some(Escapes::Literal),
-            _ if is_path && 0 < layout => self.open_escape(open, at),
+            _ if is_path && 0 < layout => None,
             _ => Some(Escapes::Repaired),
+        };
+        if way.is_none() {
+            self.fail(Problem::OpenEscape, Span::new(open, open + at));
         }
-    }
-
-    fn open_escape(&mut self, open: usize, len: usize) -> Option<Escapes> {
-        self.fail(Problem::OpenEscape, Span::new(open, open + len));
-        None
+        way
     }
 }
 

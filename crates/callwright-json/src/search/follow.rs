@@ -40,7 +40,7 @@ impl Search<'_, '_> {
                 match self.sign_at(behind) {
                     None | Some((b'}' | b']' | b')', _)) => true,
                     Some((b',', _)) => frame.parent != NONE,
-                    Some(_) => self.at_marker(behind),
+                    Some(_) => self.marker_at(behind).is_some(),
                 }
             }
             b',' | b';' => {
@@ -53,7 +53,7 @@ impl Search<'_, '_> {
                             || self.declared_key(&State { frame: frame.parent, ..*s }, next)
                             || (frame.shape == Shape::Arguments && !matches!(b, b';'))
                     }
-                    Some((first, _)) => self.may_begin(s, next, first),
+                    Some((first, _)) => self.may_begin(frame, next, first),
                 }
             }
             // A comma is missing, or strings stand side by side.
@@ -63,7 +63,7 @@ impl Search<'_, '_> {
             // `{a: "x"⏎ b: "y"}`
             _ if frame.is_object() && on_next_line() && self.key_at(s, next).is_some() => true,
             b'+' if self.joins(next) => true,
-            _ if self.at_marker(next) => true,
+            _ if self.marker_at(next).is_some() => true,
             _ => self.is_stray_comma(s, next) || self.noise(s, next).is_some(),
         }
     }
@@ -110,12 +110,9 @@ impl Search<'_, '_> {
         Quote::opening(self.bytes.get(at..)?)
     }
 
-    /// May an element of the array that `s` stands in begin with `first`?
-    fn may_begin(&self, s: &State, at: usize, first: u8) -> bool {
-        let place = self
-            .frame(s)
-            .map_or_else(|| self.place(s), |f| self.guide.element(f.place, f.count as usize + 1));
-        let kinds = self.kinds(place);
+    /// May the next element of the array `frame` begin with `first`?
+    fn may_begin(&self, frame: &Frame, at: usize, first: u8) -> bool {
+        let kinds = self.kinds(self.guide.element(frame.place, frame.count as usize + 1));
         match first {
             _ if self.quote_at(at).is_some() => kinds.has(Kinds::STRING),
             b'{' => kinds.has(Kinds::OBJECT),

@@ -30,16 +30,18 @@ impl Search<'_, '_> {
                 let s = self.replace(s, RepairKind::DropOpener, at + len, "");
                 return Some(self.with_frame(s, Frame { doubled: true, ..frame }));
             }
-            _ if self.at_marker(at) => return self.out_of_text(s),
+            _ if self.marker_at(at).is_some() => return self.out_of_text(s),
             _ => {}
         }
         if let Some(behind) = self.word_before(&s, at) {
             return Some(self.replace(s, RepairKind::DropNoise, behind, ""));
         }
-        if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
+        let key = self.key_at(&s, at);
+        // What a colon follows is a keyword: `a=`, `"a": `
+        if frame.shape == Shape::Arguments && !key.is_some_and(|key| self.has_colon(key.end)) {
             return self.positional(s, frame);
         }
-        let Some(key) = self.key_at(&s, at) else { return self.fail(Problem::Unreadable, Span::at(at)) };
+        let Some(key) = key else { return self.fail(Problem::Unreadable, Span::at(at)) };
         self.take_key(s, frame, key)
     }
 
@@ -80,8 +82,7 @@ impl Search<'_, '_> {
             }
             Member::Forbidden => return self.fail(Problem::Unreadable, Span::new(at, end)),
         };
-        let s = State { at: end as u32, ..s };
-        let s = self.colon(s, end);
+        let s = self.colon(State { at: end as u32, ..s }, end);
         Some(self.enter_member(s, frame, used, inner))
     }
 
@@ -125,11 +126,6 @@ impl Search<'_, '_> {
     /// The length of what stands for a colon at `at`.
     pub(super) fn colon_at(&self, at: usize) -> Option<usize> {
         colon(self.bytes.get(at..)?)
-    }
-
-    /// Does a keyword stand at `at` in a list of arguments: `a=`, `"a": `?
-    fn is_keyword(&self, s: &State, at: usize) -> bool {
-        self.key_at(s, at).is_some_and(|key| self.has_colon(key.end))
     }
 
     /// An argument without a name: it gets the name that is declared for its position.

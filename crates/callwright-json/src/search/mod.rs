@@ -204,9 +204,7 @@ impl Frame {
 #[derive(Clone, Debug)]
 struct Edit {
     before: u32,
-    kind: RepairKind,
-    at: Span,
-    put: Cow<'static, str>,
+    repair: Repair,
 }
 
 /// Searches for readings of the values that start at places in one text.
@@ -377,10 +375,7 @@ impl<'t, 'g> Search<'t, 'g> {
                 Step::After => self.after(state),
                 Step::Body => self.body(state),
                 Step::Tail => self.tail(state),
-                Step::Done => {
-                    self.done(state);
-                    None
-                }
+                Step::Done => return self.done(state),
             };
             let Some(next) = next else { return };
             let run = next.at.saturating_sub(at);
@@ -510,14 +505,14 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// Records an edit that costs nothing.
     fn note(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
-        self.edits.push(Edit { before: state.edits, kind, at, put: put.into() });
+        self.edits.push(Edit { before: state.edits, repair: Repair::new(kind, at, put) });
         State { edits: self.edits.len() as u32 - 1, ..state }
     }
 
     /// `state` without the edits at or behind `at`.
     fn forget_behind(&self, mut state: State, at: usize) -> State {
         while let Some(edit) =
-            self.edits.get(state.edits as usize).filter(|edit| at <= edit.at.start as usize)
+            self.edits.get(state.edits as usize).filter(|edit| at <= edit.repair.at.start as usize)
         {
             state.edits = edit.before;
         }
@@ -541,7 +536,7 @@ impl<'t, 'g> Search<'t, 'g> {
         let edit = |at: u32| self.edits.get(at as usize);
         let edits = || core::iter::successors(edit(state.edits), |one| edit(one.before));
         let mut repairs = Vec::with_capacity(edits().count());
-        repairs.extend(edits().map(|one| Repair { kind: one.kind, at: one.at, put: one.put.clone() }));
+        repairs.extend(edits().map(|one| one.repair.clone()));
         repairs.reverse();
         // An edit is noted when its need is seen, which may be later than the ones behind it.
         repairs.sort_by_key(|r| (r.at.start, r.at.end));

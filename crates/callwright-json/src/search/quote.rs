@@ -75,14 +75,6 @@ impl Quote {
 
 /// The length of the quote at the start of `bytes`, of whatever sort, whether it opens or closes.
 pub(crate) fn mark(bytes: &[u8]) -> Option<usize> {
-    // It is asked at each byte of what stands between two tokens, and most are letters.
-    match bytes.first()? {
-        b'"' | b'\'' | b'`' | b'&' => Quote::opening(bytes).map(|(_, len)| len),
-        0x80.. => {
-            let c = foreign(bytes)?;
-            let is_mark = SORTS.iter().any(|(open, close)| open.contains(&c) || close.contains(&c));
-            is_mark.then_some(c.len_utf8())
-        }
-        _ => None,
-    }
+    let closer = || foreign(bytes).filter(|c| SORTS.iter().any(|(_, close)| close.contains(c)));
+    Quote::opening(bytes).map(|(_, len)| len).or_else(|| Some(closer()?.len_utf8()))
 }

@@ -23,7 +23,7 @@ impl Search<'_, '_> {
         let newline = self.bytes[at..next].contains(&b'\n');
         // A text that was cut comes out even by accident, and so does one that goes on.
         let goes_on = self.cut || !arguments && matches!(rest.first(), Some(b',' | b':' | b'"'));
-        if goes_on && is_evened(&s) && !self.at_marker(next) {
+        if goes_on && is_evened(&s) && self.marker_at(next).is_none() {
             return self.fail(Problem::Truncated, Span::at(at));
         }
         // Its brackets are counted below.
@@ -31,7 +31,7 @@ impl Search<'_, '_> {
         let goes_on = self.last_at > at && matches!(self.last, b'}' | b']' | b'"' | b'\'');
         let cost = match rest {
             [] | [b'{' | b'[', ..] => Cost::default(),
-            _ if arguments || self.at_own_marker(next) => Cost::default(),
+            _ if arguments || self.marker_at(next) == Some(true) => Cost::default(),
             // `x = '{a: 1}'`, `r#"{a: 1}"#;`: the quotes are around the value.
             [b'"' | b'\'' | b'`', behind, ..]
                 if at == next && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#')) =>

@@ -27,9 +27,7 @@ impl Search<'_, '_> {
                 s.at = end as u32;
             }
             let Some((end, kind)) = self.blank_at(end) else { return s };
-            let at = s.at as usize;
-            s = self.edit(s, kind, Span::new(at, end), if kind == RepairKind::DropEscape { " " } else { "" });
-            s.at = end as u32;
+            s = self.replace(s, kind, end, if kind == RepairKind::DropEscape { " " } else { "" });
         }
     }
 
@@ -237,12 +235,11 @@ impl Search<'_, '_> {
     }
 
     pub(super) fn escape_control(&mut self, s: State, at: usize) -> State {
-        let put = match self.bytes.get(at) {
-            Some(b'\n') => Cow::Borrowed("\\n"),
-            Some(b'\r') => Cow::Borrowed("\\r"),
-            Some(b'\t') => Cow::Borrowed("\\t"),
-            Some(&b) => Cow::Owned(format!("\\u{b:04x}")),
-            None => return s,
+        let put = match self.bytes[at] {
+            b'\n' => Cow::Borrowed("\\n"),
+            b'\r' => Cow::Borrowed("\\r"),
+            b'\t' => Cow::Borrowed("\\t"),
+            b => Cow::Owned(format!("\\u{b:04x}")),
         };
         self.edit(s, RepairKind::EscapeControl, Span::new(at, at + 1), put)
     }

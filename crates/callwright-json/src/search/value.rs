@@ -81,7 +81,7 @@ impl Search<'_, '_> {
             b'`' if let Some(inner) = self.fenced(at, kinds) => {
                 self.group(s, RepairKind::DropFence, inner, b'`')
             }
-            _ if self.at_marker(at) => self.out_of_text(s),
+            _ if self.marker_at(at).is_some() => self.out_of_text(s),
             _ if let Some(behind) = self.noise_before(at, kinds) => {
                 let fork = self.replace(s, RepairKind::DropNoise, behind, "");
                 self.fork(fork);
