@@ -53,6 +53,21 @@ fn strict_ones(ways: Vec<String>) -> Vec<String> {
     ways.into_iter().filter(|way| strict(way).is_ok()).collect()
 }
 
+/// The character that `text` begins with, however it is spelt, and the length of that: `"`, `\"`, `&quot;`, `%22`.
+///
+/// ```
+/// use callwright_json::spelt_char;
+///
+/// assert_eq!(spelt_char("&quot;name"), Some(('"', 6)));
+/// assert_eq!(spelt_char("\\n{"), Some(('\n', 2)));
+/// assert_eq!(spelt_char("｛"), Some(('｛', 3)));
+/// assert_eq!(spelt_char(""), None);
+/// ```
+pub fn spelt_char(text: &str) -> Option<(char, usize)> {
+    let plain = || text.chars().next().map(|c| (c, c.len_utf8()));
+    LAYERS.into_iter().find_map(|decode| decode(text)).or_else(|| escape(text)).or_else(plain)
+}
+
 /// The characters of `text`, each with the length of its spelling.
 pub(crate) fn characters(text: &str, decode: Decode) -> impl Iterator<Item = (char, usize)> {
     let mut rest = text;

@@ -33,6 +33,7 @@ mod spelling;
 mod span;
 
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
+pub use layers::spelt_char;
 pub use python::is_arguments;
 pub use quote::quote;
 pub use read::{Options, read, read_prefix, read_with};

@@ -95,18 +95,29 @@ impl fmt::Display for Finding {
 /// Looks at every definition, in the order of declaration.
 pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
     let has_choice = 1 < tool_set.len();
-    let unchecked = tool_set.unchecked().map(|(tool, unchecked)| not_checked(tool, unchecked));
-    tool_set.iter().flat_map(|tool| of_tool(tool, has_choice)).chain(unchecked).collect()
+    let mut findings: Vec<Finding> = tool_set.iter().flat_map(|tool| of_tool(tool, has_choice)).collect();
+    for (tool, unchecked) in tool_set.unchecked() {
+        Findings { tool, all: &mut findings }.not_checked(unchecked);
+    }
+    findings
 }
 
-/// What nothing is held against.
-fn not_checked(tool: &str, unchecked: &Unchecked) -> Finding {
-    Finding {
-        severity: Severity::Warning,
-        rule: "not-checked",
-        tool: tool.to_owned(),
-        pointer: unchecked.pointer.clone(),
-        message: format!("{}, so nothing is checked against it: fix or remove it", unchecked.reason),
+/// What is found about one tool.
+struct Findings<'a> {
+    tool: &'a str,
+    all: &'a mut Vec<Finding>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, severity: Severity, rule: &'static str, pointer: &str, message: impl Into<String>) {
+        let (tool, pointer, message) = (self.tool.to_owned(), pointer.to_owned(), message.into());
+        self.all.push(Finding { severity, rule, tool, pointer, message });
+    }
+
+    /// What nothing is held against.
+    fn not_checked(&mut self, unchecked: &Unchecked) {
+        let message = format!("{}, so nothing is checked against it: fix or remove it", unchecked.reason);
+        self.add(Severity::Warning, "not-checked", &unchecked.pointer, message);
     }
 }
 
@@ -138,36 +149,34 @@ where
     let mut names: HashSet<String> = HashSet::new();
     let mut findings = Vec::new();
     for (number, definition) in (1..).zip(definitions) {
-        let problem = match ToolSet::from_value::<Value>(&Value::Array(vec![definition.clone()])) {
+        match ToolSet::from_value::<Value>(&Value::Array(vec![definition.clone()])) {
             Ok(tool_set) => {
                 let Some(tool) = tool_set.iter().next() else { continue };
                 findings.extend(of_tool(tool, has_choice));
                 let is_new = names.insert(tool.name().to_owned());
                 let doubled = if is_new { None } else { Some(tools::doubled(number)) };
-                let unchecked = tool.schema().unchecked().iter().chain(&doubled);
-                findings.extend(unchecked.map(|unchecked| not_checked(tool.name(), unchecked)));
-                continue;
+                for unchecked in tool.schema().unchecked().iter().chain(&doubled) {
+                    Findings { tool: tool.name(), all: &mut findings }.not_checked(unchecked);
+                }
             }
-            Err(ToolSetError::Tool { problem, .. }) => problem,
+            Err(ToolSetError::Tool { problem, .. }) => {
+                let name = tools::name_of(definition).unwrap_or_else(|| format!("tool {number}"));
+                let mut of_tool = Findings { tool: &name, all: &mut findings };
+                of_tool.add(Severity::Error, rule(&problem), "", problem.to_string());
+            }
             Err(other) => return Err(other),
-        };
-        findings.push(Finding {
-            severity: Severity::Error,
-            rule: rule(&problem),
-            tool: tools::name_of(definition).unwrap_or_else(|| format!("tool {number}")),
-            pointer: String::new(),
-            message: problem.to_string(),
-        });
+        }
     }
     Ok(findings)
 }
 
 fn of_tool(tool: &Tool, has_choice: bool) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut all = Vec::new();
+    let mut findings = Findings { tool: tool.name(), all: &mut all };
     name(tool, &mut findings);
     description(tool, has_choice, &mut findings);
     arguments(tool, &mut findings);
-    findings
+    all
 }
 
 /// The name of the rule that a definition breaks which cannot be compiled.
@@ -183,7 +192,7 @@ fn rule(problem: &ToolProblem) -> &'static str {
 }
 
 /// Servers agree on names of letters, digits, `_` and `-`, up to 64 of them. Some take dots and more.
-fn name(tool: &Tool, findings: &mut Vec<Finding>) {
+fn name(tool: &Tool, findings: &mut Findings<'_>) {
     let name = tool.name();
     let is_known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let (severity, rule, message) = match name.chars().find(|c| !is_known(*c)) {
@@ -202,8 +211,7 @@ fn name(tool: &Tool, findings: &mut Vec<Finding>) {
         ),
         None => return,
     };
-    let (tool, pointer) = (name.to_owned(), String::new());
-    findings.push(Finding { severity, rule, tool, pointer, message });
+    findings.add(severity, rule, "", message);
 }
 
 /// What the definitions cost with every request, in tokens.
@@ -272,60 +280,40 @@ impl Sort {
     }
 }
 
-fn description(tool: &Tool, has_choice: bool, findings: &mut Vec<Finding>) {
+fn description(tool: &Tool, has_choice: bool, findings: &mut Findings<'_>) {
     let text = tool.description().trim();
     let lower = text.to_lowercase();
-    let n_tokens = tokens(text);
-    let mut add = |severity, rule, message| {
-        findings.push(Finding {
-            severity,
-            rule,
-            tool: tool.name().to_owned(),
-            pointer: String::new(),
-            message,
-        });
-    };
     if text.is_empty() {
         let message = "it has no description: say what it does and when, “Use this when…”";
-        return add(Severity::Warning, "no-description", message.to_owned());
+        return findings.add(Severity::Warning, "no-description", "", message);
     }
     if text.split_whitespace().count() < FEWEST_WORDS {
         let message = "the description does not say what the tool is for: add “Use this when…”";
-        add(Severity::Warning, "no-purpose", message.to_owned());
+        findings.add(Severity::Warning, "no-purpose", "", message);
     } else if has_choice && !contains_any(&lower, &["when", "use ", "if "]) {
         let message =
             "the description does not say when to choose this tool among the others: add “Use this when…”";
-        add(Severity::Hint, "no-use-when", message.to_owned());
+        findings.add(Severity::Hint, "no-use-when", "", message);
     }
-    let filler = FILLER.iter().find(|filler| lower.contains(**filler));
-    match filler {
+    let n_tokens = tokens(text);
+    let advice = match FILLER.iter().find(|filler| lower.contains(**filler)) {
         Some(filler) if SHORT < n_tokens => {
-            let message = format!(
-                "the description costs about {n_tokens} tokens with every request, and “{filler}” says nothing: \
-                 be as short as “Search for files by name pattern”"
-            );
-            add(Severity::Warning, "description-too-long", message);
+            format!(", and “{filler}” says nothing: be as short as “Search for files by name pattern”")
         }
-        _ if LONG < n_tokens => {
-            let message =
-                format!("the description costs about {n_tokens} tokens with every request: shorten it");
-            add(Severity::Warning, "description-too-long", message);
-        }
-        _ => {}
-    }
+        _ if LONG < n_tokens => String::from(": shorten it"),
+        _ => return,
+    };
+    let message = format!("the description costs about {n_tokens} tokens with every request{advice}");
+    findings.add(Severity::Warning, "description-too-long", "", message);
 }
 
-fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
-    let mut add = |severity, rule, pointer: &str, message: String| {
-        let (tool, pointer) = (tool.name().to_owned(), pointer.to_owned());
-        findings.push(Finding { severity, rule, tool, pointer, message });
-    };
+fn arguments(tool: &Tool, findings: &mut Findings<'_>) {
     let root = tool.schema().value();
     let has_members =
         root.get("properties").and_then(Value::as_object).is_some_and(|members| !members.is_empty());
     if has_members && parameters(tool.definition()).is_some_and(|given| given.get("required").is_none()) {
-        let message = "`required` is missing: list the parameters that a call must have, or `[]`".to_owned();
-        add(Severity::Warning, "no-required", "", message);
+        let message = "`required` is missing: list the parameters that a call must have, or `[]`";
+        findings.add(Severity::Warning, "no-required", "", message);
     }
     // As it was given: a type that is none is left out of what is compiled.
     let given = parameters(tool.definition()).unwrap_or(root);
@@ -335,7 +323,7 @@ fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
         let no_type = schema.get("type").and_then(Value::as_str).filter(|word| !names_type(word));
         if let Some(word) = no_type {
             let message = format!("`{word}` is no type of JSON Schema, so any value is taken: name one");
-            add(Severity::Error, "no-type", &pointer, message);
+            findings.add(Severity::Error, "no-type", &pointer, message);
         }
         if let Some(element) = schema.get("items").filter(|items| items.is_object()) {
             todo.push((format!("{pointer}/items"), element));
@@ -343,7 +331,7 @@ fn arguments(tool: &Tool, findings: &mut Vec<Finding>) {
         let members = schema.get("properties").and_then(Value::as_object);
         for (name, member) in members.into_iter().flatten() {
             let at = format!("{pointer}/properties/{}", pointer_step(name));
-            parameter(&at, name, member, &mut add);
+            parameter(&at, name, member, findings);
             todo.push((at, member));
         }
     }
@@ -353,29 +341,25 @@ fn names_type(word: &str) -> bool {
     word.eq_ignore_ascii_case("any") || standard_type(word).is_some()
 }
 
-fn parameter(
-    at: &str,
-    name: &str,
-    schema: &Value,
-    add: &mut impl FnMut(Severity, &'static str, &str, String),
-) {
+fn parameter(at: &str, name: &str, schema: &Value, findings: &mut Findings<'_>) {
     let text = schema.get("description").and_then(Value::as_str).unwrap_or("").trim();
     let lower = text.to_lowercase();
     let is_string = schema.get("type").is_some_and(|t| t == "string");
-    let has_values =
-        ["enum", "const", "examples", "default"].iter().any(|keyword| schema.get(keyword).is_some());
-    if text.is_empty() && schema.get("enum").is_none() && schema.get("const").is_none() {
-        add(Severity::Warning, "no-parameter-description", at, format!("`{name}` has no description"));
+    let has = |keywords: &[&str]| keywords.iter().any(|keyword| schema.get(keyword).is_some());
+    let has_example = contains_any(&lower, EXAMPLE);
+    if text.is_empty() && !has(&["enum", "const"]) {
+        let message = format!("`{name}` has no description");
+        findings.add(Severity::Warning, "no-parameter-description", at, message);
     }
     let has_form = name.to_lowercase().split(['_', '-', '.']).any(|word| FORMED.contains(&word));
-    if is_string && has_form && !has_values && !contains_any(&lower, EXAMPLE) {
+    if is_string && has_form && !has_example && !has(&["enum", "const", "examples", "default"]) {
         let message = format!("`{name}` has no example: add one to the description, (e.g., 'src/main.py')");
-        add(Severity::Hint, "no-example", at, message);
+        findings.add(Severity::Hint, "no-example", at, message);
     }
-    let is_choice = contains_any(&lower, CHOICE) && 2 <= quoted(text) && !contains_any(&lower, EXAMPLE);
-    if is_string && schema.get("enum").is_none() && is_choice {
+    let is_choice = contains_any(&lower, CHOICE) && 2 <= quoted(text) && !has_example;
+    if is_string && is_choice && !has(&["enum"]) {
         let message = format!("the description of `{name}` lists its values: make them an `enum`");
-        add(Severity::Warning, "no-enum", at, message);
+        findings.add(Severity::Warning, "no-enum", at, message);
     }
 }
 

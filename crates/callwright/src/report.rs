@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use callwright_json::{Diagnostic, Problem, Repair, RepairKind, Span};
+use callwright_json::{Diagnostic, Problem, Repair, Span, tally};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -220,7 +220,9 @@ impl<'a> Report<'a> {
             let source = if verdict.is_native() { arguments.next().unwrap_or(text) } else { text };
             match verdict {
                 Verdict::Accepted(call) => {
-                    count(&mut repair_counts, &call.repairs);
+                    for (kind, n) in tally(&call.repairs) {
+                        *repair_counts.entry(kind.code()).or_default() += n;
+                    }
                     repairs.extend(call.repairs.iter().map(|repair| CallRepairReport {
                         call: at + 1,
                         repair: RepairReport::of(repair, source),
@@ -322,7 +324,9 @@ impl<'a> WhyReport<'a> {
         match &refusal.reason {
             Reason::UnknownTool { nearest, .. } => why.nearest = nearest,
             Reason::Unreadable(diagnostics) | Reason::Truncated(diagnostics) => {
-                why.diagnostics = diagnostics.iter().map(DiagnosticReport::of).collect();
+                let report =
+                    |d: &Diagnostic| DiagnosticReport { problem: problem_code(d.problem), at: pair(d.at) };
+                why.diagnostics = diagnostics.iter().map(report).collect();
             }
             Reason::Ambiguous { readings } => why.readings = readings,
             Reason::Shape(_) | Reason::OpenEnd(_) => {}
@@ -336,12 +340,6 @@ impl<'a> WhyReport<'a> {
             }
         }
         why
-    }
-}
-
-impl DiagnosticReport {
-    fn of(diagnostic: &Diagnostic) -> DiagnosticReport {
-        DiagnosticReport { problem: problem_code(diagnostic.problem), at: pair(diagnostic.at) }
     }
 }
 
@@ -397,45 +395,29 @@ impl<'a> HealReport<'a> {
     /// The report on what [`crate::heal`] made of `source`.
     pub fn of(result: &'a Result<Healed, Reason>, source: &'a str) -> HealReport<'a> {
         match result {
-            Ok(healed) => HealReport::Healed(HealedReport::of(healed, source)),
-            Err(reason) => HealReport::Refused(UnhealedReport::of(reason, source)),
+            Ok(healed) => HealReport::Healed(HealedReport {
+                version: VERSION,
+                output_text: &healed.text,
+                class: healed.class().code(),
+                repairs: healed.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
+                coercions: healed.coercions.iter().map(CoercionReport::of).collect(),
+            }),
+            Err(reason) => {
+                let refusal = Refusal::of_text(source, reason.clone());
+                let why = WhyReport::of(&refusal);
+                HealReport::Refused(UnhealedReport {
+                    version: VERSION,
+                    code: why.code,
+                    error: why.message,
+                    position: why.position,
+                    hints: why.hints,
+                    fix: why.fix,
+                    diagnostics: why.diagnostics,
+                    readings: why.readings.to_vec(),
+                    violations: why.violations.iter().map(|v| v.message.to_owned()).collect(),
+                })
+            }
         }
-    }
-}
-
-impl<'a> HealedReport<'a> {
-    fn of(healed: &'a Healed, source: &'a str) -> HealedReport<'a> {
-        HealedReport {
-            version: VERSION,
-            output_text: &healed.text,
-            class: healed.class().code(),
-            repairs: healed.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
-            coercions: healed.coercions.iter().map(CoercionReport::of).collect(),
-        }
-    }
-}
-
-impl UnhealedReport {
-    fn of(reason: &Reason, source: &str) -> UnhealedReport {
-        let refusal = Refusal::of_text(source, reason.clone());
-        let why = WhyReport::of(&refusal);
-        UnhealedReport {
-            version: VERSION,
-            code: why.code,
-            error: why.message,
-            position: why.position,
-            hints: why.hints,
-            fix: why.fix,
-            diagnostics: why.diagnostics,
-            readings: why.readings.to_vec(),
-            violations: why.violations.iter().map(|v| v.message.to_owned()).collect(),
-        }
-    }
-}
-
-fn count(repairs: &mut BTreeMap<&'static str, usize>, more: &[Repair]) {
-    for (kind, n) in callwright_json::tally(more) {
-        *repairs.entry(RepairKind::code(kind)).or_default() += n;
     }
 }
 

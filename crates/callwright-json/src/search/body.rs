@@ -153,6 +153,10 @@ impl Search<'_, '_> {
         let word = body.rsplit(|b| !b.is_ascii_alphanumeric() && *b != b'.').next().unwrap_or(&[]);
         let is_number = !word.is_empty() && !word.iter().any(u8::is_ascii_alphabetic);
         let cost = if is_number { INCHES } else { Cost::default() };
+        // `"s = """`: two of three may be the text's own, which nobody escaped.
+        let is_empty_text = at + 2 * len < behind && !body.last().is_some_and(u8::is_ascii_alphanumeric);
+        let doubt = if is_empty_text && !body.is_empty() { DOUBTFUL } else { 0 };
+        let s = State { habits: s.habits | doubt, ..s };
         let Some(ended) = self.end_string(s, at, len) else { return };
         let ended = self.double_quote(ended, s.quote, Span::new(at + len, behind));
         self.fork(State { at: behind as u32, cost: ended.cost.plus(cost), ..ended });
@@ -197,8 +201,8 @@ impl Search<'_, '_> {
         if is_next { SWALLOW } else { Cost::default() }
     }
 
-    /// Do the quotes in the open string close one text and open another, `"a" or "b"`? Then it is none that was quoted badly,
-    /// as `"say "hi" now"` is, but something that JSON has no word for.
+    /// Do the quotes in the open string, which ends at `end`, close one text and open another, `"a" or "b"`, or the same once
+    /// more, `"a""a"`? Then it is none that was quoted badly, as `"say "hi" now"` is, but something that JSON has no word for.
     fn is_two_texts(&mut self, s: &State, end: usize) -> bool {
         if s.quote != Quote::DOUBLE || !self.quote_taken(s) {
             return false;
@@ -209,6 +213,11 @@ impl Search<'_, '_> {
         let Some(len) = pairs.rposition(is_bare) else { return false };
         let last = first + len + 1;
         self.fuel -= (end - last) as i64;
+        if first + 1 == last {
+            let open = s.open as usize;
+            self.fuel -= (end - open) as i64;
+            return self.bytes.get(open..first) == self.bytes.get(last + 1..end);
+        }
         let blank = |at: usize| self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
         !blank(first - 1) && blank(first + 1) && blank(last - 1) && !blank(last + 1)
     }

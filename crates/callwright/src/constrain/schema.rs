@@ -9,7 +9,7 @@ use crate::json;
 use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
-use crate::schema::{Draft, has_inner_id, inside, inside_mut, local_pointer};
+use crate::schema::{Draft, has_inner_id, inside_mut, local_pointer, schemas};
 use crate::tools::{Tool, ToolChoice, ToolSet};
 
 /// The most calls in one answer.
@@ -167,46 +167,25 @@ fn is_plain_pattern(pattern: &str) -> bool {
 
 /// Does some object take its members from several schemas at once? None of them may then be closed.
 fn combines(root: &Value) -> bool {
-    let mut todo = vec![root];
-    while let Some(schema) = todo.pop() {
-        let Value::Object(schema) = schema else { continue };
-        let has = |keyword: &&str| schema.contains_key(keyword);
-        let applies = ["$ref", "anyOf", "oneOf"].iter().any(has);
-        if schema.contains_key("allOf") || applies && schema.contains_key("properties") {
-            return true;
-        }
-        todo.extend(inside(schema).map(|(_, inner)| inner));
-    }
-    false
+    schemas(root).any(|schema| {
+        let has = |keyword: &str| schema.get(keyword).is_some();
+        has("allOf") || has("properties") && ["$ref", "anyOf", "oneOf"].into_iter().any(has)
+    })
 }
 
 /// Does every reference in it name a place in it by pointer?
 fn is_portable(root: &Value) -> bool {
-    if has_inner_id(root) || Draft::of(root) < Draft::D6 {
-        return false;
-    }
-    let mut todo = vec![root];
-    while let Some(schema) = todo.pop() {
-        let Value::Object(schema) = schema else { continue };
-        let by_name = schema.get("$ref").is_some_and(|r| r.as_str().and_then(local_pointer).is_none());
-        if by_name || schema.contains_key("$dynamicRef") || schema.contains_key("$recursiveRef") {
-            return false;
-        }
-        todo.extend(inside(schema).map(|(_, inner)| inner));
-    }
-    true
+    let is_by_name = |schema: &Value| {
+        schema.get("$ref").is_some_and(|r| r.as_str().and_then(local_pointer).is_none())
+            || ["$dynamicRef", "$recursiveRef"].iter().any(|keyword| schema.get(*keyword).is_some())
+    };
+    !has_inner_id(root) && Draft::D6 <= Draft::of(root) && !schemas(root).any(is_by_name)
 }
 
 /// Do all references, which begin with `base`, still name something in `root`?
 fn resolves(root: &Value, base: &str) -> bool {
-    let mut todo = vec![root];
-    while let Some(schema) = todo.pop() {
-        let Value::Object(schema) = schema else { continue };
+    schemas(root).all(|schema| {
         let pointer = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix(base));
-        if pointer.is_some_and(|pointer| root.pointer(pointer).is_none()) {
-            return false;
-        }
-        todo.extend(inside(schema).map(|(_, inner)| inner));
-    }
-    true
+        pointer.is_none_or(|pointer| root.pointer(pointer).is_some())
+    })
 }

@@ -1,6 +1,6 @@
 //! What a model is asked whose answer holds a call that may be shown as well as made.
 
-use crate::verdict::{Acceptance, Outcome};
+use crate::verdict::Outcome;
 
 impl Outcome {
     /// What to ask the model about its [unsure](Acceptance::unsure) calls, as its user's next words: to make them alone, or
@@ -17,23 +17,16 @@ impl Outcome {
     /// # Ok::<(), callwright::ToolSetError>(())
     /// ```
     pub fn confirmation(&self) -> Option<String> {
-        let unsure: Vec<&Acceptance> = self.calls().filter(|call| call.unsure).collect();
-        match unsure.as_slice() {
-            [] => None,
-            [call] => Some(format!(
-                "Your answer holds a call of the tool {} in the middle of prose. It was not run. If you mean it, send the \
-                 call alone, with no words around it. If you only show it, say so, and make no call",
-                call.name
-            )),
-            calls => {
-                let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
-                Some(format!(
-                    "Your answer holds {} calls in the middle of prose ({}). They were not run. If you mean them, send the \
-                     calls alone, with no words around them. If you only show them, say so, and make no call",
-                    calls.len(),
-                    names.join(", ")
-                ))
-            }
-        }
+        let names: Vec<&str> =
+            self.calls().filter(|call| call.unsure).map(|call| call.name.as_str()).collect();
+        let what = match names.as_slice() {
+            [] => return None,
+            [name] => format!("a call of the tool {name}"),
+            names => format!("{} calls ({})", names.len(), names.join(", ")),
+        };
+        Some(format!(
+            "Your answer holds {what} in the middle of prose. Nothing was run. If that is meant, send it alone, with no \
+             words around it. If it is only shown, say so, and make no call"
+        ))
     }
 }

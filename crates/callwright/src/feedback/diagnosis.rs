@@ -4,15 +4,12 @@
 //! place at which the strict reader stopped is followed back to a suspect. Strings are read as strings in
 //! both, so a bracket or a quote inside one is never counted.
 
-use callwright_json::{AnyValue, Options, Reading, RepairKind, Span, apply, read_with, strict};
+use callwright_json::{AnyValue, Options, Reading, RepairKind, Span, read_with, strict};
 
-use super::drawing::draw;
+use super::drawing::{Position, draw, window};
 use super::json_loads::{JsonLoadsError, scan};
-use super::suspect::suspect;
+use super::suspect::{completed, of_reading, of_stop};
 use super::trouble::Trouble;
-
-/// How often a fix may run into the next thing that is wrong. Texts with more faults get no whole fix.
-const MAX_ROUNDS: usize = 12;
 
 /// What is wrong with a text that `json.loads` does not take.
 #[derive(Clone, Debug)]
@@ -40,43 +37,21 @@ pub struct Fix {
 /// how it would have gone on.
 pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
     let stop = scan(text).err()?;
-    let error = stop.error(text);
-    let suspect = suspect(text, &stop);
     let parse = read_with(text, &AnyValue, &Options { cut });
-    let settled = parse.settled();
-    let found = settled.and_then(|reading| Trouble::of_repairs(text, &reading.repairs));
-    let found = found.unwrap_or_else(|| (suspect.trouble.clone(), suspect.at));
-    // The reader says where a quote goes; the suspect is the quote that misled. Which of them is wrong may
-    // hang on the schema, so there the fix follows the suspect.
-    let misled = found.0.is_about_quotes() && suspect.trouble.is_about_quotes();
-    let (trouble, at) = if misled { (suspect.trouble, suspect.at) } else { found };
-    let read = || settled.map(Fix::of);
-    let fix = match cut {
-        true => None,
-        false if misled => repair(text).or_else(read),
-        false => read().or_else(|| repair(text)),
+    let read = parse.settled();
+    let (trouble, at) = read.and_then(|reading| of_reading(&stop, reading)).unwrap_or_else(|| of_stop(&stop));
+    let fix = match read {
+        _ if cut => None,
+        Some(reading) => Some(Fix::of(reading)),
+        None => completed(&stop).filter(|text| strict(text).is_ok()).map(|text| Fix { text, certain: false }),
     };
-    Some(Diagnosis { error, trouble, at, fix })
-}
-
-/// Follows the suspects until the text is strict JSON.
-fn repair(text: &str) -> Option<Fix> {
-    let mut text = text.to_owned();
-    for _ in 0..MAX_ROUNDS {
-        let Err(stop) = scan(&text) else { break };
-        let repairs = suspect(&text, &stop).repairs;
-        if repairs.is_empty() {
-            return None;
-        }
-        text = apply(&text, &repairs);
-    }
-    strict(&text).is_ok().then_some(Fix { text, certain: false })
+    Some(Diagnosis { error: stop.error(), trouble, at, fix })
 }
 
 impl Diagnosis {
     /// What the model should know, one sentence per line.
     pub fn hints(&self, text: &str) -> Vec<String> {
-        self.trouble.hints(chars_before(text, self.at.range().start))
+        self.trouble.hints(Position::of(text, self.at.range().start).offset)
     }
 
     /// For a person: the line of `text` with the suspect place, and carets under it with what is wrong there.
@@ -99,20 +74,7 @@ impl Fix {
         const LEN: usize = 100;
         let same = self.text.chars().zip(source.chars()).take_while(|(a, b)| a == b).count();
         let start = if same < BEFORE + 10 { 0 } else { same - BEFORE };
-        let total = self.text.chars().count();
-        let head = if start == 0 { "" } else { "…" };
-        let tail = if start + LEN < total { "…" } else { "" };
-        let body: String = self.text.chars().skip(start).take(LEN).map(one_line).collect();
-        format!("{head}{}{tail}", body.trim())
+        let (head, shown, tail) = window(&self.text, start, LEN);
+        format!("{head}{}{tail}", shown.trim())
     }
-}
-
-/// Line breaks and other control characters, which stand only between the tokens of strict JSON, as spaces.
-fn one_line(c: char) -> char {
-    if c.is_control() { ' ' } else { c }
-}
-
-/// How many characters stand before byte `at`.
-pub(super) fn chars_before(text: &str, at: usize) -> usize {
-    text.char_indices().take_while(|&(n, _)| n < at).count()
 }

@@ -41,20 +41,21 @@ pub(super) fn draw(text: &str, at: Span, label: &str) -> String {
     let column = Position::of(text, at.range().start).column - 1;
     let line_start = text.get(..at.range().start).unwrap_or(text).rfind('\n').map_or(0, |n| n + 1);
     let line = text.get(line_start..).unwrap_or("").lines().next().unwrap_or("");
-    let len = line.chars().count();
-    let from = if len <= WIDTH { 0 } else { column.saturating_sub(BEFORE) };
-    let head = if from == 0 { "" } else { "…" };
-    let tail = if from + WIDTH < len { "…" } else { "" };
-    let shown: String = line.chars().skip(from).take(WIDTH).map(one_column).collect();
-    let indent = head.chars().count() + column - from;
+    let from = if line.chars().nth(WIDTH).is_none() { 0 } else { column.saturating_sub(BEFORE) };
+    let indent = column - from + usize::from(from != 0);
     let width = at.of(text).lines().next().unwrap_or("").chars().count().clamp(1, WIDTH);
     let width = width.min((from + WIDTH).saturating_sub(column).max(1));
+    let (head, shown, tail) = window(line, from, WIDTH);
     format!("  {head}{shown}{tail}\n  {:indent$}{} {label}", "", "^".repeat(width))
 }
 
-/// Tabs and other control characters would move the caret away from its place.
-fn one_column(c: char) -> char {
-    if c.is_control() { ' ' } else { c }
+/// The `len` characters of `text` from the character `from` on, on one line, and dots for what is left out before and behind.
+pub(super) fn window(text: &str, from: usize, len: usize) -> (&'static str, String, &'static str) {
+    let dots = |is_left_out: bool| if is_left_out { "…" } else { "" };
+    // Tabs and other control characters would move a caret away from its place.
+    let one_column = |c: char| if c.is_control() { ' ' } else { c };
+    let shown = text.chars().skip(from).take(len).map(one_column).collect();
+    (dots(from != 0), shown, dots(text.chars().nth(from + len).is_some()))
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@
 
 use callwright_json::Span;
 
+use super::drawing::Position;
+
 /// The error that `json.loads` raises for `text`; `None` if it takes it.
 ///
 /// ```
@@ -17,7 +19,7 @@ use callwright_json::Span;
 /// assert_eq!((error.position, error.at), (8, 9));
 /// ```
 pub fn json_loads_error(text: &str) -> Option<JsonLoadsError> {
-    scan(text).err().map(|stop| stop.error(text))
+    scan(text).err().map(|stop| stop.error())
 }
 
 /// An error of `json.loads`. Its `Display` is Python's `str(error)`.
@@ -43,32 +45,17 @@ impl std::fmt::Display for JsonLoadsError {
 
 /// Where a scan stopped, and what it knew there.
 #[derive(Debug)]
-pub(super) struct Stop {
+pub(super) struct Stop<'t> {
+    pub(super) text: &'t str,
     pub(super) complaint: Complaint,
     /// The place in bytes.
     pub(super) at: usize,
-    /// The brackets that are open there, outermost first.
-    pub(super) open: Vec<Bracket>,
+    /// The brackets that close what is open there, outermost first.
+    pub(super) open: Vec<u8>,
     /// The token in front of the place.
     pub(super) before: Token,
     /// Where the last string began.
     pub(super) string: usize,
-}
-
-/// A bracket that was opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bracket {
-    Brace,
-    Square,
-}
-
-impl Bracket {
-    pub(super) fn closer(self) -> char {
-        match self {
-            Bracket::Brace => '}',
-            Bracket::Square => ']',
-        }
-    }
 }
 
 /// The last token that was read.
@@ -78,16 +65,14 @@ pub(super) enum Token {
     Start,
     /// An opening bracket.
     Opener,
-    /// A closing bracket at this place.
-    Closer(usize),
     /// A comma at this place.
     Comma(usize),
     /// A colon.
     Colon,
     /// A string, quotes included.
     String(Span),
-    /// A number or a literal.
-    Scalar,
+    /// Another value, or its closing bracket.
+    Value,
 }
 
 /// What `json.loads` complains about.
@@ -122,24 +107,40 @@ impl Complaint {
     }
 }
 
-impl Stop {
-    pub(super) fn error(&self, text: &str) -> JsonLoadsError {
-        let before = text.get(..self.at).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
-        JsonLoadsError {
-            message: self.complaint.message(),
-            position: before.chars().count(),
-            line: before.matches('\n').count() + 1,
-            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
-            at: self.at,
+impl Stop<'_> {
+    pub(super) fn error(&self) -> JsonLoadsError {
+        let Position { offset, line, column } = Position::of(self.text, self.at);
+        JsonLoadsError { message: self.complaint.message(), position: offset, line, column, at: self.at }
+    }
+
+    /// The closing brackets of all that is open, innermost first.
+    pub(super) fn closers(&self) -> String {
+        self.open.iter().rev().map(|closer| char::from(*closer)).collect()
+    }
+
+    /// Is the innermost open bracket that of an object?
+    pub(super) fn is_in_object(&self) -> bool {
+        self.open.last() == Some(&b'}')
+    }
+
+    /// The string that misled the reader: it stopped in it, or right behind it.
+    pub(super) fn string(&self) -> Option<Span> {
+        match (self.complaint, self.before) {
+            (Complaint::Comma | Complaint::Colon, Token::String(string)) => Some(string),
+            (
+                Complaint::Unterminated | Complaint::Control | Complaint::Escape | Complaint::UnicodeEscape,
+                _,
+            ) => Some(Span::new(self.string, self.text.len())),
+            _ => None,
         }
     }
 }
 
 /// Reads `text` as `json.loads` does, up to the end or to the first thing that it does not take.
-pub(super) fn scan(text: &str) -> Result<(), Stop> {
+pub(super) fn scan(text: &str) -> Result<(), Stop<'_>> {
     let mut scan = Scan { bytes: text.as_bytes(), at: 0, open: Vec::new(), before: Token::Start, string: 0 };
     scan.document().map_err(|complaint| Stop {
+        text,
         complaint,
         at: scan.at,
         open: scan.open,
@@ -151,7 +152,7 @@ pub(super) fn scan(text: &str) -> Result<(), Stop> {
 struct Scan<'t> {
     bytes: &'t [u8],
     at: usize,
-    open: Vec<Bracket>,
+    open: Vec<u8>,
     before: Token,
     string: usize,
 }
@@ -166,15 +167,15 @@ impl Scan<'_> {
             self.value()?;
             // A value is complete, or a container was just opened.
             loop {
-                let Some(&bracket) = self.open.last() else {
+                let Some(&closer) = self.open.last() else {
                     self.space();
                     return if self.at == self.bytes.len() { Ok(()) } else { Err(Complaint::ExtraData) };
                 };
                 self.space();
                 let fresh = self.before == Token::Opener;
                 match self.peek() {
-                    Some(b) if b == bracket.closer() as u8 => {
-                        self.before = Token::Closer(self.at);
+                    Some(b) if b == closer => {
+                        self.before = Token::Value;
                         self.at += 1;
                         self.open.pop();
                         continue;
@@ -187,7 +188,7 @@ impl Scan<'_> {
                     }
                     _ => return Err(Complaint::Comma),
                 }
-                if bracket == Bracket::Brace {
+                if closer == b'}' {
                     self.key()?;
                 }
                 break;
@@ -199,21 +200,21 @@ impl Scan<'_> {
     fn value(&mut self) -> Result<(), Complaint> {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         match rest.first() {
-            Some(b'{') => self.opener(Bracket::Brace),
-            Some(b'[') => self.opener(Bracket::Square),
+            Some(b'{') => self.opener(b'}'),
+            Some(b'[') => self.opener(b']'),
             Some(b'"') => return self.string(),
             _ => {
                 const WORDS: [&[u8]; 6] = [b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"];
                 let word = WORDS.iter().find(|word| rest.starts_with(word)).map(|word| word.len());
                 self.at += word.or_else(|| number_len(rest)).ok_or(Complaint::Value)?;
-                self.before = Token::Scalar;
+                self.before = Token::Value;
             }
         }
         Ok(())
     }
 
-    fn opener(&mut self, bracket: Bracket) {
-        self.open.push(bracket);
+    fn opener(&mut self, closer: u8) {
+        self.open.push(closer);
         self.before = Token::Opener;
         self.at += 1;
     }

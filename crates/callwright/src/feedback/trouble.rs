@@ -1,9 +1,5 @@
 //! What is wrong with a text that should be JSON, in words for the model and for a person.
 
-use callwright_json::{Repair, RepairKind, Span, tally};
-
-use crate::policy::is_surrounding;
-
 /// What is wrong with a text that should be JSON. The stable name for programs is [`Trouble::code`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -86,81 +82,13 @@ impl Trouble {
         }
     }
 
-    /// What the model should know, one sentence per line. `position` counts the characters before the
-    /// suspect place.
-    pub(super) fn hints(&self, position: usize) -> Vec<String> {
-        let hint = match self {
-            // The count says what to do, and where is said above it: the wording that models were taught
-            // with stays as it is.
-            Trouble::ExtraClosers(closers) => {
-                format!("You have {} extra {}", closers.len(), closing(closers))
-            }
-            Trouble::MissingClosers(closers) => missing(closers),
-            Trouble::WrongCloser(wanted) => {
-                format!("The closing bracket at position {position} must be {wanted}")
-            }
-            Trouble::ExtraOpener => format!("The opening bracket at position {position} is one too many"),
-            Trouble::UnclosedString(_) => {
-                format!(
-                    "Unmatched quotes detected: the string that begins at position {position} is never closed"
-                )
-            }
-            Trouble::BareQuote => format!(
-                "Unmatched quotes detected: the quote at position {position} ends its string too early; \
-                 write \\\" for a quote inside a string"
-            ),
-            Trouble::MissingQuote => {
-                format!("Unmatched quotes detected: a quote is missing at position {position}")
-            }
-            Trouble::ForeignQuotes => {
-                format!(
-                    "Put keys and strings in double quotes: the quote at position {position} is another one"
-                )
-            }
-            Trouble::ExtraComma => format!("Remove the comma at position {position}"),
-            Trouble::MissingComma => format!("A comma is missing at position {position}"),
-            Trouble::MissingColon => format!("A colon is missing at position {position}"),
-            Trouble::MissingValue => format!("A value is missing at position {position}"),
-            Trouble::BareKey => format!("Put the key at position {position} in double quotes"),
-            Trouble::BareText => format!("Put the text at position {position} in double quotes"),
-            Trouble::ForeignLiteral => {
-                format!(
-                    "JSON has only true, false, null and decimal numbers: change the word at position {position}"
-                )
-            }
-            Trouble::RawControl => format!(
-                "Write \\n for a line break and \\t for a tab inside a string: there is a raw one at position {position}"
-            ),
-            Trouble::BadEscape => {
-                format!(
-                    "The backslash at position {position} begins no JSON escape: write \\\\ for a backslash"
-                )
-            }
-            Trouble::Comment => format!("JSON has no comments: remove the one at position {position}"),
-            Trouble::Surroundings => format!("Send only the JSON: remove the text at position {position}"),
-            Trouble::SeveralValues => {
-                format!("Send one JSON value per call: a second one begins at position {position}")
-            }
-            Trouble::Cut(_) => String::from("The JSON ends before it is complete"),
-            Trouble::NoJson => String::from("There is no JSON here: send the call as one JSON object"),
-            Trouble::Other => format!("Write valid JSON from position {position} on"),
-        };
-        let mut hints = vec![hint];
-        if let Trouble::UnclosedString(closers) | Trouble::Cut(closers) = self
-            && !closers.is_empty()
-        {
-            hints.push(missing(closers));
-        }
-        hints
-    }
-
     /// A few words to stand under a caret.
     pub fn label(&self) -> String {
         let label = match self {
             Trouble::ExtraClosers(closers) if closers.len() == 1 => "one closing bracket too many",
-            Trouble::ExtraClosers(closers) => return format!("{} closing brackets too many", closers.len()),
-            Trouble::MissingClosers(closers) => return format!("`{closers}` is missing here"),
-            Trouble::WrongCloser(wanted) => return format!("`{wanted}` is needed here"),
+            Trouble::ExtraClosers(_) => "{count} closing brackets too many",
+            Trouble::MissingClosers(_) => "`{brackets}` is missing here",
+            Trouble::WrongCloser(_) => "`{brackets}` is needed here",
             Trouble::ExtraOpener => "one opening bracket too many",
             Trouble::UnclosedString(_) => "this string is never closed",
             Trouble::BareQuote => "this quote ends the string too early",
@@ -182,71 +110,76 @@ impl Trouble {
             Trouble::NoJson => "no JSON here",
             Trouble::Other => "not valid JSON from here on",
         };
-        String::from(label)
+        self.filled(label, 0)
     }
 
-    /// Whether it is about where a string begins or ends.
-    pub(super) fn is_about_quotes(&self) -> bool {
-        matches!(self, Trouble::BareQuote | Trouble::MissingQuote | Trouble::UnclosedString(_))
-    }
-
-    /// What the repairs of a settled reading say was wrong, and where. Wrapping counts only where nothing
-    /// else was wrong; of several things, the first is told.
-    pub(super) fn of_repairs(text: &str, repairs: &[Repair]) -> Option<(Trouble, Span)> {
-        let kinds: Vec<RepairKind> = tally(repairs).into_iter().map(|(kind, _)| kind).collect();
-        let (outer, inner): (Vec<RepairKind>, Vec<RepairKind>) =
-            kinds.into_iter().partition(|&kind| is_surrounding(kind));
-        let named = |kind| Some((Trouble::of_kind(kind, text, repairs)?, first_run(kind, repairs)));
-        inner.into_iter().chain(outer).find_map(named)
-    }
-
-    fn of_kind(kind: RepairKind, text: &str, repairs: &[Repair]) -> Option<Trouble> {
-        let same = || repairs.iter().filter(|r| r.kind == kind);
-        let put = || same().map(|r| &*r.put).collect::<String>();
-        Some(match kind {
-            RepairKind::DropCloser => Trouble::ExtraClosers(same().map(|r| r.at.of(text)).collect()),
-            RepairKind::AddCloser => Trouble::MissingClosers(put()),
-            RepairKind::SwapBracket => Trouble::WrongCloser(put().chars().next()?),
-            RepairKind::DropOpener => Trouble::ExtraOpener,
-            RepairKind::AddQuote => Trouble::MissingQuote,
-            RepairKind::EscapeQuote => Trouble::BareQuote,
-            RepairKind::SwapQuote => Trouble::ForeignQuotes,
-            RepairKind::DropComma => Trouble::ExtraComma,
-            RepairKind::AddComma => Trouble::MissingComma,
-            RepairKind::AddColon => Trouble::MissingColon,
-            RepairKind::QuoteKey => Trouble::BareKey,
-            RepairKind::QuoteValue => Trouble::BareText,
-            RepairKind::SwapLiteral => Trouble::ForeignLiteral,
-            RepairKind::EscapeControl => Trouble::RawControl,
-            RepairKind::EscapeBackslash | RepairKind::DropBackslash | RepairKind::SwapEscape => {
-                Trouble::BadEscape
+    /// What the model should know, one sentence per line. `position` counts the characters before the
+    /// suspect place.
+    pub(super) fn hints(&self, position: usize) -> Vec<String> {
+        const MISSING: &str = "You're missing {count} {sort}";
+        let hint = match self {
+            // The count says what to do, and where is said above it: the wording that models were taught
+            // with stays as it is.
+            Trouble::ExtraClosers(_) => "You have {count} extra {sort}",
+            Trouble::MissingClosers(_) => MISSING,
+            Trouble::WrongCloser(_) => "The closing bracket {here} must be {brackets}",
+            Trouble::ExtraOpener => "The opening bracket {here} is one too many",
+            Trouble::UnclosedString(_) => "{quotes}: the string that begins {here} is never closed",
+            Trouble::BareQuote => {
+                "{quotes}: the quote {here} ends its string too early; write \\\" for a quote inside a string"
             }
-            RepairKind::DropComment => Trouble::Comment,
-            RepairKind::DropRepeat => Trouble::SeveralValues,
-            RepairKind::DropProse | RepairKind::DropFence | RepairKind::DropThink | RepairKind::DropTag => {
-                Trouble::Surroundings
+            Trouble::MissingQuote => "{quotes}: a quote is missing {here}",
+            Trouble::ForeignQuotes => {
+                "Put keys and strings in double quotes: the quote {here} is another one"
             }
-            _ => return None,
-        })
+            Trouble::ExtraComma => "Remove the comma {here}",
+            Trouble::MissingComma => "A comma is missing {here}",
+            Trouble::MissingColon => "A colon is missing {here}",
+            Trouble::MissingValue => "A value is missing {here}",
+            Trouble::BareKey => "Put the key {here} in double quotes",
+            Trouble::BareText => "Put the text {here} in double quotes",
+            Trouble::ForeignLiteral => {
+                "JSON has only true, false, null and decimal numbers: change the word {here}"
+            }
+            Trouble::RawControl => {
+                "Write \\n for a line break and \\t for a tab inside a string: there is a raw one {here}"
+            }
+            Trouble::BadEscape => "The backslash {here} begins no JSON escape: write \\\\ for a backslash",
+            Trouble::Comment => "JSON has no comments: remove the one {here}",
+            Trouble::Surroundings => "Send only the JSON: remove the text {here}",
+            Trouble::SeveralValues => "Send one JSON value per call: a second one begins {here}",
+            Trouble::Cut(_) => "The JSON ends before it is complete",
+            Trouble::NoJson => "There is no JSON here: send the call as one JSON object",
+            Trouble::Other => "Write valid JSON from position {position} on",
+        };
+        let missing = match self {
+            Trouble::UnclosedString(closers) | Trouble::Cut(closers) if !closers.is_empty() => Some(MISSING),
+            _ => None,
+        };
+        [hint].into_iter().chain(missing).map(|hint| self.filled(hint, position)).collect()
     }
-}
 
-/// The bytes of the first repair of this kind, and of those that follow it without a gap.
-fn first_run(kind: RepairKind, repairs: &[Repair]) -> Span {
-    let mut run = repairs.iter().filter(|r| r.kind == kind).map(|r| r.at);
-    let first = run.next().unwrap_or_default();
-    run.fold(first, |run, at| if at.start == run.end { Span { end: at.end, ..run } } else { run })
-}
-
-/// `}}` → `closing braces }`
-fn closing(closers: &str) -> String {
-    match closers.chars().next() {
-        Some('}') if closers.chars().all(|c| c == '}') => String::from("closing braces }"),
-        Some(']') if closers.chars().all(|c| c == ']') => String::from("closing brackets ]"),
-        _ => format!("closing brackets {closers}"),
+    /// `template` with what the words in braces stand for.
+    fn filled(&self, template: &str, position: usize) -> String {
+        let brackets = match self {
+            Trouble::ExtraClosers(closers)
+            | Trouble::MissingClosers(closers)
+            | Trouble::UnclosedString(closers)
+            | Trouble::Cut(closers) => closers.clone(),
+            Trouble::WrongCloser(wanted) => wanted.to_string(),
+            _ => String::new(),
+        };
+        let sort = match (brackets.contains('}'), brackets.contains(']')) {
+            (true, false) => "closing braces }",
+            (false, true) => "closing brackets ]",
+            _ => "closing brackets {brackets}",
+        };
+        template
+            .replace("{quotes}", "Unmatched quotes detected")
+            .replace("{here}", "at position {position}")
+            .replace("{position}", &position.to_string())
+            .replace("{count}", &brackets.len().to_string())
+            .replace("{sort}", sort)
+            .replace("{brackets}", &brackets)
     }
-}
-
-fn missing(closers: &str) -> String {
-    format!("You're missing {} {}", closers.len(), closing(closers))
 }

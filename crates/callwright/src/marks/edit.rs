@@ -48,6 +48,12 @@ pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usi
     ends.filter_map(|cell| Some((column(mark.len(), cell)?, usize::from(last[cell])))).collect()
 }
 
+/// Is `text` `mark` but for one letter added, left out, changed, or exchanged with its neighbour?
+pub(crate) fn is_one_slip(mark: &str, text: &str) -> bool {
+    let (mark, text): (Vec<char>, Vec<char>) = (mark.chars().collect(), text.chars().collect());
+    mark.len().abs_diff(text.len()) <= 1 && ends_within(&mark, &text, 1).contains(&(text.len(), 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

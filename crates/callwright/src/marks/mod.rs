@@ -3,7 +3,7 @@
 //! What is whole is read elsewhere, exactly. Here the marks of one dialect are looked for with their slips, and the cheapest way
 //! through them counts if no other one is nearly as cheap. Otherwise the call is refused, and its readings are shown.
 
-mod edit;
+pub(crate) mod edit;
 mod fold;
 mod form;
 mod frame;

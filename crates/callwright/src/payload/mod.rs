@@ -64,12 +64,13 @@ fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bo
 }
 
 /// Reads all that stands behind `from` as one value, in whatever it is wrapped: `args = {"a": 1};`, `{&quot;a&quot;: 1}`.
-/// `None` where it has no reading or several, or where words in brackets stand beside the value, which may be another call.
+/// `None` where it has no reading or several, or where something stands beside the value that has no place there, by `may_stand`.
 pub(crate) fn read_whole<'t>(
     text: &'t str,
     from: usize,
     guide: &dyn Guide,
     cut: bool,
+    may_stand: fn(&str) -> bool,
 ) -> Option<Reading<'t>> {
     let text = text.get(from..)?;
     let mut parse = read_with(text, guide, &Options { cut });
@@ -77,12 +78,21 @@ pub(crate) fn read_whole<'t>(
     // What is unwrapped holds the value, wherever that stands in it.
     let unwrapped = reading.repairs.iter().find(|repair| repair.kind == RepairKind::Unwrap);
     let Span { start, end } = unwrapped.map_or(reading.span, |repair| repair.at);
-    let is_call = |text: &str| text.contains(['{', '[', '<']) && text.contains(char::is_alphanumeric);
-    if is_call(text.get(..start as usize)?) || is_call(text.get(end as usize..)?) {
+    if !may_stand(text.get(..start as usize)?) || !may_stand(text.get(end as usize..)?) {
         return None;
     }
     shift(&mut parse, from);
     parse.readings.pop()
+}
+
+/// Words that are no call: those in brackets may be another one.
+pub(crate) fn are_words(text: &str) -> bool {
+    !text.contains(['{', '[', '<']) || are_signs(text)
+}
+
+/// Nothing that anybody says.
+pub(crate) fn are_signs(text: &str) -> bool {
+    !text.contains(char::is_alphanumeric)
 }
 
 /// Moves all places in `parse` by `base`, where the text that it was read from begins.

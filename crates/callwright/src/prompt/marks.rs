@@ -118,12 +118,12 @@ const HEADINGS: &[&str] =
 
 /// `text` without marks: `<|im_end|>` → `<\|im_end|>`, `[INST]` → `[\INST]`, `User:` → `User\:` at the start of a line.
 pub fn neutralise(text: &str) -> Cow<'_, str> {
-    rewrite(text, |head, _| (head, Some('\\')))
+    rewrite(Cow::Borrowed(text), mark, parted)
 }
 
 /// The text that [`neutralise`] was given.
 pub fn restore(text: &str) -> Cow<'_, str> {
-    rewrite(text, |head, parted| if parted { (head + 1, None) } else { (head, None) })
+    rewrite(Cow::Borrowed(text), mark, joined)
 }
 
 /// Text without line breaks and control characters.
@@ -141,70 +141,69 @@ pub(super) fn tag_name(name: &str) -> String {
 
 /// JSON without marks: `<` and the bracket of a mark are escaped. It says the same.
 pub(super) fn in_json(json: &str) -> String {
-    escape(&json.replace('<', "\\u003c"))
+    in_python(&json.replace('<', "\\u003c"))
 }
 
-/// The literal of a Python string without marks. It says the same.
+/// The literal of a Python string without marks: a character of each is escaped, its bracket, or the first one behind the
+/// place where it is parted. It says the same.
 pub(super) fn in_python(literal: &str) -> String {
     let mut out = String::with_capacity(literal.len());
     let mut from = 0;
-    for (at, _) in literal.match_indices('<').filter(|(at, _)| mark(literal, *at, false).is_some()) {
-        out.push_str(&literal[from..at]);
-        out.push_str("\\u003c");
-        from = at + 1;
-    }
-    out.push_str(&literal[from..]);
-    escape(&out)
-}
-
-/// Escapes a character of each mark in `text`, which can only stand in a string: its bracket, or the first one behind
-/// the place where it is parted.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let place = match mark(text, at, false) {
-            Some(_) if byte == b'[' => at,
-            Some(_) if byte == b'<' => continue,
-            Some(head) => head,
-            None => continue,
-        };
-        let Some(escaped) = text.get(place..).and_then(|rest| rest.chars().next()) else { continue };
+    for (at, byte) in literal.bytes().enumerate() {
+        let Some(head) = mark(literal, at, false) else { continue };
+        let place = if matches!(byte, b'<' | b'[') { at } else { head };
+        let Some(escaped) = literal.get(place..).and_then(|rest| rest.chars().next()) else { continue };
         // A backslash parts it already.
         if place < from || escaped == '\\' {
             continue;
         }
-        out.push_str(&text[from..place]);
+        out.push_str(&literal[from..place]);
         out.push_str(&format!("\\u{:04x}", u32::from(escaped)));
         from = place + escaped.len_utf8();
     }
-    out.push_str(&text[from..]);
+    out.push_str(&literal[from..]);
     out
 }
 
-/// Goes from mark to mark. `edit` is told where a mark's head ends, and whether a backslash follows it; it says
-/// what to put there, and from where on to copy.
-fn rewrite(text: &str, edit: impl Fn(usize, bool) -> (usize, Option<char>)) -> Cow<'_, str> {
+/// What to do at a mark: it is told where its head ends and whether a backslash follows, and says from where on to copy and what
+/// to put there.
+pub(super) type Edit = fn(usize, bool) -> (usize, Option<char>);
+
+/// Goes from mark to mark: `mark` finds the end of the head of one at a place, and is told whether a line begins there.
+pub(super) fn rewrite<'t>(
+    text: Cow<'t, str>,
+    mark: impl Fn(&str, usize, bool) -> Option<usize>,
+    edit: Edit,
+) -> Cow<'t, str> {
     let mut out = String::new();
     let mut from = 0;
     let mut line_start = true;
     for (at, byte) in text.bytes().enumerate() {
         if from <= at
-            && let Some(head) = mark(text, at, line_start)
+            && let Some(head) = mark(&text, at, line_start)
         {
             out.push_str(&text[from..head]);
-            let parted = text.as_bytes().get(head) == Some(&b'\\');
-            let (next, put) = edit(head, parted);
+            let (next, put) = edit(head, text.as_bytes().get(head) == Some(&b'\\'));
             out.extend(put);
             from = next;
         }
         line_start = matches!(byte, b'\n' | b'\r') || line_start && matches!(byte, b' ' | b'\t');
     }
     if from == 0 {
-        return Cow::Borrowed(text);
+        return text;
     }
     out.push_str(&text[from..]);
     Cow::Owned(out)
+}
+
+/// A backslash behind the head of a mark.
+pub(super) fn parted(head: usize, _: bool) -> (usize, Option<char>) {
+    (head, Some('\\'))
+}
+
+/// What stood there before it was [`parted`].
+pub(super) fn joined(head: usize, is_parted: bool) -> (usize, Option<char>) {
+    (head + usize::from(is_parted), None)
 }
 
 /// The end of the head of the mark at `at`: where backslashes part it from its rest, or may.

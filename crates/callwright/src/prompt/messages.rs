@@ -121,10 +121,7 @@ impl Turns<'_> {
             parts.extend(result.others);
         }
         let role = if self.speaking.result_role { &*self.form.role } else { "user" };
-        let mut message = Map::new();
-        message.insert("role".to_owned(), json!(role));
-        message.insert("content".to_owned(), content_of(parts));
-        self.push(message);
+        self.push(message(role, content_of(parts)));
     }
 
     fn push(&mut self, mut message: Map) {
@@ -147,14 +144,16 @@ impl Turns<'_> {
 
     fn finish(mut self) -> Vec<Value> {
         // No user turn came: what the system said is then one.
-        if let Some(content) = std::mem::take(&mut self.preface).into_iter().reduce(joined) {
-            let mut message = Map::new();
-            message.insert("role".to_owned(), json!("user"));
-            message.insert("content".to_owned(), content);
-            self.push(message);
+        if !self.preface.is_empty() {
+            self.push(message("user", json!("")));
         }
         self.done
     }
+}
+
+/// A message that `role` says.
+fn message(role: &str, content: Value) -> Map {
+    [("role".to_owned(), json!(role)), ("content".to_owned(), content)].into_iter().collect()
 }
 
 /// A call that an assistant's message made.

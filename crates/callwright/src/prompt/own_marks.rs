@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::marks::neutralise;
+use super::marks::{Edit, joined, neutralise, parted, rewrite};
 use crate::dialect::Dialects;
 use crate::syntax::marks::fit;
 
@@ -31,12 +31,12 @@ impl OwnMarks {
 
     /// `text` with a backslash behind the first character of each mark.
     pub(super) fn part<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        self.rewrite(text, |head, _| (head, true))
+        self.rewrite(text, parted)
     }
 
     /// The text that [`part`](OwnMarks::part) was given.
     pub(super) fn join<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        self.rewrite(text, |head, is_parted| (head + usize::from(is_parted), false))
+        self.rewrite(text, joined)
     }
 
     /// JSON in whose strings the first character of each mark is escaped. It says the same.
@@ -63,28 +63,8 @@ impl OwnMarks {
         out
     }
 
-    /// Goes from mark to mark. `edit` is told where a mark's first character ends and whether a backslash follows it; it
-    /// says from where on to copy, and whether to put one.
-    fn rewrite<'t>(&self, text: Cow<'t, str>, edit: impl Fn(usize, bool) -> (usize, bool)) -> Cow<'t, str> {
-        if self.0.is_empty() {
-            return text;
-        }
-        let mut out = String::new();
-        let mut from = 0;
-        for (at, _) in text.char_indices() {
-            let Some(head) = self.head_at(&text, at) else { continue };
-            out.push_str(&text[from..head]);
-            let (next, puts) = edit(head, text.as_bytes().get(head) == Some(&b'\\'));
-            if puts {
-                out.push('\\');
-            }
-            from = next;
-        }
-        if from == 0 {
-            return text;
-        }
-        out.push_str(&text[from..]);
-        Cow::Owned(out)
+    fn rewrite<'t>(&self, text: Cow<'t, str>, edit: Edit) -> Cow<'t, str> {
+        if self.0.is_empty() { text } else { rewrite(text, |text, at, _| self.head_at(text, at), edit) }
     }
 
     /// The end of the first character of the mark at `at`, if one stands there.

@@ -7,7 +7,7 @@ use callwright_json::{Repair, RepairKind, Span};
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
-use super::{Event, Flow, Mode, Scanner};
+use super::{Context, Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
 use crate::marks::{self, Decision, Form, begins, begins_frame};
 use crate::payload::tagged::End;
@@ -50,7 +50,11 @@ impl Scanner<'_> {
         end: bool,
         out: &mut Vec<Event>,
     ) -> Flow {
-        let judged = self.judge_body(&opener, &body, ended);
+        let mut judged = self.judge_body(&opener, &body, ended);
+        let is_block = matches!((&body, &judged), (Body::Block(_), Judged::Calls(..)));
+        if is_block && opener.is_distinct() && self.holds_call(&opener, ended) {
+            judged = Judged::Text(None);
+        }
         if self.is_suspect(&opener, &body, ended, &judged, end) {
             self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Body(body, ended) }));
             return if end { Flow::On } else { Flow::Wait };
@@ -61,6 +65,15 @@ impl Scanner<'_> {
         }
         self.commit(opener, judged, out);
         Flow::On
+    }
+
+    /// Does a call with marks of its own stand in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
+    fn holds_call(&self, opener: &Opener, ended: End) -> bool {
+        let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
+        let mut scanner = Scanner::new(self.names.tools(), &context);
+        scanner.work.bytes_repaired = MAX_ALL + 1;
+        let inside = self.text.get(opener.item.at()..ended.at).unwrap_or("");
+        scanner.read(inside).calls().any(|call| call.span.start != 0)
     }
 
     /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of

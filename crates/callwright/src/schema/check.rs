@@ -2,7 +2,6 @@
 //! says what tables cannot, the validator is asked.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
@@ -192,28 +191,28 @@ pub(super) fn has_type(value: Value<'_>, kinds: Kinds) -> bool {
 
 /// Does `value`, which `rule` is about, keep it?
 pub(super) fn keeps(value: Value<'_>, rule: &Rule) -> bool {
-    let within = |n: usize, min: u64| u64::try_from(n).is_ok_and(|n| min <= n);
-    let length = || value.as_str().map_or(0, |text| text.chars().count());
-    let order = |bound: &str| compare(value.raw(), bound);
     match rule {
         Rule::OneOf { canonical, .. } => {
             let own = value.canonical();
             canonical.iter().any(|one| **one == *own)
         }
-        Rule::MinLength(min) => within(length(), *min),
-        Rule::MaxLength(max) => !within(length(), max.saturating_add(1)),
-        Rule::MinItems(min) => within(value.elements().count(), *min),
-        Rule::MaxItems(max) => !within(value.elements().count(), max.saturating_add(1)),
-        Rule::MinProperties(min) => within(value.members().count(), *min),
-        Rule::MaxProperties(max) => !within(value.members().count(), max.saturating_add(1)),
+        Rule::Size(limit, n) => (limit.keeps)(size(value).cmp(n)),
+        Rule::Bound(limit, bound) => (limit.keeps)(compare(value.raw(), bound)),
         Rule::UniqueItems => {
             let mut seen = HashSet::new();
             value.elements().all(|element| seen.insert(element.canonical()))
         }
-        Rule::Minimum(bound) => order(bound) != Ordering::Less,
-        Rule::ExclusiveMinimum(bound) => order(bound) == Ordering::Greater,
-        Rule::Maximum(bound) => order(bound) != Ordering::Greater,
-        Rule::ExclusiveMaximum(bound) => order(bound) == Ordering::Less,
         Rule::MultipleOf(divisor) => is_multiple_of(value.raw(), divisor),
     }
+}
+
+/// How many characters, elements or members `value` has.
+fn size(value: Value<'_>) -> u64 {
+    let size = match value.kind() {
+        Kind::String => value.as_str().map_or(0, |text| text.chars().count()),
+        Kind::Array => value.elements().count(),
+        Kind::Object => value.members().count(),
+        Kind::Null | Kind::Bool | Kind::Number => 0,
+    };
+    size as u64
 }

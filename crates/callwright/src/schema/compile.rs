@@ -7,10 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use indexmap::{IndexMap, IndexSet};
+
 use crate::value::{Map, Value};
 use callwright_json::{Kinds, MAX_SLOTS, strict};
 
-use super::guide::{ANY, Entry, NEVER, Rule, SchemaGuide};
+use super::guide::{ANY, Entry, LIMITS, NEVER, Rule, SchemaGuide};
 use super::keywords::{Draft, local_pointer};
 use super::number::compare;
 use super::references::has_inner_id;
@@ -52,7 +54,7 @@ pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
         steps: 0,
     };
     let root = documents.first().map_or(ANY, |document| {
-        let node = Node { document: 0, schema: document.root };
+        let node = Node { document, schema: document.root };
         compiler.place(vec![vec![node]])
     });
     while let Some((at, alternatives)) = compiler.todo.pop() {
@@ -68,7 +70,7 @@ pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
 
 #[derive(Clone, Copy)]
 struct Node<'s> {
-    document: usize,
+    document: &'s Document<'s>,
     schema: &'s Value,
 }
 
@@ -79,6 +81,10 @@ impl<'s> Node<'s> {
 
     fn at(self, schema: &'s Value) -> Node<'s> {
         Node { schema, ..self }
+    }
+
+    fn draft(self) -> Draft {
+        self.document.draft
     }
 
     fn keyword(self, keyword: &str) -> Option<&'s Value> {
@@ -96,8 +102,8 @@ struct Alternative<'s> {
 
 type Key = Vec<(Vec<*const Value>, bool)>;
 
-struct Compiler<'s, 'd> {
-    documents: &'d [Document<'s>],
+struct Compiler<'s> {
+    documents: &'s [Document<'s>],
     entries: Vec<Entry>,
     known: HashMap<Key, u32>,
     known_nodes: HashMap<*const Value, u32>,
@@ -105,7 +111,7 @@ struct Compiler<'s, 'd> {
     steps: usize,
 }
 
-impl<'s> Compiler<'s, '_> {
+impl<'s> Compiler<'s> {
     fn is_within_bounds(&self) -> bool {
         self.steps < MAX_STEPS && self.entries.len() < MAX_PLACES
     }
@@ -205,7 +211,7 @@ impl<'s> Compiler<'s, '_> {
                     continue;
                 }
             };
-            let draft = self.draft(node);
+            let draft = node.draft();
             if let Some(Value::String(reference)) = schema.get("$ref") {
                 match self.resolve(node, reference) {
                     Some(target) => pending.push(target),
@@ -264,22 +270,15 @@ impl<'s> Compiler<'s, '_> {
         done
     }
 
-    fn draft(&self, node: Node<'s>) -> Draft {
-        self.documents.get(node.document).map_or(Draft::D2020, |document| document.draft)
-    }
-
     fn resolve(&self, node: Node<'s>, reference: &str) -> Option<Node<'s>> {
-        let document = self.documents.get(node.document)?;
-        if node.document == 0
-            && let Some(tool) = reference.strip_prefix("tool:")
+        if let Some(tool) = reference.strip_prefix("tool:")
+            && self.documents.first().is_some_and(|first| std::ptr::eq(first, node.document))
         {
-            let document = tool.parse::<usize>().ok()? + 1;
-            return Some(Node { document, schema: self.documents.get(document)?.root });
+            let document = self.documents.get(tool.parse::<usize>().ok()? + 1)?;
+            return Some(Node { document, schema: document.root });
         }
-        if document.has_inner_id {
-            return None;
-        }
-        Some(node.at(document.root.pointer(&local_pointer(reference)?)?))
+        let root = (!node.document.has_inner_id).then_some(node.document.root)?;
+        Some(node.at(root.pointer(&local_pointer(reference)?)?))
     }
 
     fn entry(&mut self, alternatives: &[Alternative<'s>]) -> Entry {
@@ -313,28 +312,21 @@ impl<'s> Compiler<'s, '_> {
         let element = self.place(arrays.iter().map(|part| part.rest.clone()).collect());
 
         let objects: Vec<&Part<'s>> = parts.iter().filter(|p| p.kinds.meets(Kinds::OBJECT)).collect();
-        let mut names: Vec<&str> = Vec::new();
-        let mut values: HashMap<&str, Vec<Vec<Node<'s>>>> = HashMap::new();
+        let mut values: IndexMap<&str, Vec<Vec<Node<'s>>>> = IndexMap::new();
         for (name, nodes) in objects.iter().flat_map(|part| &part.members) {
-            let choices = values.entry(name).or_insert_with(|| {
-                names.push(name);
-                Vec::new()
-            });
-            choices.extend(nodes.clone());
+            values.entry(name).or_default().push(nodes.clone());
         }
         let is_required = |name: &str| objects.iter().all(|part| part.required.contains(&name));
         let mut required = 0;
-        for (i, _) in names.iter().enumerate().filter(|(_, name)| is_required(name)) {
+        for (i, _) in values.keys().enumerate().filter(|(_, name)| is_required(name)) {
             match i < MAX_SLOTS {
                 true => required |= 1_u128 << i,
                 // There is no bit for it.
                 false => is_exact = false,
             }
         }
-        let members: Box<[(Box<str>, u32)]> = names
-            .iter()
-            .map(|name| (Box::from(*name), self.place(values.remove(name).unwrap_or_default())))
-            .collect();
+        let members: Box<[(Box<str>, u32)]> =
+            values.into_iter().map(|(name, choices)| (Box::from(name), self.place(choices))).collect();
         let open: Vec<Vec<Node<'s>>> = objects.iter().filter_map(|part| part.additional.clone()).collect();
         let additional = (!open.is_empty()).then(|| self.place(open)).filter(|&at| at != NEVER);
         let expects_others = additional.is_some() && objects.iter().any(|part| part.expects_others);
@@ -366,28 +358,18 @@ impl<'s> Compiler<'s, '_> {
         let nodes = &alternative.nodes;
         let kinds = nodes
             .iter()
-            .fold(Kinds::ANY, |kinds, node| Kinds(kinds.0 & kinds_of(node.schema, self.draft(*node)).0));
-        let strings = nodes.iter().filter_map(|node| strings_of(node.schema, self.draft(*node)));
+            .fold(Kinds::ANY, |kinds, node| Kinds(kinds.0 & kinds_of(node.schema, node.draft()).0));
+        let strings = nodes.iter().filter_map(|node| strings_of(node.schema, node.draft()));
         let strings = strings.reduce(|mut both, other| {
             both.retain(|s| other.contains(s));
             both
         });
 
-        let mut names: Vec<&'s str> = Vec::new();
-        let mut seen: HashSet<&str> = HashSet::new();
-        let mut required: HashSet<&'s str> = HashSet::new();
-        for node in nodes {
-            let declared = node.keyword("properties").and_then(Value::as_object);
-            names.extend(
-                declared.into_iter().flat_map(Map::keys).map(String::as_str).filter(|n| seen.insert(n)),
-            );
-        }
-        for node in nodes {
-            let demanded = node.keyword("required").and_then(Value::as_array);
-            let demanded = demanded.into_iter().flatten().filter_map(Value::as_str);
-            required.extend(demanded.clone());
-            names.extend(demanded.filter(|n| seen.insert(n)));
-        }
+        let of = |keyword: &'static str| nodes.iter().filter_map(move |node| node.keyword(keyword));
+        let demanded = of("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str);
+        let required: HashSet<&'s str> = demanded.clone().collect();
+        let declared = of("properties").filter_map(Value::as_object).flat_map(Map::keys).map(String::as_str);
+        let names: IndexSet<&'s str> = declared.chain(demanded).collect();
         let expects_others = nodes.iter().any(|node| {
             node.keyword("patternProperties").is_some()
                 || ["additionalProperties", "unevaluatedProperties"]
@@ -407,7 +389,6 @@ impl<'s> Compiler<'s, '_> {
                 };
                 (*name, nodes.iter().filter_map(of_node).collect())
             })
-            .map(|(name, nodes)| (name, vec![nodes]))
             .collect();
         let additional = (!is_closed).then(|| {
             nodes
@@ -418,7 +399,7 @@ impl<'s> Compiler<'s, '_> {
 
         let (mut prefix, mut rest): (Vec<Vec<Node<'s>>>, Vec<Node<'s>>) = (Vec::new(), Vec::new());
         let tuples: Vec<(&[Value], Option<&Value>)> =
-            nodes.iter().map(|node| items(*node, self.draft(*node))).collect();
+            nodes.iter().map(|node| items(*node, node.draft())).collect();
         let longest = tuples.iter().map(|(first, _)| first.len()).max().unwrap_or(0);
         prefix.resize(longest, Vec::new());
         for (node, (first, others)) in nodes.iter().zip(&tuples) {
@@ -432,7 +413,7 @@ impl<'s> Compiler<'s, '_> {
         let mut is_exact = !alternative.is_loose && nodes.len() <= 1;
         for node in nodes {
             // In draft 4, `1.0` is no integer, and bounds become exclusive by a second keyword.
-            is_exact &= self.draft(*node) != Draft::D4;
+            is_exact &= node.draft() != Draft::D4;
             let keywords = node.schema.as_object().into_iter().flatten();
             for (keyword, value) in keywords {
                 match rule(keyword, value) {
@@ -448,7 +429,7 @@ impl<'s> Compiler<'s, '_> {
 
 struct Part<'s> {
     kinds: Kinds,
-    members: Vec<(&'s str, Vec<Vec<Node<'s>>>)>,
+    members: Vec<(&'s str, Vec<Node<'s>>)>,
     required: HashSet<&'s str>,
     additional: Option<Vec<Node<'s>>>,
     expects_others: bool,
@@ -589,25 +570,7 @@ pub(super) enum Ruling {
 
 /// The rule that `keyword` makes with this value.
 pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
-    let count = |about: Kinds, rule: fn(u64) -> Rule| match value.as_u64() {
-        Some(n) => Ruling::Rule(about, rule(n)),
-        None => Ruling::Beyond,
-    };
-    let bound = |rule: fn(Box<str>) -> Rule| match value {
-        Value::Number(n) => Ruling::Rule(Kinds::NUMBER, rule(n.as_str().into())),
-        _ => Ruling::Beyond,
-    };
     match keyword {
-        "minLength" => count(Kinds::STRING, Rule::MinLength),
-        "maxLength" => count(Kinds::STRING, Rule::MaxLength),
-        "minItems" => count(Kinds::ARRAY, Rule::MinItems),
-        "maxItems" => count(Kinds::ARRAY, Rule::MaxItems),
-        "minProperties" => count(Kinds::OBJECT, Rule::MinProperties),
-        "maxProperties" => count(Kinds::OBJECT, Rule::MaxProperties),
-        "minimum" => bound(Rule::Minimum),
-        "maximum" => bound(Rule::Maximum),
-        "exclusiveMinimum" => bound(Rule::ExclusiveMinimum),
-        "exclusiveMaximum" => bound(Rule::ExclusiveMaximum),
         "multipleOf" => match value {
             Value::Number(n) if compare(n.as_str(), "0").is_gt() => {
                 Ruling::Rule(Kinds::NUMBER, Rule::MultipleOf(n.as_str().into()))
@@ -646,7 +609,15 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
         | "dependencies"
         | "dependentSchemas"
         | "dependentRequired" => Ruling::Beyond,
-        _ => Ruling::Tables,
+        _ => match (LIMITS.iter().find(|limit| limit.name == keyword), value) {
+            (None, _) => Ruling::Tables,
+            (Some(limit), Value::Number(n)) if limit.about == Kinds::NUMBER => {
+                Ruling::Rule(limit.about, Rule::Bound(limit, n.as_str().into()))
+            }
+            (Some(limit), n) => {
+                n.as_u64().map_or(Ruling::Beyond, |n| Ruling::Rule(limit.about, Rule::Size(limit, n)))
+            }
+        },
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn expand(root: &Value) -> Expanded {
         if inside_done {
             open.remove(&key);
             let mut sum = Expanded { size: 1, depth: 1 };
-            for (_, child) in children(root, schema) {
+            for child in children(root, schema) {
                 // A reference back to an open schema is not expanded again.
                 let child = done.get(&std::ptr::from_ref(child)).copied();
                 let child = child.unwrap_or(Expanded { size: 1, depth: 1 });
@@ -44,7 +44,7 @@ pub(crate) fn expand(root: &Value) -> Expanded {
             done.insert(key, sum);
         } else if !done.contains_key(&key) && open.insert(key) {
             steps.push((schema, true));
-            steps.extend(children(root, schema).into_iter().map(|(_, child)| (child, false)));
+            steps.extend(children(root, schema).into_iter().map(|child| (child, false)));
         }
     }
     done.get(&std::ptr::from_ref(root)).copied().unwrap_or(Expanded { size: 1, depth: 1 })

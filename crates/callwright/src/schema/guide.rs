@@ -1,5 +1,7 @@
 //! A compiled schema as flat tables: what a reader asks while it reads, and what a check needs afterwards.
 
+use std::cmp::Ordering;
+
 use callwright_json::{Guide, Kinds, MAX_SLOTS, Member, Place};
 
 /// The place where anything may stand.
@@ -54,21 +56,38 @@ pub(super) enum Rule {
         canonical: Box<[Box<str>]>,
         shown: Box<[Box<str>]>,
     },
-    MinLength(u64),
-    MaxLength(u64),
-    MinItems(u64),
-    MaxItems(u64),
+    /// It has so many characters, elements or members, at least or at most.
+    Size(&'static Limit, u64),
+    /// It is a number on one side of this one, which is a decimal text.
+    Bound(&'static Limit, Box<str>),
     UniqueItems,
-    MinProperties(u64),
-    MaxProperties(u64),
-    /// Bounds of numbers, as decimal texts.
-    Minimum(Box<str>),
-    ExclusiveMinimum(Box<str>),
-    Maximum(Box<str>),
-    ExclusiveMaximum(Box<str>),
     /// A divisor, greater than zero, as decimal text.
     MultipleOf(Box<str>),
 }
+
+/// A keyword that puts a value on one side of what it says.
+#[derive(Debug)]
+pub(super) struct Limit {
+    pub(super) name: &'static str,
+    /// The values that it is about.
+    pub(super) about: Kinds,
+    /// How a value that keeps it may compare with what it says.
+    pub(super) keeps: fn(Ordering) -> bool,
+    pub(super) demand: &'static str,
+}
+
+pub(super) static LIMITS: [Limit; 10] = [
+    Limit { name: "minLength", about: Kinds::STRING, keeps: Ordering::is_ge, demand: "have at least" },
+    Limit { name: "maxLength", about: Kinds::STRING, keeps: Ordering::is_le, demand: "have at most" },
+    Limit { name: "minItems", about: Kinds::ARRAY, keeps: Ordering::is_ge, demand: "have at least" },
+    Limit { name: "maxItems", about: Kinds::ARRAY, keeps: Ordering::is_le, demand: "have at most" },
+    Limit { name: "minProperties", about: Kinds::OBJECT, keeps: Ordering::is_ge, demand: "have at least" },
+    Limit { name: "maxProperties", about: Kinds::OBJECT, keeps: Ordering::is_le, demand: "have at most" },
+    Limit { name: "minimum", about: Kinds::NUMBER, keeps: Ordering::is_ge, demand: "be at least" },
+    Limit { name: "maximum", about: Kinds::NUMBER, keeps: Ordering::is_le, demand: "be at most" },
+    Limit { name: "exclusiveMinimum", about: Kinds::NUMBER, keeps: Ordering::is_gt, demand: "be more than" },
+    Limit { name: "exclusiveMaximum", about: Kinds::NUMBER, keeps: Ordering::is_lt, demand: "be less than" },
+];
 
 impl Entry {
     pub(super) fn any() -> Entry {
@@ -127,7 +146,7 @@ impl SchemaGuide {
     /// May an array at `place` have more than `count` elements?
     pub fn takes_more_elements(&self, place: Place, count: usize) -> bool {
         let entry = self.entry(place);
-        let is_full = |rule: &Rule| matches!(rule, Rule::MaxItems(most) if *most <= count as u64);
+        let is_full = |rule: &Rule| matches!(rule, Rule::Size(limit, most) if limit.name == "maxItems" && *most <= count as u64);
         entry.prefix.get(count).copied().unwrap_or(entry.element) != NEVER
             && !entry.rules.iter().any(|(_, rule)| is_full(rule))
     }

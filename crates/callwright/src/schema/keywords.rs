@@ -46,44 +46,61 @@ pub(crate) enum Holds {
     SchemaOrList,
 }
 
-/// What `keyword` holds, and whether those schemas speak about the same value as the one they stand in.
-pub(crate) fn holds(keyword: &str) -> (Holds, bool) {
+/// What `keyword` holds.
+pub(crate) fn holds(keyword: &str) -> Holds {
     match keyword {
-        "allOf" | "anyOf" | "oneOf" => (Holds::List, true),
-        "not" | "if" | "then" | "else" => (Holds::Schema, true),
-        // The value of a member of `dependencies` may also be a list of names, which holds nothing.
-        "dependentSchemas" | "dependencies" => (Holds::Map, true),
-        "prefixItems" => (Holds::List, false),
-        "items" => (Holds::SchemaOrList, false),
-        "additionalItems"
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+        "items" => Holds::SchemaOrList,
+        "not"
+        | "if"
+        | "then"
+        | "else"
+        | "additionalItems"
         | "additionalProperties"
         | "contains"
         | "contentSchema"
         | "propertyNames"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => (Holds::Schema, false),
-        "properties" | "patternProperties" | "$defs" | "definitions" => (Holds::Map, false),
-        _ => (Holds::Nothing, false),
+        | "unevaluatedProperties" => Holds::Schema,
+        // The value of a member of `dependencies` may also be a list of names, which holds nothing.
+        "dependentSchemas" | "dependencies" | "properties" | "patternProperties" | "$defs"
+        | "definitions" => Holds::Map,
+        _ => Holds::Nothing,
     }
 }
 
-/// The schemas directly inside `schema`; each with `true` where it speaks about the same value.
-pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (bool, &Value)> {
+/// Do the schemas that `keyword` holds speak about the same value as the one that it stands in?
+pub(crate) fn speaks_of_same(keyword: &str) -> bool {
+    const APPLICATORS: [&str; 9] =
+        ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
+    APPLICATORS.contains(&keyword)
+}
+
+/// The schemas directly inside `schema`, each with the keyword that holds it.
+pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (&str, &Value)> {
     schema.iter().flat_map(|(keyword, held)| {
-        let (holds, same_value) = holds(keyword);
-        let single = match (holds, held) {
-            (Holds::Schema | Holds::SchemaOrList, Value::Object(_) | Value::Bool(_)) => Some(held),
-            _ => None,
+        let (single, list, map) = match (holds(keyword), held) {
+            (Holds::Schema | Holds::SchemaOrList, Value::Object(_) | Value::Bool(_)) => {
+                (Some(held), &[][..], None)
+            }
+            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => (None, list.as_slice(), None),
+            (Holds::Map, Value::Object(map)) => (None, &[][..], Some(map.values())),
+            _ => (None, &[][..], None),
         };
-        let list = match (holds, held) {
-            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => list.as_slice(),
-            _ => &[],
-        };
-        let map = match (holds, held) {
-            (Holds::Map, Value::Object(map)) => Some(map.values()),
-            _ => None,
-        };
-        single.into_iter().chain(list).chain(map.into_iter().flatten()).map(move |s| (same_value, s))
+        single.into_iter().chain(list).chain(map.into_iter().flatten()).map(|held| (keyword.as_str(), held))
+    })
+}
+
+/// `root`, and all schemas inside it that are objects.
+pub(crate) fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
+    let mut todo = vec![root];
+    std::iter::from_fn(move || {
+        loop {
+            let value = todo.pop()?;
+            let Value::Object(schema) = value else { continue };
+            todo.extend(inside(schema).map(|(_, held)| held));
+            return Some(value);
+        }
     })
 }
 
@@ -91,7 +108,7 @@ pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (bool, &Value)> {
 pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut Value)> {
     schema.iter_mut().flat_map(|(keyword, held)| {
         let at = format!("/{}", pointer_step(keyword));
-        let found: Vec<(String, &mut Value)> = match (holds(keyword).0, held) {
+        let found: Vec<(String, &mut Value)> = match (holds(keyword), held) {
             (Holds::Schema | Holds::SchemaOrList, held @ (Value::Object(_) | Value::Bool(_))) => {
                 vec![(at, held)]
             }

@@ -4,7 +4,8 @@
 use crate::value::Value;
 
 use super::SchemaError;
-use super::keywords::{Holds, holds};
+use super::keywords::inside;
+use super::references::reached;
 use super::unchecked::{Unchecked, pointer_step};
 
 /// The deepest nesting of a schema, in JSON values; what is nested deeper is not checked.
@@ -62,33 +63,19 @@ pub(super) fn too_deep(root: &Value) -> Vec<Unchecked> {
         let reason = format!("it is nested deeper than {MAX_DEPTH} levels of JSON");
         found.push(Unchecked { pointer, reason });
     };
-    let mut todo = vec![(String::new(), root, 1)];
-    while let Some((pointer, schema, depth)) = todo.pop() {
+    for (pointer, schema) in reached(root) {
         let Value::Object(keywords) = schema else { continue };
+        let depth = 1 + pointer.matches('/').count();
         // Of a schema, at least one keyword must have room.
         if MAX_DEPTH <= depth {
             tell(pointer);
             continue;
         }
         for (keyword, held) in keywords {
-            let at = format!("{pointer}/{}", pointer_step(keyword));
-            match (holds(keyword).0, held) {
-                (Holds::Schema | Holds::SchemaOrList, held @ Value::Object(_)) => {
-                    todo.push((at, held, depth + 1));
-                }
-                (Holds::List | Holds::SchemaOrList, Value::Array(list)) => {
-                    todo.extend(
-                        list.iter().enumerate().map(|(n, held)| (format!("{at}/{n}"), held, depth + 2)),
-                    );
-                }
-                (Holds::Map, Value::Object(map)) => todo.extend(
-                    map.iter().map(|(name, held)| (format!("{at}/{}", pointer_step(name)), held, depth + 2)),
-                ),
-                (_, held) => {
-                    if measure(held, MAX_NODES).is_ok_and(|inner| MAX_DEPTH < depth + inner.depth) {
-                        tell(at);
-                    }
-                }
+            let holds_schemas = inside(keywords).any(|(by, _)| by == keyword);
+            let is_deep = measure(held, MAX_NODES).is_ok_and(|inner| MAX_DEPTH < depth + inner.depth);
+            if is_deep && !holds_schemas {
+                tell(format!("{pointer}/{}", pointer_step(keyword)));
             }
         }
     }

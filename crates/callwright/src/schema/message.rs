@@ -52,23 +52,21 @@ pub(super) fn must(subject: &str, demand: &str) -> String {
 pub(super) fn demand(rule: &Rule) -> (&'static str, String) {
     match rule {
         Rule::OneOf { shown, .. } => ("enum", format!("be {}", one_of(shown.iter().map(|s| &**s)))),
-        Rule::MinLength(n) => ("minLength", format!("have at least {}", count(*n, "character"))),
-        Rule::MaxLength(n) => ("maxLength", format!("have at most {}", count(*n, "character"))),
-        Rule::MinItems(n) => ("minItems", format!("have at least {}", count(*n, "element"))),
-        Rule::MaxItems(n) => ("maxItems", format!("have at most {}", count(*n, "element"))),
-        Rule::MinProperties(n) => ("minProperties", format!("have at least {}", count(*n, "member"))),
-        Rule::MaxProperties(n) => ("maxProperties", format!("have at most {}", count(*n, "member"))),
+        Rule::Size(limit, n) => (limit.name, format!("{} {n} {}", limit.demand, parts(limit.about, *n))),
+        Rule::Bound(limit, bound) => (limit.name, format!("{} {bound}", limit.demand)),
         Rule::UniqueItems => ("uniqueItems", "not hold the same element twice".to_owned()),
-        Rule::Minimum(bound) => ("minimum", format!("be at least {bound}")),
-        Rule::ExclusiveMinimum(bound) => ("exclusiveMinimum", format!("be more than {bound}")),
-        Rule::Maximum(bound) => ("maximum", format!("be at most {bound}")),
-        Rule::ExclusiveMaximum(bound) => ("exclusiveMaximum", format!("be less than {bound}")),
         Rule::MultipleOf(divisor) => ("multipleOf", format!("be a multiple of {divisor}")),
     }
 }
 
-fn count(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+/// What a value of one of `kinds` has `n` of.
+fn parts(kinds: Kinds, n: u64) -> String {
+    let one = match kinds {
+        Kinds::STRING => "character",
+        Kinds::ARRAY => "element",
+        _ => "member",
+    };
+    if n == 1 { one.to_owned() } else { format!("{one}s") }
 }
 
 pub(super) fn missing_message<'a>(pointer: &str, names: impl Iterator<Item = &'a str>) -> String {

@@ -28,7 +28,7 @@ use crate::value::Value;
 pub use coerce::Coerced;
 pub(crate) use compile::{Document, compile as compile_documents};
 pub use guide::SchemaGuide;
-pub(crate) use keywords::{Draft, inside, inside_mut, local_pointer, required};
+pub(crate) use keywords::{Draft, inside_mut, local_pointer, required, schemas};
 pub(crate) use limits::measure;
 pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NESTING, MAX_NODES};
 pub(crate) use normal::standard_type;

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 use crate::json;
 use crate::value::{Map, Value};
 
-use super::keywords::{Draft, Holds, holds, inside_mut, local_pointer};
+use super::keywords::{Draft, Holds, holds, inside, inside_mut, local_pointer};
 
 /// The keywords whose schemas only references lead to.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
@@ -89,15 +89,7 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
         if schema.keys().any(has_other_names) {
             return None;
         }
-        for (keyword, held) in schema {
-            match (holds(keyword).0, held) {
-                _ if matches!(keyword.as_str(), "$defs" | "definitions") => {}
-                (Holds::Schema | Holds::SchemaOrList, held @ Value::Object(_)) => todo.push(held),
-                (Holds::List | Holds::SchemaOrList, Value::Array(list)) => todo.extend(list),
-                (Holds::Map, Value::Object(map)) => todo.extend(map.values()),
-                _ => {}
-            }
-        }
+        todo.extend(inside(schema).filter(|(by, _)| !DEFINITIONS.contains(by)).map(|(_, held)| held));
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { continue };
         // An address, `https://example.com/a#foo`, may be that of a definition.
         let pointer = local_pointer(reference)?;
@@ -220,7 +212,7 @@ fn fits_keyword(keyword: &str, value: &Value) -> bool {
         | "minContains" | "maxContains" => value.is_number(),
         "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.is_boolean(),
         "examples" => value.is_array(),
-        _ => match holds(keyword).0 {
+        _ => match holds(keyword) {
             Holds::Nothing => true,
             Holds::Schema => is_schema(value),
             Holds::SchemaOrList => is_schema(value) || value.is_array(),

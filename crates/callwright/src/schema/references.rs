@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::value::Value;
 
-use super::keywords::{inside, local_pointer};
+use super::keywords::{inside, local_pointer, schemas, speaks_of_same};
 use super::unchecked::{Unchecked, pointer_step};
 
 /// The keywords that name another schema.
@@ -32,12 +32,11 @@ pub(crate) fn without_target(root: &Value) -> Vec<Unchecked> {
 /// Each reference of `root` that leads to none of its schemas nor into those that are `known` by their URIs: one to another
 /// document, as nothing is fetched, and a dynamic one to a name that no schema has.
 pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unchecked> {
-    let ids = with_own_id(root).into_iter().chain([root]).filter_map(identity);
+    let ids = schemas(root).filter_map(identity);
     let known: Vec<&str> = ids.chain(known.iter().map(|(uri, _)| uri.as_str())).collect();
-    let (schemas, anchors) = (reached(root), anchors(root));
-    let told = |(pointer, schema): (String, &Value), keyword: &str| {
-        let reference =
-            schema.get(keyword)?.as_str().filter(|_| schemas.contains(&std::ptr::from_ref(schema)))?;
+    let anchors = anchors(root);
+    let told = |(pointer, schema): &(String, &Value), keyword: &str| {
+        let reference = schema.get(keyword)?.as_str()?;
         let reason = match reference.split_once('#').unwrap_or((reference, "")) {
             ("", "") => return None,
             ("", name) if keyword == "$ref" || anchors.contains(name) => return None,
@@ -50,36 +49,23 @@ pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unche
         };
         Some(Unchecked { pointer: format!("{pointer}/{keyword}"), reason })
     };
-    let places = with_pointers(root).into_iter();
-    places.flat_map(|place| REFERENCES.map(|keyword| told(place.clone(), keyword))).flatten().collect()
+    reached(root).iter().flat_map(|place| REFERENCES.map(|keyword| told(place, keyword))).flatten().collect()
 }
 
-/// The schemas inside `schema` and the one that its `$ref` names by a pointer; `true` where it speaks about the same
-/// value.
-pub(crate) fn children<'s>(root: &'s Value, schema: &'s Value) -> Vec<(bool, &'s Value)> {
+/// The schemas inside `schema` and the one that its `$ref` names by a pointer.
+pub(crate) fn children<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
     let Value::Object(keywords) = schema else { return Vec::new() };
-    let mut children: Vec<(bool, &Value)> = inside(keywords).collect();
-    children.extend(target(root, schema).map(|target| (true, target)));
-    children
+    inside(keywords).map(|(_, held)| held).chain(target(root, schema)).collect()
 }
 
 /// Does a part of the document, other than the whole, have an identity of its own?
 pub(crate) fn has_inner_id(root: &Value) -> bool {
-    !with_own_id(root).is_empty()
+    with_own_id(root).next().is_some()
 }
 
 /// The parts of the document, other than the whole, that have an identity of their own.
-fn with_own_id(root: &Value) -> Vec<&Value> {
-    let mut found = Vec::new();
-    let mut todo = vec![root];
-    while let Some(value) = todo.pop() {
-        let Value::Object(schema) = value else { continue };
-        if identity(value).is_some() && !std::ptr::eq(value, root) {
-            found.push(value);
-        }
-        todo.extend(inside(schema).map(|(_, child)| child));
-    }
-    found
+fn with_own_id(root: &Value) -> impl Iterator<Item = &Value> {
+    schemas(root).skip(1).filter(|schema| identity(schema).is_some())
 }
 
 /// The identity that `schema` gives itself.
@@ -102,7 +88,7 @@ fn broken(root: &Value) -> HashSet<*const Value> {
     let anchors = LazyCell::new(|| anchors(root));
     // There, `#/…` is not what it is from the root.
     let elsewhere: LazyCell<HashSet<*const Value>, _> =
-        LazyCell::new(|| with_own_id(root).into_iter().flat_map(within).map(std::ptr::from_ref).collect());
+        LazyCell::new(|| with_own_id(root).flat_map(within).map(std::ptr::from_ref).collect());
     let mut starts = vec![root];
     let mut seen: HashSet<*const Value> = HashSet::new();
     while let Some(start) = starts.pop() {
@@ -120,8 +106,8 @@ fn broken(root: &Value) -> HashSet<*const Value> {
                 open.insert(key);
                 steps.push(Step { schema, last, is_done: true });
                 let Value::Object(keywords) = schema else { continue };
-                for (same_value, child) in inside(keywords) {
-                    match same_value {
+                for (keyword, child) in inside(keywords) {
+                    match speaks_of_same(keyword) {
                         true => steps.push(Step { schema: child, last, is_done: false }),
                         false => starts.push(child),
                     }
@@ -159,21 +145,23 @@ fn names_of(schema: &Value) -> impl Iterator<Item = &str> {
     anchors.chain(["$id", "id"].into_iter().filter_map(move |keyword| text(keyword)?.strip_prefix('#')))
 }
 
-/// The schemas that `root` leads to: what is data may look like one.
-pub(super) fn reached(root: &Value) -> HashSet<*const Value> {
+/// The schemas that `root` leads to and their places, as [`with_pointers`] has them: what is data may look like one.
+pub(super) fn reached(root: &Value) -> Vec<(String, &Value)> {
     let mut reached = HashSet::new();
     let mut todo = vec![root];
     while let Some(schema) = todo.pop() {
         if reached.insert(std::ptr::from_ref(schema)) {
-            todo.extend(children(root, schema).into_iter().map(|(_, child)| child));
+            todo.extend(children(root, schema));
         }
     }
-    reached
+    let mut places = with_pointers(root);
+    places.retain(|(_, schema)| reached.contains(&std::ptr::from_ref(*schema)));
+    places
 }
 
 /// All values in `root` and their places as JSON pointers, in the order of the document: a reference may name one under any
 /// key, as `#/components/schemas/a`.
-pub(super) fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
+fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     let mut todo = vec![(String::new(), root)];
     while let Some((pointer, value)) = todo.pop() {

@@ -45,7 +45,7 @@ fn cut(schema: &mut Value, steps: &[String]) -> bool {
         return true;
     };
     let Value::Object(keywords) = schema else { return false };
-    match (holds(keyword).0, keywords.get_mut(keyword), rest) {
+    match (holds(keyword), keywords.get_mut(keyword), rest) {
         (_, None, _) => false,
         (Holds::Schema | Holds::SchemaOrList, Some(held @ Value::Object(_)), rest) => cut(held, rest),
         (Holds::List | Holds::SchemaOrList, Some(Value::Array(list)), [number, rest @ ..]) => {

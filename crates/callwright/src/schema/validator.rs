@@ -1,6 +1,6 @@
 //! The judge of what tables cannot say: another crate's validator, which looks at values as they were read.
 //!
-//! It would know numbers as doubles. What a schema says of numbers is therefore not its part: the keyword gets another name,
+//! It would know numbers as doubles. What the tables have a rule for is therefore not its part: the keyword gets another name,
 //! under which our own rule stands, so that thirty digits and `1e400` are compared by value also inside of `not` and `oneOf`.
 
 use std::borrow::Cow;
@@ -15,12 +15,12 @@ use serde_json::Value as Lossy;
 use super::check::{bits, keeps};
 use super::compile::{Ruling, rule};
 use super::expanded::expand;
-use super::guide::Rule;
+use super::guide::{LIMITS, Rule};
 use super::keywords::{Draft, Holds, holds};
 use super::limits::MAX_EXPANDED;
 use super::message::{demand, missing_message, must, show, subject, types, unknown_message};
-use super::number::{compare, is_whole};
-use super::references::{reached, to_elsewhere, with_pointers};
+use super::number::is_whole;
+use super::references::{reached, to_elsewhere};
 use super::unchecked::{Unchecked, pointer_step};
 use super::{SchemaError, Violation};
 use crate::value::Value;
@@ -32,9 +32,10 @@ const MAX_BACKTRACKING: usize = 20_000;
 
 /// What stands before the name of a keyword that is ours to judge.
 const OURS: &str = "callwright:";
-/// The keywords that speak of numbers, or may.
-const OF_NUMBERS: [&str; 7] =
-    ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "enum", "const"];
+/// The keywords that may be a rule of ours.
+fn our_keywords() -> impl Iterator<Item = &'static str> {
+    LIMITS.iter().map(|limit| limit.name).chain(["multipleOf", "uniqueItems", "enum", "const"])
+}
 
 type Options<'r> = ValidationOptions<'r, std::sync::Arc<dyn jsonschema::Retrieve>, Written>;
 
@@ -70,7 +71,7 @@ impl Validator {
         let registry = registry.prepare().map_err(|error| SchemaError::Resource(error.to_string()))?;
         let options = || {
             let options: Options<'_> = jsonschema::options_for::<Written>().should_validate_formats(false);
-            OF_NUMBERS.iter().fold(options.with_registry(&registry), |options, keyword| {
+            our_keywords().fold(options.with_registry(&registry), |options, keyword| {
                 options.with_keyword(format!("{OURS}{keyword}"), |_, text, _| {
                     Ok(Box::new(Ours::of(keyword, text)))
                 })
@@ -82,11 +83,10 @@ impl Validator {
 
     /// The ways in which `value` does not fit, at most `most` of them.
     pub(super) fn violations(&self, value: View<'_>, most: usize) -> Vec<Violation> {
-        let node = Part::Value(value);
-        if self.0.is_valid(node) {
+        if self.0.is_valid(value) {
             return Vec::new();
         }
-        self.0.iter_errors(node).take(most).map(|error| violation(value, &error)).collect()
+        self.0.iter_errors(value).take(most).map(|error| violation(value, &error)).collect()
     }
 }
 
@@ -134,12 +134,8 @@ fn strange_patterns(schema: &Value) -> Vec<Unchecked> {
 
 /// The patterns of the schemas that `root` leads to, each with its place as a JSON pointer.
 fn patterns(root: &Value) -> Vec<(String, &str)> {
-    let schemas = reached(root);
     let mut found = Vec::new();
-    for (pointer, schema) in with_pointers(root) {
-        if !schemas.contains(&std::ptr::from_ref(schema)) {
-            continue;
-        }
+    for (pointer, schema) in reached(root) {
         if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
             found.push((format!("{pointer}/pattern"), pattern));
         }
@@ -203,18 +199,11 @@ fn renamed(schema: &Value, draft: Draft) -> Lossy {
             ("minimum", Value::Number(_)) if is_true("exclusiveMinimum") => Some("exclusiveMinimum"),
             ("maximum", Value::Number(_)) if is_true("exclusiveMaximum") => Some("exclusiveMaximum"),
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => continue,
-            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => {
-                Some(keyword.as_str())
-            }
-            // What is no divisor is refused by the schema of schemas.
-            ("multipleOf", Value::Number(divisor)) if compare(divisor.as_str(), "0").is_gt() => {
-                Some("multipleOf")
-            }
-            ("enum", Value::Array(_)) => Some("enum"),
-            ("const", _) if draft != Draft::D4 => Some("const"),
-            _ => None,
+            ("const", _) if draft == Draft::D4 => None,
+            // What is no rule, as a divisor of zero, is refused by the schema of schemas.
+            _ => matches!(rule(keyword, held), Ruling::Rule(..)).then_some(keyword.as_str()),
         };
-        match (name, holds(keyword).0, held) {
+        match (name, holds(keyword), held) {
             (Some(name), _, held) => {
                 out.insert(format!("{OURS}{name}"), Lossy::String(held.to_string()));
             }
@@ -263,46 +252,25 @@ impl Ours {
 }
 
 impl<'i> Keyword<'i, Written> for Ours {
-    fn validate(&self, part: Part<'i>) -> Result<(), ValidationError<'i>> {
+    fn validate(&self, value: View<'i>) -> Result<(), ValidationError<'i>> {
         match &self.0 {
-            Some((_, rule)) if !self.is_valid(part) => Err(ValidationError::custom(demand(rule).1)),
+            Some((_, rule)) if !self.is_valid(value) => Err(ValidationError::custom(demand(rule).1)),
             _ => Ok(()),
         }
     }
 
-    fn is_valid(&self, part: Part<'i>) -> bool {
-        let Some((about, rule)) = &self.0 else { return true };
-        let holds = |value: View<'_>| !about.meets(bits(value.kind())) || keeps(value, rule);
-        match part {
-            Part::Value(value) => holds(value),
-            Part::Name(name) => {
-                let text = quote(name);
-                strict(&text).is_ok_and(|tree| holds(tree.root(&text)))
-            }
-        }
+    fn is_valid(&self, value: View<'i>) -> bool {
+        self.0.as_ref().is_none_or(|(about, rule)| !about.meets(bits(value.kind())) || keeps(value, rule))
     }
 }
 
 /// Values as they were read, with the text of their numbers.
 struct Written;
 
-/// A value, or the name of a member where a schema is about names.
-#[derive(Clone, Copy)]
-enum Part<'a> {
-    Value(View<'a>),
-    Name(&'a str),
-}
-
-#[derive(Clone, Copy)]
-struct Members<'a>(View<'a>);
-
-#[derive(Clone, Copy)]
-struct Elements<'a>(View<'a>);
-
 struct Digits<'a>(&'a str);
 
 impl Json for Written {
-    type Node<'a> = Part<'a>;
+    type Node<'a> = View<'a>;
     type PreparedKey = String;
     type StringBuffer = ();
 
@@ -313,58 +281,43 @@ impl Json for Written {
         key.to_owned()
     }
 
-    fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(Part<'_>) -> T) -> T {
-        f(Part::Name(string))
+    fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(View<'_>) -> T) -> T {
+        let text = quote(string);
+        f(strict(&text).unwrap_or_default().root(&text))
     }
 }
 
-impl<'a> Part<'a> {
-    fn value(self) -> Option<View<'a>> {
-        match self {
-            Part::Value(value) => Some(value),
-            Part::Name(_) => None,
-        }
-    }
-
-    fn of_kind(self, kind: Kind) -> Option<View<'a>> {
-        self.value().filter(|value| value.kind() == kind)
-    }
-}
-
-impl<'a> Node<'a, Written> for Part<'a> {
-    type Object = Members<'a>;
-    type Array = Elements<'a>;
+impl<'a> Node<'a, Written> for View<'a> {
+    type Object = View<'a>;
+    type Array = View<'a>;
     type Number = Digits<'a>;
 
-    fn as_object(&self) -> Option<Members<'a>> {
-        self.of_kind(Kind::Object).map(Members)
+    fn as_object(&self) -> Option<View<'a>> {
+        (self.kind() == Kind::Object).then_some(*self)
     }
 
-    fn as_array(&self) -> Option<Elements<'a>> {
-        self.of_kind(Kind::Array).map(Elements)
+    fn as_array(&self) -> Option<View<'a>> {
+        (self.kind() == Kind::Array).then_some(*self)
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        match self {
-            Part::Value(value) => value.as_str(),
-            Part::Name(name) => Some(Cow::Borrowed(name)),
-        }
+        self.as_str()
     }
 
     fn as_number(&self) -> Option<Digits<'a>> {
-        self.of_kind(Kind::Number).map(|number| Digits(number.raw()))
+        (self.kind() == Kind::Number).then(|| Digits(self.raw()))
     }
 
     fn as_boolean(&self) -> Option<bool> {
-        self.value()?.as_bool()
+        self.as_bool()
     }
 
     fn is_null(&self) -> bool {
-        self.of_kind(Kind::Null).is_some()
+        self.kind() == Kind::Null
     }
 
     fn json_type(&self) -> JsonType {
-        match self.value().map_or(Kind::String, View::kind) {
+        match self.kind() {
             Kind::Null => JsonType::Null,
             Kind::Bool => JsonType::Boolean,
             Kind::Number => JsonType::Number,
@@ -375,56 +328,48 @@ impl<'a> Node<'a, Written> for Part<'a> {
     }
 
     fn to_value(&self) -> Cow<'a, Lossy> {
-        Cow::Owned(match self {
-            Part::Value(value) => value.raw().parse::<Value>().map_or(Lossy::Null, |value| lossy(&value)),
-            Part::Name(name) => Lossy::from(*name),
-        })
+        Cow::Owned(self.raw().parse::<Value>().map_or(Lossy::Null, |value| lossy(&value)))
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
         // No two values begin at one byte.
-        let text = match self {
-            Part::Value(value) => value.raw(),
-            Part::Name(name) => name,
-        };
-        Some(NodeIdentity::new(text.as_ptr().addr()))
+        Some(NodeIdentity::new(self.raw().as_ptr().addr()))
     }
 }
 
-impl<'a> Object<'a, Written> for Members<'a> {
-    type Node = Part<'a>;
+impl<'a> Object<'a, Written> for View<'a> {
+    type Node = View<'a>;
     type MemberName = Cow<'a, str>;
-    type MembersIter = Box<dyn Iterator<Item = (Cow<'a, str>, Part<'a>)> + 'a>;
+    type MembersIter = Box<dyn Iterator<Item = (Cow<'a, str>, View<'a>)> + 'a>;
 
     fn len(&self) -> usize {
-        self.0.members().count()
+        View::members(*self).count()
     }
 
-    fn get(&self, key: &String) -> Option<Part<'a>> {
-        self.0.get(key).map(Part::Value)
+    fn get(&self, key: &String) -> Option<View<'a>> {
+        View::get(*self, key)
     }
 
     fn members(&self) -> Self::MembersIter {
-        let members = self.0.members();
-        Box::new(members.map(|(key, member)| (key.as_str().unwrap_or_default(), Part::Value(member))))
+        Box::new(View::members(*self).map(|(key, member)| (key.as_str().unwrap_or_default(), member)))
     }
 }
 
-impl<'a> Array<'a, Written> for Elements<'a> {
-    type Node = Part<'a>;
-    type ElementsIter = Box<dyn Iterator<Item = Part<'a>> + 'a>;
+impl<'a> Array<'a, Written> for View<'a> {
+    type Node = View<'a>;
+    type ElementsIter = Box<dyn Iterator<Item = View<'a>> + 'a>;
 
     fn len(&self) -> usize {
-        self.0.elements().count()
+        View::elements(*self).count()
     }
 
     fn elements(&self) -> Self::ElementsIter {
-        Box::new(self.0.elements().map(Part::Value))
+        Box::new(View::elements(*self))
     }
 
     fn is_unique(&self) -> bool {
         let mut seen = HashSet::new();
-        self.0.elements().all(|element| seen.insert(element.canonical()))
+        View::elements(*self).all(|element| seen.insert(element.canonical()))
     }
 }
 
@@ -459,10 +404,6 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
     let pointer = error.instance_path().as_str().to_owned();
     let subject = subject(root, &pointer);
     let must = |demand: &str| must(&subject, demand);
-    let by_rule = |rule: &Rule| {
-        let (keyword, demand) = demand(rule);
-        (keyword, must(&demand))
-    };
     let (keyword, message) = match error.kind() {
         ValidationErrorKind::Type { kind } => ("type", must(&format!("be {}", types(kinds(kind))))),
         ValidationErrorKind::Required { property } => {
@@ -476,7 +417,7 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
         }
         ValidationErrorKind::Custom { keyword, message } => {
             let keyword = keyword.strip_prefix(OURS).unwrap_or(keyword);
-            let known = OF_NUMBERS.into_iter().find(|known| *known == keyword);
+            let known = our_keywords().find(|known| *known == keyword);
             (known.unwrap_or("schema"), must(message))
         }
         ValidationErrorKind::Pattern { pattern } => {
@@ -486,13 +427,6 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
         | ValidationErrorKind::RegexEngineFailure { .. } => {
             ("pattern", must("match a pattern that is too costly to try on it"))
         }
-        ValidationErrorKind::MinLength { limit } => by_rule(&Rule::MinLength(*limit)),
-        ValidationErrorKind::MaxLength { limit } => by_rule(&Rule::MaxLength(*limit)),
-        ValidationErrorKind::MinItems { limit } => by_rule(&Rule::MinItems(*limit)),
-        ValidationErrorKind::MaxItems { limit } => by_rule(&Rule::MaxItems(*limit)),
-        ValidationErrorKind::MinProperties { limit } => by_rule(&Rule::MinProperties(*limit)),
-        ValidationErrorKind::MaxProperties { limit } => by_rule(&Rule::MaxProperties(*limit)),
-        ValidationErrorKind::UniqueItems => by_rule(&Rule::UniqueItems),
         ValidationErrorKind::AdditionalItems { limit } => {
             ("items", must(&format!("have at most {limit} elements")))
         }

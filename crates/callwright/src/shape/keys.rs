@@ -1,5 +1,7 @@
 //! The keys under which models write the parts of a call: who reads, shapes or looks for a call goes by these.
 
+use crate::marks::edit::is_one_slip;
+
 /// What may name the tool.
 pub(crate) const NAME: &[&str] = &[
     "name",
@@ -96,4 +98,10 @@ pub(crate) fn is_one_of(keys: &[&str], word: &str) -> bool {
 /// Whether this is the key of a part of a call.
 pub(crate) fn is_of_call(key: &str) -> bool {
     all_of_call().any(|known| known == key)
+}
+
+/// Is `written` one of `keys` but for one slip: `argumets`? Short words are near to many others.
+pub(crate) fn is_slip(keys: &[&str], written: &str) -> bool {
+    const LEAST: usize = 6;
+    keys.iter().any(|key| LEAST <= key.len() && is_one_slip(key, written))
 }

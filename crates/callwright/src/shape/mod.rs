@@ -153,6 +153,9 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
     if let Some(calls) = keyed(value, names) {
         return Object::Keyed(calls);
     }
+    if let Some(written) = keyed_unknown(value, names).filter(|_| is_marked) {
+        return Object::Call(Shaped::Unknown { written });
+    }
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
     if let Some((key, inside)) = member(value, keys::WRAPPERS, wraps) {
         if let Some(key) = twice(value) {
@@ -169,6 +172,14 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
         if value.members().count() <= 4 || key == "tool_calls" {
             return Object::Wrapper(inside);
         }
+    }
+    // `{"tool_calsl": [{…}]}`: what is in it are calls whatever it is called.
+    let mut members = value.members();
+    if let Some((key, inside)) = members.next().filter(|_| members.next().is_none())
+        && inside.elements().any(|element| element.kind() == Kind::Object)
+        && key.as_str().is_some_and(|key| keys::is_slip(keys::WRAPPERS, &key))
+    {
+        return Object::Wrapper(inside);
     }
     match member(value, &["arguments", "parameters", "params", "args"], |v| v.kind() == Kind::Object) {
         Some(_) if value.members().count() <= 3 => {
@@ -273,6 +284,14 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
         }
     }
     if calls.is_empty() { None } else { Some(calls) }
+}
+
+/// The name in `{"f": {…}}` where no tool has it, and some tool takes such arguments.
+fn keyed_unknown<'v>(value: Value<'v>, names: &Names<'_>) -> Option<Cow<'v, str>> {
+    let mut members = value.members();
+    let (written, arguments) = members.next().filter(|_| members.next().is_none())?;
+    let is_taken = names.tools().iter().any(|tool| takes_any(tool, arguments));
+    written.as_str().filter(|written| is_taken && !keys::is_of_call(written))
 }
 
 fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {

@@ -1,8 +1,7 @@
 //! The shapes that a call in a text may have, as a schema: what the reader of a JSON call is guided by.
 
-use std::collections::HashMap;
-
 use callwright_json::{Guide, Kinds, Member, Place};
+use indexmap::IndexMap;
 
 use crate::json;
 use crate::value::{Map, Value};
@@ -88,15 +87,8 @@ fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
         .map(|reference| json!({"$ref": reference}));
 
     // One key may mean several things: a tool may be called `input`.
-    let mut meanings: Vec<(&str, Vec<Value>)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut add = |key, schema: &Value| {
-        let at = *places.entry(key).or_insert(meanings.len());
-        match meanings.get_mut(at) {
-            Some((_, choices)) => choices.push(schema.clone()),
-            None => meanings.push((key, vec![schema.clone()])),
-        }
-    };
+    let mut meanings: IndexMap<&str, Vec<Value>> = IndexMap::new();
+    let mut add = |key, schema: &Value| meanings.entry(key).or_default().push(schema.clone());
     for &key in keys::NAME {
         // `function` is a name, or the whole call; a call may be a string.
         add(key, if key == "function" { &call } else { &name });

@@ -55,28 +55,23 @@ pub(super) fn told(tool: &Tool) -> String {
     }
 
     let name = in_fence(&one_line(tool.name()));
-    let mut doc: Vec<String> = tool.description().trim().lines().map(one_line).collect();
+    let mut doc: Vec<String> =
+        tool.description().trim().lines().map(|line| in_docstring(&one_line(line))).collect();
     if !documented.is_empty() {
         if !doc.is_empty() {
             doc.push(String::new());
         }
         doc.push("Args:".to_owned());
-        doc.extend(documented.iter().map(|line| format!("    {line}")));
+        doc.extend(documented.iter().map(|line| in_docstring(&format!("    {line}"))));
     }
     let signature = in_fence(&signature.join(", "));
     let body = match doc.as_slice() {
         [] => "    ...".to_owned(),
-        [line] => format!("    \"\"\"{}\"\"\"", in_docstring(line)),
-        [first, rest @ ..] => {
-            let rest: Vec<String> = rest
-                .iter()
-                .map(
-                    |line| {
-                        if line.is_empty() { String::new() } else { format!("    {}", in_docstring(line)) }
-                    },
-                )
-                .collect();
-            format!("    \"\"\"{}\n{}\n    \"\"\"", in_docstring(first), rest.join("\n"))
+        [line] => format!("    \"\"\"{line}\"\"\""),
+        lines => {
+            let indent = |line: &String| if line.is_empty() { String::new() } else { format!("    {line}") };
+            let lines: Vec<String> = lines.iter().map(indent).collect();
+            format!("    \"\"\"{}\n    \"\"\"", lines.join("\n").trim_start())
         }
     };
     format!("def {name}({signature}):\n{body}")

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use callwright_json::{
-    Class, Diagnostic, Guide as _, Kinds, Member, Problem, Reading, Repair, RepairKind, Span, strict,
+    Class, Diagnostic, Guide as _, Kind, Kinds, Member, Problem, Reading, Repair, RepairKind, Span, strict,
 };
 
 use super::open_end;
@@ -124,7 +124,8 @@ impl Body {
             Body::Words(words) => words.end(text, opener, end),
             Body::Block(looked) => {
                 let from = opener.item.at();
-                let closers = || opener.record.close.iter().map(|mark| &**mark);
+                let fence = opener.is_fenced().then_some("\n```");
+                let closers = || opener.record.close.iter().map(|mark| &**mark).chain(fence);
                 if let Some(len) = marks::find(text.get(*looked..).unwrap_or(""), closers()) {
                     return closed(*looked + len);
                 }
@@ -293,19 +294,27 @@ impl Case<'_, '_> {
         }
     }
 
-    /// What stands between marks in whatever it is wrapped.
+    /// What stands between marks in whatever it is wrapped. Without them, nothing may stand beside it.
     fn block(&self, at: usize, end: End) -> Judged {
         let text = self.text.get(..end.at).filter(|_| end.ending != Ending::Broken).unwrap_or("");
         let block = text.get(at..).unwrap_or("");
         let guide = Expected::AnyCall(self.names.tools());
         let is_cut = self.cut && end.ending == Ending::Bare;
-        let is_call = |reading: &Reading<'_>| !shape::calls_in(reading.value(), self.names, true).is_empty();
-        let reading = payload::read_whole(text, at, &guide, is_cut).filter(is_call);
+        let is_marked = self.opener.is_distinct();
+        let may_stand = if is_marked { payload::are_words } else { payload::are_signs };
+        let is_call = |reading: &Reading<'_>| {
+            let value = reading.value();
+            value.kind() == Kind::String || !shape::calls_in(value, self.names, true).is_empty()
+        };
+        let reading = payload::read_whole(text, at, &guide, is_cut, may_stand).filter(is_call);
         let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, at, end.at));
         if !verdicts.is_empty() {
             return Judged::Calls(verdicts, end.at);
         }
-        if !self.is_spelt_call(at, end.at) {
+        // Marks around it, or in front of the whole answer, leave nothing else that it could be.
+        let is_whole = end.ending == Ending::Closed || self.alone && end.ending == Ending::Bare;
+        let is_told = || self.is_spelt_call(at, end.at) || is_whole && self.has_parameter(block);
+        if !is_marked || !is_told() {
             return Judged::Text(None);
         }
         let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };

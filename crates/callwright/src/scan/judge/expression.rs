@@ -1,9 +1,12 @@
 //! Calls that are written as expressions: `f(a=1)`, `['f', a=1]`.
 
-use callwright_json::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments};
+use callwright_json::{
+    AnyValue, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments,
+};
 
 use super::{Case, Judged, listed};
 use crate::check;
+use crate::dialect::Known;
 use crate::payload::{self, Payload};
 use crate::scan::bare;
 use crate::scan::opener::Delimiter;
@@ -16,7 +19,8 @@ impl<'a> Case<'a, '_> {
     pub(super) fn call(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
         let Some(tool) = self.names.resolve(written) else {
-            return match self.end.filter(|_| self.has_sibling && is_arguments(self.text, at)) {
+            let is_told = || self.has_sibling || self.is_misnamed(at);
+            return match self.end.filter(|_| is_arguments(self.text, at) && is_told()) {
                 Some(end) => {
                     let refusal = self.refuse(Some(written.to_owned()), self.names.unknown(written), at, end);
                     Judged::Calls(vec![refusal], end)
@@ -73,6 +77,14 @@ impl<'a> Case<'a, '_> {
             return judged;
         }
         self.arguments(tool, written, payload, at)
+    }
+
+    /// Is the whole answer, or what stands in a fence for calls, a call that a declared tool takes, but for its name?
+    fn is_misnamed(&self, at: usize) -> bool {
+        let is_fence = self.dialects.is(&self.opener.record, Known::ToolCode);
+        let read = || payload::read_arguments_at(self.text, at, &AnyValue, false);
+        (self.alone || is_fence)
+            && payload::settled_object(&read().parse).is_some_and(|reading| self.are_taken(reading.value()))
     }
 
     /// The argument list at `at`, which does not end at `from`: it ends with one of the next lines.

@@ -119,6 +119,9 @@ impl<'a, 't> Case<'a, 't> {
             }
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
+            None if self.opener.is_distinct() && self.is_said_again(at, end) => {
+                Judged::Calls(Vec::new(), end)
+            }
             None if self.may_be_wrapped(&payload.parse) && !self.last => Judged::Unclear,
             None if let Some(judged) = self.wrapped(&payload.parse, at, end) => judged,
             None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(at, end)) => {
@@ -148,11 +151,19 @@ impl<'a, 't> Case<'a, 't> {
         has_argument_key(block) && self.named_in(block).is_some()
     }
 
+    /// Does a parameter stand in `block`, with what parts it from its value: `path='a.txt'`, `<path>a.txt`, `"path": "a.txt"`?
+    fn has_parameter(&self, block: &str) -> bool {
+        let is_parted = |rest: &str| rest.trim_start_matches(['"', '\'']).starts_with([':', '=', '>']);
+        let stands_in =
+            |name: &str| block.match_indices(name).any(|(at, _)| is_parted(&block[at + name.len()..]));
+        self.names.tools().iter().any(|tool| tool.parameters().any(stands_in))
+    }
+
     /// All of a payload between marks as one text, once it is known how far that goes.
     pub(super) fn whole(&self, at: usize, end: usize, guide: &dyn Guide) -> Option<Reading<'a>> {
         let is_last = self.last || matches!(self.opener.item, Item::Words { .. } | Item::Tagged { .. });
         let text = self.text.get(..end).filter(|_| is_last && self.opener.is_distinct())?;
-        payload::read_whole(text, at, guide, self.cut)
+        payload::read_whole(text, at, guide, self.cut, payload::are_words)
     }
 
     /// Is what a payload between marks begins with, by `parse`, no object and no list: `"name": "f", …`?
@@ -181,9 +192,13 @@ impl<'a, 't> Case<'a, 't> {
 
     fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
         let value = reading.value();
+        if value.kind() == Kind::String {
+            return self.source(value, at, end);
+        }
         let mut verdicts = Vec::new();
         let mut shaped = shape::calls_in(value, self.names, self.opener.is_distinct());
-        if shaped.is_empty() && (self.opener.is_distinct() || self.opener.is_fenced() || self.alone) {
+        let may_lack_name = self.opener.is_distinct() || self.opener.is_fenced() || self.alone;
+        if shaped.is_empty() && may_lack_name && !self.is_said_again(at, end) {
             shaped.extend(self.arguments_alone(value));
         }
         // `[{"name": "f", "a": 1}, {"name": "g", "b": 2}]`
@@ -194,39 +209,76 @@ impl<'a, 't> Case<'a, 't> {
             shaped.push(Shaped::Unknown { written });
         }
         for shaped in shaped {
-            let verdict = match shaped {
+            match shaped {
                 // `The entry is {"name": "list_files"}.`, `{"name": "list-files", "version": "1.0"}`
-                Shaped::Call { tool, ref arguments, .. } if self.is_record(tool, value, arguments) => None,
-                Shaped::Call { tool, written, arguments } => {
-                    self.shaped_call(tool, &written, arguments, &reading.repairs, at, end)
-                }
-                Shaped::Unknown { written } => {
-                    let reason = self.names.unknown(&written);
-                    Some(self.refuse(Some(written.into_owned()), reason, at, end))
-                }
-                Shaped::Wrong { written, error } => {
-                    Some(self.refuse(written.map(Cow::into_owned), Reason::Shape(error), at, end))
-                }
-                Shaped::Source(value) => self.source(value, at, end),
-                Shaped::Echo => None,
-            };
-            verdicts.extend(verdict);
+                Shaped::Call { tool, ref arguments, .. } if self.is_record(tool, value, arguments) => {}
+                Shaped::Source(value) => verdicts.extend(self.source(value, at, end)),
+                shaped => verdicts.extend(self.verdict_of(shaped, &reading.repairs, at, end)),
+            }
         }
         verdicts
+    }
+
+    /// The verdict on a call that was found in a value.
+    fn verdict_of(
+        &self,
+        shaped: Shaped<'_, '_>,
+        repairs: &[Repair],
+        at: usize,
+        end: usize,
+    ) -> Option<Verdict> {
+        match shaped {
+            Shaped::Call { tool, written, arguments } => {
+                self.shaped_call(tool, &written, arguments, repairs, at, end)
+            }
+            Shaped::Unknown { written } => {
+                let reason = self.names.unknown(&written);
+                Some(self.refuse(Some(written.into_owned()), reason, at, end))
+            }
+            Shaped::Wrong { written, error } => {
+                Some(self.refuse(written.map(Cow::into_owned), Reason::Shape(error), at, end))
+            }
+            Shaped::Source(_) | Shaped::Echo => None,
+        }
     }
 
     /// Without marks, an object that names a tool is no call if it has what no call of it has, or stands in a sentence
     /// and holds no arguments.
     fn is_record(&self, tool: &Tool, value: Value<'_>, arguments: &Arguments<'_>) -> bool {
         let has_arguments = || keys::ARGUMENTS.iter().any(|key| value.get(key).is_some());
+        // `{"name": "f", "argumets": {…}}`
+        let is_slip = |(key, value): &(Value<'_>, Value<'_>)| {
+            let is_near = |key: &str| keys::is_slip(keys::ARGUMENTS, key);
+            value.kind() == Kind::Object && key.as_str().is_some_and(|key| is_near(&key))
+        };
         !self.opener.is_distinct()
             && match arguments {
+                Arguments::Flat(members) if matches!(members.as_slice(), [only] if is_slip(only)) => false,
                 Arguments::Flat(members) => {
                     members.iter().any(|(key, _)| key.as_str().is_none_or(|key| !tool.declares(&key)))
                 }
                 Arguments::None => !self.own_line && !has_arguments(),
                 Arguments::Object(_) | Arguments::Text(_) => false,
             }
+    }
+
+    /// The tools that declare all that `arguments` hold, and take them.
+    fn takers<'v>(&self, arguments: Value<'v>) -> impl Iterator<Item = &'a Tool> + use<'v, 'a, '_, 't> {
+        self.names.tools().iter().filter(move |tool| {
+            arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
+                && check::fit(tool, arguments.raw()).is_ok()
+        })
+    }
+
+    /// Are `arguments` some of a declared tool's, so that what they stand behind is the name of one, though none has it?
+    pub(super) fn are_taken(&self, arguments: Value<'_>) -> bool {
+        arguments.members().next().is_some() && self.takers(arguments).next().is_some()
+    }
+
+    /// Does the same text stand right in front of it: `[ARGS]{"a": 1}{"a": 1}`? Without a name it makes no second call.
+    fn is_said_again(&self, at: usize, end: usize) -> bool {
+        let (before, text) = (self.text.get(..self.opener.start), self.text.get(at..end));
+        before.zip(text).is_some_and(|(before, text)| before.trim_end().ends_with(text))
     }
 
     /// Arguments without a name belong to the one tool that takes them.
@@ -243,10 +295,7 @@ impl<'a, 't> Case<'a, 't> {
         {
             return self.opener.is_distinct().then_some(Shaped::Unknown { written });
         }
-        let mut fitting = self.names.tools().iter().filter(|tool| {
-            value.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
-                && check::fit(tool, value.raw()).is_ok()
-        });
+        let mut fitting = self.takers(value);
         let tool = fitting.next()?;
         if fitting.next().is_some() {
             return None;
@@ -312,10 +361,32 @@ impl<'a, 't> Case<'a, 't> {
         self.verdict(tool, written, &text, repairs, at, end)
     }
 
-    /// A call as text inside a string: `["f(a=1)"]`.
-    fn source(&self, value: Value<'_>, at: usize, end: usize) -> Option<Verdict> {
-        let source = value.as_str()?;
+    /// Calls as text inside a string: `["f(a=1)"]`, `["{\"name\": \"f\", …}"]`.
+    fn source(&self, value: Value<'_>, at: usize, end: usize) -> Vec<Verdict> {
+        let Some(source) = value.as_str() else { return Vec::new() };
         let source = source.trim();
+        match source.starts_with('{') {
+            true => self.source_in_json(source, at, end),
+            false => self.source_of_call(source, at, end).into_iter().collect(),
+        }
+    }
+
+    fn source_in_json(&self, source: &str, at: usize, end: usize) -> Vec<Verdict> {
+        let guide = Expected::AnyCall(self.names.tools());
+        let Some(reading) = payload::read_whole(source, 0, &guide, false, payload::are_signs) else {
+            return Vec::new();
+        };
+        let unwrap = |put: &str| Repair {
+            kind: RepairKind::Unwrap,
+            at: Span::new(at, end),
+            put: put.to_owned().into(),
+        };
+        let repairs = [unwrap(reading.value().raw())];
+        let shaped = shape::calls_in(reading.value(), self.names, self.opener.is_distinct());
+        shaped.into_iter().filter_map(|shaped| self.verdict_of(shaped, &repairs, at, end)).collect()
+    }
+
+    fn source_of_call(&self, source: &str, at: usize, end: usize) -> Option<Verdict> {
         let paren = source.find('(')?;
         let written = source.get(..paren)?;
         let tool = self.names.resolve(written)?;

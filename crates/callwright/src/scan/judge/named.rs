@@ -19,11 +19,12 @@ impl Case<'_, '_> {
             None => self.names.resolve(written),
         };
         let Some(tool) = tool else {
-            if !self.opener.is_distinct() {
-                return Judged::Text(None);
-            }
             let guide = Expected::AnyCall(self.names.tools());
             let payload = payload::read_json_at(self.text, at, &guide, self.cut);
+            let is_taken = |reading: &Reading<'_>| self.are_taken(reading.value());
+            if !self.opener.is_distinct() && !payload.parse.settled().is_some_and(is_taken) {
+                return Judged::Text(None);
+            }
             let end = self.end.unwrap_or(payload.end);
             if let Some(calls) = self.own_name(&payload, at) {
                 return Judged::Calls(calls, end);

@@ -6,7 +6,7 @@ use callwright_json::{Diagnostic, Guide, Problem, Repair, RepairKind, Span, stri
 
 use super::{Case, Judged};
 use crate::payload::lines;
-use crate::shape::{self, Shaped};
+use crate::shape;
 use crate::verdict::{Reason, Verdict};
 
 impl Case<'_, '_> {
@@ -43,19 +43,7 @@ impl Case<'_, '_> {
                     at: Span::new(from, to),
                     put: json.clone().into(),
                 };
-                verdicts.extend(match shaped {
-                    Shaped::Call { tool, written, arguments } => {
-                        self.shaped_call(tool, &written, arguments, &[repair], from, to)
-                    }
-                    Shaped::Unknown { written } => {
-                        let reason = self.names.unknown(&written);
-                        Some(self.refuse(Some(written.into_owned()), reason, from, to))
-                    }
-                    Shaped::Wrong { written, error } => {
-                        Some(self.refuse(written.map(|w| w.into_owned()), Reason::Shape(error), from, to))
-                    }
-                    Shaped::Source(_) | Shaped::Echo => None,
-                });
+                verdicts.extend(self.verdict_of(shaped, &[repair], from, to));
             }
         }
         Judged::Calls(verdicts, end)

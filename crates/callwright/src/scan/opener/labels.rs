@@ -119,9 +119,7 @@ impl OpenerParser<'_, '_> {
     /// From behind the first label.
     fn two_labels(&mut self, behind: usize) -> Seen<Step> {
         let (name, rest) = self.wrapped_name(behind)?;
-        if !self.resolves(name.start as usize, name.end as usize) {
-            return Ok(None);
-        }
+        let is_declared = self.resolves(name.start as usize, name.end as usize);
         // `**Action: f**⏎**Action Input:**`
         let label = self.behind_markup(self.skip_space(self.behind_markup(rest)));
         let Some(len) = self.one_of(label, ARGUMENT_LABELS)? else { return Ok(None) };
@@ -129,6 +127,8 @@ impl OpenerParser<'_, '_> {
         let is = |at: usize, known: &str| matches!(self.label(at, known), Ok(Some(_)));
         let is_action = is(self.at, ACTION.0) && is(label, ACTION.1);
         let step = match self.peek(value)? {
+            // Of a name that no tool has, the arguments tell whether it is meant as one.
+            next if next != b'{' && !is_declared => return Ok(None),
             b'{' => Step::Item(Item::Named { name, at: value }),
             b'`' => match self.holds_object(value) {
                 Err(Incomplete) if !self.place.end => return Err(Incomplete),

@@ -222,16 +222,14 @@ impl OpenerParser<'_, '_> {
         Some(Step::Item(Item::Named { name, at }))
     }
 
-    /// The declared name that the element which `tag` opens holds, and the place behind it.
+    /// The name that the element which `tag` opens holds, and the place behind it.
     fn named_in(&self, tag: &Tag) -> Seen<(Span, usize)> {
         if tag.closing || tag.key.is_some() || !is_one_of(NAME_TAGS, tag.word.of(self.text)) {
             return Ok(None);
         }
         match self.content_of(tag)? {
-            Some(name) if self.resolves(name.start as usize, name.end as usize) => {
-                Ok(self.behind(tag, name)?.map(|behind| (name, behind)))
-            }
-            _ => Ok(None),
+            Some(name) => Ok(self.behind(tag, name)?.map(|behind| (name, behind))),
+            None => Ok(None),
         }
     }
 

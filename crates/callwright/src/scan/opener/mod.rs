@@ -6,6 +6,7 @@
 mod classify;
 mod custom;
 pub(super) mod detokenized;
+pub(super) mod encoded;
 mod header;
 mod labels;
 mod lines;
@@ -130,7 +131,7 @@ pub(crate) enum Item {
         /// Where they begin.
         at: usize,
     },
-    /// What begins with no bracket behind a marker, and may hold a call: `<tool_call>Result: {…}</tool_call>`.
+    /// What may hold a call, and begins like none: `<tool_call>Result: {…}</tool_call>`, `{\"name\": …}` as the whole answer.
     Block {
         /// Where it begins.
         at: usize,

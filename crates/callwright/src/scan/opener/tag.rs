@@ -314,7 +314,7 @@ impl<'a> OpenerParser<'a, '_> {
         };
         let from = self.at + len;
         let end = self.name_end(from);
-        if !matches!(self.peek(end)?, b'\n' | b'\r') || !self.resolves(from, end) {
+        if !matches!(self.peek(end)?, b'\n' | b'\r') || from == end {
             return Ok(Step::Nothing);
         }
         let at = self.skip_space(end);

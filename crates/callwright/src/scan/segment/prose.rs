@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use callwright_json::is_blank;
+
 use super::blocks::{thought_ends, turn};
 use super::skip::{Candidate, behind_blanks, is_before_mark, is_line_start, may_be_label, next_candidate};
-use crate::dialect::{Anchor, FRAMES, Record};
+use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
+use crate::scan::broken::MAX_ALL;
 use crate::scan::judge::body::Body;
 use crate::scan::mention::is_labelled;
-use crate::scan::opener::{self, Delimiter, Item, Look, MAX_TICKS, Opener, Place, tick_run};
+use crate::scan::opener::{self, Delimiter, Item, Look, MAX_TICKS, Opener, Place, encoded, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
 use crate::syntax::tag::tag_at;
@@ -20,6 +23,8 @@ use crate::tools::names::is_name_byte;
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
 const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
+/// The shortest run of backticks that is a fence.
+const FENCE: usize = 3;
 /// How far the end of a payload is looked for when that is spent: twice as far each time if it is JSON up to there, and
 /// without bounds if an argument in tags is whole by then.
 const REACH: usize = 1 << 10;
@@ -82,7 +87,8 @@ impl<'a> Scanner<'a> {
                 || own
                 || label
                 || exchanged
-                || byte == b'#';
+                || byte == b'#'
+                || self.begins_answer(at);
             if is_mark && !self.standing.held.is_empty() {
                 self.release(at, out);
             }
@@ -313,8 +319,12 @@ impl<'a> Scanner<'a> {
             Look::Found(opener) => Ok(self.may_open(&opener).then_some(Found::Opener(opener))),
             Look::TooMany(to) => Ok(Some(Found::TooMany(to))),
             Look::Nothing => {
-                if line_start && let Some(opener) = self.block(at) {
-                    return Ok(Some(Found::Opener(opener)));
+                if line_start && let Some(opener) = at_end(self.block(at, end), end)? {
+                    if !self.begins_tag(opener.item.at()) {
+                        return Ok(Some(Found::Opener(opener)));
+                    }
+                    let broken = self.broken_opener(at, end)?;
+                    return Ok(Some(broken.unwrap_or(Found::Opener(opener))));
                 }
                 if line_start && let Some(found) = self.broken_opener(at, end)? {
                     return Ok(Some(found));
@@ -327,20 +337,58 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The marker at `at`, and behind it what begins with no mark and no bracket.
-    fn block(&self, at: usize) -> Option<Opener> {
-        let (record, len) = self.rules.dialects.opener_at(&self.text, at)?;
-        let next = self.text.get(at + len..)?.trim_start().bytes().next()?;
+    /// What may hold a call and begins like none: behind the marker at `at`, whatever no reader begins with; behind
+    /// the label of a fence, or as the whole answer, what is spelt in another way as a whole.
+    fn block(&self, at: usize, end: bool) -> Seen<Opener> {
+        let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
+        if is_spoken || MAX_ALL < self.work.bytes_repaired {
+            return Ok(None);
+        }
+        let rest = self.text.get(at..).unwrap_or("");
+        let run = tick_run(rest.as_bytes(), 0);
+        let (record, len, delimiter) = match self.rules.dialects.opener_at(&self.text, at) {
+            Some((record, len)) => {
+                let (mark, inside) = rest.split_at_checked(len).unwrap_or((rest, ""));
+                // `<tool>⏎<name>hammer</name>` may be anybody's data.
+                let is_word = mark.bytes().all(|byte| byte.is_ascii_alphabetic() || b"<_>".contains(&byte));
+                let is_data = inside.trim_start().starts_with('<') && is_word;
+                if record.anchor != Anchor::Distinct || inside.trim_start().is_empty() || is_data {
+                    return Ok(None);
+                }
+                (record, len, Some(Delimiter::Tag))
+            }
+            None if (FENCE..MAX_TICKS).contains(&run) => {
+                let Some(label) = rest.find('\n') else { return Ok(None) };
+                if !encoded::is_begun(rest.get(label..).unwrap_or(""), end)? {
+                    return Ok(None);
+                }
+                (self.rules.dialects.known(Known::JsonFence), label, Some(Delimiter::Fence(run)))
+            }
+            None if self.begins_answer(at) && encoded::is_begun(rest, end)? => {
+                (self.rules.dialects.known(Known::JsonBare), 0, None)
+            }
+            None => return Ok(None),
+        };
         let opener = Opener {
             start: at,
             item: Item::Block { at: at + len },
             server: None,
-            delimiters: vec![Delimiter::Tag],
+            delimiters: delimiter.into_iter().collect(),
             record: Arc::clone(record),
             dialect: Arc::clone(record),
         };
-        let is_open = !self.markup.in_fence && self.speech.is_none() && self.thought.is_none();
-        (is_open && next != b'<' && opener.is_distinct() && self.may_open(&opener)).then_some(opener)
+        Ok(self.may_open(&opener).then_some(opener))
+    }
+
+    /// Does a tag begin at `at`, or behind blanks there?
+    fn begins_tag(&self, at: usize) -> bool {
+        self.text.get(at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
+    }
+
+    /// Is what stands at `at` the first sign of the answer?
+    fn begins_answer(&self, at: usize) -> bool {
+        let first = self.text.get(at..).and_then(|rest| rest.chars().next());
+        first.is_some_and(|first| !is_blank(first) && !first.is_whitespace()) && self.is_first(at)
     }
 
     /// The edge of a block at `at`, whose first byte is `byte`.
