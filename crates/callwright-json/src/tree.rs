@@ -1,6 +1,6 @@
 //! The values of a strict JSON text, as a flat list that keeps order, duplicates and number text.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
 use core::iter;
 
 use crate::Span;
@@ -190,18 +190,11 @@ impl<'a> Value<'a> {
     }
 
     fn own_conflict(self) -> Option<Span> {
-        // Keys are compared as they are spelt as long as none of them has an escape.
-        let plain = |k: Value<'a>| !k.raw().contains('\\');
-        if self.members().count() <= 16 && self.members().all(|(k, _)| plain(k)) {
-            return self.members().enumerate().find_map(|(n, (key, value))| {
-                let mut before = self.members().take(n);
-                before.any(|(k, v)| k.raw() == key.raw() && !v.same_as(value)).then(|| key.span())
-            });
-        }
-        let mut members: Vec<(Cow<'_, str>, Value<'_>, Value<'_>)> =
-            self.members().filter_map(|(k, v)| Some((k.as_str()?, k, v))).collect();
-        members.sort_by(|a, b| a.0.cmp(&b.0));
-        members.windows(2).find(|w| w[0].0 == w[1].0 && !w[0].2.same_as(w[1].2)).map(|w| w[1].1.span())
+        let mut seen = BTreeMap::new();
+        self.members().find_map(|(key, value)| {
+            let first: Value<'_> = *seen.entry(key.as_str()?).or_insert(value);
+            (!first.same_as(value)).then(|| key.span())
+        })
     }
 
     /// The indices of this value's own nodes.
