@@ -1,7 +1,7 @@
 //! Closing containers: by the right bracket, the wrong one, or none at all.
 
 use super::cost::{FOREIGN_CLOSER, MIDDLE};
-use super::{DOUBTFUL, Frame, Last, NONE, SchemaMode, Search, Shape, State, Step};
+use super::{Frame, Last, NONE, SchemaMode, Search, Shape, State, Step};
 use crate::scan::skip_space;
 use crate::{Member, Problem, RepairKind, Span};
 
@@ -41,9 +41,7 @@ impl Search<'_, '_> {
         if !self.has_ancestor(&frame, b) {
             return None;
         }
-        // What nothing closes may be no wrapping.
-        let doubt = if frame.shape == Shape::Group { DOUBTFUL } else { 0 };
-        let s = State { cost: s.cost.plus(FOREIGN_CLOSER), habits: s.habits | doubt, ..s };
+        let s = State { cost: s.cost.plus(FOREIGN_CLOSER), ..s };
         let gap = self.bytes[..at].trim_ascii_end().len();
         self.close_at(s, frame, gap)
     }
