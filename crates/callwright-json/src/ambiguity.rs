@@ -8,64 +8,66 @@ use crate::scan::ByteSet;
 use crate::search::mark;
 use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
 
-const QUOTES: ByteSet<2> = ByteSet(*b"\"'");
 const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
-const QUOTES_AND_BRACKETS: ByteSet<8> = ByteSet(*b"\"'{[()]}");
 /// What a member shows by, of which it has one at least: quotes, and the signs behind keys.
 const SIGNS_OF_MEMBERS: ByteSet<4> = ByteSet(*b"\"':=");
-/// What keys stand in or behind, and the brackets that they are counted by.
-const AROUND_KEYS: ByteSet<7> = ByteSet(*b"\"',{[]}");
+/// What keys and elements stand in or behind, and the brackets that they are counted by.
+const SIGNS: ByteSet<9> = ByteSet(*b"\"',{[()]}");
 
 /// Does a string of `readings`, of `source`, hold what may be a member, or what stands behind the string?
 pub(crate) fn go_on_too_far(readings: &[Reading<'_>], guide: &dyn Guide, source: &str) -> bool {
     // Several readings tie, which is said with all of them.
     !readings.is_empty() && readings.iter().all(|reading| passes_own_quote(reading, source))
-        || readings.iter().any(|reading| holds_member(reading, guide))
+        || readings.iter().any(|reading| reading.holds_member(guide))
 }
 
-/// Does a string of `reading` seem to hold a member of its object, `"a\", \"times\":: 2"`, outside all brackets?
-pub(crate) fn holds_member(reading: &Reading<'_>, guide: &dyn Guide) -> bool {
-    let has = |kind: RepairKind| reading.repairs.iter().any(|repair| repair.kind == kind);
-    let edits = Edits {
-        escaped: has(RepairKind::EscapeQuote),
-        added: has(RepairKind::AddQuote),
-        swapped: has(RepairKind::SwapQuote),
-    };
-    if edits == Edits::default() {
-        return false;
-    }
-    // Values, each with the object that it stands in, as far as there is one.
-    let mut open: Vec<(Value<'_>, Place, Option<Holder<'_>>)> =
-        alloc::vec![(reading.value(), guide.root(), None)];
-    while let Some((value, place, holder)) = open.pop() {
-        match value.kind() {
-            Kind::Object => {
-                let holder = Holder::new(value, place, guide);
-                for (key, member) in value.members() {
-                    let Some(name) = key.as_str() else { continue };
-                    if !holder.declares_some && is_torn_key(&name) {
+impl Reading<'_> {
+    /// May what stands in one of its strings, outside all brackets, as well be a member that `guide` declares: `'a', b='c'`,
+    /// `"a\", \"times\":: 2"`? A reading that was made with this guide does not.
+    pub fn holds_member(&self, guide: &dyn Guide) -> bool {
+        let has = |kind: RepairKind| self.repairs.iter().any(|repair| repair.kind == kind);
+        let edits = Edits {
+            escaped: has(RepairKind::EscapeQuote),
+            added: has(RepairKind::AddQuote),
+            swapped: has(RepairKind::SwapQuote),
+        };
+        if edits == Edits::default() {
+            return false;
+        }
+        // Values, each with the object that it stands in, as far as there is one.
+        let mut open: Vec<(Value<'_>, Place, Option<Holder<'_>>)> =
+            alloc::vec![(self.value(), guide.root(), None)];
+        while let Some((value, place, holder)) = open.pop() {
+            match value.kind() {
+                Kind::Object => {
+                    let declares_some = declared(guide, place).next().is_some();
+                    let holder = Holder { object: value, place, is_list: false, declares_some };
+                    for (key, member) in value.members() {
+                        let Some(name) = key.as_str() else { continue };
+                        if !holder.declares_some && is_torn_key(&name) {
+                            return true;
+                        }
+                        if let Member::Declared(_, at) | Member::Open(at) = guide.member(place, &name) {
+                            open.push((member, at, Some(holder)));
+                        }
+                    }
+                }
+                Kind::Array => {
+                    let holder = holder.map(|holder| Holder { is_list: true, ..holder });
+                    let elements = value.elements().enumerate();
+                    open.extend(elements.map(|(n, element)| (element, guide.element(place, n), holder)));
+                }
+                Kind::String => {
+                    let text = value.as_str().unwrap_or_default();
+                    if holder.is_some_and(|holder| holder.has_member_in(&text, edits, guide)) {
                         return true;
                     }
-                    if let Member::Declared(_, at) | Member::Open(at) = guide.member(place, &name) {
-                        open.push((member, at, Some(holder)));
-                    }
                 }
+                Kind::Number | Kind::Bool | Kind::Null => {}
             }
-            Kind::Array => {
-                let holder = holder.map(|holder| Holder { is_list: true, ..holder });
-                let elements = value.elements().enumerate();
-                open.extend(elements.map(|(n, element)| (element, guide.element(place, n), holder)));
-            }
-            Kind::String => {
-                let text = value.as_str().unwrap_or_default();
-                if holder.is_some_and(|holder| holder.has_member_in(&text, edits, guide)) {
-                    return true;
-                }
-            }
-            Kind::Number | Kind::Bool | Kind::Null => {}
         }
+        false
     }
-    false
 }
 
 /// Does a string of `reading`, of `source`, go on beyond a quote that may be its own, or was none there?
@@ -79,7 +81,10 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
             let within = repairs[from..].iter().take_while(|repair| repair.at.end <= string.end);
             let count = |kind| within.clone().filter(|repair| repair.kind == kind).count();
             let written = string.of(source);
-            let is_list = || written.contains(',') && is_element(string, source);
+            // Behind what begins a list or parts its elements.
+            let is_element =
+                || Span::new(0, string.start as usize).of(source).trim_end().ends_with(['[', ',']);
+            let is_list = || written.contains(',') && is_element();
             match (count(AddQuote), count(EscapeQuote)) {
                 // `[fast, slow]`
                 _ if count(QuoteValue) != 0 => is_list(),
@@ -91,11 +96,6 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
         })
 }
 
-/// Does the string stand behind what begins a list or parts its elements?
-fn is_element(string: Span, source: &str) -> bool {
-    source.get(..string.start as usize).is_some_and(|before| before.trim_end().ends_with(['[', ',']))
-}
-
 /// Does what closes `string` stand in it where nothing in it was opened: `“a”, “b”`?
 fn closes_within(string: &str) -> bool {
     let mut inside = string.chars();
@@ -103,13 +103,12 @@ fn closes_within(string: &str) -> bool {
     if open.is_ascii() || open == close {
         return false;
     }
-    let mut depth = 0_usize;
-    inside.any(|c| {
-        depth += usize::from(c == open);
-        let is_first = c == close && depth == 0;
-        depth -= usize::from(c == close && depth != 0);
-        is_first
-    })
+    let is_closed = |depth: usize, c: char| match c {
+        _ if c == open => Some(depth + 1),
+        _ if c == close => depth.checked_sub(1),
+        _ => Some(depth),
+    };
+    inside.try_fold(0, is_closed).is_none()
 }
 
 /// Which edits of quotes a reading has.
@@ -131,12 +130,7 @@ struct Holder<'a> {
     declares_some: bool,
 }
 
-impl<'a> Holder<'a> {
-    fn new(object: Value<'a>, place: Place, guide: &dyn Guide) -> Holder<'a> {
-        let declares_some = declared(guide, place).next().is_some();
-        Holder { object, place, is_list: false, declares_some }
-    }
-
+impl Holder<'_> {
     fn has_member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> bool {
         if SIGNS_OF_MEMBERS.places(text.as_bytes()).next().is_none() {
             return false;
@@ -150,7 +144,7 @@ impl<'a> Holder<'a> {
         // Where no quote was added, a string that goes on too far goes on over its own.
         let from = match edits {
             Edits { added: true, .. } => Some(0),
-            Edits { escaped: true, .. } => QUOTES.places(text.as_bytes()).next(),
+            Edits { escaped: true, .. } => text.find(['"', '\'']),
             _ => text.find('\''),
         };
         let Some(from) = from else { return false };
@@ -160,9 +154,9 @@ impl<'a> Holder<'a> {
             return (edits.escaped || edits.added) && is_torn;
         }
         // Nothing is missing, mostly: then there is nothing to look for.
-        let brackets = Brackets::of(text);
+        let brackets = open_brackets(text.as_bytes());
         let lacks_some = || declared(guide, self.place).any(|name| self.object.get(name).is_none());
-        if brackets != Brackets::Torn && !lacks_some() {
+        if brackets.is_some() && !lacks_some() {
             return false;
         }
         if goes_on_in_key(text, is_missing) {
@@ -174,9 +168,9 @@ impl<'a> Holder<'a> {
             matches!(between.trim(), "=" | ":")
         };
         keys_in(text).filter(|key| from <= key.at || opens_value(key)).any(|key| match is_missing(key.name) {
-            true => key.depth == 0 || brackets != Brackets::Even,
+            true => key.depth == 0 || brackets != Some(0),
             // `"x"], "b":: 1}}, {"a": ["y"`: it goes on into the next object.
-            false => is_declared(key.name) && brackets == Brackets::Torn,
+            false => is_declared(key.name) && brackets.is_none(),
         })
     }
 }
@@ -186,36 +180,57 @@ fn declared(guide: &dyn Guide, place: Place) -> impl Iterator<Item = &str> {
     (0..guide.slots(place)).filter_map(move |slot| guide.name(place, slot as u8))
 }
 
-/// The brackets of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Brackets {
-    /// Each has its other half.
-    Even,
-    /// Some are not closed.
-    Open,
-    /// Some close what the text did not open.
-    Torn,
+/// How many brackets of `text` are not closed in it; none where it closes what it did not open.
+pub(crate) fn open_brackets(text: &[u8]) -> Option<usize> {
+    let mut open = Vec::new();
+    for at in BRACKETS.places(text) {
+        match text[at] {
+            b'(' => open.push(b')'),
+            bracket @ (b'{' | b'[') => open.push(bracket + 2),
+            bracket if open.pop() != Some(bracket) => return None,
+            _ => {}
+        }
+    }
+    Some(open.len())
 }
 
-impl Brackets {
-    fn of(text: &str) -> Brackets {
-        let mut depth = 0_usize;
-        for at in BRACKETS.places(text.as_bytes()) {
-            match text.as_bytes()[at] {
-                b'{' | b'[' | b'(' => depth += 1,
-                _ if depth == 0 => return Brackets::Torn,
-                _ => depth -= 1,
-            }
+/// A quote, a comma or a bracket in a text.
+struct Sign<'a> {
+    byte: u8,
+    before: &'a str,
+    behind: &'a str,
+    /// In how many brackets of the text it stands.
+    depth: usize,
+}
+
+/// The quotes, commas and brackets of `text`.
+fn signs(text: &str) -> impl Iterator<Item = Sign<'_>> {
+    let mut depth = 0_usize;
+    SIGNS.places(text.as_bytes()).map(move |at| {
+        let byte = text.as_bytes()[at];
+        match byte {
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
+            _ => {}
         }
-        if depth == 0 { Brackets::Even } else { Brackets::Open }
-    }
+        Sign { byte, before: &text[..at], behind: &text[at + 1..], depth }
+    })
+}
+
+/// The quotes of `text`.
+fn quotes(text: &str) -> impl Iterator<Item = Sign<'_>> {
+    signs(text).filter(|sign| matches!(sign.byte, b'"' | b'\''))
+}
+
+/// What stands in `text` behind the sign that parts members and elements.
+fn behind_parting(text: &str) -> Option<&str> {
+    text.trim_start().strip_prefix([',', ';', ':']).map(str::trim_start)
 }
 
 /// Does the next member begin behind one of its quotes, without the sign behind its key: `Paris', unit'c`?
 fn goes_on_in_key(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
-    QUOTES.places(text.as_bytes()).any(|at| {
-        let behind = text.get(at + 1..).unwrap_or("").trim_start();
-        let key = behind.strip_prefix(',').map(str::trim_start);
+    quotes(text).any(|quote| {
+        let key = quote.behind.trim_start().strip_prefix(',').map(str::trim_start);
         key.and_then(|key| key.get(..key.find(['"', '\''])?)).is_some_and(&is_missing)
     })
 }
@@ -248,70 +263,37 @@ fn holds_key(text: &str) -> bool {
         let before = before.trim_end();
         before.is_empty() || before.ends_with([',', '"', '\'', '{', '['])
     };
-    // The quote closes the word before it, or opens the one behind it.
-    let is_of_key = |at: usize| {
-        let (before, behind) = (&text[..at], &text[at + 1..]);
+    quotes(text).filter(|quote| quote.depth == 0).any(|Sign { before, behind, .. }| {
+        // The quote closes the word before it, or opens the one behind it.
         let ahead = before.trim_end_matches(is_word);
         let rest = behind.trim_start_matches(is_word);
         ahead.len() < before.len() && has_colon(behind) && is_place(ahead)
             || rest.len() < behind.len() && has_colon(rest) && is_place(before)
-    };
-    // Brackets are counted for those few.
-    let (mut depth, mut counted) = (0_usize, 0);
-    QUOTES.places(text.as_bytes()).filter(|at| is_of_key(*at)).any(|at| {
-        for bracket in BRACKETS.places(&text.as_bytes()[counted..at]) {
-            match text.as_bytes()[counted + bracket] {
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-        counted = at;
-        depth == 0
-    })
-}
-
-/// The quotes of `text` that stand outside all of its brackets.
-fn outer_quotes(text: &str) -> impl Iterator<Item = usize> {
-    let mut depth = 0_usize;
-    QUOTES_AND_BRACKETS.places(text.as_bytes()).filter(move |at| {
-        match text.as_bytes()[*at] {
-            b'{' | b'[' | b'(' => depth += 1,
-            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
-            _ => return depth == 0,
-        }
-        false
     })
 }
 
 /// Does a quote in an element of a list, outside all brackets of its text, stand beside what parts elements, as one that ends
 /// or begins an element: `rust",c++`, `rust": "go`? How many elements a list has, no schema tells.
 fn holds_element(text: &str) -> bool {
-    outer_quotes(text).any(|at| {
-        let (before, behind) = (text[..at].trim_end(), text[at + 1..].trim_start());
-        before.ends_with([',', ':']) || behind.starts_with([',', ':'])
+    quotes(text).filter(|quote| quote.depth == 0).any(|quote| {
+        quote.before.trim_end().ends_with([',', ':']) || quote.behind.trim_start().starts_with([',', ':'])
     })
 }
-
-/// What parts members and elements, in any spelling of it.
-const PARTING: [char; 3] = [',', ';', ':'];
 
 /// Does the first of its quotes close what stands before it, and the next one open what is parted from that: `Paris", "unit", "c`?
 /// A quotation begins with the quote that opens it.
 fn closes_first(text: &str) -> bool {
     let Some((before, behind)) = text.split_once('"') else { return false };
     let opens = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',');
-    let next = behind.trim_start().strip_prefix(PARTING).map(str::trim_start);
-    !before.is_empty() && !before.ends_with(opens) && next.is_some_and(|next| next.starts_with('"'))
+    let opens_next = behind_parting(behind).is_some_and(|next| next.starts_with('"'));
+    !before.is_empty() && !before.ends_with(opens) && opens_next
 }
 
 /// Does an apostrophe close something in it, and one open what is parted from that, outside all brackets: `it's fine', 'so`?
 fn holds_pair(text: &str) -> bool {
-    outer_quotes(text).any(|at| {
-        let (before, behind) = (&text[..at], &text[at..]);
-        let closes = behind.starts_with('\'') && !before.ends_with(char::is_whitespace);
-        let next = behind[1..].trim_start().strip_prefix(PARTING).map(str::trim_start);
-        closes && next.is_some_and(|next| next.starts_with('\''))
+    quotes(text).filter(|quote| quote.depth == 0 && quote.byte == b'\'').any(|quote| {
+        let closes = !quote.before.ends_with(char::is_whitespace);
+        closes && behind_parting(quote.behind).is_some_and(|next| next.starts_with('\''))
     })
 }
 
@@ -335,30 +317,20 @@ struct KeyInText<'a> {
 
 /// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`.
 fn keys_in(text: &str) -> impl Iterator<Item = KeyInText<'_>> {
-    let mut depth = 0_usize;
-    AROUND_KEYS.places(text.as_bytes()).filter_map(move |at| {
-        let (before, rest) = (text.get(..at)?, text.get(at + 1..)?);
-        match text.as_bytes()[at] {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b',' => {
-                let word = rest.trim_start();
-                let is_word = |c: char| c.is_alphanumeric() || c == '_';
-                let behind = word.trim_start_matches(is_word);
-                let name = word.get(..word.len() - behind.len())?;
-                if !name.is_empty() && behind.trim_start().starts_with(['=', ':']) {
-                    return Some(KeyInText { at: text.len() - word.len(), name, depth });
-                }
-            }
-            quote => {
-                // The other quote may open the next word.
-                let (name, behind) = rest.split_once(char::from(quote))?;
-                let is_behind = || before.trim_end().ends_with([':', ',', ']', '}', '"', '\'']);
-                if behind.trim_start().starts_with(':') || is_behind() {
-                    return Some(KeyInText { at, name, depth });
-                }
-            }
+    signs(text).filter_map(|Sign { byte, before, behind, depth }| match byte {
+        b',' => {
+            let word = behind.trim_start();
+            let name = word.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+            let is_key = !name.is_empty() && word[name.len()..].trim_start().starts_with(['=', ':']);
+            is_key.then_some(KeyInText { at: text.len() - word.len(), name, depth })
         }
-        None
+        quote @ (b'"' | b'\'') => {
+            // The other quote may open the next word.
+            let (name, rest) = behind.split_once(char::from(quote))?;
+            let is_behind = || before.trim_end().ends_with([':', ',', ']', '}', '"', '\'']);
+            let is_key = rest.trim_start().starts_with(':') || is_behind();
+            is_key.then_some(KeyInText { at: before.len(), name, depth })
+        }
+        _ => None,
     })
 }

@@ -5,34 +5,38 @@ use alloc::{format, string::String, vec, vec::Vec};
 use crate::quote;
 use crate::tree::{Kind, Value};
 
-/// The canonical text of `value`. Works from the last node to the first, so that nesting needs no stack.
-pub(crate) fn canonical(value: Value<'_>) -> String {
-    let (first, end) = value.extent();
-    let mut texts: Vec<String> = vec![String::new(); end - first];
-    for at in (first..end).rev() {
-        let value = value.sibling(at);
-        let text = match value.kind() {
-            Kind::Null | Kind::Bool => String::from(value.raw()),
-            Kind::Number => number(value.raw()),
-            Kind::String => quote(&value.as_str().unwrap_or_default()),
-            Kind::Array => {
-                let items: Vec<&str> = value.elements().map(|v| texts[v.index() - first].as_str()).collect();
-                format!("[{}]", items.join(","))
-            }
-            Kind::Object => {
-                let mut members: Vec<String> = value
-                    .members()
-                    .map(|(k, v)| format!("{}:{}", texts[k.index() - first], texts[v.index() - first]))
-                    .collect();
-                members.sort_unstable();
-                // A member that is only repeated changes nothing.
-                members.dedup();
-                format!("{{{}}}", members.join(","))
-            }
-        };
-        texts[at - first] = text;
+impl Value<'_> {
+    /// A text that is equal for equal values: no spaces, sorted keys, plain escapes, normal numbers.
+    pub fn canonical(self) -> String {
+        // From the last node to the first, so that nesting needs no stack.
+        let (first, end) = self.extent();
+        let mut texts: Vec<String> = vec![String::new(); end - first];
+        for at in (first..end).rev() {
+            let value = self.sibling(at);
+            let text = match value.kind() {
+                Kind::Null | Kind::Bool => String::from(value.raw()),
+                Kind::Number => number(value.raw()),
+                Kind::String => quote(&value.as_str().unwrap_or_default()),
+                Kind::Array => {
+                    let items: Vec<&str> =
+                        value.elements().map(|v| texts[v.index() - first].as_str()).collect();
+                    format!("[{}]", items.join(","))
+                }
+                Kind::Object => {
+                    let mut members: Vec<String> = value
+                        .members()
+                        .map(|(k, v)| format!("{}:{}", texts[k.index() - first], texts[v.index() - first]))
+                        .collect();
+                    members.sort_unstable();
+                    // A member that is only repeated changes nothing.
+                    members.dedup();
+                    format!("{{{}}}", members.join(","))
+                }
+            };
+            texts[at - first] = text;
+        }
+        texts.swap_remove(0)
     }
-    texts.swap_remove(0)
 }
 
 /// `1.50e2` → `15e1`: the significant digits and a decimal exponent.

@@ -1,20 +1,18 @@
 //! What stands around a value: prose, fences, tags, reasoning, and other values.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use crate::layers::decoded;
 use crate::read::{Options, settle, unwrapped};
 use crate::scan::skip_space;
 use crate::search::mark;
-use crate::search::{Cost, Found, Fuel, SchemaMode, Search};
+use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::spelling::{sign, skip_blank};
 use crate::strict::value_end;
-use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start};
+use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree};
 
 /// More places than this are not tried as the beginning of the value.
 const MOST_STARTS: usize = 64;
-/// What goes on for longer is no name, in bytes.
-const LONGEST_NAME: usize = 64;
 /// What strict JSON allows around a value.
 const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
@@ -23,19 +21,18 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> P
     let inside = decoded(text);
     if !inside.is_empty() {
         let whole = Span::new(0, text.len());
-        let parses = inside.iter().map(|inner| unwrapped(inner, whole, guide, options));
-        return Parse::first_of(parses.collect());
+        let mut parses: Vec<Parse<'t>> =
+            inside.iter().map(|inner| unwrapped(inner, whole, guide, options)).collect();
+        return match parses.len() {
+            1 => parses.remove(0),
+            _ => Parse::of_ties(parses.into_iter().flat_map(|parse| parse.readings).collect()),
+        };
     }
-    let fuel = Fuel::of(text.as_bytes());
-    let schema_mode = SchemaMode::Typed;
-    let mut embedded =
-        EmbeddedSearch { text, guide, options, schema_mode, fuel, trouble: None, found: Vec::new() };
-    let parse = settle(text, guide, |schema_mode| embedded.collect(schema_mode), |found| choose(text, found));
-    parse.unwrap_or_else(|| Parse::broken(embedded.trouble))
+    settle(Search::new(text, 0, guide, options.cut), collect, |found| choose(text, found))
 }
 
 /// May the value that ends at `end` be taken without a look at what follows?
-pub(crate) fn stands_alone(bytes: &[u8], end: usize) -> bool {
+fn stands_alone(bytes: &[u8], end: usize) -> bool {
     let rest = bytes[end..].trim_ascii_start();
     let newline = bytes[end..bytes.len() - rest.len()].contains(&b'\n');
     match rest {
@@ -58,89 +55,64 @@ fn is_key(bytes: &[u8]) -> bool {
     }
 }
 
-/// The strict value at `from..end` with nothing but surplus brackets of its own sort behind it: `{"a": 1}}`. A search would
-/// weigh keys that nobody declared against a string that goes on up to those brackets.
-pub(crate) fn with_surplus(text: &str, from: usize, end: usize) -> Option<Reading<'_>> {
+/// The strict value at `from..end`, if it can be taken without a search, with surplus brackets of its own sort behind it:
+/// `{"a": 1}}`. A search would weigh keys that nobody declared against a string that goes on up to those brackets.
+pub(crate) fn alone(text: &str, from: usize, tree: Tree, end: usize) -> Option<Reading<'_>> {
     let bytes = text.as_bytes();
-    let close = match bytes.get(from)? {
-        b'{' => b'}',
-        b'[' => b']',
-        _ => return None,
-    };
+    let span = Span::new(from, end);
+    let close = bytes[..end].last().filter(|byte| matches!(byte, b'}' | b']'));
     let mut repairs = Vec::new();
     let mut end = end;
     while let at = skip_space(bytes, end)
-        && bytes.get(at) == Some(&close)
+        && close.is_some()
+        && bytes.get(at) == close
     {
         repairs.push(Repair::new(RepairKind::DropCloser, Span::new(at, at + 1), ""));
         end = at + 1;
     }
-    let is_surplus = !repairs.is_empty() && stands_alone(bytes, end);
-    is_surplus.then(|| Reading::of(text, Span::new(from, end), repairs))?
+    match stands_alone(bytes, end) {
+        true if repairs.is_empty() => Some(Reading::strict(text.get(span.range())?, tree.behind(from), span)),
+        true => Reading::of(text, Span::new(from, end), repairs),
+        false => None,
+    }
 }
 
-/// The search for values in one text.
-struct EmbeddedSearch<'t, 'g> {
-    text: &'t str,
-    guide: &'g dyn Guide,
-    options: &'g Options,
-    schema_mode: SchemaMode,
-    fuel: Fuel,
-    trouble: Option<(Problem, Span)>,
-    found: Vec<Found>,
-}
-
-impl EmbeddedSearch<'_, '_> {
-    /// Tries every place at which a value may begin, from left to right.
-    fn collect(&mut self, schema_mode: SchemaMode) -> Vec<Found> {
-        self.schema_mode = schema_mode;
-        let bytes = self.text.as_bytes();
-        let begin = after_reasoning(self.text);
-        let members = skip_blank(bytes, begin);
-        // What a comma parts from the first key is a member as well.
-        let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
-        if let Some(key) = first_key(bytes, members).filter(is_first) {
-            self.attempt(key, Start::Members);
+/// Tries every place at which a value may begin, from left to right.
+fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
+    let bytes = search.text.as_bytes();
+    let begin = after_reasoning(search.text);
+    let members = skip_blank(bytes, begin);
+    // What a comma parts from the first key is a member as well.
+    let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
+    let mut all = match first_key(search, members).filter(is_first) {
+        Some(key) => search.run(schema_mode, key, Start::Members),
+        None => Vec::new(),
+    };
+    // Where the text that was neither read nor skipped as another value begins.
+    let (mut lead, mut at) = (begin, begin);
+    for _ in 0..MOST_STARTS {
+        let Some(start) = next_opener(search, at) else { break };
+        if search.fuel.is_spent(bytes) {
+            break;
         }
-        // Where the text that was neither read nor skipped as another value begins.
-        let mut lead = begin;
-        let mut at = begin;
-        for _ in 0..MOST_STARTS {
-            let Some(start) = next_opener(bytes, at) else { break };
-            if self.fuel.is_spent(bytes) {
-                break;
-            }
-            at = start + 1;
-            if looks_like_json(&bytes[lead..start]) {
-                // A part of a value that could not be read is not what was meant.
-                continue;
-            }
-            if let Some(end) = self.attempt(start, Start::Value) {
-                (at, lead) = (end, end);
-            } else if let Ok(end) = value_end(bytes, start) {
-                // Another value, which the guide does not want.
-                (at, lead) = (end, end);
-            } else if matches!(self.trouble, Some((Problem::Limit, _))) {
-                // What stands deeper in a value that is too deep is a part of it.
-                break;
-            }
+        at = start + 1;
+        if looks_like_json(&bytes[lead..start]) {
+            // A part of a value that could not be read is not what was meant.
+            continue;
         }
-        core::mem::take(&mut self.found)
+        let mut found = search.run(schema_mode, start, Start::Value);
+        // Or of another value, which the guide does not want.
+        let end =
+            found.iter().map(|one| one.span.end as usize).max().or_else(|| value_end(bytes, start).ok());
+        all.append(&mut found);
+        if let Some(end) = end {
+            (at, lead) = (end, end);
+        } else if matches!(search.reason, Some((Problem::Limit, _))) {
+            // What stands deeper in a value that is too deep is a part of it.
+            break;
+        }
     }
-
-    /// Reads the value that may begin at `start`; returns where it ends.
-    fn attempt(&mut self, start: usize, how: Start) -> Option<usize> {
-        let search = Search::new(self.text, self.guide, self.schema_mode, self.options.cut, self.fuel);
-        let (mut found, search) = search.run(start, how);
-        self.fuel = search.fuel();
-        let end = found.iter().map(|one| one.span.end as usize).max();
-        if end.is_none() {
-            // What came of later starts is rarely the reason.
-            self.trouble = self.trouble.or(search.trouble);
-        }
-        self.found.append(&mut found);
-        end
-    }
+    all
 }
 
 /// The one value that the text holds, out of all that were found in it.
@@ -152,30 +124,21 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
         overlaps && (*cost, f.span.len()) < (f.cost, span.len())
     };
     found.retain(|f| !spans.iter().any(|other| covers(other, f)));
-    let mut readings: Vec<(u32, Reading<'t>)> = Vec::new();
-    for one in found {
-        let start = one.span.start;
-        if let Some(reading) = Reading::of(text, with_blanks(text, one.span), one.repairs) {
-            readings.push((start, reading));
-        }
-    }
-    let Some((start, _)) = readings.first() else {
-        return Parse::broken(Some((Problem::Unreadable, Span::at(0))));
-    };
-    let start = *start;
+    let start = found.first().map(|f| f.span.start);
+    let read = |f: Found| Reading::of(text, with_blanks(text, f.span), f.repairs);
     // Readings of one place that tie, and values at other places.
-    let (here, mut elsewhere): (Vec<_>, Vec<_>) = readings.into_iter().partition(|(at, _)| *at == start);
-    let mut parse = Parse::of_ties(here.into_iter().map(|(_, r)| r).collect());
+    let (here, elsewhere): (Vec<Found>, Vec<Found>) =
+        found.into_iter().partition(|f| Some(f.span.start) == start);
+    let mut parse = Parse::of_ties(here.into_iter().filter_map(read).collect());
     let mut repeats = Vec::new();
     if let Some(first) = parse.settled() {
-        let other = elsewhere.iter().position(|(_, r)| !r.value().same_as(first.value()));
+        let elsewhere: Vec<Reading<'t>> = elsewhere.into_iter().filter_map(read).collect();
+        repeats = elsewhere.iter().map(|reading| reading.span).collect();
+        let other = elsewhere.into_iter().find(|reading| !reading.value().same_as(first.value()));
         if let Some(other) = other {
-            let (at, other) = elsewhere.swap_remove(other);
-            let at = Span::new(at as usize, other.span.end as usize);
+            parse.diagnostics = vec![Diagnostic { problem: Problem::SeveralValues, at: other.span }];
             parse.readings.push(other);
-            parse.diagnostics = alloc::vec![Diagnostic { problem: Problem::SeveralValues, at }];
-        } else {
-            repeats = elsewhere.iter().map(|(_, r)| r.span).collect();
+            repeats.clear();
         }
     }
     parse.readings.iter_mut().for_each(|reading| enclose(text, reading, &repeats));
@@ -192,44 +155,38 @@ fn with_blanks(text: &str, span: Span) -> Span {
 
 /// Adds the edits that drop what stands around the value.
 fn enclose(text: &str, reading: &mut Reading<'_>, repeats: &[Span]) {
-    let span = reading.span;
-    let mut repairs = Vec::new();
-    drop_text(text, 0, span.start as usize, &mut repairs);
+    let mut repairs = Vec::from_iter(dropped(text, 0, reading.span.start));
     repairs.append(&mut reading.repairs);
-    let mut at = span.end as usize;
+    let mut at = reading.span.end;
     for repeat in repeats {
-        drop_text(text, at, repeat.start as usize, &mut repairs);
-        let start = repairs.last().map_or(at, |last| at.max(last.at.end as usize));
-        let end = repeat.end as usize;
-        repairs.push(Repair::new(RepairKind::DropRepeat, Span::new(start, end), ""));
-        at = end;
+        let between = dropped(text, at, repeat.start);
+        let start = between.as_ref().map_or(at, |between| between.at.end);
+        repairs.extend(between);
+        repairs.push(Repair::new(RepairKind::DropRepeat, Span { start, end: repeat.end }, ""));
+        at = repeat.end;
     }
-    drop_text(text, at, text.len(), &mut repairs);
+    repairs.extend(dropped(text, at, text.len() as u32));
     reading.repairs = repairs;
 }
 
-/// Drops `from..to`, unless it is blank.
-fn drop_text(text: &str, from: usize, to: usize, repairs: &mut Vec<Repair>) {
-    let Some(part) = text.get(from..to) else { return };
-    let trimmed = part.trim_matches(BLANKS);
-    if trimmed.is_empty() {
-        return;
-    }
-    if skip_blank(trimmed.as_bytes(), 0) == trimmed.len() {
-        repairs.push(Repair::new(RepairKind::DropEscape, Span::new(from, to), ""));
-        return;
-    }
-    let bytes = trimmed.as_bytes();
-    let kind = if REASONING.iter().any(|name| behind_closing_tags(trimmed, name).next().is_some()) {
+/// The edit that drops `start..end`, unless that is blank.
+fn dropped(text: &str, start: u32, end: u32) -> Option<Repair> {
+    let span = Span { start, end };
+    let part = span.of(text).trim_matches(BLANKS);
+    let kind = if part.is_empty() {
+        return None;
+    } else if skip_blank(part.as_bytes(), 0) == part.len() {
+        RepairKind::DropEscape
+    } else if REASONING.iter().any(|name| behind_closing_tags(part, name).next().is_some()) {
         RepairKind::DropThink
-    } else if bytes.starts_with(b"``") || bytes.ends_with(b"```") || is_fence_line(bytes) {
+    } else if part.starts_with("``") || part.ends_with("```") || is_fence_line(part.as_bytes()) {
         RepairKind::DropFence
-    } else if bytes.starts_with(b"<") && bytes.ends_with(b">") {
+    } else if part.starts_with('<') && part.ends_with('>') {
         RepairKind::DropTag
     } else {
         RepairKind::DropProse
     };
-    repairs.push(Repair::new(kind, Span::new(from, to), ""));
+    Some(Repair::new(kind, span, ""))
 }
 
 /// The names of the tags that models put around their reasoning.
@@ -244,15 +201,13 @@ fn after_reasoning(text: &str) -> usize {
     if start.starts_with(['{', '[', '"']) || !text.contains("</") {
         return 0;
     }
-    for name in REASONING {
-        let opened =
-            start.strip_prefix('<').and_then(|t| t.strip_prefix(name)).is_some_and(|t| t.starts_with('>'));
-        let is_end = |rest: &&str| opened || rest.trim_start().starts_with(['{', '[', '`', '<']);
-        if let Some(rest) = behind_closing_tags(text, name).find(is_end) {
-            return text.len() - rest.len();
-        }
-    }
-    0
+    let behind = REASONING.iter().find_map(|name| {
+        let tag = start.strip_prefix('<').and_then(|tag| tag.strip_prefix(name));
+        let opened = tag.is_some_and(|rest| rest.starts_with('>'));
+        behind_closing_tags(text, name)
+            .find(|rest| opened || rest.trim_start().starts_with(['{', '[', '`', '<']))
+    });
+    behind.map_or(0, |rest| text.len() - rest.len())
 }
 
 /// What stands behind each closing tag of this name.
@@ -268,27 +223,15 @@ fn is_fence_line(lead: &[u8]) -> bool {
 }
 
 /// The next bracket, in any spelling, that opens a value. Behind a parenthesis the first key must stand.
-fn next_opener(bytes: &[u8], from: usize) -> Option<usize> {
+fn next_opener(search: &Search<'_, '_>, from: usize) -> Option<usize> {
+    let bytes = search.text.as_bytes();
+    let is_key = |at: usize| search.whole_key(at).is_some_and(|key| is_colon(bytes, key.end));
     (from..bytes.len()).find(|at| match sign(&bytes[*at..]) {
         Some((b'{', _)) => true,
         Some((b'[', _)) => !bytes[..*at].ends_with(b"<![CDATA"),
-        Some((b'(', len)) => begins_member(bytes, *at + len),
+        Some((b'(', len)) => is_key(skip_blank(bytes, *at + len)),
         _ => false,
     })
-}
-
-/// Does a key with its colon begin at or behind `at`?
-fn begins_member(bytes: &[u8], at: usize) -> bool {
-    let at = skip_blank(bytes, at);
-    let rest = &bytes[at.min(bytes.len())..];
-    let near = &rest[..rest.len().min(LONGEST_NAME)];
-    let Some(open) = mark(near) else {
-        let word = near.iter().take_while(|b| b.is_ascii_alphanumeric() || b"_$.@-".contains(b)).count();
-        return 0 < word && is_colon(bytes, at + word);
-    };
-    (open..near.len())
-        .find_map(|len| Some(len + mark(&near[len..])?))
-        .is_some_and(|len| is_colon(bytes, at + len))
 }
 
 /// Does a colon stand at or behind `at`?
@@ -312,21 +255,20 @@ fn looks_like_json(bytes: &[u8]) -> bool {
 }
 
 /// Where an object without its opening bracket may begin: a quote or word in front of all brackets.
-fn first_key(bytes: &[u8], from: usize) -> Option<usize> {
-    let opener = next_opener(bytes, from).unwrap_or(bytes.len());
+fn first_key(search: &Search<'_, '_>, from: usize) -> Option<usize> {
+    let bytes = search.text.as_bytes();
+    let opener = next_opener(search, from).unwrap_or(bytes.len());
     match bytes.get(from)? {
         _ if opener == from => None,
         b'"' | b'\'' => Some(from),
         // Prose first: a key in quotes at the beginning of a line.
         _ => {
-            let mut at = from;
-            while let Some(len) = bytes.get(at..opener).unwrap_or(&[]).iter().position(|&b| b == b'\n') {
-                at = skip_space(bytes, at + len);
-                if matches!(bytes.get(at), Some(b'"' | b'\'')) {
-                    return Some(at);
-                }
-            }
-            Some(from)
+            let before = search.text.get(from..opener)?;
+            let margin = [' ', '\r', '\t'];
+            let mut lines =
+                before.match_indices('\n').map(|(at, _)| before[at + 1..].trim_start_matches(margin));
+            let key = lines.find(|line| line.starts_with(['"', '\'']));
+            Some(key.map_or(from, |key| opener - key.len()))
         }
     }
 }

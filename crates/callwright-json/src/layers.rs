@@ -6,21 +6,22 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::strict;
+use crate::strict::{escape_len, strict};
+use crate::tree::escape_at;
 
 /// The character that a text begins with, and the length of its spelling; none where it stands for itself.
 type Decode = fn(&str) -> Option<(char, usize)>;
 
 /// The ways to write the quotes of JSON without one.
-const LAYERS: [Decode; 5] = [entity, percent, quoted_printable, hex, code];
+const LAYERS: [Decode; 5] =
+    [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex, code];
 
 /// The longest spelling of one character, in bytes: `&#x10FFFF;`
 const LONGEST: usize = 10;
 
 /// What `text` may say, if it is encoded as a whole; several where two ways to decode it are as good.
 pub(crate) fn decoded(text: &str) -> Vec<String> {
-    let lines = text.trim();
-    if let Some(plain) = without_prefix(lines).or_else(|| without_numbers(lines)) {
+    if let Some(plain) = without_margin(text.trim()) {
         return vec![plain];
     }
     if let Some(inside) = in_quotes(text) {
@@ -92,33 +93,20 @@ fn in_quotes(text: &str) -> Option<&str> {
 
 /// `text` read as the inside of a string, between quotes of either sort.
 fn unescaped(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        let (before, escaped) = rest.split_at(at);
-        let (c, len) = escape(escaped)?;
-        out.push_str(before);
-        out.push(c);
-        rest = escaped.get(len..)?;
-    }
-    out.push_str(rest);
-    Some(out)
+    characters(text, escape).map(|(c, len)| (c != '\\' || 1 < len).then_some(c)).collect()
 }
 
-/// The escape of a string, with quotes of either sort.
-fn escape(text: &str) -> Option<(char, usize)> {
-    let escaped = text.strip_prefix('\\')?;
-    Some(match escaped.chars().next()? {
-        'n' => ('\n', 2),
-        'r' => ('\r', 2),
-        't' => ('\t', 2),
-        c @ ('\\' | '"' | '\'' | '/') => (c, 2),
-        'u' => {
-            let hex = u32::from_str_radix(escaped.get(1..5)?, 16).ok()?;
-            (char::from_u32(hex)?, 6)
+/// An escape in a string, between quotes of either sort.
+pub(crate) fn escape(text: &str) -> Option<(char, usize)> {
+    let bytes = text.as_bytes();
+    match bytes {
+        [b'\\', b'\'', ..] => Some(('\'', 2)),
+        [b'\\', ..] if escape_len(bytes, 0).is_some() => {
+            let (c, len) = escape_at(bytes);
+            Some((c?, len))
         }
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 fn entity(text: &str) -> Option<(char, usize)> {
@@ -141,35 +129,23 @@ fn entity(text: &str) -> Option<(char, usize)> {
     Some((c, len + 2))
 }
 
-fn percent(text: &str) -> Option<(char, usize)> {
-    let byte = |at: usize| {
-        let hex = text.get(at..at + 3)?.strip_prefix('%')?;
+/// The bytes of one character, each as two hexadecimal digits behind `mark`: `%C3%A9` in an address, `=C3=A9` in quoted-printable.
+fn bytes_behind(text: &str, mark: &str) -> Option<(char, usize)> {
+    let width = mark.len() + 2;
+    let byte = |n: usize| {
+        let hex = text.get(n * width..(n + 1) * width)?.strip_prefix(mark)?;
         u8::from_str_radix(hex, 16).ok()
     };
-    let first = byte(0)?;
-    let len = match first {
-        0xf0.. => 4,
-        0xe0.. => 3,
-        0xc0.. => 2,
-        _ => 1,
-    };
     let mut bytes = [0; 4];
-    for (n, slot) in bytes.iter_mut().enumerate().take(len) {
-        *slot = byte(3 * n)?;
-    }
-    let c = core::str::from_utf8(bytes.get(..len)?).ok()?.chars().next()?;
-    Some((c, 3 * len))
-}
-
-/// Quoted-printable: `=22`, and `=3D` for the sign itself.
-fn quoted_printable(text: &str) -> Option<(char, usize)> {
-    let code = text.strip_prefix('=')?.get(..2)?;
-    u8::from_str_radix(code, 16).ok().filter(u8::is_ascii).map(|byte| (char::from(byte), 3))
+    (0..bytes.len()).map_while(|n| Some((n, byte(n)?))).find_map(|(n, byte)| {
+        bytes[n] = byte;
+        let c = core::str::from_utf8(&bytes[..=n]).ok()?.chars().next()?;
+        Some((c, (n + 1) * width))
+    })
 }
 
 fn hex(text: &str) -> Option<(char, usize)> {
-    let escaped = text.starts_with("\\\\").then_some(('\\', 2));
-    text.starts_with("\\x22").then_some(('"', 4)).or(escaped)
+    text.starts_with("\\\\").then_some(('\\', 2)).or_else(|| bytes_behind(text, "\\x"))
 }
 
 /// A quote alone: what stands in strings stays escaped.
@@ -177,39 +153,29 @@ fn code(text: &str) -> Option<(char, usize)> {
     text.starts_with("\\u0022").then_some(('"', 6))
 }
 
-/// The text without the mark that each of its lines begins with: `> {`, `| {`, `+ {`, `// {`.
-fn without_prefix(text: &str) -> Option<String> {
+/// The text without what its lines begin with: the same mark, `> {`, `| {`, `+ {`, `// {`, or their numbers, `1: {`,
+/// ` 2 | "a": 1`.
+fn without_margin(text: &str) -> Option<String> {
     let is_mark = |c: char| c.is_ascii_punctuation() && !"{}[](),:\"'`".contains(c);
-    let mark = text.split(|c| !is_mark(c)).next().filter(|mark| !mark.is_empty())?;
-    if text.lines().count() < 2 || !text.lines().all(|line| line.starts_with(mark)) {
-        return None;
-    }
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let line = line.get(mark.len()..)?;
-        out.push_str(line.strip_prefix(' ').unwrap_or(line));
-    }
-    Some(out)
-}
-
-/// The text without the numbers that its lines begin with: `1: {`, ` 2 | "a": 1`.
-fn without_numbers(text: &str) -> Option<String> {
     let is_apart = |c: char| c.is_whitespace() || matches!(c, ':' | '.' | '|' | ')' | '→');
-    if !text.trim_start_matches(' ').starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut last = None;
+    let mark = text.split(|c| !is_mark(c)).next().unwrap_or("");
+    let mut number: Option<u32> = None;
+    let mut out = String::new();
     for line in text.split_inclusive('\n') {
-        let body = line.trim_start_matches(' ');
-        let digits = body.len() - body.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let number: u32 = body.get(..digits)?.parse().ok()?;
-        if last.is_some_and(|last| number.checked_sub(1) != Some(last)) {
+        if !mark.is_empty() {
+            let line = line.strip_prefix(mark)?;
+            out.push_str(line.strip_prefix(' ').unwrap_or(line));
+            continue;
+        }
+        let line = line.trim_start_matches(' ');
+        let (digits, behind) = line.split_at(line.find(|c: char| !c.is_ascii_digit())?);
+        let next = digits.parse().ok()?;
+        if number.is_some_and(|number| number.checked_add(1) != Some(next)) {
             return None;
         }
-        last = Some(number);
-        out.push_str(body.get(digits..)?.strip_prefix(is_apart)?);
+        number = Some(next);
+        out.push_str(behind.strip_prefix(is_apart)?);
     }
-    let is_whole = out.trim_start().starts_with(['{', '[']) && 1 < out.lines().count();
-    is_whole.then_some(out)
+    let is_value = !mark.is_empty() || out.trim_start().starts_with(['{', '[']);
+    (is_value && 1 < out.lines().count()).then_some(out)
 }

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::scan::string_stop;
+use crate::scan::{skip_space, string_stop};
 
 /// The most brackets in each other.
 const MOST_OPEN: usize = 64;
@@ -45,96 +45,55 @@ fn arguments(bytes: &[u8], from: usize) -> Option<usize> {
     // Only within the outermost brackets: has the argument a name, and must it have one?
     let (mut is_named, mut must_be_named) = (false, false);
     loop {
-        at = crate::scan::skip_space(bytes, at);
+        at = skip_space(bytes, at);
         let byte = *bytes.get(at)?;
         let is_value = matches!(last, Last::Name | Last::String | Last::Value);
         let is_outer = open.len() == 1;
-        if let Some(end) = string(bytes, at) {
-            if is_value && last != Last::String {
-                return None;
-            }
-            (at, last) = (end, Last::String);
-            continue;
-        }
-        match byte {
+        let (end, token, fits) = match byte {
+            _ if let Some(end) = string(bytes, at) => (end, Last::String, !is_value || last == Last::String),
             b'(' | b'[' | b'{' => {
-                // A call or an index stands behind a value, a dictionary does not.
-                if is_value && byte == b'{' || open.len() == MOST_OPEN {
-                    return None;
-                }
                 open.push(if byte == b'(' { b')' } else { byte + 2 });
-                last = Last::Start;
+                // A call or an index stands behind a value, a dictionary does not.
+                (at + 1, Last::Start, !(is_value && byte == b'{') && open.len() <= MOST_OPEN)
             }
-            b')' | b']' | b'}' => {
-                if open.pop() != Some(byte) || last == Last::Operator {
-                    return None;
-                }
-                if open.is_empty() {
-                    return (!must_be_named || is_named || last == Last::Start).then_some(at + 1);
-                }
-                last = Last::Value;
-            }
-            b',' => {
-                if !is_value {
-                    return None;
-                }
-                if is_outer {
-                    if must_be_named && !is_named {
-                        return None;
-                    }
-                    is_named = false;
-                }
-                last = Last::Start;
-            }
+            b')' | b']' | b'}' => (at + 1, Last::Value, open.pop() == Some(byte) && last != Last::Operator),
+            b',' => (at + 1, Last::Start, is_value),
             b'=' if bytes.get(at + 1) != Some(&b'=') => {
-                if last != Last::Name {
-                    return None;
-                }
-                if is_outer {
-                    (is_named, must_be_named) = (true, true);
-                }
-                last = Last::Operator;
+                (is_named, must_be_named) = (is_named || is_outer, must_be_named || is_outer);
+                (at + 1, Last::Operator, last == Last::Name)
             }
-            b':' if is_outer => return None,
-            b':' => last = Last::Start,
-            b'0'..=b'9' => {
-                if is_value {
-                    return None;
-                }
-                (at, last) = (word(bytes, at, |b| b == b'.'), Last::Value);
-                continue;
-            }
+            b':' => (at + 1, Last::Start, !is_outer),
+            b'0'..=b'9' => (word(bytes, at, |b| b == b'.'), Last::Value, !is_value),
             _ if byte.is_ascii_alphabetic() || byte == b'_' || 0x80 <= byte => {
                 let end = word(bytes, at, |_| false);
-                let is_joint = matches!(
-                    bytes.get(at..end)?,
-                    b"and" | b"or" | b"in" | b"is" | b"if" | b"else" | b"for" | b"not" | b"await"
-                );
-                if !is_joint && is_value {
-                    return None;
+                match bytes.get(at..end)? {
+                    b"and" | b"or" | b"in" | b"is" | b"if" | b"else" | b"for" | b"not" | b"await" => {
+                        (end, Last::Operator, true)
+                    }
+                    _ => (end, Last::Name, !is_value),
                 }
-                // `**{…}` and `*[…]` have no name either.
-                last = if is_joint { Last::Operator } else { Last::Name };
-                at = end;
-                continue;
             }
+            // `**{…}` and `*[…]` have no name either.
             b'*' if last == Last::Start => {
-                at += usize::from(bytes.get(at + 1) == Some(&b'*'));
-                (is_named, last) = (is_named || is_outer, Last::Operator);
+                is_named |= is_outer;
+                (at + 1 + usize::from(bytes.get(at + 1) == Some(&b'*')), Last::Operator, true)
             }
-            b'+' | b'-' | b'~' => last = Last::Operator,
+            b'+' | b'-' | b'~' => (at + 1, Last::Operator, true),
             b'*' | b'/' | b'%' | b'@' | b'<' | b'>' | b'=' | b'!' | b'&' | b'|' | b'^' | b'.' => {
-                if !is_value {
-                    return None;
-                }
-                let rest = bytes.get(at + 1)?;
-                at += usize::from(matches!((byte, rest), (b'*', b'*') | (b'/', b'/') | (_, b'=')));
-                at += usize::from(matches!((byte, rest), (b'<', b'<') | (b'>', b'>')));
-                last = Last::Operator;
+                let more = bytes[at + 1..].iter().take_while(|b| b"*/<>=".contains(b));
+                (at + 1 + more.count(), Last::Operator, is_value)
             }
             _ => return None,
+        };
+        let ends_argument = is_outer && (byte == b',' || open.is_empty()) && last != Last::Start;
+        if !fits || ends_argument && must_be_named && !is_named {
+            return None;
         }
-        at += 1;
+        if open.is_empty() {
+            return Some(end);
+        }
+        is_named &= !ends_argument;
+        (at, last) = (end, token);
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 use crate::ambiguity::go_on_too_far;
 use crate::embedded;
 use crate::python;
-use crate::search::{Cost, Found, Fuel, SchemaMode, Search};
+use crate::search::{Found, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
     Diagnostic, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree,
@@ -38,16 +38,15 @@ pub struct Options {
 /// Like [`read`], with options.
 pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     match strict(text) {
-        Ok(tree) => match unwrap(text, &tree, guide, options)
-            .or_else(|| only(text, &tree, guide, options))
+        Ok(tree) => unwrap(text, &tree, guide, options)
             .or_else(|| wrapped(text, &tree, guide))
-        {
-            Some(parse) => parse,
-            None => Parse::of(Reading::strict(text, tree, Span::new(0, text.len()))),
-        },
+            .unwrap_or_else(|| Parse::of(Reading::strict(text, tree, Span::new(0, text.len())))),
         Err(_) => embedded::read(text, guide, options),
     }
 }
+
+/// How many values there are in most calls, keys included. How long a value is that others follow, nobody knows.
+const MOST_CALLS_HAVE: usize = 32;
 
 /// Reads the value that begins at `from` and ends wherever it ends; what follows is left alone.
 ///
@@ -60,120 +59,71 @@ pub fn read_prefix<'t>(
     options: &Options,
 ) -> Parse<'t> {
     if start == Start::Value
-        && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from)
+        && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from, MOST_CALLS_HAVE)
+        && let Some(reading) = embedded::alone(text, from, tree, end)
     {
-        if embedded::stands_alone(text.as_bytes(), end)
-            && let Some(value) = text.get(from..end)
-        {
-            return Parse::of(Reading::strict(value, tree.behind(from), Span::new(from, end)));
-        }
-        if let Some(reading) = embedded::with_surplus(text, from, end) {
-            return Parse::of(reading);
-        }
+        return Parse::of(reading);
     }
-    let parse = search(text, from, start, guide, options, false);
-    let takes_quotes =
-        |repair: &Repair| matches!(repair.kind, RepairKind::EscapeQuote | RepairKind::AddQuote);
-    let is_bent = parse.readings.iter().any(|reading| {
-        let swaps_some = reading.repairs.iter().any(|repair| repair.kind == RepairKind::SwapQuote);
-        // Between other quotes an apostrophe needs no repair to be text.
-        reading.repairs.iter().any(takes_quotes) || swaps_some && reading.text.contains('\'')
-    });
-    let is_torn = |diagnostic: &Diagnostic| diagnostic.problem == Problem::SwallowedMember;
-    let is_bent = is_bent || parse.diagnostics.iter().any(is_torn);
-    match is_bent && start.is_arguments() && python::is_arguments(text, from) {
-        true => search(text, from, start, guide, options, true),
-        false => parse,
-    }
-}
-
-/// Searches for the readings. Where `strict_quotes`, each quote that may end a string does.
-fn search<'t>(
-    text: &'t str,
-    from: usize,
-    start: Start,
-    guide: &dyn Guide,
-    options: &Options,
-    strict_quotes: bool,
-) -> Parse<'t> {
-    let mut fuel = Fuel::of(text.as_bytes().get(from..).unwrap_or(&[]));
-    let mut trouble = None;
-    let look = |schema_mode| {
-        let search = Search::new(text, guide, schema_mode, options.cut, fuel);
-        let search = if strict_quotes { search.with_strict_quotes() } else { search };
-        let (found, search) = search.run(from, start);
-        fuel = search.fuel();
-        trouble = trouble.or(search.trouble);
-        found
-    };
+    let mut search = Search::new(text, from, guide, options.cut);
+    search.strict_quotes = start.is_arguments() && python::is_arguments(text, from);
     let choose = |found: Vec<Found>| {
         Parse::of_ties(found.into_iter().filter_map(|f| Reading::of(text, f.span, f.repairs)).collect())
     };
-    settle(text, guide, look, choose).unwrap_or_else(|| Parse::broken(trouble))
+    settle(search, |search, schema_mode| search.run(schema_mode, from, start), choose)
 }
 
-/// What `text` comes to, in the closest mode in which `look` finds a way to read it.
+/// What the text of `search` comes to, in the closest mode in which `look` finds a way to read it.
 ///
 /// Where what follows a string does not fit its schema, `"times": "2"` for a number, a string that goes on beyond it
 /// does: `"a "quoted" word", "times": "2"` would be one text. A value of the wrong type is the likelier mistake, and one
 /// that is noticed.
-pub(crate) fn settle<'t>(
-    text: &'t str,
-    guide: &dyn Guide,
-    mut look: impl FnMut(SchemaMode) -> Vec<Found>,
+pub(crate) fn settle<'t, 'g>(
+    mut search: Search<'t, 'g>,
+    look: impl Fn(&mut Search<'t, 'g>, SchemaMode) -> Vec<Found>,
     choose: impl Fn(Vec<Found>) -> Parse<'t>,
-) -> Option<Parse<'t>> {
-    for &schema_mode in SchemaMode::closest_first(guide) {
-        let found = look(schema_mode);
-        let Some((cost, span)) = lowest_price(&found) else { continue };
-        let doubt = Found::doubt_in(&found);
+) -> Parse<'t> {
+    for &schema_mode in SchemaMode::closest_first(search.guide) {
+        let found = look(&mut search, schema_mode);
+        let Some(best) = Found::cheapest(&found) else { continue };
+        let (cost, span, doubt) = (best.cost, best.span, best.doubt());
         let parse = choose(found);
-        let is_torn = go_on_too_far(&parse.readings, guide, text);
+        let is_torn = go_on_too_far(&parse.readings, search.guide, search.text);
         if schema_mode == SchemaMode::Typed && (is_torn || doubt.is_some()) {
-            let keys_only = look(SchemaMode::KeysOnly);
-            let is_cheaper =
-                lowest_price(&keys_only).is_some_and(|(cheap, same)| cheap < cost && span == same);
-            if is_cheaper && Found::doubt_in(&keys_only).is_none() {
-                return Some(choose(keys_only));
+            let keys_only = look(&mut search, SchemaMode::KeysOnly);
+            let is_better = |best: &Found| best.cost < cost && best.span == span && best.doubt().is_none();
+            if Found::cheapest(&keys_only).is_some_and(is_better) {
+                return choose(keys_only);
             }
         }
-        return Some(match doubt {
-            Some(at) => Parse::broken(Some((Problem::Unreadable, at))),
+        return match doubt {
+            Some(at) => Parse::broken(Problem::Unreadable, at),
             None if is_torn => Parse::member_in_string(&parse.readings),
             None => parse,
-        });
+        };
     }
-    None
+    let (problem, at) = search.reason.unwrap_or((Problem::NoValue, Span::at(0)));
+    Parse::broken(problem, at)
 }
 
-/// What the cheapest of the ways that a search found costs, and the bytes that they read.
-fn lowest_price(found: &[Found]) -> Option<(Cost, Span)> {
-    let cost = found.iter().map(|one| one.cost).min()?;
-    found.first().map(|one| (cost, one.span))
-}
-
-/// JSON inside a JSON string, where the guide wants no string: `"{\"a\": 1}"`.
+/// What is read in a value of a kind that the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the object in a list of
+/// one, `[{"a": 1}]`.
 fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
     let root = tree.root(text);
-    if root.kind() != Kind::String || guide.kinds(guide.root()).has(Kinds::STRING) {
-        return None;
-    }
-    let inner = root.as_str()?;
-    inner.trim_start().starts_with(['{', '[', '"']).then_some(())?;
-    Some(unwrapped(&inner, Span::new(0, text.len()), guide, options))
-}
-
-/// The object in a list of one, where the guide wants no list: `[{"a": 1}]`.
-fn only<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
-    let root = tree.root(text);
     let kinds = guide.kinds(guide.root());
-    if root.kind() != Kind::Array || kinds.has(Kinds::ARRAY) || !kinds.has(Kinds::OBJECT) {
-        return None;
+    match root.kind() {
+        Kind::String if !kinds.has(Kinds::STRING) => {
+            let inner = root.as_str()?;
+            let is_json = inner.trim_start().starts_with(['{', '[', '"']);
+            is_json.then(|| unwrapped(&inner, Span::new(0, text.len()), guide, options))
+        }
+        Kind::Array if !kinds.has(Kinds::ARRAY) && kinds.has(Kinds::OBJECT) => {
+            let mut elements = root.elements();
+            let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
+            let is_only = is_object && elements.next().is_none();
+            is_only.then(|| embedded::read(text, guide, options)).filter(|parse| !parse.readings.is_empty())
+        }
+        _ => None,
     }
-    let mut elements = root.elements();
-    let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
-    let parse = (is_object && elements.next().is_none()).then(|| embedded::read(text, guide, options))?;
-    (!parse.readings.is_empty()).then_some(parse)
 }
 
 /// The object under a key that nobody declared, where it is itself what the guide wants: `{"arguments": {"a": 1}}`.
@@ -196,11 +146,8 @@ fn wrapped<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide) -> Option<Parse<'t
     }
     let span = inner.span();
     let drop = |at: Span| Repair::new(RepairKind::DropNoise, at, "");
-    let (from, to) = (span.start as usize, span.end as usize);
-    let repairs = vec![drop(Span::new(0, from)), drop(Span::new(to, text.len()))];
-    let text = text.get(from..to)?;
-    let tree = strict(text).ok()?;
-    Some(Parse::of(Reading { text: Cow::Borrowed(text), tree, repairs, span }))
+    let around = [Span::new(0, span.start as usize), Span::new(span.end as usize, text.len())];
+    Reading::of(text, span, around.map(drop).to_vec()).map(Parse::of)
 }
 
 /// Reads `inner`, which stands at `at` in the source in the form of an escaped text.

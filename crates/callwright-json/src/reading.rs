@@ -2,9 +2,8 @@
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
-use crate::ambiguity::holds_member;
 use crate::scan::string_stop;
-use crate::{Class, Guide, Kind, Repair, RepairKind, Span, Tree, Value, repair, strict};
+use crate::{Class, Kind, Repair, RepairKind, Span, Tree, Value, repair, strict};
 
 /// All that a text can mean at the least cost.
 #[derive(Clone, Debug, Default)]
@@ -37,9 +36,11 @@ impl<'t> Parse<'t> {
             }
         }
         match distinct.as_slice() {
-            [] => Parse::broken(Some((Problem::Unreadable, Span::at(0)))),
-            [only] => match only.conflict() {
-                Some(at) => Parse::broken(Some((Problem::DuplicateKey, at))),
+            [] => Parse::broken(Problem::Unreadable, Span::at(0)),
+            [only] => match only.value().conflict() {
+                Some(key) => {
+                    Parse::broken(Problem::DuplicateKey, Span::at((key.start + only.span.start) as usize))
+                }
                 None => Parse { readings: distinct, diagnostics: Vec::new() },
             },
             [first, second, ..] => {
@@ -50,24 +51,15 @@ impl<'t> Parse<'t> {
         }
     }
 
-    /// What `parses`, each of the text decoded in another way, come to together.
-    pub(crate) fn first_of(mut parses: Vec<Parse<'t>>) -> Parse<'t> {
-        if parses.len() == 1 {
-            return parses.remove(0);
-        }
-        Parse::of_ties(parses.into_iter().flat_map(|parse| parse.readings).collect())
-    }
-
     /// A string of one of these readings holds what may be a member.
     pub(crate) fn member_in_string(readings: &[Reading<'t>]) -> Parse<'t> {
         let repairs = readings.iter().flat_map(|reading| &reading.repairs);
         let at =
             repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at).min();
-        Parse::broken(Some((Problem::SwallowedMember, at.unwrap_or_default())))
+        Parse::broken(Problem::SwallowedMember, at.unwrap_or_default())
     }
 
-    pub(crate) fn broken(trouble: Option<(Problem, Span)>) -> Parse<'t> {
-        let (problem, at) = trouble.unwrap_or((Problem::NoValue, Span::at(0)));
+    pub(crate) fn broken(problem: Problem, at: Span) -> Parse<'t> {
         Parse { readings: Vec::new(), diagnostics: vec![Diagnostic { problem, at }] }
     }
 }
@@ -94,12 +86,6 @@ impl<'t> Reading<'t> {
     /// The worst class among the repairs.
     pub fn class(&self) -> Class {
         repair::class_of(&self.repairs)
-    }
-
-    /// May what stands in one of its strings as well be a member that `guide` declares: `'a', b='c'`? A reading that was
-    /// made with this guide does not.
-    pub fn holds_member(&self, guide: &dyn Guide) -> bool {
-        holds_member(self, guide)
     }
 
     /// The strings, keys included, whose bytes in `source`, the text that was read, are no string between two quotes of a
@@ -155,12 +141,6 @@ impl<'t> Reading<'t> {
         };
         let tree = strict(&text).ok()?;
         Some(Reading { text, tree, repairs, span })
-    }
-
-    /// A key that stands twice in one object with different values, in bytes of the source.
-    fn conflict(&self) -> Option<Span> {
-        let key = self.value().conflict()?;
-        Some(Span::at((key.start + self.span.start) as usize))
     }
 }
 

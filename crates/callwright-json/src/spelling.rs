@@ -1,5 +1,10 @@
 //! Tokens in the spellings of other scripts and languages: blanks, brackets, commas, colons.
 
+/// The character at the start of `bytes`.
+pub(crate) fn character(bytes: &[u8]) -> Option<char> {
+    bytes.first().filter(|b| b.is_ascii()).map(|b| char::from(*b)).or_else(|| foreign(bytes))
+}
+
 /// The character at the start of `bytes`, unless it is one of ASCII.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<char> {
     let len = match bytes.first()? {

@@ -21,7 +21,8 @@ use crate::{MAX_DEPTH, Span};
 /// ```
 pub fn strict(text: &str) -> Result<Tree, usize> {
     let bytes = text.as_bytes();
-    let (tree, end) = strict_prefix(bytes, 0)?;
+    // What chunks, requests and answers have on average; a text that is one string takes no more than that.
+    let (tree, end) = strict_prefix(bytes, 0, bytes.len() / 10)?;
     let end = skip_space(bytes, end);
     if end == bytes.len() { Ok(tree) } else { Err(end) }
 }
@@ -60,10 +61,8 @@ pub fn strict_end(text: &str, from: usize) -> Result<usize, usize> {
     value_end(text.as_bytes(), from)
 }
 
-/// Reads the strict JSON value at `from`; also returns where it ends.
-pub(crate) fn strict_prefix(bytes: &[u8], from: usize) -> Result<(Tree, usize), usize> {
-    // What chunks, requests and answers have on average; a text that is one string takes no more than that.
-    let count = (bytes.len() - from.min(bytes.len())) / 10;
+/// Reads the strict JSON value at `from`, which may have `count` values in it; also returns where it ends.
+pub(crate) fn strict_prefix(bytes: &[u8], from: usize, count: usize) -> Result<(Tree, usize), usize> {
     let mut notes = Notes { nodes: Vec::with_capacity(count.clamp(8, 4096)), innermost: 0 };
     let end = value::<Plain, _>(bytes, from, &mut notes)?;
     Ok((Tree { nodes: notes.nodes }, end))

@@ -1,6 +1,6 @@
 //! The values of a strict JSON text, as a flat list that keeps order, duplicates and number text.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
 use core::iter;
 
 use crate::Span;
@@ -82,12 +82,8 @@ pub struct Value<'a> {
 
 impl<'a> Value<'a> {
     fn node(self) -> Node {
-        self.nodes.get(self.at).copied().unwrap_or(Node {
-            kind: Kind::Null,
-            escaped: false,
-            span: Span::at(0),
-            next: 0,
-        })
+        let nothing = Node { kind: Kind::Null, escaped: false, span: Span::at(0), next: 0 };
+        self.nodes.get(self.at).copied().unwrap_or(nothing)
     }
 
     /// Its type.
@@ -190,27 +186,15 @@ impl<'a> Value<'a> {
     /// Where the second of two equal keys with different values stands, in any object in this value.
     pub fn conflict(self) -> Option<Span> {
         let (first, end) = self.extent();
-        let objects = (first..end).map(|at| self.sibling(at)).filter(|v| v.kind() == Kind::Object);
-        objects.into_iter().find_map(|object| object.own_conflict())
+        (first..end).find_map(|at| self.sibling(at).own_conflict())
     }
 
     fn own_conflict(self) -> Option<Span> {
-        // Keys are compared as they are spelt as long as none of them has an escape.
-        let plain = |k: Value<'a>| !k.raw().contains('\\');
-        if self.members().count() <= 16 && self.members().all(|(k, _)| plain(k)) {
-            let twin = |i: usize, key: Value<'a>, value: Value<'a>| {
-                self.members().take(i).any(|(k, v)| k.raw() == key.raw() && !v.same_as(value))
-            };
-            return self
-                .members()
-                .enumerate()
-                .find(|(i, (k, v))| twin(*i, *k, *v))
-                .map(|(_, (k, _))| k.span());
-        }
-        let mut members: Vec<(Cow<'_, str>, Value<'_>, Value<'_>)> =
-            self.members().filter_map(|(k, v)| Some((k.as_str()?, k, v))).collect();
-        members.sort_by(|a, b| a.0.cmp(&b.0));
-        members.windows(2).find(|w| w[0].0 == w[1].0 && !w[0].2.same_as(w[1].2)).map(|w| w[1].1.span())
+        let mut seen = BTreeMap::new();
+        self.members().find_map(|(key, value)| {
+            let first: Value<'_> = *seen.entry(key.as_str()?).or_insert(value);
+            (!first.same_as(value)).then(|| key.span())
+        })
     }
 
     /// The indices of this value's own nodes.
@@ -232,11 +216,6 @@ impl<'a> Value<'a> {
     pub fn same_as(self, other: Value<'_>) -> bool {
         // Canonical texts are compared, so that nesting needs no stack.
         self.raw() == other.raw() || self.canonical() == other.canonical()
-    }
-
-    /// A text that is equal for equal values: no spaces, sorted keys, plain escapes, normal numbers.
-    pub fn canonical(self) -> String {
-        crate::canonical::canonical(self)
     }
 }
 
@@ -285,7 +264,7 @@ fn has_lone_surrogate(body: &str) -> bool {
 }
 
 /// The character that the escape at the start of `bytes` stands for, and the escape's length.
-fn escape_at(bytes: &[u8]) -> (Option<char>, usize) {
+pub(crate) fn escape_at(bytes: &[u8]) -> (Option<char>, usize) {
     let simple = match bytes.get(1) {
         Some(b'n') => '\n',
         Some(b't') => '\t',

@@ -28,50 +28,43 @@ impl Search<'_, '_> {
             {
                 return self.join(s, end - usize::from(len), at + 1);
             }
-            b',' | b';' => {
+            _ if matches!(b, b',' | b';') || self.is_stray_comma(&s, at) => {
                 let s = self.odd_comma(s, len);
                 return Some(self.next_element(s, frame));
             }
             b'"' if frame.close == b'"' => return self.closer(s, b, len),
-            b'`' if frame.close == b'`' && self.is_fence(at) => {
+            b'`' if frame.close == b'`' && self.bytes[at..].starts_with(b"```") => {
                 let s = self.replace(s, RepairKind::DropFence, at + 3, "");
                 return self.pop(s, frame);
             }
-            _ if self.at_marker(at) => {
+            _ if self.marker_at(at).is_some() => {
                 return self.out_of_text(State { at: gap as u32, last: Last::Firm, ..s });
             }
             _ => {}
         }
-        if self.is_stray_comma(&s, at) {
-            let s = self.odd_comma(s, 1);
-            return Some(self.next_element(s, frame));
-        }
         // Nothing that may follow a value: a comma is missing, or two strings are one.
-        let quoted = Quote::opening(&self.bytes[at..]).is_some();
-        if frame.is_object() {
-            if self.key_at(&s, at).is_some() {
-                let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
-                return Some(State { step: Step::Key, last: Last::Firm, ..s });
+        let quoted = self.quote_at(at).is_some();
+        let begins_next = match frame.is_object() {
+            true => self.key_at(&s, at).is_some(),
+            false => {
+                quoted || matches!(b, b'{' | b'[') || end < at && (b.is_ascii_alphanumeric() || b == b'-')
             }
-            // Without a blank between them they may be one string with quotes in it: `"a = "", b = """`
-            if quoted
-                && end < at
-                && let Last::Text(len) = s.last
-            {
-                return self.join(s, end - usize::from(len), at);
-            }
-        } else if quoted
-            || (at > end && (b.is_ascii_alphanumeric() || matches!(b, b'{' | b'[' | b'-')))
-            || matches!(b, b'{' | b'[')
-        {
+        };
+        if begins_next {
             let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
             return Some(self.next_element(State { last: Last::Firm, ..s }, frame));
+        }
+        // Without a blank between them they may be one string with quotes in it: `"a = "", b = """`
+        if quoted
+            && end < at
+            && let Last::Text(len) = s.last
+        {
+            return self.join(s, end - usize::from(len), at);
         }
         if let Some(behind) = self.noise(&s, at) {
             return Some(self.replace(s, RepairKind::DropNoise, behind, ""));
         }
-        self.fail(Problem::Unreadable, Span::at(at));
-        None
+        self.fail(Problem::Unreadable, Span::at(at))
     }
 
     /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`. A last one is dropped.
@@ -94,10 +87,8 @@ impl Search<'_, '_> {
         }
         let key = self.peek_blank(comma + 1);
         // A key may begin with any of these; most elements do not.
-        if !matches!(
-            self.bytes.get(key),
-            Some(b'"' | b'\'' | b'`' | 0x80.. | b'_' | b'a'..=b'z' | b'A'..=b'Z')
-        ) {
+        let may_begin = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'"' | b'\'' | b'`' | b'_' | 0x80..);
+        if !self.bytes.get(key).is_some_and(may_begin) {
             return;
         }
         // Where the key is declared it belongs; where any key may stand, it may.
@@ -108,9 +99,8 @@ impl Search<'_, '_> {
         if there <= here {
             return;
         }
-        let s = self.edit(s, RepairKind::AddCloser, Span::at(gap), frame.json_close());
-        let s = self.pop(State { at: comma as u32, ..s }, frame);
-        self.heap.extend(s);
+        let s = self.close_at(State { at: comma as u32, ..s }, frame, gap);
+        self.fork(s);
     }
 
     /// Gets ready for the next element or member, behind a comma.
@@ -133,11 +123,11 @@ impl Search<'_, '_> {
     /// Joins the string whose closing quote stands at `closing` with the one that opens at or behind `from`.
     fn join(&mut self, s: State, closing: usize, from: usize) -> Option<State> {
         let open = self.peek_blank(from);
-        let (quote, len) = Quote::opening(self.bytes.get(open..)?)?;
+        let (quote, len) = self.quote_at(open)?;
         // What was put for the closing quote, and what was dropped behind it, goes with it.
         let s = self.forget_behind(s, closing);
         let s = self.edit(s, RepairKind::JoinStrings, Span::new(closing, open + len), "");
-        let s = if quote == Quote::Double { s } else { super::pay(s, RepairKind::SwapQuote) };
+        let s = if quote == Quote::DOUBLE { s } else { super::pay(s, RepairKind::SwapQuote) };
         let body = (open + len) as u32;
         Some(State { at: body, open: body, quote, step: Step::Body, last: Last::Firm, ..s })
     }

@@ -6,11 +6,13 @@ use alloc::vec::Vec;
 
 use super::cost::{BEFORE_DECLARED, BEFORE_OTHER, Cost, INCHES, SWALLOW};
 use super::escapes::Escapes;
-use super::{BODY_STEP, DOUBTFUL, Last, NONE, Quote, RUN, Search, State, Step};
+use super::{BODY_STEP, DOUBTFUL, Last, NONE, Quote, RUN, SchemaMode, Search, State, Step};
+use crate::ambiguity::open_brackets;
 use crate::scan::string_stop;
 use crate::spelling::foreign;
 use crate::strict::escape_len;
-use crate::{Kinds, Problem, RepairKind, Span};
+use crate::tree::unescape;
+use crate::{Kinds, Place, Problem, RepairKind, Span};
 
 /// More quotes in a row than this did not slip in, and it is looked for them behind each quote.
 const MOST_QUOTES: usize = 4;
@@ -24,14 +26,10 @@ impl Search<'_, '_> {
     pub(super) fn open_string(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
         let kinds = self.kinds(self.place(&s));
         if !kinds.has(Kinds::STRING) {
-            self.fail(Problem::Unreadable, Span::at(s.at as usize));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(s.at as usize));
         }
         let at = s.at as usize;
-        let s = match quote {
-            Quote::Double if len == 1 => s,
-            _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
-        };
+        let s = self.swap_quote(s, Span::new(at, at + len));
         let escapes = match self.in_arguments(&s) {
             true => Escapes::Json,
             false => self.escapes(&s, at + len, quote)?,
@@ -39,6 +37,11 @@ impl Search<'_, '_> {
         let body = (at + len) as u32;
         let step = Step::Body;
         Some(State { at: body, open: body, quote, escapes, step, last: Last::Firm, unpaired: false, ..s })
+    }
+
+    /// Writes the quote at `at` as JSON has it.
+    fn swap_quote(&mut self, s: State, at: Span) -> State {
+        if at.of(self.text) == "\"" { s } else { self.edit(s, RepairKind::SwapQuote, at, "\"") }
     }
 
     /// Enters a string whose opening `quote`, which should stand at `s.at`, is missing.
@@ -119,8 +122,8 @@ impl Search<'_, '_> {
             return self.end_string(s, at, len);
         }
         self.lost_closer(&s, at);
-        let bare = match s.quote {
-            Quote::Double | Quote::TripleDouble => {
+        let bare = match s.quote.lead() {
+            b'"' => {
                 let end = if self.quote_taken(&s) { s.bare.end } else { s.at };
                 let bare = Span { start: s.open, end };
                 State { bare, ..self.replace(s, RepairKind::EscapeQuote, at + 1, "\\\"") }
@@ -136,7 +139,7 @@ impl Search<'_, '_> {
             return Some(bare);
         }
         let cost = bare.cost.plus(self.swallow(&s, at + len));
-        self.heap.push(State { cost, ..bare });
+        self.fork(State { cost, ..bare });
         self.end_string(s, at, len)
     }
 
@@ -147,8 +150,8 @@ impl Search<'_, '_> {
             return;
         }
         let body = self.bytes.get(s.open as usize..at).unwrap_or(&[]);
-        let word = body.iter().rposition(|b| !b.is_ascii_alphanumeric() && *b != b'.').map_or(0, |n| n + 1);
-        let is_number = word < body.len() && body[word..].iter().all(|b| !b.is_ascii_alphabetic());
+        let word = body.rsplit(|b| !b.is_ascii_alphanumeric() && *b != b'.').next().unwrap_or(&[]);
+        let is_number = !word.is_empty() && !word.iter().any(u8::is_ascii_alphabetic);
         let cost = if is_number { INCHES } else { Cost::default() };
         // `"s = """`: two of three may be the text's own, which nobody escaped.
         let is_empty_text = at + 2 * len < behind && !body.last().is_some_and(u8::is_ascii_alphanumeric);
@@ -156,7 +159,7 @@ impl Search<'_, '_> {
         let s = State { habits: s.habits | doubt, ..s };
         let Some(ended) = self.end_string(s, at, len) else { return };
         let ended = self.double_quote(ended, s.quote, Span::new(at + len, behind));
-        self.heap.push(State { at: behind as u32, cost: ended.cost.plus(cost), ..ended });
+        self.fork(State { at: behind as u32, cost: ended.cost.plus(cost), ..ended });
     }
 
     /// Where the run of quotes of `len` bytes ends that begins at `at`, blanks between them aside: `"" "`.
@@ -179,15 +182,10 @@ impl Search<'_, '_> {
         let at = s.at as usize;
         self.lost_closer(&s, at);
         // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
-        if !s.unpaired
-            && self.may_go_on(&s, at + 1)
-            && let Some(ended) = self.end_string(
-                State { bare: Span::at(s.open as usize), ..super::pay(s, RepairKind::AddQuote) },
-                at,
-                1,
-            )
-        {
-            self.heap.push(ended);
+        if !s.unpaired && self.may_go_on(&s, at + 1) {
+            let ended = State { bare: Span::at(s.open as usize), ..super::pay(s, RepairKind::AddQuote) };
+            let ended = self.end_string(ended, at, 1);
+            self.fork(ended);
         }
         // Between other quotes a double one is text in any reading: escaping it is mere spelling.
         let cost = s.cost.plus(self.swallow(&s, at + 1));
@@ -206,57 +204,46 @@ impl Search<'_, '_> {
     /// Do the quotes in the open string, which ends at `end`, close one text and open another, `"a" or "b"`, or the same once
     /// more, `"a""a"`? Then it is none that was quoted badly, as `"say "hi" now"` is, but something that JSON has no word for.
     fn is_two_texts(&mut self, s: &State, end: usize) -> bool {
-        if s.quote != Quote::Double || !self.quote_taken(s) {
+        if s.quote != Quote::DOUBLE || !self.quote_taken(s) {
             return false;
         }
-        let mut next = s.edits;
-        let mut edited = core::iter::from_fn(|| {
-            let edit = self.edits.get(next as usize).filter(|edit| s.open <= edit.at.start)?;
-            self.fuel -= 1;
-            next = edit.before;
-            Some(edit.at.start as usize)
-        });
-        let Some(last) = edited.find(|at| self.bytes.get(*at) == Some(&b'"')) else { return false };
-        let blank = |at: usize| self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
         let first = s.bare.end as usize;
+        let mut pairs = self.bytes.get(first..end).unwrap_or(&[]).windows(2);
+        let is_bare = |pair: &[u8]| pair[1] == b'"' && pair[0] != b'\\';
+        let Some(len) = pairs.rposition(is_bare) else { return false };
+        let last = first + len + 1;
+        self.fuel -= (end - last) as i64;
         if first + 1 == last {
             let open = s.open as usize;
             self.fuel -= (end - open) as i64;
             return self.bytes.get(open..first) == self.bytes.get(last + 1..end);
         }
-        first < last && !blank(first - 1) && blank(first + 1) && blank(last - 1) && !blank(last + 1)
+        let blank = |at: usize| self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+        !blank(first - 1) && blank(first + 1) && blank(last - 1) && !blank(last + 1)
     }
 
     /// Ends the string at the quote of `len` bytes at `at`.
     fn end_string(&mut self, s: State, at: usize, len: usize) -> Option<State> {
-        let s = match (s.quote, self.bytes.get(at)) {
-            (Quote::Double, _) | (_, Some(b'"')) if len == 1 => s,
-            _ => self.edit(s, RepairKind::SwapQuote, Span::new(at, at + len), "\""),
-        };
+        let s = self.swap_quote(s, Span::new(at, at + len));
         let doubt = if self.is_two_texts(&s, at) { DOUBTFUL } else { 0 };
         let s = State { habits: s.habits | doubt, ..s };
         self.finish_string(s, at, at + len, Last::Text(len as u8))
     }
 
     fn finish_string(&mut self, s: State, body_end: usize, end: usize, last: Last) -> Option<State> {
-        let place = self.place(&s);
-        if self.schema_mode == super::SchemaMode::Typed
-            && let Some(longest) = self.guide.longest(place)
-        {
-            let open = s.open as usize;
-            let body = self.text.get(open..body_end).unwrap_or("");
-            // An escape of six bytes may stand for one.
-            let is_short = body.len() / 6 <= longest;
-            if !is_short || !self.guide.admits(place, &crate::tree::unescape(body)) {
-                self.fail(Problem::Unreadable, Span::new(open, end));
-                return None;
-            }
+        let body = Span::new(s.open as usize, body_end);
+        if !self.admits(self.place(&s), body.of(self.text)) {
+            return self.fail(Problem::Unreadable, Span::new(s.open as usize, end));
         }
-        let bare = match self.quote_taken(&s) {
-            true => Span::new(s.open as usize, body_end),
-            false => Span::default(),
-        };
+        let bare = if self.quote_taken(&s) { body } else { Span::default() };
         Some(State { at: end as u32, step: Step::After, last, bare, ..s })
+    }
+
+    /// May the string with this `body` stand at `place`, where strings may?
+    pub(super) fn admits(&self, place: Place, body: &str) -> bool {
+        let longest = self.guide.longest(place).filter(|_| self.schema_mode == SchemaMode::Typed);
+        // An escape of six bytes may stand for one.
+        longest.is_none_or(|longest| body.len() / 6 <= longest && self.guide.admits(place, &unescape(body)))
     }
 
     /// Was a quote in the string that is open taken for text?
@@ -290,12 +277,8 @@ impl Search<'_, '_> {
             Some(Some(true)) => BEFORE_DECLARED,
             Some(Some(false)) | None => BEFORE_OTHER,
         };
-        let cost = s.cost.plus(declared);
-        let odd = self.odd_closer(s, end);
-        let paid = self.close_at(*s, end, odd);
-        if let Some(done) = self.finish_string(State { cost, ..paid }, end - odd, end, Last::Firm) {
-            self.heap.push(done);
-        }
+        let done = self.end_without_quote(*s, end);
+        self.fork(done.map(|done| State { cost: s.cost.plus(declared), ..done }));
         true
     }
 
@@ -325,7 +308,7 @@ impl Search<'_, '_> {
     /// `"say 'hi', …`, where it has its partner in the text.
     fn odd_closer(&mut self, s: &State, end: usize) -> usize {
         let body = self.text.get(s.open as usize..end).unwrap_or("");
-        if s.quote == Quote::Double
+        if s.quote == Quote::DOUBLE
             && let Some(spelt) = SPELT.iter().find(|spelt| body.ends_with(**spelt))
             && body.matches(spelt).count() % 2 == 1
         {
@@ -345,7 +328,8 @@ impl Search<'_, '_> {
         self.fuel -= body.len() as i64;
         let partner = body[..at].char_indices().filter(|(n, c)| {
             if *c != last {
-                return Quote::are_partners(&body.as_bytes()[*n..], last.encode_utf8(&mut [0; 4]).as_bytes());
+                let opening = Quote::opening(&body.as_bytes()[*n..]);
+                return opening.is_some_and(|(open, _)| open.closing(&body.as_bytes()[at..]).is_some());
             }
             // Inside a word it is an apostrophe.
             let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -354,16 +338,20 @@ impl Search<'_, '_> {
         if partner.count() % 2 == 0 { len } else { 0 }
     }
 
-    /// Puts the closing quote of the open string at `end`, in the place of `odd` bytes before it, and forgets what was edited
-    /// behind it.
-    fn close_at(&mut self, s: State, end: usize, odd: usize) -> State {
+    /// Ends the open string at `end`, where its closing quote is missing, or stands in another sort, and forgets what was
+    /// edited behind it.
+    fn end_without_quote(&mut self, s: State, end: usize) -> Option<State> {
+        let odd = self.odd_closer(&s, end);
         let s = self.forget_behind(s, end);
-        if 0 < odd {
-            let s = self.edit(s, RepairKind::SwapQuote, Span::new(end - odd, end), "\"");
+        let s = match odd {
+            0 => self.edit(s, RepairKind::AddQuote, Span::at(end), "\""),
             // `"Paris'`: the closing quote of the string's own sort is missing, so the price of a missing quote is added.
-            return super::pay(s, RepairKind::AddQuote);
-        }
-        self.edit(s, RepairKind::AddQuote, Span::at(end), "\"")
+            odd => {
+                let s = self.edit(s, RepairKind::SwapQuote, Span::new(end - odd, end), "\"");
+                super::pay(s, RepairKind::AddQuote)
+            }
+        };
+        self.finish_string(s, end - odd, end, Last::Firm)
     }
 
     /// The text ends inside the string. If it ends in just the brackets that are open, and they cannot belong
@@ -371,13 +359,15 @@ impl Search<'_, '_> {
     ///
     /// A cut text must not pass for one: `{"code": "fn f() { x }` ends in a bracket that the string explains.
     fn closed_by_brackets(&mut self, s: State) -> Option<State> {
+        if self.cut {
+            return None;
+        }
         let open = s.open as usize;
         let text = self.bytes.get(open..self.last_at + 1)?;
         let (end, NONE) = self.before_closers(&s, text)? else { return None };
         let body = self.bytes.get(open..end)?;
         if let Some(path) = body.strip_suffix(b"\\\"")
-            && s.quote == Quote::Double
-            && !self.cut
+            && s.quote == Quote::DOUBLE
             // `"he said \"so\"}` escapes its quotes, and has lost its own.
             && !path.windows(2).any(|pair| pair == b"\\\"")
         {
@@ -397,17 +387,13 @@ impl Search<'_, '_> {
         });
         // It is looked at for each way that comes here.
         self.fuel -= quote.unwrap_or(body.len()) as i64;
-        if self.cut || s.frame == NONE || body.is_empty() || between.is_empty() || quote.is_some() {
-            return None;
-        }
         let own_line = between.contains(&b'\n') && !body.contains(&b'\n');
-        let escapes_lines = body.windows(2).any(|w| w == b"\\n");
-        if !(own_line && escapes_lines || is_balanced(body)) {
+        let escapes_lines = || body.windows(2).any(|w| w == b"\\n");
+        let is_closed = || own_line && escapes_lines() || open_brackets(body) == Some(0);
+        if body.is_empty() || quote.is_some() || !is_closed() {
             return None;
         }
-        let odd = self.odd_closer(&s, end);
-        let s = self.close_at(s, end, odd);
-        self.finish_string(s, end - odd, end, Last::Firm)
+        self.end_without_quote(s, end)
     }
 
     /// A backslash in a string: an escape of JSON, of another language, or none at all.
@@ -420,19 +406,17 @@ impl Search<'_, '_> {
             return Some(State { at: (at + len) as u32, ..s });
         }
         let Some(&next) = self.bytes.get(at + 1) else {
-            self.fail(Problem::Truncated, Span::new(s.open as usize, at));
-            return None;
+            return self.fail(Problem::Truncated, Span::new(s.open as usize, at));
         };
         let foreign = s.quote.foreign_escapes() || self.in_arguments(&s);
         match next {
-            b'\'' | b'`' | b'$' if next == b'\'' || s.quote == Quote::Back => {
+            b'\'' | b'`' | b'$' if next == b'\'' || s.quote == Quote::BACK => {
                 let s = self.replace(s, RepairKind::DropBackslash, at + 1, "");
                 Some(State { at: s.at + 1, ..s })
             }
             b'$' | b'`' if s.escapes == Escapes::Json => {
                 // A shell's or a template's escape, or a backslash that is meant? The text does not say.
-                self.fail(Problem::OpenEscape, Span::new(at, at + 2));
-                None
+                self.fail(Problem::OpenEscape, Span::new(at, at + 2))
             }
             _ if foreign && let Some((c, len)) = foreign_escape(&self.bytes[at..]) => {
                 let put = match u32::from(c) {
@@ -449,21 +433,6 @@ impl Search<'_, '_> {
     pub(super) fn in_arguments(&self, s: &State) -> bool {
         self.frame(s).is_some_and(|f| f.shape == super::Shape::Arguments)
     }
-}
-
-/// Has each bracket in `body` its partner?
-pub(super) fn is_balanced(body: &[u8]) -> bool {
-    let mut open = Vec::new();
-    for &b in body {
-        match b {
-            b'{' => open.push(b'}'),
-            b'[' => open.push(b']'),
-            b'(' => open.push(b')'),
-            b'}' | b']' | b')' if open.pop() != Some(b) => return false,
-            _ => {}
-        }
-    }
-    open.is_empty()
 }
 
 /// The character of the Python or JavaScript escape at the start of `bytes`, and the escape's length.

@@ -2,8 +2,6 @@
 
 use super::cost::{FOREIGN_CLOSER, MIDDLE};
 use super::{Frame, Last, NONE, SchemaMode, Search, Shape, State, Step};
-use core::iter;
-
 use crate::scan::skip_space;
 use crate::{Member, Problem, RepairKind, Span};
 
@@ -15,48 +13,42 @@ impl Search<'_, '_> {
         let frame = *self.frame(&s)?;
         if b == frame.close {
             let after = self.peek_blank(end);
-            let parent = self.frames.get(frame.parent as usize).copied();
             // {"a": {"b": 1}, "c": 2} with a bracket too many behind 1: the keys that follow tell.
             if frame.shape == Shape::Object && self.bytes.get(after) == Some(&b',') && !frame.doubled {
                 let key = self.peek_blank(after + 1);
                 let outside = State { frame: frame.parent, ..s };
-                let there = parent.is_some_and(|p| !p.is_object()) || self.key_kind(&outside, key).is_some();
+                let there = self.frame(&outside).is_some_and(|parent| !parent.is_object())
+                    || self.key_kind(&outside, key).is_some();
                 if self.key_kind(&s, key).is_some() && !there {
                     let fork = self.replace(s, RepairKind::DropCloser, end, "");
-                    self.heap.push(State { step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork });
+                    self.fork(State { step: Step::After, cost: fork.cost.plus(MIDDLE), ..fork });
                 }
             }
             return self.close(s, frame, len);
         }
         if !s.bare.is_empty() {
-            self.fail(Problem::Unreadable, Span::at(at));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(at));
         }
         // The wrong bracket: this container's own was lost, this one was meant to be it, or it is surplus.
         if frame.shape != Shape::Group {
-            let put = frame.json_close();
             let fork = self.drop_comma(s);
-            let fork = self.replace(fork, RepairKind::SwapBracket, end, put);
+            let fork = self.replace(fork, RepairKind::SwapBracket, end, frame.json_close());
             let fork = self.pop(fork, frame);
-            self.heap.extend(fork);
+            self.fork(fork);
         }
         let fork = self.replace(s, RepairKind::DropCloser, end, "");
-        self.heap.push(State { cost: fork.cost.plus(MIDDLE), ..fork });
-        if self.has_ancestor(&frame, b) {
-            let s = self.drop_comma(s);
-            let put = frame.json_close();
-            let gap = self.bytes[..at].trim_ascii_end().len();
-            let s = self.edit(s, RepairKind::AddCloser, Span::at(gap), put);
-            let s = State { cost: s.cost.plus(FOREIGN_CLOSER), ..s };
-            return self.pop(s, frame);
+        self.fork(State { cost: fork.cost.plus(MIDDLE), ..fork });
+        if !self.has_ancestor(&frame, b) {
+            return None;
         }
-        None
+        let s = State { cost: s.cost.plus(FOREIGN_CLOSER), ..s };
+        let gap = self.bytes[..at].trim_ascii_end().len();
+        self.close_at(s, frame, gap)
     }
 
     /// Does a container around `frame` close with `b`?
     pub(super) fn has_ancestor(&self, frame: &Frame, b: u8) -> bool {
-        let parent = |frame: &Frame| self.frames.get(frame.parent as usize);
-        iter::successors(parent(frame), |one| parent(one)).any(|one| one.close == b)
+        self.containers(frame.parent).any(|one| one.close == b)
     }
 
     /// Is the key at `at` declared and not used in the object that `s` stands in?
@@ -68,7 +60,7 @@ impl Search<'_, '_> {
     pub(super) fn key_kind(&self, s: &State, at: usize) -> Option<bool> {
         let frame = self.frame(s)?;
         let key = self.key_at(s, at)?;
-        match self.guide.member(frame.place, self.text.get(key.from..key.to).unwrap_or("")) {
+        match self.member(frame.place, key) {
             Member::Declared(slot, _) => (frame.used & (1 << slot) == 0).then_some(true),
             Member::Open(_) => Some(false),
             Member::Forbidden => None,
@@ -95,13 +87,10 @@ impl Search<'_, '_> {
         let at = s.at as usize;
         let bracket = Span::new(at, at + len);
         let s = self.drop_comma(s);
-        let s = match (frame.shape, frame.close) {
-            (Shape::Group, _) => self.edit(s, RepairKind::SwapSyntax, bracket, ""),
-            (Shape::Arguments, _) => self.edit(s, RepairKind::SwapSyntax, bracket, "}"),
-            (Shape::Object, b')') => self.edit(s, RepairKind::SwapBracket, bracket, "}"),
-            (Shape::Array, b')' | b'}') => self.edit(s, RepairKind::SwapSyntax, bracket, "]"),
-            _ if len == 1 => s,
-            _ => self.edit(s, RepairKind::SwapPunctuation, bracket, frame.json_close()),
+        let put = frame.json_close();
+        let s = match frame.shape.swap(put.as_bytes() == [frame.close], len) {
+            Some(kind) => self.edit(s, kind, bracket, put),
+            None => s,
         };
         let mut s = State { at: bracket.end, ..s };
         if frame.doubled {
@@ -116,14 +105,21 @@ impl Search<'_, '_> {
         self.pop(s, frame)
     }
 
+    /// Leaves a container whose closing bracket is missing at `gap`.
+    pub(super) fn close_at(&mut self, s: State, frame: Frame, gap: usize) -> Option<State> {
+        let s = self.drop_comma(s);
+        let s = match frame.shape {
+            Shape::Group => s,
+            _ => self.edit(s, RepairKind::AddCloser, Span::at(gap), frame.json_close()),
+        };
+        self.pop(s, frame)
+    }
+
     /// Leaves a container, if it has all that it must have.
     pub(super) fn pop(&mut self, s: State, frame: Frame) -> Option<State> {
-        if self.schema_mode == SchemaMode::Typed && frame.is_object() && frame.shape != Shape::Group {
-            let missing = self.guide.required(frame.place) & !frame.used;
-            if missing != 0 {
-                self.fail(Problem::Unreadable, Span::at(s.at as usize));
-                return None;
-            }
+        let asks_for_all = self.schema_mode == SchemaMode::Typed && frame.is_object();
+        if asks_for_all && self.guide.required(frame.place) & !frame.used != 0 {
+            return self.fail(Problem::Unreadable, Span::at(s.at as usize));
         }
         Some(State { frame: frame.parent, step: Step::After, last: Last::Firm, ..s })
     }
@@ -137,37 +133,22 @@ impl Search<'_, '_> {
         let quoted = s.bare.is_empty() && !s.has_paid(RepairKind::EscapeQuote);
         let even = quoted && !s.has_paid(RepairKind::AddQuote) && !s.has_paid(RepairKind::DropNoise);
         // A fence may be a part of such a text, unless it closes one that stands in front of the value.
-        let marked = ended_by_marker && (quoted || self.at_own_marker(self.peek_blank(at)));
+        let marked = ended_by_marker && (quoted || self.marker_at(self.peek_blank(at)) == Some(true));
         let firm = s.last != Last::Open && even || marked;
         if !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
-            self.fail(Problem::Truncated, Span::new(s.open as usize, at));
-            return None;
+            return self.fail(Problem::Truncated, Span::new(s.open as usize, at));
         }
         let frame = *self.frame(&s)?;
-        let s = self.drop_comma(s);
-        let s = match frame.shape {
-            Shape::Group => s,
-            _ => self.replace(s, RepairKind::AddCloser, at, frame.json_close()),
-        };
-        self.pop(s, frame)
+        self.close_at(s, frame, at)
     }
 
-    /// Does what closes the fence or tag around the value stand at `at`?
-    pub(super) fn at_own_marker(&self, at: usize) -> bool {
-        match self.bytes.get(at..at + 2) {
-            Some(b"``") => self.in_fence,
-            _ => self.in_tag && self.at_tag(at),
+    /// Does something that ends a value from outside stand at `at`: a fence, a closing tag, a special token, `<|` or, as
+    /// DeepSeek writes it, `<｜`? And if so, does it close what stands open in front of the value?
+    pub(super) fn marker_at(&self, at: usize) -> Option<bool> {
+        match self.bytes.get(at..)? {
+            [b'`', b'`', ..] => Some(self.in_fence),
+            [b'<', b'/' | b'|', ..] => Some(self.in_tag),
+            rest => rest.starts_with("<｜".as_bytes()).then_some(self.in_tag),
         }
-    }
-
-    /// Does something that ends a value from outside stand at `at`: a fence, a closing tag, a special token?
-    pub(super) fn at_marker(&self, at: usize) -> bool {
-        self.bytes.get(at..at + 2) == Some(b"``") || self.at_tag(at)
-    }
-
-    /// Does a closing tag stand at `at`, or a special token, `<|` or, as DeepSeek writes it, `<｜`?
-    pub(super) fn at_tag(&self, at: usize) -> bool {
-        let rest = self.bytes.get(at..).unwrap_or(&[]);
-        [&b"</"[..], b"<|", "<｜".as_bytes()].iter().any(|mark| rest.starts_with(mark))
     }
 }

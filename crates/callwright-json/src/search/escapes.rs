@@ -6,18 +6,14 @@
 
 use super::body::foreign_escape;
 use super::{Quote, Search, State};
-use crate::scan::{find, string_stop};
+use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Problem, Span};
 
-/// So many bytes are gone over at once when one is looked for, and cost a unit of fuel.
-const FIND: usize = 8;
-
 /// How the backslashes of a string are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// As JSON has them.
-    #[default]
     Json,
     /// As JSON has them, but `\b`, `\f` and `\'` are text: the string has a backslash that is no escape, and no text has
     /// those controls.
@@ -60,7 +56,7 @@ impl Search<'_, '_> {
     /// How the backslashes of the string are read whose body begins at `open`; `None` where two ways are equally likely.
     pub(super) fn escapes(&mut self, s: &State, open: usize, quote: Quote) -> Option<Escapes> {
         // Most texts have none, and where it ends is of no interest then.
-        if self.next_backslash(open) == self.bytes.len() {
+        if self.last_backslash.is_none_or(|last| last < open) {
             return Some(Escapes::Json);
         }
         let body = self.bytes.get(open..).unwrap_or(&[]);
@@ -99,31 +95,17 @@ impl Search<'_, '_> {
         let is_path =
             has_drive(body) || body.starts_with(br"\\") && body.get(2).is_some_and(u8::is_ascii_alphanumeric);
         let working = seen.working - usize::from(is_path && body.starts_with(br"\\"));
-        match (working, seen.tabs) {
+        let way = match (working, seen.tabs) {
             _ if layout == 0 && working == seen.working => Some(Escapes::Repaired),
-            (0, 0) if !is_path => self.open_escape(open, at),
+            (0, 0) if !is_path => None,
             (0, _) => Some(Escapes::Literal),
-            _ if is_path && 0 < layout => self.open_escape(open, at),
+            _ if is_path && 0 < layout => None,
             _ => Some(Escapes::Repaired),
+        };
+        if way.is_none() {
+            self.fail(Problem::OpenEscape, Span::new(open, open + at));
         }
-    }
-
-    /// The first backslash at or behind `from`; the end where there is none.
-    fn next_backslash(&mut self, from: usize) -> usize {
-        if let Some((start, backslash)) = self.backslash
-            && (start..=backslash).contains(&from)
-        {
-            return backslash;
-        }
-        let backslash = find(self.bytes, from, b'\\');
-        self.fuel -= (backslash.saturating_sub(from) / FIND) as i64;
-        self.backslash = Some((from, backslash));
-        backslash
-    }
-
-    fn open_escape(&mut self, open: usize, len: usize) -> Option<Escapes> {
-        self.fail(Problem::OpenEscape, Span::new(open, open + len));
-        None
+        way
     }
 }
 

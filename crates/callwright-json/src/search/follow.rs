@@ -1,20 +1,21 @@
 //! Can the document go on here? A cheap look ahead that may say yes too often, but never no wrongly.
 
+use super::token::literal;
 use super::{Frame, NONE, Quote, Search, Shape, State};
 use core::iter::once;
 use core::ops::Range;
 
 use crate::scan::string_stop;
 use crate::spelling::sign;
-use crate::{Kinds, Member};
+use crate::{Kinds, Member, Place};
 
 /// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Key {
+pub(crate) struct Key {
     pub(super) at: usize,
     pub(super) from: usize,
     pub(super) to: usize,
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
 /// A key longer than this is not looked for.
@@ -27,10 +28,9 @@ const LONGEST_NOISE: usize = 6;
 impl Search<'_, '_> {
     /// May a value have ended right before `at`?
     pub(super) fn may_go_on(&self, s: &State, at: usize) -> bool {
-        let frame = self.frame(s);
         let next = self.peek_blank(at);
-        let Some((b, len)) = self.sign_at(next) else { return true };
-        let Some(frame) = frame else { return true };
+        let (Some((b, len)), Some(frame)) = (self.sign_at(next), self.frame(s)) else { return true };
+        let on_next_line = || self.bytes[at..next].contains(&b'\n');
         match b {
             b'}' | b']' => true,
             // It may stand for another bracket, if the text is then over.
@@ -40,7 +40,7 @@ impl Search<'_, '_> {
                 match self.sign_at(behind) {
                     None | Some((b'}' | b']' | b')', _)) => true,
                     Some((b',', _)) => frame.parent != NONE,
-                    Some(_) => self.at_marker(behind),
+                    Some(_) => self.marker_at(behind).is_some(),
                 }
             }
             b',' | b';' => {
@@ -53,29 +53,24 @@ impl Search<'_, '_> {
                             || self.declared_key(&State { frame: frame.parent, ..*s }, next)
                             || (frame.shape == Shape::Arguments && !matches!(b, b';'))
                     }
-                    Some((first, _)) => self.may_begin(s, next, first),
+                    Some((first, _)) => self.may_begin(frame, next, first),
                 }
             }
             // A comma is missing, or strings stand side by side.
-            _ if Quote::opening(&self.bytes[next..]).is_some() => {
-                !frame.is_object() || self.bytes[at..next].contains(&b'\n') || self.key_at(s, next).is_some()
+            _ if self.quote_at(next).is_some() => {
+                !frame.is_object() || on_next_line() || self.key_at(s, next).is_some()
             }
             // `{a: "x"⏎ b: "y"}`
-            _ if frame.is_object()
-                && self.bytes[at..next].contains(&b'\n')
-                && self.key_at(s, next).is_some() =>
-            {
-                true
-            }
+            _ if frame.is_object() && on_next_line() && self.key_at(s, next).is_some() => true,
             b'+' if self.joins(next) => true,
-            _ if self.at_marker(next) => true,
+            _ if self.marker_at(next).is_some() => true,
             _ => self.is_stray_comma(s, next) || self.noise(s, next).is_some(),
         }
     }
 
     /// Does a string follow the `+` at `at`?
     pub(super) fn joins(&self, at: usize) -> bool {
-        Quote::opening(self.bytes.get(self.peek_blank(at + 1)..).unwrap_or(&[])).is_some()
+        self.quote_at(self.peek_blank(at + 1)).is_some()
     }
 
     /// Is the sign at `at` no comma, but stands where one should, with a key or a string behind it: `"a"| "b"`?
@@ -85,7 +80,7 @@ impl Search<'_, '_> {
         is_sign
             && match self.frame(s).is_some_and(Frame::is_object) {
                 true => self.key_at(s, next()).is_some(),
-                false => Quote::opening(self.bytes.get(next()..).unwrap_or(&[])).is_some(),
+                false => self.quote_at(next()).is_some(),
             }
     }
 
@@ -110,63 +105,65 @@ impl Search<'_, '_> {
         sign(self.bytes.get(at..)?)
     }
 
-    pub(super) fn is_fence(&self, at: usize) -> bool {
-        self.bytes.get(at..at + 3) == Some(b"```")
+    /// The quote that opens at `at`, and its length.
+    pub(super) fn quote_at(&self, at: usize) -> Option<(Quote, usize)> {
+        Quote::opening(self.bytes.get(at..)?)
     }
 
-    /// May an element of the array that `s` stands in begin with `first`?
-    fn may_begin(&self, s: &State, at: usize, first: u8) -> bool {
-        let place = self
-            .frame(s)
-            .map_or_else(|| self.place(s), |f| self.guide.element(f.place, f.count as usize + 1));
-        let kinds = self.kinds(place);
+    /// May the next element of the array `frame` begin with `first`?
+    fn may_begin(&self, frame: &Frame, at: usize, first: u8) -> bool {
+        let kinds = self.kinds(self.guide.element(frame.place, frame.count as usize + 1));
         match first {
-            _ if Quote::opening(&self.bytes[at..]).is_some() => kinds.has(Kinds::STRING),
+            _ if self.quote_at(at).is_some() => kinds.has(Kinds::STRING),
             b'{' => kinds.has(Kinds::OBJECT),
             b'[' | b'(' => kinds.has(Kinds::ARRAY),
             b'-' | b'+' | b'.' | b'0'..=b'9' => kinds.meets(Kinds::NUMBER) || kinds.has(Kinds::STRING),
             _ => {
+                let word = self.text.get(at..self.word_end(at)).unwrap_or("");
                 self.noise_before(at, kinds).is_some()
-                    || first.is_ascii_alphabetic()
-                        && (self.literal_at(at, kinds) || kinds.has(Kinds::STRING) && kinds != Kinds::ANY)
+                    || literal(word, kinds).is_some()
+                    || first.is_ascii_alphabetic() && kinds.has(Kinds::STRING) && kinds != Kinds::ANY
             }
-        }
-    }
-
-    fn literal_at(&self, at: usize, kinds: Kinds) -> bool {
-        let word = self.text.get(at..self.word_end(at)).unwrap_or("");
-        match word {
-            "true" | "false" | "True" | "False" => kinds.has(Kinds::BOOL),
-            "null" | "None" => kinds.has(Kinds::NULL),
-            _ => false,
         }
     }
 
     /// The key that begins at `at` and is followed by a colon or its like. A key that the guide forbids is none.
     pub(super) fn key_at(&self, s: &State, at: usize) -> Option<Key> {
-        self.key_in(self.frame(s)?, at)
+        let frame = self.frame(s)?;
+        self.key_in(frame.place, frame.used, at)
     }
 
-    /// The key that begins at `at` in the object of `frame`.
-    pub(super) fn key_in(&self, frame: &Frame, at: usize) -> Option<Key> {
-        let plain = self.whole_key(at).filter(|key| self.is_key(frame, *key));
-        let is_declared = |key: &Key| {
-            let name = self.text.get(key.from..key.to).unwrap_or("");
-            matches!(self.guide.member(frame.place, name), Member::Declared(..))
-        };
-        match plain.filter(|key| is_declared(key) && self.colon_at(self.peek_blank(key.end)).is_some()) {
-            Some(key) => Some(key),
-            None => self.anchored_key(frame, at).or(plain).or_else(|| self.torn_key(frame, at)),
-        }
+    /// The key that begins at `at` in an object at `place`, some of whose members are `used`.
+    pub(super) fn key_in(&self, place: Place, used: u128, at: usize) -> Option<Key> {
+        let plain = self.whole_key(at).filter(|key| self.is_key(place, *key));
+        let is_sure = |key: &Key| self.is_declared(place, *key) && self.has_colon(key.end);
+        plain
+            .filter(is_sure)
+            .or_else(|| self.anchored_key(place, used, at))
+            .or(plain)
+            .or_else(|| self.torn_key(place, used, at))
+    }
+
+    /// What `key` means in an object at `place`.
+    pub(super) fn member(&self, place: Place, key: Key) -> Member {
+        self.guide.member(place, self.text.get(key.from..key.to).unwrap_or(""))
+    }
+
+    pub(super) fn is_declared(&self, place: Place, key: Key) -> bool {
+        matches!(self.member(place, key), Member::Declared(..))
+    }
+
+    /// Does what stands for a colon follow what ends at `end`?
+    pub(super) fn has_colon(&self, end: usize) -> bool {
+        self.colon_at(self.peek_blank(end)).is_some()
     }
 
     /// The declared name that stands behind a few signs at `at` and before a colon: `"title:" "x"`, `*title* = 1`.
-    fn anchored_key(&self, frame: &Frame, at: usize) -> Option<Key> {
+    fn anchored_key(&self, place: Place, used: u128, at: usize) -> Option<Key> {
         let rest = self.text.get(at..)?;
-        let slots = 0..self.guide.slots(frame.place);
-        let names = slots.filter_map(|slot| Some((slot as u8, self.guide.name(frame.place, slot as u8)?)));
-        let mut unused = names.filter(|(slot, name)| frame.used & (1 << slot) == 0 && !name.is_empty());
-        unused.find_map(|(_, name)| {
+        let unused = (0..self.guide.slots(place)).filter(|slot| used & (1 << slot) == 0);
+        let mut names = unused.filter_map(|slot| self.guide.name(place, slot as u8));
+        names.find_map(|name| {
             let open = signs(rest).find(|len| rest[*len..].starts_with(name))?;
             let (from, to) = (at + open, at + open + name.len());
             let behind = self.text.get(to..)?;
@@ -186,36 +183,34 @@ impl Search<'_, '_> {
     fn is_colon_inside(&self, open: Range<usize>, at: usize) -> bool {
         let quote = self.bytes[open].iter().find(|b| matches!(b, b'"' | b'\''));
         let next = self.peek_blank(at + 2);
-        let is_value = |at: usize| {
-            Quote::opening(&self.bytes[at..]).is_some() || matches!(self.bytes[at..], [b'{' | b'[', ..])
-        };
+        let is_value =
+            |at: usize| self.quote_at(at).is_some() || matches!(self.bytes[at..], [b'{' | b'[', ..]);
         quote.is_some() && self.bytes.get(at + 1) == quote && next <= self.bytes.len() && is_value(next)
     }
 
     /// The name that begins behind a quote at `at` and ends at one of another sort, or at none.
-    fn torn_key(&self, frame: &Frame, at: usize) -> Option<Key> {
-        let (_, len) = Quote::opening(self.bytes.get(at..)?)?;
-        let to = self.word_end(at + len);
-        let name = self.text.get(at + len..to).filter(|name| !name.is_empty())?;
-        let fits = match self.guide.member(frame.place, name) {
-            Member::Declared(slot, _) => frame.used & (1 << slot) == 0,
-            Member::Open(_) => self.guide.name(frame.place, 0).is_none(),
-            Member::Forbidden => false,
-        };
+    fn torn_key(&self, place: Place, used: u128, at: usize) -> Option<Key> {
+        let (_, len) = self.quote_at(at)?;
+        let from = at + len;
+        let to = self.word_end(from);
         let close = super::mark(&self.bytes[to..]).unwrap_or(0);
         // A name without its closing quote may be a text with a sign in it: `'base=6'`
-        let is_colon = |end: usize| self.colon_at(self.peek_blank(end)).is_some();
-        let is_plain = |end: usize| self.bytes.get(self.peek_blank(end)) == Some(&b':');
-        let end = Some(to + close)
-            .filter(|end| to < *end && is_colon(*end))
-            .or(Some(to).filter(|end| is_plain(*end)))?;
-        fits.then_some(Key { at, from: at + len, to, end })
+        let is_closed = 0 < close && self.has_colon(to + close);
+        let end = if is_closed { to + close } else { to };
+        let key = Key { at, from, to, end };
+        let fits = match self.member(place, key) {
+            Member::Declared(slot, _) => used & (1 << slot) == 0,
+            Member::Open(_) => self.guide.name(place, 0).is_none(),
+            Member::Forbidden => false,
+        };
+        let is_key = is_closed || self.bytes.get(self.peek_blank(to)) == Some(&b':');
+        (from < to && fits && is_key).then_some(key)
     }
 
     /// The name that begins at `at`, in quotes of any sort or none.
-    fn whole_key(&self, at: usize) -> Option<Key> {
+    pub(crate) fn whole_key(&self, at: usize) -> Option<Key> {
         let rest = self.text.get(at..)?;
-        if let Some((quote, len)) = Quote::opening(rest.as_bytes()) {
+        if let Some((quote, len)) = self.quote_at(at) {
             let from = at + len;
             let (to, end) = self.key_end(from, quote)?;
             return Some(Key { at, from, to, end });
@@ -228,24 +223,17 @@ impl Search<'_, '_> {
         Some(Key { at, from: at, to, end: to + usize::from(is_quoted) })
     }
 
-    /// May `key` stand in `frame`, with what follows it?
-    fn is_key(&self, frame: &Frame, key: Key) -> bool {
-        let Some(name) = self.text.get(key.from..key.to) else { return false };
-        let member = self.guide.member(frame.place, name);
-        let next = self.peek_blank(key.end);
+    /// May `key` stand in an object at `place`, with what follows it?
+    fn is_key(&self, place: Place, key: Key) -> bool {
+        let member = self.member(place, key);
         // The colon is missing: believed only where the key is declared, or nothing is.
         let may_lack_it = || {
-            let is_known =
-                matches!(member, Member::Declared(..)) || self.guide.name(frame.place, 0).is_none();
-            let value = self.bytes.get(next);
-            is_known
-                && key.from < key.to
-                && key.to < key.end
-                && value.is_some_and(|b| {
-                    matches!(b, b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n')
-                })
+            let is_known = matches!(member, Member::Declared(..)) || self.guide.name(place, 0).is_none();
+            let value = self.bytes.get(self.peek_blank(key.end));
+            let begins = |b: &u8| b"\"'{[-tfn".contains(b) || b.is_ascii_digit();
+            is_known && key.from < key.to && key.to < key.end && value.is_some_and(begins)
         };
-        member != Member::Forbidden && (self.colon_at(next).is_some() || may_lack_it())
+        member != Member::Forbidden && (self.has_colon(key.end) || may_lack_it())
     }
 
     /// Where the closing quote of the key stands whose text begins at `from`, and where it ends.

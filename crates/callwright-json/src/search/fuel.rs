@@ -13,17 +13,15 @@ pub(crate) struct Fuel {
 
 impl Fuel {
     pub(crate) fn of(text: &[u8]) -> Fuel {
-        Fuel { left: 12 * units(text.len()) + (1 << 17), is_counted: false }
+        Fuel { left: 12 * text.len() as i64 + (1 << 17), is_counted: false }
     }
 
     /// Is there nothing left? At quotes, escapes, brackets and line breaks of `text` there is more to look at. They are counted
     /// when a search gets so far, which few do.
     pub(crate) fn is_spent(&mut self, text: &[u8]) -> bool {
         if self.left < 0 && !self.is_counted {
-            let is_stop = |b: &&u8| {
-                **b < b' ' || matches!(b, b'"' | b'\'' | b'\\' | b'(' | b')' | b'[' | b']' | b'{' | b'}')
-            };
-            self.left += 32 * units(text.iter().filter(is_stop).count());
+            let is_stop = |b: &&u8| **b < b' ' || b"\"'\\()[]{}".contains(b);
+            self.left += 32 * text.iter().filter(is_stop).count() as i64;
             self.is_counted = true;
         }
         self.left < 0
@@ -34,8 +32,4 @@ impl SubAssign<i64> for Fuel {
     fn sub_assign(&mut self, spent: i64) {
         self.left -= spent;
     }
-}
-
-fn units(n: usize) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX / 64)
 }

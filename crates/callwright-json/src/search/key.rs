@@ -1,12 +1,12 @@
 //! Keys and their colons, and the arguments of calls, which may do without keys.
 
-use alloc::borrow::Cow;
 use alloc::format;
 
 use super::cost::UNDECLARED;
 use super::follow::Key;
 use super::{Frame, Last, Search, Shape, State, Step};
 use crate::spelling::colon;
+use crate::tree::unescape;
 use crate::{Member, Place, Problem, RepairKind, Span};
 
 /// A longer word did not slip in, in bytes.
@@ -30,19 +30,18 @@ impl Search<'_, '_> {
                 let s = self.replace(s, RepairKind::DropOpener, at + len, "");
                 return Some(self.with_frame(s, Frame { doubled: true, ..frame }));
             }
-            _ if self.at_marker(at) => return self.out_of_text(s),
+            _ if self.marker_at(at).is_some() => return self.out_of_text(s),
             _ => {}
         }
         if let Some(behind) = self.word_before(&s, at) {
             return Some(self.replace(s, RepairKind::DropNoise, behind, ""));
         }
-        if frame.shape == Shape::Arguments && !self.is_keyword(&s, at) {
+        let key = self.key_at(&s, at);
+        // What a colon follows is a keyword: `a=`, `"a": `
+        if frame.shape == Shape::Arguments && !key.is_some_and(|key| self.has_colon(key.end)) {
             return self.positional(s, frame);
         }
-        let Some(key) = self.key_at(&s, at) else {
-            self.fail(Problem::Unreadable, Span::at(at));
-            return None;
-        };
+        let Some(key) = key else { return self.fail(Problem::Unreadable, Span::at(at)) };
         self.take_key(s, frame, key)
     }
 
@@ -61,15 +60,10 @@ impl Search<'_, '_> {
         let close = &self.bytes[to..end];
         let mut s = State { open: at as u32, ..s };
         s = self.key_quote(s, Span::new(at, from), close.is_empty());
-        let mut name = Cow::Borrowed(self.text.get(from..to)?);
-        if name.contains('\\') {
-            for i in (from..to).filter(|&i| self.bytes[i] == b'\\') {
-                // get\_weather: Markdown escapes what JSON need not.
-                if self.bytes.get(i + 1) == Some(&b'_') {
-                    s = self.edit(s, RepairKind::DropBackslash, Span::new(i, i + 1), "");
-                }
-            }
-            name = Cow::Owned(crate::tree::unescape(&name.replace("\\_", "_")).into_owned());
+        let name = unescape(self.text.get(from..to)?);
+        // get\_weather: Markdown escapes what JSON need not.
+        for i in (from..to).filter(|i| self.bytes[*i..].starts_with(br"\_")) {
+            s = self.edit(s, RepairKind::DropBackslash, Span::new(i, i + 1), "");
         }
         s = self.key_quote(s, Span::new(to, end), open.is_empty());
         let (used, inner) = match self.guide.member(frame.place, &name) {
@@ -86,13 +80,9 @@ impl Search<'_, '_> {
                 }
                 (0, inner)
             }
-            Member::Forbidden => {
-                self.fail(Problem::Unreadable, Span::new(at, end));
-                return None;
-            }
+            Member::Forbidden => return self.fail(Problem::Unreadable, Span::new(at, end)),
         };
-        let s = State { at: end as u32, ..s };
-        let s = self.colon(s, end);
+        let s = self.colon(State { at: end as u32, ..s }, end);
         Some(self.enter_member(s, frame, used, inner))
     }
 
@@ -108,7 +98,7 @@ impl Search<'_, '_> {
             b"\"" => return s,
             b"" if is_bare => RepairKind::QuoteKey,
             b"" => RepairKind::AddQuote,
-            mark if is_mark(mark) => RepairKind::SwapQuote,
+            mark if super::mark(mark) == Some(mark.len()) => RepairKind::SwapQuote,
             _ => RepairKind::DropNoise,
         };
         self.edit(s, kind, at, "\"")
@@ -138,19 +128,13 @@ impl Search<'_, '_> {
         colon(self.bytes.get(at..)?)
     }
 
-    /// Does a keyword stand at `at` in a list of arguments: `a=`, `"a": `?
-    fn is_keyword(&self, s: &State, at: usize) -> bool {
-        self.key_at(s, at).is_some_and(|key| self.colon_at(self.peek_blank(key.end)).is_some())
-    }
-
     /// An argument without a name: it gets the name that is declared for its position.
     fn positional(&mut self, s: State, frame: Frame) -> Option<State> {
         let at = s.at as usize;
         let in_order = frame.used == (1_u128 << frame.count.min(127)) - 1;
         let slot = u8::try_from(frame.count).unwrap_or(u8::MAX);
         let Some(name) = self.guide.name(frame.place, slot).filter(|_| in_order) else {
-            self.fail(Problem::Unreadable, Span::at(at));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(at));
         };
         let Member::Declared(_, inner) = self.guide.member(frame.place, name) else { return None };
         let s = self.replace(State { open: s.at, ..s }, RepairKind::AddKey, at, format!("\"{name}\": "));
@@ -164,21 +148,15 @@ impl Search<'_, '_> {
             return None;
         }
         let inner = self.peek_blank(at + 1);
-        if self.bytes.get(inner) == Some(&b'{') || self.bytes.get(inner..inner + 3) == Some(b"**{") {
-            // f({'a': 1}): the dict is the arguments.
-            let dict = inner + self.bytes[inner..].iter().position(|&b| b == b'{').unwrap_or(0);
-            if let Some(group) = self.group(s, RepairKind::SwapSyntax, dict, b')')
-                && let Some(object) = self.push_frame(group, Shape::Object, b'}')
-            {
-                self.heap.push(State { at: dict as u32 + 1, ..object });
-            }
+        let dict = if self.bytes[inner..].starts_with(b"**") { inner + 2 } else { inner };
+        // f({'a': 1}): the dict is the arguments.
+        if self.bytes.get(dict) == Some(&b'{')
+            && let Some(group) = self.group(s, RepairKind::SwapSyntax, dict, b')')
+        {
+            let object = self.open(group, Shape::Object, b'{', 1);
+            self.fork(object);
         }
         let s = self.replace(s, RepairKind::SwapSyntax, at + 1, "{");
         self.push_frame(s, Shape::Arguments, b')')
     }
-}
-
-/// Whether this is one quote of any sort.
-fn is_mark(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && super::mark(bytes) == Some(bytes.len())
 }

@@ -52,10 +52,9 @@ impl Search<'_, '_> {
             return false;
         }
         self.reached.sort();
-        let frame = |at: u32| self.frames.get(at as usize);
-        let n_containers = frame(state.frame).map_or(0, |own| own.depth);
+        let n_containers = self.frame(state).map_or(0, |own| own.depth);
         self.fuel -= levels(self.reached.farthest.len()) * i64::from(n_containers);
-        core::iter::successors(frame(state.frame), |own| frame(own.parent))
+        self.containers(state.frame)
             .filter_map(|own| self.reached.cost_behind(own.signature, state.at))
             .any(|cost| cost.plus(LAG) < state.cost)
     }

@@ -24,9 +24,9 @@ mod close;
 mod tail;
 
 use alloc::borrow::Cow;
-use alloc::collections::{BTreeMap, BinaryHeap};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
+use core::cmp::Reverse;
 
 use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
 
@@ -67,12 +67,15 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Where the cheapest of `found` may be something else.
-    pub(crate) fn doubt_in(found: &[Found]) -> Option<Span> {
-        let cheapest = found.iter().map(|one| one.cost).min()?;
-        let one = found.iter().find(|one| one.cost == cheapest && one.is_doubtful)?;
-        let quote = one.repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
-        Some(quote.map_or(one.span, |repair| repair.at))
+    /// The cheapest of `found`; of several one that is doubtful, if there is any.
+    pub(crate) fn cheapest(found: &[Found]) -> Option<&Found> {
+        found.iter().min_by_key(|one| (one.cost, !one.is_doubtful))
+    }
+
+    /// Where it may be something else.
+    pub(crate) fn doubt(&self) -> Option<Span> {
+        let quote = self.repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
+        self.is_doubtful.then(|| quote.map_or(self.span, |repair| repair.at))
     }
 }
 
@@ -141,24 +144,6 @@ impl State {
     }
 }
 
-impl PartialEq for State {
-    fn eq(&self, other: &State) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for State {}
-impl PartialOrd for State {
-    fn partial_cmp(&self, other: &State) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for State {
-    /// The cheapest is the greatest, then the one that has come farthest.
-    fn cmp(&self, other: &State) -> Ordering {
-        other.cost.cmp(&self.cost).then(self.at.cmp(&other.at))
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Object,
@@ -167,6 +152,17 @@ enum Shape {
     Arguments,
     /// Parentheses, or a fence, around one value, which JSON does without.
     Group,
+}
+
+impl Shape {
+    /// What repairs one of its brackets, `len` bytes long, if it is not JSON's, or not the one that JSON has there.
+    fn swap(self, is_json: bool, len: usize) -> Option<RepairKind> {
+        match self {
+            _ if is_json => (1 < len).then_some(RepairKind::SwapPunctuation),
+            Shape::Object => Some(RepairKind::SwapBracket),
+            Shape::Array | Shape::Arguments | Shape::Group => Some(RepairKind::SwapSyntax),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -191,52 +187,41 @@ struct Frame {
 }
 
 impl Frame {
-    /// A container with nothing in it yet.
-    fn of(shape: Shape, close: u8, parent: u32, place: Place) -> Frame {
-        Frame {
-            parent,
-            shape,
-            close,
-            doubled: false,
-            depth: 0,
-            place,
-            inner: place,
-            used: 0,
-            last: 0,
-            count: 0,
-            signature: 0,
-        }
-    }
-
     fn is_object(&self) -> bool {
         matches!(self.shape, Shape::Object | Shape::Arguments)
     }
 
     /// The bracket that closes it in JSON.
     fn json_close(&self) -> &'static str {
-        if self.is_object() { "}" } else { "]" }
+        match self.shape {
+            Shape::Object | Shape::Arguments => "}",
+            Shape::Array => "]",
+            Shape::Group => "",
+        }
     }
 }
 
 #[derive(Clone, Debug)]
 struct Edit {
     before: u32,
-    kind: RepairKind,
-    at: Span,
-    put: Cow<'static, str>,
+    repair: Repair,
 }
 
-/// Searches for readings of the value that starts at one place.
+/// Searches for readings of the values that start at places in one text.
 pub(crate) struct Search<'t, 'g> {
-    text: &'t str,
+    pub(crate) text: &'t str,
     bytes: &'t [u8],
-    guide: &'g dyn Guide,
+    pub(crate) guide: &'g dyn Guide,
     schema_mode: SchemaMode,
     /// The text may have been cut off: nothing may be closed at its end.
     cut: bool,
+    /// Each quote that may end a string does, as in a language whose strings end at the next one that is not escaped.
+    pub(crate) strict_quotes: bool,
     frames: Vec<Frame>,
     edits: Vec<Edit>,
-    heap: BinaryHeap<State>,
+    /// The ways that are gone on with later: the cheapest first, then the one that has come farthest, then the oldest.
+    waiting: BTreeMap<(Cost, Reverse<u32>, u32), State>,
+    forks: u32,
     /// The places that the first run came through, in order.
     trail: Vec<(u32, u64, Cost)>,
     on_trail: bool,
@@ -246,8 +231,6 @@ pub(crate) struct Search<'t, 'g> {
     /// Where the value begins, and how.
     from: usize,
     start: Start,
-    /// Each quote that may end a string does.
-    strict_quotes: bool,
     /// A fence, or a tag, stands open in front of the value.
     in_fence: bool,
     in_tag: bool,
@@ -256,11 +239,12 @@ pub(crate) struct Search<'t, 'g> {
     last_at: usize,
     /// A place, and the first quote or opening bracket behind it, as that was looked for last.
     mark: Option<(usize, usize)>,
-    /// The same of a backslash.
-    backslash: Option<(usize, usize)>,
-    fuel: Fuel,
+    last_backslash: Option<usize>,
+    pub(crate) fuel: Fuel,
     /// What went wrong at the farthest place.
-    pub(crate) trouble: Option<(Problem, Span)>,
+    trouble: Option<(Problem, Span)>,
+    /// What went wrong where no reading was found first.
+    pub(crate) reason: Option<(Problem, Span)>,
 }
 
 /// At most this many readings that tie are kept.
@@ -279,56 +263,51 @@ fn levels(len: usize) -> i64 {
 }
 
 impl<'t, 'g> Search<'t, 'g> {
-    pub(crate) fn new(
-        text: &'t str,
-        guide: &'g dyn Guide,
-        schema_mode: SchemaMode,
-        cut: bool,
-        fuel: Fuel,
-    ) -> Self {
+    /// A search in `text`, at `from` and behind it.
+    pub(crate) fn new(text: &'t str, from: usize, guide: &'g dyn Guide, cut: bool) -> Self {
         let bytes = text.as_bytes();
         let (last_at, last) = last_of_value(bytes);
         Search {
             text,
             bytes,
             guide,
-            schema_mode,
+            schema_mode: SchemaMode::Typed,
             cut,
+            strict_quotes: false,
             frames: Vec::with_capacity(8),
             edits: Vec::with_capacity(16),
-            heap: BinaryHeap::with_capacity(16),
+            waiting: BTreeMap::new(),
+            forks: 0,
             trail: Vec::with_capacity(16),
             on_trail: true,
             seen: BTreeMap::new(),
             reached: Reached::default(),
             found: Vec::new(),
-            from: 0,
+            from,
             start: Start::Value,
-            strict_quotes: false,
             in_fence: false,
             in_tag: false,
             last,
             last_at,
             mark: None,
-            backslash: None,
-            fuel,
+            last_backslash: text.rfind('\\'),
+            fuel: Fuel::of(bytes.get(from..).unwrap_or(&[])),
             trouble: None,
+            reason: None,
         }
     }
 
-    /// This search, for a text in a language whose strings end at the next quote that is not escaped.
-    pub(crate) fn with_strict_quotes(self) -> Self {
-        Search { strict_quotes: true, ..self }
-    }
-
-    /// The fuel that is left.
-    pub(crate) fn fuel(&self) -> Fuel {
-        self.fuel
-    }
-
     /// The cheapest readings of the value that starts at `from`: none, one, or several that tie.
-    pub(crate) fn run(mut self, from: usize, start: Start) -> (Vec<Found>, Search<'t, 'g>) {
-        (self.from, self.start) = (from, start);
+    pub(crate) fn run(&mut self, schema_mode: SchemaMode, from: usize, start: Start) -> Vec<Found> {
+        (self.schema_mode, self.from, self.start) = (schema_mode, from, start);
+        self.frames.clear();
+        self.edits.clear();
+        self.waiting.clear();
+        self.trail.clear();
+        self.on_trail = true;
+        self.seen.clear();
+        self.reached = Reached::default();
+        self.trouble = None;
         let before = self.bytes.get(..from).unwrap_or(&[]);
         self.in_fence = before.windows(3).any(|w| w == b"```");
         self.in_tag = before.trim_ascii_end().ends_with(b">");
@@ -340,7 +319,7 @@ impl<'t, 'g> Search<'t, 'g> {
             habits: 0,
             open: from as u32,
             step: Step::Value,
-            quote: Quote::Double,
+            quote: Quote::DOUBLE,
             escapes: Escapes::Json,
             last: Last::Firm,
             bare: Span::default(),
@@ -360,7 +339,7 @@ impl<'t, 'g> Search<'t, 'g> {
             self.advance(first);
         }
         self.on_trail = false;
-        while let Some(state) = self.heap.pop() {
+        while let Some((_, state)) = self.waiting.pop_first() {
             if self.found.first().is_some_and(|best| best.cost < state.cost) {
                 break;
             }
@@ -369,11 +348,13 @@ impl<'t, 'g> Search<'t, 'g> {
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
             }
-            self.fuel -= levels(self.heap.len());
+            self.fuel -= levels(self.waiting.len());
             self.advance(state);
         }
-        let found = core::mem::take(&mut self.found);
-        (found, self)
+        if self.found.is_empty() {
+            self.reason = self.reason.or(self.trouble);
+        }
+        core::mem::take(&mut self.found)
     }
 
     /// Runs one state forward until it is complete, impossible, or dearer than another one.
@@ -394,10 +375,7 @@ impl<'t, 'g> Search<'t, 'g> {
                 Step::After => self.after(state),
                 Step::Body => self.body(state),
                 Step::Tail => self.tail(state),
-                Step::Done => {
-                    self.done(state);
-                    None
-                }
+                Step::Done => return self.done(state),
             };
             let Some(next) = next else { return };
             let run = next.at.saturating_sub(at);
@@ -405,11 +383,18 @@ impl<'t, 'g> Search<'t, 'g> {
                 Step::Body => BODY_STEP + i64::from(run.div_ceil(RUN)),
                 _ => STEP + i64::from(run),
             };
-            if self.heap.peek().is_some_and(|other| other.cost < next.cost) {
-                self.heap.push(next);
-                return;
+            if self.waiting.first_key_value().is_some_and(|(other, _)| other.0 < next.cost) {
+                return self.fork(next);
             }
             state = next;
+        }
+    }
+
+    /// Leaves a way to be gone on with later.
+    fn fork(&mut self, state: impl Into<Option<State>>) {
+        if let Some(state) = state.into() {
+            self.forks += 1;
+            self.waiting.insert((state.cost, Reverse(state.at), self.forks), state);
         }
     }
 
@@ -441,6 +426,12 @@ impl<'t, 'g> Search<'t, 'g> {
         self.frames.get(state.frame as usize)
     }
 
+    /// The container `frame`, and those around it, the innermost first.
+    fn containers(&self, frame: u32) -> impl Iterator<Item = &Frame> {
+        let at = |frame: u32| self.frames.get(frame as usize);
+        core::iter::successors(at(frame), move |inner| at(inner.parent))
+    }
+
     fn signature(&self, frame: u32) -> u64 {
         self.frames.get(frame as usize).map_or(0, |f| f.signature)
     }
@@ -450,15 +441,23 @@ impl<'t, 'g> Search<'t, 'g> {
         let place = self.place(&state);
         let depth = self.frame(&state).map_or(0, |f| f.depth) + 1;
         if usize::from(depth) > crate::MAX_DEPTH {
-            self.fail(Problem::Limit, Span::at(state.at as usize));
-            return None;
+            return self.fail(Problem::Limit, Span::at(state.at as usize));
         }
-        let mut frame = Frame { depth, ..Frame::of(shape, close, state.frame, place) };
-        let step = if frame.is_object() { Step::Key } else { Step::Value };
-        if shape == Shape::Array {
+        let frame = Frame {
+            parent: state.frame,
+            shape,
+            close,
+            doubled: false,
+            depth,
+            place,
             // A group stands where its value stands.
-            frame.inner = self.guide.element(place, 0);
-        }
+            inner: if shape == Shape::Array { self.guide.element(place, 0) } else { place },
+            used: 0,
+            last: 0,
+            count: 0,
+            signature: 0,
+        };
+        let step = if frame.is_object() { Step::Key } else { Step::Value };
         let state = self.with_frame(state, frame);
         Some(State { step, last: Last::Firm, ..state })
     }
@@ -506,31 +505,30 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// Records an edit that costs nothing.
     fn note(&mut self, state: State, kind: RepairKind, at: Span, put: impl Into<Cow<'static, str>>) -> State {
-        self.edits.push(Edit { before: state.edits, kind, at, put: put.into() });
+        self.edits.push(Edit { before: state.edits, repair: Repair::new(kind, at, put) });
         State { edits: self.edits.len() as u32 - 1, ..state }
     }
 
     /// `state` without the edits at or behind `at`.
     fn forget_behind(&self, mut state: State, at: usize) -> State {
         while let Some(edit) =
-            self.edits.get(state.edits as usize).filter(|edit| at <= edit.at.start as usize)
+            self.edits.get(state.edits as usize).filter(|edit| at <= edit.repair.at.start as usize)
         {
             state.edits = edit.before;
         }
         state
     }
 
-    /// Notes why a state ended, if it came farther than the ones before.
-    fn fail(&mut self, problem: Problem, at: Span) {
-        let open = matches!(problem, Problem::NotANumber | Problem::OpenEscape);
-        let farther = match self.trouble {
-            None => true,
-            Some((Problem::NotANumber | Problem::OpenEscape, _)) => false,
-            Some((_, before)) => open || before.start < at.start,
+    /// Ends a state, and notes why if it came farther than the ones before.
+    fn fail(&mut self, problem: Problem, at: Span) -> Option<State> {
+        let is_plain = |problem: Problem| !matches!(problem, Problem::NotANumber | Problem::OpenEscape);
+        let is_new = |(before, place): (Problem, Span)| {
+            is_plain(before) && (!is_plain(problem) || place.start < at.start)
         };
-        if farther {
+        if self.trouble.is_none_or(is_new) {
             self.trouble = Some((problem, at));
         }
+        None
     }
 
     /// The edits of a complete state, in order of place.
@@ -538,7 +536,7 @@ impl<'t, 'g> Search<'t, 'g> {
         let edit = |at: u32| self.edits.get(at as usize);
         let edits = || core::iter::successors(edit(state.edits), |one| edit(one.before));
         let mut repairs = Vec::with_capacity(edits().count());
-        repairs.extend(edits().map(|one| Repair { kind: one.kind, at: one.at, put: one.put.clone() }));
+        repairs.extend(edits().map(|one| one.repair.clone()));
         repairs.reverse();
         // An edit is noted when its need is seen, which may be later than the ones behind it.
         repairs.sort_by_key(|r| (r.at.start, r.at.end));

@@ -2,27 +2,20 @@
 
 use core::ops::RangeInclusive;
 
-use crate::spelling::foreign;
+use crate::spelling::{character, foreign};
 
-/// A sort of quotes.
+/// A sort of quotes, by its place in [`SORTS`], or three of them in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quote {
-    /// `"a"`
-    Double,
-    /// `'a'`
-    Single,
-    /// `` `a` ``
-    Back,
-    /// `"""a"""`
-    TripleDouble,
-    /// `'''a'''`
-    TripleSingle,
-    /// `“a”`, `«a»`: a pair of another script, by its place in [`PAIRS`].
-    Pair(u8),
+pub(crate) struct Quote {
+    sort: u8,
+    is_triple: bool,
 }
 
-/// What opens, and what closes, in other scripts.
-const PAIRS: [(RangeInclusive<char>, RangeInclusive<char>); 13] = [
+/// What opens, and what closes.
+const SORTS: [(RangeInclusive<char>, RangeInclusive<char>); 16] = [
+    ('"'..='"', '"'..='"'),
+    ('\''..='\'', '\''..='\''),
+    ('`'..='`', '`'..='`'),
     ('“'..='‟', '“'..='‟'),
     ('‘'..='‛', '‘'..='‛'),
     ('‹'..='‹', '›'..='›'),
@@ -39,68 +32,49 @@ const PAIRS: [(RangeInclusive<char>, RangeInclusive<char>); 13] = [
 ];
 
 impl Quote {
+    pub(super) const DOUBLE: Quote = Quote { sort: 0, is_triple: false };
+    pub(super) const SINGLE: Quote = Quote { sort: 1, is_triple: false };
+    pub(super) const BACK: Quote = Quote { sort: 2, is_triple: false };
+
     /// The quote that opens at the start of `bytes`, and its length. Triple quotes are asked for apart.
     pub(super) fn opening(bytes: &[u8]) -> Option<(Quote, usize)> {
         match bytes {
-            [b'"', ..] => Some((Quote::Double, 1)),
-            [b'\'', ..] => Some((Quote::Single, 1)),
-            [b'`', ..] => Some((Quote::Back, 1)),
-            [b'&', b'q', b'u', b'o', b't', b';', ..] => Some((Quote::Double, 6)),
-            _ => {
-                let c = foreign(bytes)?;
-                let pair = PAIRS.iter().position(|(open, _)| open.contains(&c))?;
-                Some((Quote::Pair(pair as u8), c.len_utf8()))
+            [b'"' | b'\'' | b'`' | 0x80.., ..] => {
+                let c = character(bytes)?;
+                let sort = SORTS.iter().position(|(open, _)| open.contains(&c))? as u8;
+                Some((Quote { sort, is_triple: false }, c.len_utf8()))
             }
+            _ => bytes.starts_with(b"&quot;").then_some((Quote::DOUBLE, 6)),
         }
+    }
+
+    /// Three of them in a row: `"""`.
+    pub(super) fn tripled(self) -> Quote {
+        Quote { is_triple: true, ..self }
     }
 
     /// The length of this string's closing quote, if one stands at the start of `bytes`.
     pub(super) fn closing(self, bytes: &[u8]) -> Option<usize> {
-        let mark: &[u8] = match self {
-            Quote::Double => b"\"",
-            Quote::Single => b"'",
-            Quote::Back => b"`",
-            Quote::TripleDouble => b"\"\"\"",
-            Quote::TripleSingle => b"'''",
-            Quote::Pair(pair) => {
-                let c = foreign(bytes)?;
-                return PAIRS[usize::from(pair)].1.contains(&c).then_some(c.len_utf8());
-            }
-        };
-        bytes.starts_with(mark).then_some(mark.len())
-    }
-
-    /// Do these two stand around one string?
-    pub(super) fn are_partners(open: &[u8], close: &[u8]) -> bool {
-        Quote::opening(open).is_some_and(|(quote, _)| quote.closing(close).is_some())
+        let c = character(bytes).filter(|c| SORTS[usize::from(self.sort)].1.contains(c))?;
+        match self.is_triple {
+            true => bytes.starts_with(&[bytes[0]; 3]).then_some(3),
+            false => Some(c.len_utf8()),
+        }
     }
 
     /// The first byte that may close it or must be escaped in it, besides `"`, `\` and controls.
     pub(super) fn lead(self) -> u8 {
-        match self {
-            Quote::Double | Quote::TripleDouble => b'"',
-            Quote::Single | Quote::TripleSingle => b'\'',
-            Quote::Back => b'`',
-            Quote::Pair(pair) => PAIRS[usize::from(pair)].1.start().encode_utf8(&mut [0; 4]).as_bytes()[0],
-        }
+        SORTS[usize::from(self.sort)].1.start().encode_utf8(&mut [0; 4]).as_bytes()[0]
     }
 
     /// Do the escapes of Python and JavaScript hold in it?
     pub(super) fn foreign_escapes(self) -> bool {
-        matches!(self, Quote::Single | Quote::Back | Quote::TripleDouble | Quote::TripleSingle)
+        self.is_triple || self == Quote::SINGLE || self == Quote::BACK
     }
 }
 
 /// The length of the quote at the start of `bytes`, of whatever sort, whether it opens or closes.
 pub(crate) fn mark(bytes: &[u8]) -> Option<usize> {
-    // It is asked at each byte of what stands between two tokens, and most are letters.
-    match bytes.first()? {
-        b'"' | b'\'' | b'`' | b'&' => Quote::opening(bytes).map(|(_, len)| len),
-        0x80.. => {
-            let c = foreign(bytes)?;
-            let is_mark = PAIRS.iter().any(|(open, close)| open.contains(&c) || close.contains(&c));
-            is_mark.then_some(c.len_utf8())
-        }
-        _ => None,
-    }
+    let closer = || foreign(bytes).filter(|c| SORTS.iter().any(|(_, close)| close.contains(c)));
+    Quote::opening(bytes).map(|(_, len)| len).or_else(|| Some(closer()?.len_utf8()))
 }

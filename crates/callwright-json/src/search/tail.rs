@@ -1,8 +1,8 @@
 //! The end of the whole value: what follows it tells whether it can have ended there.
 
-use super::body::is_balanced;
 use super::cost::{Cost, TAIL};
 use super::{Found, Search, State, Step};
+use crate::ambiguity::open_brackets;
 use crate::spelling::skip_blank;
 use crate::{Problem, RepairKind, Span, Start};
 
@@ -14,8 +14,7 @@ impl Search<'_, '_> {
         let rest = &self.bytes[next..];
         let arguments = self.start.is_arguments();
         if self.start == Start::ArgumentsAlone && !rest.is_empty() {
-            self.fail(Problem::Unreadable, Span::at(next));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(next));
         }
         if !arguments && let Some((b'}' | b']' | b')', len)) = self.sign_at(next) {
             let s = State { at: next as u32, ..s };
@@ -24,16 +23,15 @@ impl Search<'_, '_> {
         let newline = self.bytes[at..next].contains(&b'\n');
         // A text that was cut comes out even by accident, and so does one that goes on.
         let goes_on = self.cut || !arguments && matches!(rest.first(), Some(b',' | b':' | b'"'));
-        if goes_on && is_evened(&s) && !self.at_marker(next) {
-            self.fail(Problem::Truncated, Span::at(at));
-            return None;
+        if goes_on && is_evened(&s) && self.marker_at(next).is_none() {
+            return self.fail(Problem::Truncated, Span::at(at));
         }
         // Its brackets are counted below.
         self.fuel -= s.bare.len() as i64;
         let goes_on = self.last_at > at && matches!(self.last, b'}' | b']' | b'"' | b'\'');
         let cost = match rest {
             [] | [b'{' | b'[', ..] => Cost::default(),
-            _ if arguments || self.at_own_marker(next) => Cost::default(),
+            _ if arguments || self.marker_at(next) == Some(true) => Cost::default(),
             // `x = '{a: 1}'`, `r#"{a: 1}"#;`: the quotes are around the value.
             [b'"' | b'\'' | b'`', behind, ..]
                 if at == next && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#')) =>
@@ -41,15 +39,11 @@ impl Search<'_, '_> {
                 TAIL
             }
             // A string with quotes that are text, and prose behind it: a cut text looks like that, too.
-            _ if !s.bare.is_empty() && !is_balanced(&self.bytes[s.bare.range()]) => {
-                self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
-                return None;
+            _ if !s.bare.is_empty() && open_brackets(&self.bytes[s.bare.range()]) != Some(0) => {
+                return self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
             }
             // On the same line: the value itself goes on, so this was not its end.
-            _ if goes_on && !newline => {
-                self.fail(Problem::Unreadable, Span::at(next));
-                return None;
-            }
+            _ if goes_on && !newline => return self.fail(Problem::Unreadable, Span::at(next)),
             [b'<' | b'`', ..] => Cost::default(),
             _ => TAIL,
         };
@@ -71,8 +65,8 @@ impl Search<'_, '_> {
 
 /// Was a bracket or quote edited, without which the text might not have come out even?
 fn is_evened(s: &State) -> bool {
-    use RepairKind::{AddCloser, AddQuote, DropNoise, DropOpener, EscapeQuote, SwapBracket};
+    use RepairKind::*;
     [AddCloser, AddQuote, DropNoise, DropOpener, EscapeQuote, SwapBracket]
-        .iter()
-        .any(|kind| s.has_paid(*kind))
+        .map(|kind| s.has_paid(kind))
+        .contains(&true)
 }

@@ -27,9 +27,7 @@ impl Search<'_, '_> {
                 s.at = end as u32;
             }
             let Some((end, kind)) = self.blank_at(end) else { return s };
-            let at = s.at as usize;
-            s = self.edit(s, kind, Span::new(at, end), if kind == RepairKind::DropEscape { " " } else { "" });
-            s.at = end as u32;
+            s = self.replace(s, kind, end, if kind == RepairKind::DropEscape { " " } else { "" });
         }
     }
 
@@ -72,10 +70,8 @@ impl Search<'_, '_> {
                 let end = slashes.places(inside).find(|slash| inside[..*slash].ends_with(b"*"))?;
                 Some((at + 2 + end + 1, RepairKind::DropComment))
             }
-            // A line that goes on: `"a" \⏎ "b"`
-            [b'\\', b'\n', ..] => Some((at + 2, RepairKind::DropEscape)),
-            // `{\n  "a": 1}`, the `\n` written out
-            [b'\\', b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
+            // A line that goes on, `"a" \⏎ "b"`, or one whose end is written out: `{\n  "a": 1}`
+            [b'\\', b'\n' | b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
             _ => None,
         }
     }
@@ -88,61 +84,37 @@ impl Search<'_, '_> {
         let word = self.text.get(at..end).unwrap_or("");
         let after = State { at: end as u32, open: s.at, step: Step::After, last: Last::Open, ..s };
 
-        if let Ok(number_end) = number(self.bytes, at)
-            && number_end == end
-        {
-            let fits = if word.contains(['.', 'e', 'E']) {
-                Kinds::NUMBER
-            } else {
-                Kinds::INTEGER.or(Kinds::FRACTION)
-            };
-            if kinds.meets(fits) {
-                return Some(after);
-            }
-            return self.bare_text(s, kinds);
+        if number(self.bytes, at) == Ok(end) {
+            return if kinds.meets(Kinds::NUMBER) { Some(after) } else { self.bare_text(s, kinds) };
         }
-        let literal = match word {
-            "true" | "True" | "TRUE" => Some(("true", Kinds::BOOL)),
-            "false" | "False" | "FALSE" => Some(("false", Kinds::BOOL)),
-            "null" | "None" | "NULL" | "Null" | "nil" | "Nil" => Some(("null", Kinds::NULL)),
-            _ => None,
-        };
-        if let Some((json, _)) = literal.filter(|(_, kind)| kinds.meets(*kind)) {
+        if let Some(json) = literal(word, kinds) {
             let after = match word == json {
                 true => after,
                 false => self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json),
             };
             return Some(State { last: Last::Firm, ..after });
         }
-        // `2-4`, `50!`: a number, and something that may have slipped in or belongs to it.
-        let digits = word.trim_start_matches(['-', '+']);
-        if kinds.meets(Kinds::NUMBER)
-            && digits.starts_with(|c: char| c.is_ascii_digit())
-            && !digits.contains(char::is_alphabetic)
-            && foreign_number(word).or_else(|| padded(word)).is_none()
-        {
-            self.fail(Problem::Unreadable, Span::new(at, end));
-            return None;
+        if kinds.meets(Kinds::NUMBER) {
+            let padded = padded(word);
+            let is_number = padded.is_some();
+            if let Some(json) = foreign_number(word).or(padded.filter(|_| !kinds.has(Kinds::STRING))) {
+                return Some(self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json));
+            }
+            // `2-4`, `50!`: a number, and something that may have slipped in or belongs to it.
+            let digits = word.trim_start_matches(['-', '+']);
+            let begins = digits.starts_with(|c: char| c.is_ascii_digit());
+            if begins && !is_number && !digits.contains(char::is_alphabetic) {
+                return self.fail(Problem::Unreadable, Span::new(at, end));
+            }
         }
         match word {
             "NaN" | "Infinity" | "-Infinity" | "nan" | "inf" | "-inf" => {
-                self.fail(Problem::NotANumber, Span::new(at, end));
-                return None;
+                return self.fail(Problem::NotANumber, Span::new(at, end));
             }
             "undefined" => return self.undefined(s, end),
             // What was left out has no value.
-            "..." | "…" => {
-                self.fail(Problem::Unreadable, Span::new(at, end));
-                return None;
-            }
+            "..." | "…" => return self.fail(Problem::Unreadable, Span::new(at, end)),
             _ => {}
-        }
-        if kinds.meets(Kinds::NUMBER)
-            && let Some(json) =
-                foreign_number(word).or_else(|| padded(word).filter(|_| !kinds.has(Kinds::STRING)))
-        {
-            let after = self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), Cow::Owned(json));
-            return Some(after);
         }
         self.bare_text(s, kinds)
     }
@@ -159,7 +131,7 @@ impl Search<'_, '_> {
         let next = self.peek_blank(end);
         // The key is gone as well, so what was edited in it is.
         let s = self.forget_behind(s, start);
-        let follows_comma = self.bytes.get(start.wrapping_sub(1)) == Some(&b',');
+        let follows_comma = self.bytes[start - 1] == b',';
         let (from, to, step, last) = match self.bytes.get(next) {
             Some(b',') if follows_comma => (start, next + 1, Step::Key, Last::Comma),
             Some(b',') => (start, next + 1, Step::Key, Last::Firm),
@@ -169,7 +141,7 @@ impl Search<'_, '_> {
         };
         let s = self.edit(s, RepairKind::DropUndefined, Span::new(from, to), "");
         let s = self.with_frame(s, Frame { used: frame.used & !frame.last, ..frame });
-        Some(State { at: to as u32, step, last, open: start.saturating_sub(1) as u32, ..s })
+        Some(State { at: to as u32, step, last, open: start as u32 - 1, ..s })
     }
 
     /// Reads a text without quotes, up to a place where the document can go on: `{"a": New York, "b": 1}`.
@@ -181,8 +153,7 @@ impl Search<'_, '_> {
             || has_colon(self.text.get(from..).unwrap_or(""))
             || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80)
         {
-            self.fail(Problem::Unreadable, Span::at(from));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(from));
         }
         // The opening quote may be missing: `"out": logStream", …` What has a bracket in front of its first
         // quote is an expression where calls are written: `f(x=data['a'], y=data['b'])`
@@ -191,9 +162,9 @@ impl Search<'_, '_> {
         let expression = self.in_arguments(&s) && !matches!(mark, Some(b'"' | b'\''));
         if !expression {
             let is_single = mark == Some(&b'\'') && self.ends_argument(&s, first_mark);
-            let quote = if is_single { Quote::Single } else { Quote::Double };
+            let quote = if is_single { Quote::SINGLE } else { Quote::DOUBLE };
             let quoted = self.open_bare_string(s, quote);
-            self.heap.push(quoted);
+            self.fork(quoted);
         }
         let mut at = from;
         let mut chosen = None;
@@ -202,20 +173,14 @@ impl Search<'_, '_> {
             match b {
                 b',' | b'}' | b']' | b'\n' | b')' | b';' if self.may_go_on(&s, at) => {
                     let end = from + self.bytes[from..at].trim_ascii_end().len();
-                    let mut done = s;
-                    done = self.edit(done, RepairKind::QuoteValue, Span::at(from), "\"");
-                    done = self.escape_range(done, from, end)?;
-                    done = self.edit(done, RepairKind::QuoteValue, Span::at(end), "\"");
-                    let (open, step) = (from as u32, Step::After);
-                    let done = State { at: end as u32, open, step, last: Last::Open, ..done };
-                    if chosen.is_none() {
-                        chosen = Some(done);
-                        // A comma may belong to the text: "Paris, France".
-                        if b != b',' || self.begins_argument(&s, at + 1) {
-                            break;
-                        }
-                    } else {
-                        self.heap.push(State { cost: done.cost.plus(COMMA_IN_TEXT), ..done });
+                    let done = self.quote_text(s, end);
+                    if chosen.is_some() {
+                        self.fork(State { cost: done.cost.plus(COMMA_IN_TEXT), ..done });
+                        break;
+                    }
+                    chosen = Some(done);
+                    // A comma may belong to the text: "Paris, France".
+                    if b != b',' || self.begins_argument(&s, at + 1) {
                         break;
                     }
                 }
@@ -226,10 +191,7 @@ impl Search<'_, '_> {
             }
             at += 1;
         }
-        if chosen.is_none() {
-            self.fail(Problem::Unreadable, Span::new(from, at));
-        }
-        chosen
+        chosen.or_else(|| self.fail(Problem::Unreadable, Span::new(from, at)))
     }
 
     /// The first quote or opening bracket at or behind `from`; the end where there is none.
@@ -257,25 +219,27 @@ impl Search<'_, '_> {
         self.in_arguments(s) && behind.is_some_and(|at| self.bytes.get(at) == Some(&b'='))
     }
 
-    /// Escapes what a JSON string may not hold between `from` and `to`.
-    fn escape_range(&mut self, mut s: State, from: usize, to: usize) -> Option<State> {
-        for at in from..to {
-            match self.bytes.get(at)? {
-                b'\\' => s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\"),
-                &b if b < 0x20 => s = self.escape_control(s, at),
-                _ => {}
-            }
+    /// Takes what stands between `s.at` and `end` for a text without quotes.
+    fn quote_text(&mut self, s: State, end: usize) -> State {
+        let from = s.at as usize;
+        let mut s = self.edit(s, RepairKind::QuoteValue, Span::at(from), "\"");
+        for at in from..end {
+            s = match self.bytes[at] {
+                b'\\' => self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\"),
+                ..0x20 => self.escape_control(s, at),
+                _ => s,
+            };
         }
-        Some(s)
+        let s = self.edit(s, RepairKind::QuoteValue, Span::at(end), "\"");
+        State { at: end as u32, open: from as u32, step: Step::After, last: Last::Open, ..s }
     }
 
     pub(super) fn escape_control(&mut self, s: State, at: usize) -> State {
-        let put = match self.bytes.get(at) {
-            Some(b'\n') => Cow::Borrowed("\\n"),
-            Some(b'\r') => Cow::Borrowed("\\r"),
-            Some(b'\t') => Cow::Borrowed("\\t"),
-            Some(&b) => Cow::Owned(format!("\\u{b:04x}")),
-            None => return s,
+        let put = match self.bytes[at] {
+            b'\n' => Cow::Borrowed("\\n"),
+            b'\r' => Cow::Borrowed("\\r"),
+            b'\t' => Cow::Borrowed("\\t"),
+            b => Cow::Owned(format!("\\u{b:04x}")),
         };
         self.edit(s, RepairKind::EscapeControl, Span::new(at, at + 1), put)
     }
@@ -284,7 +248,7 @@ impl Search<'_, '_> {
     pub(super) fn word_end(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(&b) = self.bytes.get(at)
-            && WORD[usize::from(b)]
+            && (b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'+' | b'-' | b'$' | 0x80..))
         {
             // Punctuation and blanks of other scripts are no part of a word: `10，`
             let rest = &self.bytes[at..];
@@ -297,18 +261,15 @@ impl Search<'_, '_> {
     }
 }
 
-/// The bytes that make up words.
-const WORD: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut b = 0;
-    while b < 256 {
-        table[b] = (b as u8).is_ascii_alphanumeric()
-            || matches!(b as u8, b'_' | b'.' | b'+' | b'-' | b'$')
-            || b >= 0x80;
-        b += 1;
+/// The literal of one of these `kinds` that `word` is, as JSON or another language has it: its JSON.
+pub(super) fn literal(word: &str, kinds: Kinds) -> Option<&'static str> {
+    match word {
+        "true" | "True" | "TRUE" if kinds.has(Kinds::BOOL) => Some("true"),
+        "false" | "False" | "FALSE" if kinds.has(Kinds::BOOL) => Some("false"),
+        "null" | "None" | "NULL" | "Null" | "nil" | "Nil" if kinds.has(Kinds::NULL) => Some("null"),
+        _ => None,
     }
-    table
-};
+}
 
 /// An integer without the zeros in front, where it is the same whether they make it octal or not: `05` → `5`.
 fn padded(word: &str) -> Option<String> {
@@ -340,14 +301,14 @@ fn foreign_number(word: &str) -> Option<String> {
         None => (body, ""),
     };
     let underscores = !mantissa.starts_with('_') && !mantissa.ends_with('_') && !mantissa.contains("__");
-    let digits: String = mantissa.chars().filter(|&c| c != '_').collect();
-    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, "none"));
-    let whole = if whole.is_empty() { "0" } else { whole };
-    let json = match fraction {
-        "none" => format!("{sign}{whole}{exponent}"),
-        "" => format!("{sign}{whole}.0{exponent}"),
-        _ => format!("{sign}{whole}.{fraction}{exponent}"),
-    };
+    let mut digits: String = mantissa.chars().filter(|&c| c != '_').collect();
+    if digits.starts_with('.') {
+        digits.insert(0, '0');
+    }
+    if digits.ends_with('.') {
+        digits.push('0');
+    }
+    let json = format!("{sign}{digits}{exponent}");
     let any_digit = mantissa.bytes().any(|b| b.is_ascii_digit());
     (underscores && any_digit && number(json.as_bytes(), 0) == Ok(json.len())).then_some(json)
 }

@@ -4,31 +4,32 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::cost::APOSTROPHE;
-use super::{DOUBTFUL, Frame, Last, NONE, Quote, SchemaMode, Search, Shape, State, Step};
-use crate::layers::characters;
+use super::follow::Key;
+use super::{DOUBTFUL, Frame, Last, NONE, Quote, Search, Shape, State, Step};
+use crate::layers::{characters, escape};
 use crate::scan::skip_space;
 use crate::strict::value_end;
-use crate::{Kinds, Member, Problem, RepairKind, Span, python, quote};
+use crate::{Kinds, Problem, RepairKind, Span, python, quote};
 
 impl Search<'_, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
         let start = skip_space(self.bytes, s.at as usize);
-        let place = self.place(&s);
+        let kinds = self.kinds(self.place(&s));
         if let Some(b'/' | b'#') = self.bytes.get(start)
-            && self.kinds(place).has(Kinds::STRING)
+            && kinds.has(Kinds::STRING)
         {
+            let here = State { at: start as u32, ..s };
             // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
-            let fork = self.open_bare_string(State { at: start as u32, ..s }, Quote::Double);
-            self.heap.push(fork);
-            if let Some(behind) = self.noise_before(start, self.kinds(place)) {
-                let fork = self.replace(State { at: start as u32, ..s }, RepairKind::DropNoise, behind, "");
-                self.heap.push(fork);
+            let fork = self.open_bare_string(here, Quote::DOUBLE);
+            self.fork(fork);
+            if let Some(behind) = self.noise_before(start, kinds) {
+                let fork = self.replace(here, RepairKind::DropNoise, behind, "");
+                self.fork(fork);
             }
         }
         let s = self.blank(s);
         let at = s.at as usize;
         let Some((b, len)) = self.sign_at(at) else { return self.out_of_text(s) };
-        let kinds = self.kinds(self.place(&s));
         if len == 1 && may_open(b, kinds) {
             match escaped(self.text, at) {
                 Ok((inner, end)) => {
@@ -41,21 +42,16 @@ impl Search<'_, '_> {
         match b {
             b'{' if kinds.has(Kinds::OBJECT) => self.open(s, Shape::Object, b, len),
             b'[' if kinds.has(Kinds::ARRAY) => self.open(s, Shape::Array, b, len),
-            b'[' if !kinds.has(Kinds::ARRAY)
-                && kinds.has(Kinds::OBJECT)
-                && self.begins_members(&s, at + len) =>
-            {
+            b'[' if kinds.has(Kinds::OBJECT) && self.first_key(&s, at + len).is_some() => {
                 let s = self.replace(s, RepairKind::SwapBracket, at + len, "{");
                 self.push_frame(s, Shape::Object, b'}')
             }
-            b'(' if kinds.has(Kinds::OBJECT) && self.begins_members(&s, at + len) => {
+            b'(' if kinds.has(Kinds::OBJECT) && self.first_key(&s, at + len).is_some() => {
                 self.open(s, Shape::Object, b, len)
             }
             b'(' if kinds.has(Kinds::ARRAY) => self.open(s, Shape::Array, b, len),
-            b'[' if !kinds.has(Kinds::ARRAY)
-                && self.frame(&s).is_some_and(|f| f.shape == Shape::Array && !f.doubled) =>
-            {
-                let frame = *self.frame(&s)?;
+            b'[' if let Some(frame) = self.frame(&s).filter(|f| f.shape == Shape::Array && !f.doubled) => {
+                let frame = *frame;
                 let s = self.replace(s, RepairKind::DropOpener, at + len, "");
                 Some(self.with_frame(s, Frame { doubled: true, ..frame }))
             }
@@ -64,7 +60,7 @@ impl Search<'_, '_> {
                 self.group(s, RepairKind::SwapSyntax, at + len, b']')
             }
             // Its text was put into quotes as it is: `"{"a": 1}"`
-            b'"' if !kinds.has(Kinds::STRING) && self.begins_container(at + 1, kinds) => {
+            b'"' if !kinds.has(Kinds::STRING) && self.opens_at(self.peek_blank(at + 1), kinds) => {
                 self.group(s, RepairKind::SwapSyntax, at + 1, b'"')
             }
             // A set of Python: `{'a', 'b'}`
@@ -76,8 +72,8 @@ impl Search<'_, '_> {
             b']' | b')' | b'}' if let Some(frame) = self.frame(&s).filter(|f| !f.is_object()) => {
                 // It may be text, whose opening quote is missing: `[), "x"]`
                 if b != frame.close && kinds.has(Kinds::STRING) {
-                    let quoted = self.open_bare_string(s, Quote::Double);
-                    self.heap.push(quoted);
+                    let quoted = self.open_bare_string(s, Quote::DOUBLE);
+                    self.fork(quoted);
                 }
                 self.closer(s, b, len)
             }
@@ -85,32 +81,30 @@ impl Search<'_, '_> {
             b'`' if let Some(inner) = self.fenced(at, kinds) => {
                 self.group(s, RepairKind::DropFence, inner, b'`')
             }
-            _ if self.at_marker(at) => self.out_of_text(s),
+            _ if self.marker_at(at).is_some() => self.out_of_text(s),
             _ if let Some(behind) = self.noise_before(at, kinds) => {
                 let fork = self.replace(s, RepairKind::DropNoise, behind, "");
-                self.heap.push(fork);
+                self.fork(fork);
                 self.bare_value(s)
             }
-            _ => match Quote::opening(&self.bytes[at..]) {
-                Some((quote, len)) => self.quoted(s, quote, len),
-                None if let Some(inner) = self.constructor(&s, at).filter(|_| kinds != Kinds::ANY) => {
-                    // `print("x")` may be a text without quotes.
-                    let doubt = if kinds.has(Kinds::STRING) { DOUBTFUL } else { 0 };
-                    let named = State { habits: s.habits | doubt, ..s };
-                    let group = self.group(named, RepairKind::SwapSyntax, inner, b')');
-                    self.heap.extend(group);
-                    self.bare_value(s)
-                }
-                None => match python::prefix(self.bytes, at) {
-                    0 => self.bare_value(s),
-                    len => self.prefixed(s, len),
-                },
+            _ if let Some((quote, len)) = self.quote_at(at) => self.quoted(s, quote, len),
+            _ if let Some(inner) = self.constructor(&s, at).filter(|_| kinds != Kinds::ANY) => {
+                // `print("x")` may be a text without quotes.
+                let doubt = if kinds.has(Kinds::STRING) { DOUBTFUL } else { 0 };
+                let named = State { habits: s.habits | doubt, ..s };
+                let group = self.group(named, RepairKind::SwapSyntax, inner, b')');
+                self.fork(group);
+                self.bare_value(s)
+            }
+            _ => match python::prefix(self.bytes, at) {
+                0 => self.bare_value(s),
+                len => self.prefixed(s, len),
             },
         }
     }
 
     /// Enters the container whose opening bracket, `bracket` or `len` bytes that stand for it, stands at `s.at`.
-    fn open(&mut self, s: State, shape: Shape, bracket: u8, len: usize) -> Option<State> {
+    pub(super) fn open(&mut self, s: State, shape: Shape, bracket: u8, len: usize) -> Option<State> {
         let end = s.at as usize + len;
         let (close, put) = match bracket {
             b'{' => (b'}', "{"),
@@ -118,12 +112,10 @@ impl Search<'_, '_> {
             _ => (b')', "("),
         };
         let json = if shape == Shape::Object { "{" } else { "[" };
-        let s = match shape {
-            _ if json == put && len == 1 => State { at: end as u32, ..s },
-            _ if json == put => self.replace(s, RepairKind::SwapPunctuation, end, json),
+        let s = match shape.swap(json == put, len) {
             // What closes it is swapped as well.
-            Shape::Object => self.replace(s, RepairKind::SwapBracket, end, json),
-            _ => self.replace(s, RepairKind::SwapSyntax, end, json),
+            Some(kind) => self.replace(s, kind, end, json),
+            None => State { at: end as u32, ..s },
         };
         self.push_frame(s, shape, close)
     }
@@ -138,8 +130,11 @@ impl Search<'_, '_> {
         let is_member = kinds.has(Kinds::OBJECT)
             && match kinds.has(Kinds::STRING) {
                 // Where a text may stand, only a declared name in quotes says that this is none.
-                true => first == b'"' && self.begins_declared(&s, at),
-                false => self.guide.name(place, 0).is_some() && self.begins_members(&s, at),
+                true => {
+                    let is_sure = |key: Key| self.is_declared(place, key) && self.has_colon(key.end);
+                    first == b'"' && self.first_key(&s, at).is_some_and(is_sure)
+                }
+                false => self.guide.name(place, 0).is_some() && self.first_key(&s, at).is_some(),
             };
         let (shape, close, put) = match first {
             _ if is_member => (Shape::Object, b'}', "{"),
@@ -148,7 +143,7 @@ impl Search<'_, '_> {
         };
         let s = self.replace(s, RepairKind::AddOpener, at, put);
         let s = self.push_frame(s, shape, close);
-        self.heap.extend(s);
+        self.fork(s);
     }
 
     /// Enters the wrapping around one value that stands before `end`, and ends with `close` behind the value.
@@ -157,27 +152,14 @@ impl Search<'_, '_> {
         self.push_frame(s, Shape::Group, close)
     }
 
-    /// Does an object or a list of one of these `kinds` begin at or behind `at`?
-    fn begins_container(&self, at: usize, kinds: Kinds) -> bool {
-        self.bytes.get(self.peek_blank(at)).is_some_and(|b| may_open(*b, kinds))
+    /// Does an object or a list of one of these `kinds` begin at `at`?
+    fn opens_at(&self, at: usize, kinds: Kinds) -> bool {
+        self.bytes.get(at).is_some_and(|b| may_open(*b, kinds))
     }
 
-    /// Does a declared member of an object that would stand here begin at `at`, with its colon: `"a": 1}`?
-    fn begins_declared(&self, s: &State, at: usize) -> bool {
-        let place = self.place(s);
-        let key = self.key_in(&Frame::of(Shape::Object, b')', s.frame, place), at);
-        key.is_some_and(|key| {
-            let name = self.text.get(key.from..key.to).unwrap_or("");
-            let is_declared = matches!(self.guide.member(place, name), Member::Declared(..));
-            is_declared && self.colon_at(self.peek_blank(key.end)).is_some()
-        })
-    }
-
-    /// Does a member of an object that would stand here begin at or behind `at`: `("a": 1)`?
-    fn begins_members(&self, s: &State, at: usize) -> bool {
-        let next = self.peek_blank(at);
-        let frame = Frame::of(Shape::Object, b')', s.frame, self.place(s));
-        self.key_in(&frame, next).is_some()
+    /// The key of a member of an object that would stand here, at or behind `at`: `("a": 1)`.
+    fn first_key(&self, s: &State, at: usize) -> Option<Key> {
+        self.key_in(self.place(s), 0, self.peek_blank(at))
     }
 
     /// Where the object or list of one of these `kinds` begins that stands in a fence of its own, which opens at `at`:
@@ -186,7 +168,7 @@ impl Search<'_, '_> {
         let behind = self.bytes.get(at..)?.strip_prefix(b"```")?;
         let label = behind.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
         let inner = skip_space(self.bytes, at + 3 + label);
-        may_open(*self.bytes.get(inner)?, kinds).then_some(inner)
+        self.opens_at(inner, kinds).then_some(inner)
     }
 
     /// Where the signs end that stand at `at` in front of a value of one of these `kinds`: `"a": * "x"`.
@@ -220,15 +202,9 @@ impl Search<'_, '_> {
     /// A string value; three quotes in a row may be one opening quote or three.
     fn quoted(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
         let at = s.at as usize;
-        let triple = match self.bytes.get(at..at + 3) {
-            Some(b"\"\"\"") => Some(Quote::TripleDouble),
-            Some(b"'''") => Some(Quote::TripleSingle),
-            _ => None,
-        };
-        if let Some(triple) = triple
-            && let Some(fork) = self.open_string(s, triple, 3)
-        {
-            self.heap.push(fork);
+        if quote != Quote::BACK && quote.tripled().closing(&self.bytes[at..]).is_some() {
+            let fork = self.open_string(s, quote.tripled(), 3);
+            self.fork(fork);
         }
         let behind = self.quotes_end(at, len);
         let is_more = at + 2 * len < behind || at + len < behind && !self.may_go_on(&s, behind);
@@ -237,7 +213,7 @@ impl Search<'_, '_> {
             let last = behind - len;
             let fork = self.double_quote(s, quote, Span::new(at, last));
             let fork = self.open_string(State { at: last as u32, ..fork }, quote, len);
-            self.heap.extend(fork);
+            self.fork(fork);
         }
         self.open_string(s, quote, len)
     }
@@ -246,7 +222,7 @@ impl Search<'_, '_> {
     pub(super) fn double_quote(&mut self, s: State, quote: Quote, at: Span) -> State {
         let s = self.edit(s, RepairKind::DropNoise, at, "");
         match quote {
-            Quote::Single => State { cost: s.cost.plus(APOSTROPHE), ..s },
+            Quote::SINGLE => State { cost: s.cost.plus(APOSTROPHE), ..s },
             _ => s,
         }
     }
@@ -258,14 +234,13 @@ impl Search<'_, '_> {
         let (is_raw, is_format) = (has(b'r'), has(b'f'));
         let end = python::string(self.bytes, at);
         if is_format && self.bytes[at..end.unwrap_or(self.bytes.len())].contains(&b'{') {
-            self.fail(Problem::Unreadable, Span::at(at));
-            return None;
+            return self.fail(Problem::Unreadable, Span::at(at));
         }
         if is_raw {
             return self.raw_string(s, at + letters, end?);
         }
         let s = self.replace(s, RepairKind::SwapSyntax, at + letters, "");
-        let (quote, len) = Quote::opening(&self.bytes[s.at as usize..])?;
+        let (quote, len) = self.quote_at(s.at as usize)?;
         self.quoted(s, quote, len)
     }
 
@@ -274,15 +249,11 @@ impl Search<'_, '_> {
         let place = self.place(&s);
         let token = self.text.get(open..end)?;
         let quotes = if token.starts_with("\"\"\"") || token.starts_with("'''") { 3 } else { 1 };
-        let text = token.get(quotes..token.len().checked_sub(quotes)?)?;
-        let is_admitted = self.schema_mode != SchemaMode::Typed
-            || self.guide.longest(place).is_none()
-            || self.guide.admits(place, text);
-        if !self.kinds(place).has(Kinds::STRING) || !is_admitted {
-            self.fail(Problem::Unreadable, Span::at(open));
-            return None;
+        let json = quote(token.get(quotes..token.len().checked_sub(quotes)?)?);
+        if !self.kinds(place).has(Kinds::STRING) || !self.admits(place, &json[1..json.len() - 1]) {
+            return self.fail(Problem::Unreadable, Span::at(open));
         }
-        Some(behind(self.replace(s, RepairKind::SwapSyntax, end, quote(text)), s.at as usize))
+        Some(behind(self.replace(s, RepairKind::SwapSyntax, end, json), s.at as usize))
     }
 }
 
@@ -310,12 +281,4 @@ fn escaped(text: &str, from: usize) -> Result<(String, usize), usize> {
     json.truncate(end);
     let count = json.chars().count();
     Ok((json, from + signs.iter().take(count).map(|(_, len)| len).sum::<usize>()))
-}
-
-fn escape(text: &str) -> Option<(char, usize)> {
-    match text.as_bytes() {
-        [b'\\', b'n', ..] => Some(('\n', 2)),
-        [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] => Some((char::from(*byte), 2)),
-        _ => None,
-    }
 }
