@@ -1,6 +1,6 @@
 //! What stands behind a complete value: a comma, a bracket, another piece of the same string, or a gap.
 
-use super::{Frame, Last, Quote, Search, Shape, State, Step};
+use super::{DOUBTFUL, Frame, Last, Quote, Search, Shape, State, Step};
 use crate::{Problem, RepairKind, Span};
 
 impl Search<'_, '_> {
@@ -51,7 +51,7 @@ impl Search<'_, '_> {
             }
         };
         if begins_next {
-            let s = self.edit(s, RepairKind::AddComma, Span::at(gap), ",");
+            let s = self.add_comma(s, gap);
             return Some(self.next_element(State { last: Last::Firm, ..s }, frame));
         }
         // Without a blank between them they may be one string with quotes in it: `"a = "", b = """`
@@ -65,6 +65,15 @@ impl Search<'_, '_> {
             return Some(self.replace(s, RepairKind::DropNoise, behind, ""));
         }
         self.fail(Problem::Unreadable, Span::at(at))
+    }
+
+    /// Adds the comma that is missing at `gap`, behind a value. Where that is a text with a comma at its end, the comma and the
+    /// quote may have changed places, `"a," "b": 1`; not where others are missing as well.
+    fn add_comma(&mut self, s: State, gap: usize) -> State {
+        let text = self.bytes.get(s.open as usize..gap).unwrap_or(&[]);
+        let is_moved = text.ends_with(b",\"") && !s.has_paid(RepairKind::AddComma);
+        let doubt = if is_moved { DOUBTFUL } else { 0 };
+        self.edit(State { habits: s.habits | doubt, ..s }, RepairKind::AddComma, Span::at(gap), ",")
     }
 
     /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`. A last one is dropped.
