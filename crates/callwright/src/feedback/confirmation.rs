@@ -26,7 +26,7 @@ impl Outcome {
         };
         Some(format!(
             "Your answer holds {what} in the middle of prose. Nothing was run. If that is meant, send it alone, with no \
-             words around it. If it is only shown, say so, and make no call"
+             words around it. If you only show it, say so, and make no call"
         ))
     }
 }

@@ -16,7 +16,7 @@ const MAX_SPELLING: usize = 6;
 pub(in crate::scan) fn is_begun(text: &str, end: bool) -> Result<bool, Incomplete> {
     let mut rest = text;
     let mut next = || {
-        let is_whole = end || MAX_SPELLING <= rest.len();
+        let is_whole = end || MAX_SPELLING <= rest.len() || !rest.starts_with(['&', '%', '=', '\\']);
         let (c, len) = spelt_char(rest).filter(|_| is_whole).ok_or(Incomplete)?;
         rest = rest.get(len..).unwrap_or("");
         Ok(c)
