@@ -100,7 +100,7 @@ pub struct ShownReport<'a> {
 /// One repair: the bytes `at`, which were `before`, were replaced by `put`.
 #[derive(Debug, Serialize)]
 pub struct RepairReport<'a> {
-    /// What was repaired: [`RepairKind::code`].
+    /// What was repaired: [`RepairKind::code`](callwright_json::RepairKind::code).
     pub kind: &'static str,
     /// How much it takes for granted: `R1`, `R2`.
     pub class: &'static str,

@@ -3,8 +3,8 @@
 use crate::verdict::Outcome;
 
 impl Outcome {
-    /// What to ask the model about its [unsure](Acceptance::unsure) calls, as its user's next words: to make them alone, or
-    /// not at all. Nothing where it has none. It names their tools and says nothing of their arguments.
+    /// What to ask the model about its [unsure](crate::Acceptance::unsure) calls, as its user's next words: to make them
+    /// alone, or not at all. Nothing where it has none. It names their tools and says nothing of their arguments.
     ///
     /// ```
     /// use callwright::{Context, ToolSet, parse};
