@@ -69,11 +69,16 @@ impl Scanner<'_> {
 
     /// Does a call with marks of its own stand in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
     fn holds_call(&self, opener: &Opener, ended: End) -> bool {
+        let inside = self.text.get(opener.item.at()..ended.at).unwrap_or("");
+        self.of_whole_marks().read(inside).calls().any(|call| call.span.start != 0)
+    }
+
+    /// A scanner for a piece of the answer in which marks are read as they are written, and only explicit forms count.
+    pub(super) fn of_whole_marks(&self) -> Scanner<'_> {
         let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
         let mut scanner = Scanner::new(self.names.tools(), &context);
         scanner.work.bytes_repaired = MAX_ALL + 1;
-        let inside = self.text.get(opener.item.at()..ended.at).unwrap_or("");
-        scanner.read(inside).calls().any(|call| call.span.start != 0)
+        scanner
     }
 
     /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use callwright_json::{Repair, RepairKind, Span};
 
-use super::broken::MAX_ALL;
+use super::Scanner;
 use super::judge::Judged;
 use super::opener::Opener;
-use super::{Context, Scanner};
 use crate::dialect::Record;
 use crate::marks::{Front, broken_closer, fronts};
 use crate::verdict::{Acceptance, Reason, Verdict};
@@ -79,11 +78,8 @@ impl Scanner<'_> {
     fn as_if_whole(&self, way: &Way) -> Option<Verdict> {
         let rest = self.text.get(way.end..).unwrap_or("");
         let whole = format!("{}{rest}", way.front.whole);
-        let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
-        let mut scanner = Scanner::new(self.names.tools(), &context);
+        let mut scanner = self.of_whole_marks();
         scanner.rules.admission = self.rules.admission;
-        // Of this text, only the first marks are known to be broken.
-        scanner.work.bytes_repaired = MAX_ALL + 1;
         let outcome = scanner.read(&whole);
         outcome.verdicts.into_iter().next().filter(|verdict| match verdict {
             Verdict::Accepted(call) => call.span.start == 0,

@@ -12,6 +12,12 @@ use crate::syntax::tag::{Role, Tag, last_tag, tag_at};
 use crate::tools::names::is_name_byte;
 
 impl Opener {
+    /// The marks that end what it begins, its own and those of the list that it stands in, and its fence.
+    pub(super) fn closers(&self) -> impl Iterator<Item = &str> + Clone {
+        let marks = self.record.close.iter().chain(&self.dialect.close).map(|mark| &**mark);
+        marks.chain(self.is_fenced().then_some("\n```"))
+    }
+
     /// The place behind the mark at `at`, if that ends its call: `</tool_call>`, `</invoke>`, `</f>`.
     pub(super) fn behind_closer(&self, text: &str, at: usize) -> Option<usize> {
         let rest = text.get(at..)?;

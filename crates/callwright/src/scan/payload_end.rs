@@ -195,16 +195,8 @@ impl<'a> Scanner<'a> {
     /// All the text is there that the payload may be in: reads up to the dialect's closing mark, else up to the end.
     pub(super) fn decide_last(&mut self, opener: Opener, seen: Option<usize>, out: &mut Vec<Event>) {
         let from = opener.item.at();
-        // The dialect is that of the markup around it: `[{…}, {…}]` behind a marker.
-        let marks = opener
-            .record
-            .close
-            .iter()
-            .chain(&opener.dialect.close)
-            .map(|mark| &**mark)
-            .chain(opener.is_fenced().then_some("\n```"));
         let reach = self.reached();
-        let close = marks::find(&self.text[from..reach], marks).map(|n| from + n);
+        let close = marks::find(&self.text[from..reach], opener.closers()).map(|n| from + n);
         self.work.bytes_skipped += close.unwrap_or(reach) - from;
         let is_far = close.is_none() || !self.has_read_much(from);
         let unclosed = opener.unclosed_end(&self.text[..reach]);

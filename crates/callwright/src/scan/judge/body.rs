@@ -124,9 +124,7 @@ impl Body {
             Body::Words(words) => words.end(text, opener, end),
             Body::Block(looked) => {
                 let from = opener.item.at();
-                let fence = opener.is_fenced().then_some("\n```");
-                let closers = || opener.record.close.iter().map(|mark| &**mark).chain(fence);
-                if let Some(len) = marks::find(text.get(*looked..).unwrap_or(""), closers()) {
+                if let Some(len) = marks::find(text.get(*looked..).unwrap_or(""), opener.closers()) {
                     return closed(*looked + len);
                 }
                 let is_named = |text: &str| names.tools().iter().any(|tool| text.contains(tool.name()));
@@ -134,7 +132,7 @@ impl Body {
                     return Ok(End { at: from, ending: Ending::Broken });
                 }
                 // All but what may be the beginning of a mark.
-                let longest = closers().map(str::len).max().unwrap_or(0);
+                let longest = opener.closers().map(str::len).max().unwrap_or(0);
                 let sure = text.len().saturating_sub(2 * longest).max(*looked);
                 *looked = (*looked..=sure).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(*looked);
                 over(text.len(), Ending::Bare)

@@ -20,7 +20,7 @@ impl<'a> Case<'a, '_> {
         let written = name.of(self.text);
         let Some(tool) = self.names.resolve(written) else {
             let is_told = || self.has_sibling || self.is_misnamed(at);
-            return match self.end.filter(|_| is_arguments(self.text, at) && is_told()) {
+            return match self.end.filter(|_| is_told() && is_arguments(self.text, at)) {
                 Some(end) => {
                     let refusal = self.refuse(Some(written.to_owned()), self.names.unknown(written), at, end);
                     Judged::Calls(vec![refusal], end)

@@ -248,8 +248,8 @@ impl<'a, 't> Case<'a, 't> {
         let has_arguments = || keys::ARGUMENTS.iter().any(|key| value.get(key).is_some());
         // `{"name": "f", "argumets": {…}}`
         let is_slip = |(key, value): &(Value<'_>, Value<'_>)| {
-            let is_near = |key: &str| keys::is_slip(keys::ARGUMENTS, key);
-            value.kind() == Kind::Object && key.as_str().is_some_and(|key| is_near(&key))
+            value.kind() == Kind::Object
+                && key.as_str().is_some_and(|key| keys::is_slip(keys::ARGUMENTS, &key))
         };
         !self.opener.is_distinct()
             && match arguments {
@@ -376,12 +376,8 @@ impl<'a, 't> Case<'a, 't> {
         let Some(reading) = payload::read_whole(source, 0, &guide, false, payload::are_signs) else {
             return Vec::new();
         };
-        let unwrap = |put: &str| Repair {
-            kind: RepairKind::Unwrap,
-            at: Span::new(at, end),
-            put: put.to_owned().into(),
-        };
-        let repairs = [unwrap(reading.value().raw())];
+        let put = reading.value().raw().to_owned().into();
+        let repairs = [Repair { kind: RepairKind::Unwrap, at: Span::new(at, end), put }];
         let shaped = shape::calls_in(reading.value(), self.names, self.opener.is_distinct());
         shaped.into_iter().filter_map(|shaped| self.verdict_of(shaped, &repairs, at, end)).collect()
     }

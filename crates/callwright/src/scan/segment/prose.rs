@@ -37,6 +37,7 @@ impl<'a> Scanner<'a> {
         let mut near = self.begins_line(at).then(|| behind_blanks(self.text.as_bytes(), at));
         // The next stretch of the built-in dialects; the caller's own markers may begin before it.
         let mut next: Option<Candidate> = None;
+        let first = self.first_sign();
         let found = loop {
             if near.is_none_or(|near| near < at) {
                 let candidate = match next.filter(|candidate| at <= candidate.from) {
@@ -88,7 +89,7 @@ impl<'a> Scanner<'a> {
                 || label
                 || exchanged
                 || byte == b'#'
-                || self.begins_answer(at);
+                || first == Some(at);
             if is_mark && !self.standing.held.is_empty() {
                 self.release(at, out);
             }
@@ -110,7 +111,7 @@ impl<'a> Scanner<'a> {
                 if at + run == self.text.len() && run < MAX_TICKS && !end {
                     break None;
                 }
-                self.markup.in_fence ^= 3 <= run;
+                self.markup.in_fence ^= FENCE <= run;
                 at += run;
                 continue;
             }
@@ -319,15 +320,17 @@ impl<'a> Scanner<'a> {
             Look::Found(opener) => Ok(self.may_open(&opener).then_some(Found::Opener(opener))),
             Look::TooMany(to) => Ok(Some(Found::TooMany(to))),
             Look::Nothing => {
-                if line_start && let Some(opener) = at_end(self.block(at, end), end)? {
-                    if !self.begins_tag(opener.item.at()) {
-                        return Ok(Some(Found::Opener(opener)));
-                    }
-                    let broken = self.broken_opener(at, end)?;
-                    return Ok(Some(broken.unwrap_or(Found::Opener(opener))));
-                }
-                if line_start && let Some(found) = self.broken_opener(at, end)? {
+                let block = if line_start { at_end(self.block(at, end), end)? } else { None };
+                // In front of a tag it is looked for marks with a slip first.
+                let may_be_broken = block.as_ref().is_none_or(|opener| self.begins_tag(opener.item.at()));
+                if line_start
+                    && may_be_broken
+                    && let Some(found) = self.broken_opener(at, end)?
+                {
                     return Ok(Some(found));
+                }
+                if let Some(opener) = block {
+                    return Ok(Some(Found::Opener(opener)));
                 }
                 let opener = self.rules.dialects.opener_at(&self.text, at);
                 self.markup.opened_in_text |=
@@ -364,7 +367,7 @@ impl<'a> Scanner<'a> {
                 }
                 (self.rules.dialects.known(Known::JsonFence), label, Some(Delimiter::Fence(run)))
             }
-            None if self.begins_answer(at) && encoded::is_begun(rest, end)? => {
+            None if self.first_sign() == Some(at) && encoded::is_begun(rest, end)? => {
                 (self.rules.dialects.known(Known::JsonBare), 0, None)
             }
             None => return Ok(None),
@@ -385,10 +388,12 @@ impl<'a> Scanner<'a> {
         self.text.get(at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
     }
 
-    /// Is what stands at `at` the first sign of the answer?
-    fn begins_answer(&self, at: usize) -> bool {
-        let first = self.text.get(at..).and_then(|rest| rest.chars().next());
-        first.is_some_and(|first| !is_blank(first) && !first.is_whitespace()) && self.is_first(at)
+    /// Where the first sign of the answer stands, as long as nothing of it has gone out.
+    fn first_sign(&self) -> Option<usize> {
+        let rest = self.text.get(self.at..).filter(|_| self.is_first(self.at))?;
+        let sign = rest.trim_start();
+        let at = self.at + rest.len() - sign.len();
+        sign.chars().next().filter(|first| !is_blank(*first)).map(|_| at)
     }
 
     /// The edge of a block at `at`, whose first byte is `byte`.
