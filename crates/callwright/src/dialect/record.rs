@@ -32,7 +32,7 @@ pub(crate) struct Record {
     /// How it writes calls whose arguments stand in marks.
     pub(crate) form: Option<Form>,
     /// What it writes around a payload of any other kind.
-    pub(crate) frame: Option<Frame>,
+    pub(crate) frames: Vec<Frame>,
 }
 
 impl Record {
@@ -40,7 +40,14 @@ impl Record {
     pub(super) fn new(id: u16, kin: u16, dialect: &Dialect, markup: Option<Arc<Markup>>) -> Record {
         // What has place holders in it ends nothing.
         let close = dialect.call.close.iter().chain(&dialect.section.close).cloned();
-        let is_framed = dialect.anchor == Anchor::Distinct && !dialect.arguments.is_tagged();
+        let spoken = dialect.speech.as_ref().map(|speech| speech.calls.example());
+        let examples = [dialect.example.clone(), spoken.unwrap_or_default().into()];
+        let mut frames: Vec<Frame> =
+            examples.iter().filter_map(|example| Frame::of(example, dialect.arguments)).collect();
+        frames.dedup();
+        if dialect.example.is_empty() && !dialect.arguments.is_tagged() {
+            frames.extend(Frame::of_marks(dialect));
+        }
         Record {
             id,
             kin,
@@ -55,11 +62,7 @@ impl Record {
                 true => Form::of(&dialect.example).or_else(|| Form::of_marks(dialect)),
                 false => None,
             },
-            frame: match is_framed {
-                true if dialect.example.is_empty() => Frame::of_marks(dialect),
-                true => Frame::of(&dialect.example, dialect.arguments),
-                false => None,
-            },
+            frames,
             markup,
         }
     }

@@ -183,24 +183,20 @@ impl Dialects {
         self.0.records.iter().find(|record| record.form.as_ref().is_some_and(|form| form.is_named()))
     }
 
-    /// May `text` begin with such marks, by its first letters: a sign, a letter too many before one, or what follows the sign
-    /// of a mark?
+    /// May `text` begin with such marks, by its first letters: a sign, a letter too many before one, what follows the sign of a
+    /// mark, or a word that is one?
     pub(crate) fn may_break_at(&self, text: &str) -> bool {
-        let is_sign = |c: char| matches!(c, '<' | '[' | '|' | '｜');
         let mut letters = text.chars();
         let Some(first) = letters.next() else { return false };
-        if is_sign(first) {
-            return true;
-        }
         let behind = letters.as_str();
-        // Nearly all are told apart by one letter.
-        let (own, next) = (marks::first_letter(text), marks::first_letter(behind));
-        let is_headless = |(head, _): &(Vec<char>, u16)| {
-            let begins = |letter: Option<char>| letter.is_none() || head.get(1).copied() == letter;
-            begins(own) && marks::is_headless(head, text) || begins(next) && marks::is_headless(head, behind)
+        let is_word = first.is_alphanumeric();
+        let may_be = |(head, _): &(Vec<char>, u16)| match head.first() {
+            Some(sign) if is_sign(*sign) => {
+                is_word && (marks::is_headless(head, text) || marks::is_headless(head, behind))
+            }
+            _ => is_near(head, text),
         };
-        first.is_alphanumeric()
-            && (letters.next().is_some_and(is_sign) || self.0.heads.iter().any(is_headless))
+        is_sign(first) || is_word && behind.starts_with(is_sign) || self.0.heads.iter().any(may_be)
     }
 
     /// The dialects of which the marks in front of a call may begin `text`, broken or not.
@@ -209,10 +205,10 @@ impl Dialects {
         let whole = self.0.heads.iter().filter(|(head, _)| marks::is_whole_at(head, text));
         let whole = whole.map(|(head, _)| head).max_by_key(|head| head.len());
         let may_be = move |head: &Vec<char>, id: u16| {
-            whole.is_none_or(|whole| whole == head) || self.record(id).frame.is_none()
+            whole.is_none_or(|whole| whole == head) || self.record(id).form.is_some()
         };
         let by_head = self.0.heads.iter();
-        let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && marks::may_begin(head, text));
+        let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && is_near(head, text));
         let is_named = move |record: &&Arc<Record>| {
             let form = record.form.as_ref().filter(|form| form.is_named());
             form.is_some_and(|form| {
@@ -313,7 +309,8 @@ impl Compiled {
         let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
         let heads = records.iter().filter_map(|record| Some((record.form.as_ref()?, record.id)));
         let heads = heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id)));
-        let frames = records.iter().filter_map(|record| Some((record.frame.as_ref()?.head(), record.id)));
+        let frames =
+            records.iter().flat_map(|record| record.frames.iter().map(|frame| (frame.head(), record.id)));
         let mut in_order: Vec<(Vec<char>, u16)> = Vec::new();
         for head in heads.chain(frames) {
             in_order.insert(in_order.partition_point(|other| *other <= head), head);
@@ -333,6 +330,27 @@ impl Compiled {
             dialects,
         }
     }
+}
+
+/// Is it a sign with which most marks begin?
+fn is_sign(letter: char) -> bool {
+    matches!(letter, '<' | '[' | '|' | '｜')
+}
+
+/// Is `head` what `text` may begin with, though letters are wrong? A sign that begins no such mark, `> <tool_call>`, is none
+/// of its letters.
+fn is_near(head: &[char], text: &str) -> bool {
+    let Some(first) = text.chars().next() else { return false };
+    let behind = text.get(first.len_utf8()..).unwrap_or("");
+    // Nearly all words are told apart by one letter.
+    let begins = |text: &str| {
+        marks::first_letter(text).is_none_or(|letter| head.iter().take(2).any(|own| *own == letter))
+    };
+    let may_be = match head.first() {
+        Some(sign) if is_sign(*sign) => is_sign(first) || first.is_alphanumeric(),
+        _ => begins(text) || first.is_alphanumeric() && begins(behind),
+    };
+    may_be && marks::may_begin(head, text)
 }
 
 /// Puts the name of a dialect to what is wrong with it.

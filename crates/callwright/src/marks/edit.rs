@@ -54,13 +54,6 @@ pub(crate) fn is_one_slip(mark: &str, text: &str) -> bool {
     mark.len().abs_diff(text.len()) <= 1 && ends_within(&mark, &text, 1).contains(&(text.len(), 1))
 }
 
-/// Does `text` begin with `mark`, or but for one such slip?
-pub(crate) fn begins_near(mark: &str, text: &str) -> bool {
-    let mark: Vec<char> = mark.chars().collect();
-    let near: Vec<char> = text.chars().take(mark.len() + 1).collect();
-    !ends_within(&mark, &near, 1).is_empty()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -38,7 +38,7 @@ impl Form {
         let mut between = marks(example.get(name + 1..key)?);
         let behind_key = marks(example.get(key + 1..value)?);
         let mut behind = marks(example.get(value + 1..)?);
-        let argument_head = between.pop().filter(|head| head.starts_with('<'))?;
+        let argument_head = between.pop().filter(|head| head.contains('<'))?;
         let (is_named, of_key) = (word_at(example, value + 1, 'a').is_some(), |mark: &str| named(mark, 'a'));
         let argument_close = if behind.is_empty() { return None } else { behind.remove(0) };
         let has_section = 1 < before.len() && 1 < behind.len();
@@ -46,7 +46,7 @@ impl Form {
             true => Some((before.remove(0), behind.pop()?)),
             false => None,
         };
-        let call_head = joined(&before).filter(|head| head.starts_with('<'))?;
+        let call_head = joined(&before)?;
         Some(Form {
             section,
             call: Pieces { head: call_head, tails: vec![joined(&between).unwrap_or_default()] },
@@ -103,6 +103,12 @@ impl Form {
         self.section.as_ref().map_or_else(Vec::new, |(open, _)| folded(open))
     }
 
+    /// The marks behind a call of `name`, and behind all calls.
+    pub(super) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
+        let call = self.call_close.split(BLANKS).map(move |mark| mark.replace(NAME, name));
+        call.chain(self.section.iter().map(|(_, close)| close.clone()))
+    }
+
     /// Do calls begin with nothing but a name in brackets?
     pub(crate) fn is_named(&self) -> bool {
         self.call.head.len() == 1
@@ -128,12 +134,13 @@ pub(super) fn word_at(text: &str, from: usize, letter: char) -> Option<usize> {
     places.find(|&at| !is_word(text[..at].chars().next_back()) && !is_word(text[at + 1..].chars().next()))
 }
 
-/// The marks of `text`: a new one begins at each `<` behind a blank or behind `>`.
+/// The marks of `text`: a new one begins at each `<` behind a blank or behind `>`, and at `]<`.
 pub(super) fn marks(text: &str) -> Vec<String> {
     let mut marks = vec![String::new()];
     let mut before = ' ';
-    for c in text.chars() {
-        if c == '<' && (before.is_whitespace() || before == '>') {
+    for (at, c) in text.char_indices() {
+        let is_first = before.is_whitespace() || before == '>';
+        if c == '<' && is_first || c == ']' && text[at + 1..].starts_with('<') {
             marks.push(String::new());
         }
         if let Some(last) = marks.last_mut() {
@@ -149,7 +156,7 @@ fn joined(marks: &[String]) -> Option<String> {
     (!marks.is_empty()).then(|| marks.join(&String::from(BLANKS)))
 }
 
-fn named(mark: &str, letter: char) -> String {
+pub(super) fn named(mark: &str, letter: char) -> String {
     match word_at(mark, 0, letter) {
         Some(at) => format!("{}{NAME}{}", &mark[..at], &mark[at + 1..]),
         None => mark.to_owned(),

@@ -5,7 +5,7 @@
 
 use super::edit::{MOST, ends_within};
 use super::fold::Folded;
-use super::form::{folded, marks, word_at};
+use super::form::{NAME, folded, marks, named, word_at};
 use super::lexemes::{ONE_EDIT, TWO_EDITS};
 use crate::dialect::{Dialect, Grammar};
 use crate::syntax::Text;
@@ -17,10 +17,20 @@ pub(crate) struct Frame {
     before: String,
     /// What stands between the name and the payload; `None` where the payload holds the name.
     between: Option<String>,
-    /// What closes the call.
-    close: String,
-    /// Call expressions begin with the name of a tool, or with a bracket.
-    begins_with_name: bool,
+    /// What closes the call, the name of its tool left out.
+    close: Vec<String>,
+    payload: Payload,
+}
+
+/// What begins a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Payload {
+    /// A bracket.
+    Value,
+    /// The name of a tool, or a bracket.
+    Call,
+    /// A key, or a bracket.
+    Lines,
 }
 
 /// So many blanks may stand between the marks.
@@ -38,13 +48,19 @@ pub(crate) struct Front {
 }
 
 impl Frame {
-    /// The frame of `example`, which calls `f` with `x` for `a`; `None` for one whose payload has no marks in front of it.
+    /// The frame of `example`, which calls `f` with `x` for `a`; `None` for one whose payload has no marks in front of it, or is
+    /// made of marks.
     pub(crate) fn of(example: &str, grammar: Grammar) -> Option<Frame> {
         let name = word_at(example, 0, 'f')?;
         let key = word_at(example, name + 1, 'a')?;
         let value = word_at(example, key + 1, 'x')?;
-        let begins_with_name = grammar == Grammar::Calls;
-        let at = if begins_with_name { name } else { example.find('{')? };
+        let (payload, at) = match example.find('{') {
+            _ if grammar == Grammar::Calls => (Payload::Call, name),
+            Some(brace) => (Payload::Value, brace),
+            None if grammar.is_tagged() => return None,
+            // `arguments:⏎  a: x`
+            None => (Payload::Lines, key),
+        };
         let at = at - usize::from(example[..at].ends_with('['));
         let is_closed = |c: char| !matches!(c, '}' | ']' | ')' | '"' | '\'');
         let behind = example.get(value + 1..).unwrap_or("");
@@ -57,10 +73,12 @@ impl Frame {
         let frame = Frame {
             before: before.to_owned(),
             between: between.map(str::to_owned),
-            close: marks(close).into_iter().next().unwrap_or_default(),
-            begins_with_name,
+            close: marks(close).iter().map(|mark| named(mark, 'f')).collect(),
+            payload,
         };
-        frame.before.contains(['<', '[']).then_some(frame)
+        // `functions.f({…})` is like any code.
+        let is_code = frame.between.as_deref().is_some_and(|between| between.contains('('));
+        (!is_code && !frame.before.trim().is_empty()).then_some(frame)
     }
 
     /// The frame of the caller's own `dialect`, as its marks say it.
@@ -75,11 +93,16 @@ impl Frame {
         let frame = Frame {
             before: first(&dialect.section.open) + before,
             between,
-            close: closers.into_iter().find(|mark| !mark.is_empty()).unwrap_or_default(),
-            begins_with_name: dialect.arguments == Grammar::Calls,
+            close: closers.into_iter().filter(|mark| !mark.is_empty()).collect(),
+            payload: if dialect.arguments == Grammar::Calls { Payload::Call } else { Payload::Value },
         };
         let is_fixed = !frame.before.contains('{') && !frame.between.iter().any(|mark| mark.contains('{'));
         (frame.before.contains(['<', '[']) && is_fixed).then_some(frame)
+    }
+
+    /// The marks behind a call of `name`.
+    pub(super) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
+        self.close.iter().map(move |mark| mark.replace(NAME, name))
     }
 
     /// What it may begin with, folded, as far as that is the same for all tools.
@@ -93,7 +116,12 @@ impl Frame {
         let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.folded.get(at));
         let begins_payload = |at: usize| {
             let at = text.behind_blanks(at);
-            matches!(text.letters.get(at), Some('{' | '[')) || self.begins_with_name && name_starts(at)
+            matches!(text.letters.get(at), Some('{' | '['))
+                || match self.payload {
+                    Payload::Value => false,
+                    Payload::Call => name_starts(at),
+                    Payload::Lines => text.is_word_at(at),
+                }
         };
         let mut fronts = Vec::new();
         for whole in self.openers(names) {
@@ -128,12 +156,6 @@ impl Frame {
         self.before.chars().count() + self.between.as_ref().map_or(0, |mark| mark.chars().count()) + ROOM
     }
 
-    /// The place behind the closer with which `text` begins, in letters, and how many of them are wrong.
-    pub(super) fn closer(&self, text: &Folded) -> Option<(usize, usize)> {
-        let ends = (!self.close.is_empty()).then(|| spelt_ends(&self.close, text, text.behind_blanks(0)))?;
-        ends.into_iter().min_by_key(|(_, edits)| *edits)
-    }
-
     fn openers<'n>(&'n self, names: &'n [&str]) -> impl Iterator<Item = String> + 'n {
         let alone = self.between.is_none().then(|| self.before.clone());
         let named = self
@@ -146,7 +168,7 @@ impl Frame {
 
 /// For each end in `text`, how many edits make what stands from `from` up to there of `whole`, whatever blanks stand between
 /// its marks.
-fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize, usize)> {
+pub(super) fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize, usize)> {
     let len = whole.chars().count();
     let most = if TWO_EDITS <= len { 2 } else { usize::from(ONE_EDIT <= len) };
     let mut ends = vec![(from, 0)];

@@ -393,6 +393,10 @@ impl<'t> Index<'t> {
                 |text: &[char]| text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
             let breaks = |text: &[char]| text.iter().filter(|c| **c == '\n').count();
             let (all_signs, all_breaks) = (signs(&mark), breaks(&mark));
+            // `]<]minimax[>[<to>`: what all marks begin with tells none from another.
+            let tag = mark.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &mark[at + 1..]);
+            let short_tag = tag.filter(|tag| tag.len() < ONE_EDIT);
+            let most = if tag.is_some_and(|tag| tag.len() < TWO_EDITS) { 1 } else { most };
             // Where it is whole, it is not torn as well.
             for at in self.find(&mark).collect::<Vec<_>>() {
                 starts.retain(|from| *from + most < at || at + most < *from);
@@ -407,9 +411,11 @@ impl<'t> Index<'t> {
                     let own = &rest[..end];
                     let is_whole = edits == 0 || own.is_empty();
                     let is_in_word = pattern.edges.1 && self.text.is_word_at(from + end);
+                    let is_other = short_tag.is_some_and(|tag| !own.ends_with(tag));
                     // Signs that look like others, or like nothing, are no slip.
                     if is_whole
                         || is_in_word
+                        || is_other
                         || own.iter().any(is_foreign)
                         || own.last().is_some_and(|last| last.is_whitespace())
                     {

@@ -16,8 +16,8 @@ pub(crate) use self::form::Form;
 pub(crate) use self::frame::{Frame, Front};
 use self::lexemes::{Kind, Lexeme, Make};
 use self::parse::{Parser, Reading};
-use crate::dialect::Trim;
-use crate::syntax::Incomplete;
+use crate::dialect::{Record, Trim};
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Tool, ToolSet};
 
 /// What comes of broken marks.
@@ -101,19 +101,14 @@ pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> 
     }
 }
 
-/// Whether `text` begins with broken marks of `frame`, whose payload has another form, such as JSON. Whole ones need no
-/// repair.
-pub(crate) fn begins_frame(
-    text: &str,
-    frame: &Frame,
-    tool_set: &ToolSet,
-    end: bool,
-) -> Result<bool, Incomplete> {
+/// How many letters are wrong in the marks of `frame` with which `text` begins, in front of a payload of another form, such as
+/// JSON; `None` where it begins with none.
+pub(crate) fn edits_in_front(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Seen<usize> {
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
     match frame.fronts(&text, &names).first() {
-        Some(front) => Ok(front.edits != 0),
+        Some(front) => Ok(Some(front.edits)),
         None if !end && text.len() < longest && frame.may_grow(&text, &names) => Err(Incomplete),
-        None => Ok(false),
+        None => Ok(None),
     }
 }
 
@@ -132,11 +127,57 @@ fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t s
     (names, longest, Folded::of(text, 0))
 }
 
-/// The place in bytes behind the closer of `frame` that stands at the start of `text`, if letters of it are wrong.
-pub(crate) fn broken_closer(text: &str, frame: &Frame) -> Option<usize> {
-    let text = Folded::of(text, 0);
-    let (end, edits) = frame.closer(&text)?;
-    (0 < edits).then(|| text.byte(end))
+/// The place in bytes behind the mark at the start of `all` that closes a call of `name` in the marks of `record`, if letters of
+/// it are wrong. What is as near to the beginning of another call is none: `<tool_call>`.
+pub(crate) fn torn_closer(
+    all: &str,
+    record: &Record,
+    name: &str,
+    tool_set: &ToolSet,
+    is_last: bool,
+) -> Seen<usize> {
+    let own = record.close.iter().map(|mark| mark.to_string());
+    let framed = record.frames.iter().flat_map(|frame| frame.closers(name));
+    let formed = record.form.iter().flat_map(|form| form.closers(name));
+    let closers: Vec<String> = own.chain(framed).chain(formed).collect();
+    let longest = closers.iter().map(|mark| mark.chars().count()).max().unwrap_or(0) + edit::MOST;
+    let blanks = all.len() - all.trim_start().len();
+    let to = all[blanks..].char_indices().nth(longest + 1).map_or(all.len(), |(at, _)| blanks + at);
+    let text = Folded::of(all.get(..to).unwrap_or(all), 0);
+    let from = text.behind_blanks(0);
+    let is_word_at = |at: usize| text.folded.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
+    let mut nearest: Option<(usize, usize)> = None;
+    for mark in &closers {
+        let ends = frame::spelt_ends(mark, &text, from).into_iter().filter(|(end, _)| !is_word_at(*end));
+        nearest = ends.chain(nearest).min_by_key(|(_, edits)| *edits);
+    }
+    let rest = text.folded.get(from..).unwrap_or(&[]);
+    let may_grow = |mark: &String| !edit::ends_within(rest, &form::folded(mark), edit::MOST).is_empty();
+    match nearest {
+        _ if !is_last && rest.len() < longest && closers.iter().any(may_grow) => Err(Incomplete),
+        Some((end, edits))
+            if 0 < edits && !begins_call(all.trim_start(), record, tool_set, edits, is_last)? =>
+        {
+            Ok(Some(text.byte(end)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Does `text` begin with the marks of `record` in front of a call, with at most so many `edits` in them?
+fn begins_call(
+    text: &str,
+    record: &Record,
+    tool_set: &ToolSet,
+    edits: usize,
+    end: bool,
+) -> Result<bool, Incomplete> {
+    for frame in &record.frames {
+        if edits_in_front(text, frame, tool_set, end)?.is_some_and(|own| own <= edits) {
+            return Ok(true);
+        }
+    }
+    record.form.as_ref().map_or(Ok(false), |form| begins(text, form, tool_set, end))
 }
 
 /// Is `head`, or its beginning, what `text` may begin with, though letters are wrong?

@@ -9,7 +9,7 @@ use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
 use super::{Context, Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
-use crate::marks::{self, Decision, Form, begins, begins_frame};
+use crate::marks::{self, Decision, Form, begins, edits_in_front};
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
 use crate::syntax::Seen;
@@ -89,7 +89,7 @@ impl Scanner<'_> {
             Judged::Calls(verdicts, _) => self.is_nameless(&opener, verdicts),
             Judged::Unclear => false,
         };
-        let is_framed = |record: Option<Arc<Record>>| record.is_some_and(|record| record.frame.is_some());
+        let is_framed = |record: Option<Arc<Record>>| record.is_some_and(|record| !record.frames.is_empty());
         if may_be_broken
             && self.begins_line(opener.start)
             && self.broken_record(opener.start, end).map_or(true, is_framed)
@@ -159,7 +159,7 @@ impl Scanner<'_> {
     fn record_of(&mut self, opener: &Opener, end: bool) -> Seen<Arc<Record>> {
         let is_tagged = matches!(
             opener.item,
-            Item::Words { .. } | Item::Tagged { style: Style::Words | Style::Elements { marked: false }, .. }
+            Item::Words { .. } | Item::Tagged { style: Style::Words | Style::Elements { .. }, .. }
         );
         let own = [&opener.dialect, &opener.record].into_iter().find(|record| record.form.is_some());
         match own.filter(|_| is_tagged) {
@@ -181,13 +181,18 @@ impl Scanner<'_> {
         let tools = self.names.tools();
         for record in self.rules.dialects.broken_at(rest, tools) {
             self.work.bytes_repaired += LOOK;
-            let begins = match (&record.form, &record.frame) {
-                _ if !self.rules.dialects.admits(record) => false,
-                // What comes first counts.
-                (Some(form), _) => begins(rest, form, tools, end)?,
-                (None, Some(frame)) => begins_frame(rest, frame, tools, end)?,
-                (None, None) => false,
+            if !self.rules.dialects.admits(record) {
+                continue;
+            }
+            // What comes first counts.
+            let mut begins = match &record.form {
+                Some(form) => begins(rest, form, tools, end)?,
+                None => false,
             };
+            for frame in &record.frames {
+                // Whole ones need no repair.
+                begins = begins || edits_in_front(rest, frame, tools, end)?.is_some_and(|edits| edits != 0);
+            }
             if begins {
                 return Ok(Some(Arc::clone(record)));
             }
@@ -265,7 +270,7 @@ impl Scanner<'_> {
             false => self.broken_record(from, true),
         };
         let record = record.unwrap_or(None).filter(|_| is_within);
-        if record.as_ref().is_some_and(|record| record.form.is_none())
+        if record.as_ref().is_some_and(|record| !record.frames.is_empty())
             && let Some((judged, record)) = self.framed(&opener)
         {
             self.work.bytes_repaired += self.text.len() - from;

@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Guide as _, Span, strict};
+use callwright_json::{Guide as _, Repair, RepairKind, Span, strict};
 
 use super::beside::OnLine;
+use super::opener::Delimiter;
 use super::repeat::Spot;
-use super::tail::{Tail, tail};
+use super::tail::{self, Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
+use crate::marks;
 use crate::shape::keys;
-use crate::syntax::{Incomplete, Seen};
+use crate::syntax::{Incomplete, Seen, blanks};
 use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl Scanner<'_> {
@@ -25,6 +27,20 @@ impl Scanner<'_> {
                 Flow::Wait
             }
             Tail::Ended(at) => {
+                match self.torn_closer(at, end) {
+                    Ok(None) => {}
+                    Err(Incomplete) => {
+                        self.at = at;
+                        self.mode = Mode::Tail(at);
+                        return Flow::Wait;
+                    }
+                    Ok(Some(to)) => {
+                        tail::close_tag(&mut self.markup.delimiters);
+                        self.at = to;
+                        self.mode = Mode::Tail(to);
+                        return Flow::On;
+                    }
+                }
                 match beside(&self.text, at, end, |key| self.is_left_out(key)) {
                     Ok(None) => {}
                     Err(Incomplete) => {
@@ -47,6 +63,39 @@ impl Scanner<'_> {
                 Flow::On
             }
         }
+    }
+
+    /// The place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`. That it is mended is
+    /// noted, where that may be done.
+    fn torn_closer(&mut self, at: usize, end: bool) -> Seen<usize> {
+        let is_open = self.markup.delimiters.contains(&Delimiter::Tag);
+        let Some((dialect, _)) = self.markup.inside.as_ref().filter(|_| is_open) else { return Ok(None) };
+        // `</tool_call>⏎<|tool_call|>`: what begins the next call in any dialect is no closer.
+        let next = at + blanks(&self.text, at, usize::MAX);
+        if self.rules.dialects.opener_at(&self.text, next).is_some() {
+            return Ok(None);
+        }
+        if !end && self.rules.dialects.may_grow_into_opener(&self.text, next) {
+            return Err(Incomplete);
+        }
+        let last = self.markup.pending.last_mut();
+        let name = match &last {
+            Some(Verdict::Accepted(call)) => Some(&*call.name),
+            Some(Verdict::Refused(refusal)) => refusal.name.as_deref(),
+            None => None,
+        };
+        let rest = self.text.get(at..).unwrap_or("");
+        let (name, tools) = (name.unwrap_or(""), self.names.tools());
+        let Some(len) = marks::torn_closer(rest, dialect, name, tools, end)? else { return Ok(None) };
+        if let Some(Verdict::Accepted(call)) = last {
+            let at = Span::new(at, at + len);
+            call.repairs.push(Repair { kind: RepairKind::MendMark, at, put: "".into() });
+            if !self.rules.admission.policy.admits(call) {
+                call.repairs.pop();
+                return Ok(None);
+            }
+        }
+        Ok(Some(at + len))
     }
 
     /// Would an argument of this name be left out of the last call, or do all arguments have such names? All keys that

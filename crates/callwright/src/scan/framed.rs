@@ -8,7 +8,7 @@ use super::Scanner;
 use super::judge::Judged;
 use super::opener::Opener;
 use crate::dialect::Record;
-use crate::marks::{Front, broken_closer, fronts};
+use crate::marks::{Front, fronts};
 use crate::verdict::{Acceptance, Reason, Verdict};
 
 /// A way to read the marks in front of a payload.
@@ -66,7 +66,7 @@ impl Scanner<'_> {
         for record in
             self.rules.dialects.broken_at(text, tools).filter(|record| self.rules.dialects.admits(record))
         {
-            let found = record.frame.iter().flat_map(|frame| fronts(text, frame, tools));
+            let found = record.frames.iter().flat_map(|frame| fronts(text, frame, tools));
             ways.extend(found.map(|(end, front)| Way { record: Arc::clone(record), front, end: at + end }));
         }
         let least = ways.iter().map(|way| way.front.edits).min();
@@ -94,16 +94,11 @@ impl Scanner<'_> {
             at: Span::new(from, to),
             put: "".into(),
         };
-        let mut end = moved(call.span, way, at).end as usize;
+        let end = moved(call.span, way, at).end as usize;
         for repair in &mut call.repairs {
             repair.at = moved(repair.at, way, at);
         }
         call.repairs.insert(0, Repair { put: way.front.whole.clone().into(), ..mark(at, way.end) });
-        let rest = self.text.get(end..).unwrap_or("");
-        if let Some(len) = way.record.frame.as_ref().and_then(|frame| broken_closer(rest, frame)) {
-            call.repairs.push(mark(end, end + len));
-            end += len;
-        }
         call.span = Span::new(at, end);
         (call, end)
     }

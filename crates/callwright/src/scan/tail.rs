@@ -246,6 +246,11 @@ pub(crate) fn close_at(text: &str, end: usize, delimiters: &mut Vec<Delimiter>) 
     }
 }
 
+/// Closes the innermost tag of `delimiters`.
+pub(crate) fn close_tag(delimiters: &mut Vec<Delimiter>) {
+    close(delimiters, |g| *g == Delimiter::Tag);
+}
+
 /// Closes the innermost of `delimiters` that `fits`, and all that was opened inside it.
 fn close(delimiters: &mut Vec<Delimiter>, fits: impl Fn(&Delimiter) -> bool) -> bool {
     match delimiters.iter().rposition(fits) {

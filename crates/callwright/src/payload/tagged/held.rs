@@ -1,7 +1,6 @@
 //! Marks of its own dialect that a value holds.
 
 use super::{Keys, Param, Style, Walk};
-use crate::marks::edit::begins_near;
 use crate::syntax::Incomplete;
 use crate::syntax::tag::{MINIMAX, Role, Tag};
 
@@ -30,32 +29,6 @@ impl Walk {
         };
         let is_torn = |param: &Param| !is_read(param) && !self.is_balanced(param, &doubt);
         self.doubtful || self.params.iter().any(is_torn)
-    }
-
-    /// Does a value hold the mark that closes it with a slip in it, `x</rfl:parame/er>`, or in front of one that opens another:
-    /// `x</rfl:parameter><rfl:para eter name="b">`? Elements may be called alike.
-    pub(crate) fn holds_torn_mark(&self, text: &str) -> bool {
-        let is_torn = |param: &Param| {
-            let before = text.get(..param.value.start as usize).unwrap_or("");
-            let opener = before.rfind('<').map_or("", |at| &before[at..]);
-            let name =
-                opener.split(|c: char| c.is_whitespace() || matches!(c, '=' | '>')).next().unwrap_or("");
-            let closer = format!("</{}>", name.trim_start_matches('<'));
-            let value = param.value.of(text);
-            let is_behind = |at: usize| value[..at].ends_with('<');
-            let mut signs = value.match_indices(['<', '/']).filter(|(at, _)| !is_behind(*at));
-            let opens_torn = |at: usize| {
-                let next = at + closer.len();
-                let is_tag = matches!(self.lexer.tag_at(value, next), Ok(Some(_)));
-                !is_tag && begins_near(name, &value[next..])
-            };
-            1 < name.len()
-                && signs.any(|(at, _)| match value[at..].starts_with(&closer) {
-                    true => opens_torn(at),
-                    false => begins_near(&closer, &value[at..]),
-                })
-        };
-        self.style == Style::Words && self.params.iter().any(is_torn)
     }
 
     fn is_balanced(&self, param: &Param, doubt: &Doubt<'_>) -> bool {

@@ -335,9 +335,7 @@ impl Case<'_, '_> {
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
-        // Where the marks have a form, the least-cost reading looks for broken ones.
-        let is_torn = self.opener.record.form.is_none() && walk.holds_torn_mark(self.text);
-        let mut doubtful = is_torn || walk.is_doubtful(self.text, Keys(Some(tool)));
+        let mut doubtful = walk.is_doubtful(self.text, Keys(Some(tool)));
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let written = param.key.of(self.text);

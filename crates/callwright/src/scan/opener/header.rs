@@ -114,16 +114,6 @@ impl OpenerParser<'_, '_> {
             return Ok(Some(self.past(end)));
         } else if word == "call" && next == b':' {
             return Ok(Some(self.past(end + 1)));
-        } else if word == "function" && next == b'=' {
-            // `<tool_call>function=f>`, without its `<`
-            let name = Span::new(end + 1, self.name_end(end + 1));
-            let behind = name.end as usize;
-            if self.peek(behind)? != b'>' || !self.resolves(name.start as usize, behind) {
-                return Ok(Some(Step::Nothing));
-            }
-            self.record = Some(self.known(Known::Qwen3Coder));
-            self.header = Header::Named(name, true);
-            return Ok(Some(self.past(behind + 1)));
         }
         // `get_weather\n<arg_key>`, with the line break written as two characters
         if let Some(escape) = self.text.get(from..end).and_then(|word| word.find("\\n"))

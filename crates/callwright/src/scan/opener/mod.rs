@@ -344,8 +344,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }
         let tools = self.place.names.tools();
         let text = format!("{}{{", self.text.get(self.from..self.at).unwrap_or(""));
-        let mut frames =
-            self.place.dialects.broken_at(&text, tools).filter_map(|record| record.frame.as_ref());
+        let mut frames = self.place.dialects.broken_at(&text, tools).flat_map(|record| &record.frames);
         frames.any(|frame| {
             let is_whole = |(_, front): &(usize, Front)| front.edits == 0;
             frame.has_argument_mark() && fronts(&text, frame, tools).iter().any(is_whole)
