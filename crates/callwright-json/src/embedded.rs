@@ -8,8 +8,7 @@ use crate::scan::skip_space;
 use crate::search::mark;
 use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::spelling::{sign, skip_blank};
-use crate::strict::value_end;
-use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree};
+use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree, strict_end};
 
 /// More places than this are not tried as the beginning of the value.
 const MOST_STARTS: usize = 64;
@@ -102,8 +101,8 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
         }
         let mut found = search.run(schema_mode, start, Start::Value);
         // Or of another value, which the guide does not want.
-        let end =
-            found.iter().map(|one| one.span.end as usize).max().or_else(|| value_end(bytes, start).ok());
+        let last = found.iter().map(|one| one.span.end as usize).max();
+        let end = last.or_else(|| strict_end(search.text, start).ok());
         all.append(&mut found);
         if let Some(end) = end {
             (at, lead) = (end, end);
