@@ -91,7 +91,7 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
     let (mut lead, mut at) = (begin, begin);
     for _ in 0..MOST_STARTS {
         let Some(start) = next_opener(search, at) else { break };
-        if search.fuel.is_spent(bytes) {
+        if search.fuel < 0 {
             break;
         }
         at = start + 1;

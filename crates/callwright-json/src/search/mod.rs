@@ -10,7 +10,6 @@
 //! others have left far behind in its own container is given up ([`lag`]), so that many edits in one text do not multiply.
 
 mod cost;
-mod fuel;
 mod lag;
 mod escapes;
 mod value;
@@ -33,7 +32,6 @@ use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start
 pub(crate) use cost::Cost;
 use cost::price;
 use escapes::Escapes;
-pub(crate) use fuel::Fuel;
 use lag::Reached;
 pub(crate) use quote::{Quote, mark};
 
@@ -240,7 +238,9 @@ pub(crate) struct Search<'t, 'g> {
     /// A place, and the first quote or opening bracket behind it, as that was looked for last.
     mark: Option<(usize, usize)>,
     last_backslash: Option<usize>,
-    pub(crate) fuel: Fuel,
+    /// What may still be spent, in units of some nanoseconds: what it takes to look at one byte with care. Each way to read the
+    /// text goes over the whole of it, so the ways share what there is.
+    pub(crate) fuel: i64,
     /// What went wrong at the farthest place.
     trouble: Option<(Problem, Span)>,
     /// What went wrong where no reading was found first.
@@ -250,6 +250,9 @@ pub(crate) struct Search<'t, 'g> {
 /// At most this many readings that tie are kept.
 const MOST_READINGS: usize = 3;
 
+/// The bound of a search: what it may spend before a text has too many readings to look at.
+const FUEL: i64 = 1 << 17;
+const FUEL_PER_BYTE: i64 = 32;
 /// What a step takes, in units of fuel.
 const STEP: i64 = 16;
 /// A step inside a string is a quote or an escape, and a short look behind it.
@@ -291,7 +294,7 @@ impl<'t, 'g> Search<'t, 'g> {
             last_at,
             mark: None,
             last_backslash: text.rfind('\\'),
-            fuel: Fuel::of(bytes.get(from..).unwrap_or(&[])),
+            fuel: FUEL + FUEL_PER_BYTE * bytes.len().saturating_sub(from) as i64,
             trouble: None,
             reason: None,
         }
@@ -343,7 +346,7 @@ impl<'t, 'g> Search<'t, 'g> {
             if self.found.first().is_some_and(|best| best.cost < state.cost) {
                 break;
             }
-            if self.fuel.is_spent(self.bytes.get(self.from..).unwrap_or(&[])) {
+            if self.fuel < 0 {
                 self.found.clear();
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
