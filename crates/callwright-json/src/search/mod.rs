@@ -48,8 +48,7 @@ impl SchemaMode {
     /// How to read for `guide`, closest first. Where it asks for nothing, one way is all ways.
     pub(crate) fn closest_first(guide: &dyn Guide) -> &'static [SchemaMode] {
         let root = guide.root();
-        let asks_nothing =
-            guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none() && guide.required(root) == 0;
+        let asks_nothing = guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none();
         if asks_nothing { &[SchemaMode::Typed] } else { &[SchemaMode::Typed, SchemaMode::KeysOnly] }
     }
 }
@@ -82,9 +81,10 @@ const NONE: u32 = u32::MAX;
 /// The bit of [`State::habits`] for a string that may be something else: where that is the cheapest, there is no reading.
 const DOUBTFUL: u64 = 1 << 63;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// A value is to come.
+    #[default]
     Value,
     /// A key or the end of the object is to come.
     Key,
@@ -99,11 +99,12 @@ enum Step {
 }
 
 /// The token that was read last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
     /// Nothing says where it ends: a number, a text without quotes. Or a value is to come.
     Open,
     /// It says itself where it ends.
+    #[default]
     Firm,
     /// A string whose closing quote stands right before [`State::at`], of this many bytes.
     Text(u8),
@@ -111,7 +112,7 @@ enum Last {
     Comma,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct State {
     cost: Cost,
     at: u32,
@@ -220,10 +221,11 @@ pub(crate) struct Search<'t, 'g> {
     /// The ways that are gone on with later: the cheapest first, then the one that has come farthest, then the oldest.
     waiting: BTreeMap<(Cost, Reverse<u32>, u32), State>,
     forks: u32,
-    /// The places that the first run came through, in order.
-    trail: Vec<(u32, u64, Cost)>,
-    on_trail: bool,
+    /// The places and signatures that ways came through: what that cost, and how often it was as cheap.
     seen: BTreeMap<(u32, u64), (Cost, u8)>,
+    /// Those of the first way, which is mostly the only one, so that nothing is looked up in `seen`.
+    trail: Vec<((u32, u64), (Cost, u8))>,
+    on_trail: bool,
     reached: Reached,
     found: Vec<Found>,
     /// Where the value begins, and how.
@@ -314,20 +316,8 @@ impl<'t, 'g> Search<'t, 'g> {
         let before = self.bytes.get(..from).unwrap_or(&[]);
         self.in_fence = before.windows(3).any(|w| w == b"```");
         self.in_tag = before.trim_ascii_end().ends_with(b">");
-        let first = State {
-            cost: Cost::default(),
-            at: from as u32,
-            frame: NONE,
-            edits: NONE,
-            habits: 0,
-            open: from as u32,
-            step: Step::Value,
-            quote: Quote::DOUBLE,
-            escapes: Escapes::Json,
-            last: Last::Firm,
-            bare: Span::default(),
-            unpaired: false,
-        };
+        let at = from as u32;
+        let first = State { at, frame: NONE, edits: NONE, open: at, ..State::default() };
         let first = match start {
             Start::Value => Some(first),
             Start::Arguments | Start::ArgumentsAlone => self.open_arguments(first),
@@ -407,15 +397,10 @@ impl<'t, 'g> Search<'t, 'g> {
         let signature = self.signature(state.frame) ^ (state.habits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let signature = signature ^ ((state.step as u64) << 1) ^ u64::from(state.last == Last::Comma);
         if self.on_trail {
-            self.trail.push((state.at, signature, state.cost));
+            self.trail.push(((state.at, signature), (state.cost, 1)));
             return false;
         }
-        if let Ok(i) = self.trail.binary_search_by_key(&state.at, |t| t.0)
-            && self.trail[i].1 == signature
-            && self.trail[i].2 < state.cost
-        {
-            return true;
-        }
+        self.seen.extend(self.trail.drain(..));
         self.fuel -= levels(self.seen.len());
         let (cost, times) = self.seen.entry((state.at, signature)).or_insert((state.cost, 0));
         if *cost < state.cost || *times as usize >= MOST_READINGS {
