@@ -1,6 +1,6 @@
 //! What stands around a value: prose, fences, tags, reasoning, and other values.
 
-use alloc::{vec, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 
 use crate::layers::decoded;
 use crate::read::{Options, settle, unwrapped};
@@ -17,17 +17,12 @@ const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// Reads a text that is not strict JSON as a whole.
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
-    let inside = decoded(text);
-    if !inside.is_empty() {
-        let whole = Span::new(0, text.len());
-        let mut parses: Vec<Parse<'t>> =
-            inside.iter().map(|inner| unwrapped(inner, whole, guide, options)).collect();
-        return match parses.len() {
-            1 => parses.remove(0),
-            _ => Parse::of_ties(parses.into_iter().flat_map(|parse| parse.readings).collect()),
-        };
+    let decoded_as = |inner: &String| unwrapped(inner, Span::new(0, text.len()), guide, options);
+    match decoded(text).as_slice() {
+        [] => settle(Search::new(text, 0, guide, options.cut), collect, |found| choose(text, found)),
+        [only] => decoded_as(only),
+        several => Parse::of_ties(several.iter().flat_map(|inner| decoded_as(inner).readings).collect()),
     }
-    settle(Search::new(text, 0, guide, options.cut), collect, |found| choose(text, found))
 }
 
 /// May the value that ends at `end` be taken without a look at what follows?
@@ -36,7 +31,6 @@ fn stands_alone(bytes: &[u8], end: usize) -> bool {
     let newline = bytes[end..bytes.len() - rest.len()].contains(&b'\n');
     match rest {
         [] | [b'<' | b'{' | b'[', ..] => true,
-        [b'`', b'`', b'`', ..] => true,
         [b'}' | b']' | b')' | b',' | b':', ..] => false,
         [b'"' | b'\'', ..] => !is_key(rest),
         _ => newline,
@@ -83,10 +77,8 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
     let members = skip_blank(bytes, begin);
     // What a comma parts from the first key is a member as well.
     let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
-    let mut all = match first_key(search, members).filter(is_first) {
-        Some(key) => search.run(schema_mode, key, Start::Members),
-        None => Vec::new(),
-    };
+    let key = first_key(search, members).filter(is_first);
+    let mut all = key.map(|key| search.run(schema_mode, key, Start::Members)).unwrap_or_default();
     // Where the text that was neither read nor skipped as another value begins.
     let (mut lead, mut at) = (begin, begin);
     for _ in 0..MOST_STARTS {
@@ -178,7 +170,7 @@ fn dropped(text: &str, start: u32, end: u32) -> Option<Repair> {
         RepairKind::DropEscape
     } else if REASONING.iter().any(|name| behind_closing_tags(part, name).next().is_some()) {
         RepairKind::DropThink
-    } else if part.starts_with("``") || part.ends_with("```") || is_fence_line(part.as_bytes()) {
+    } else if part.starts_with("``") || part.lines().next_back().is_some_and(|line| line.contains("```")) {
         RepairKind::DropFence
     } else if part.starts_with('<') && part.ends_with('>') {
         RepairKind::DropTag
@@ -213,12 +205,6 @@ fn after_reasoning(text: &str) -> usize {
 fn behind_closing_tags<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     text.match_indices("</")
         .filter_map(move |(at, _)| text.get(at + 2..)?.strip_prefix(name)?.strip_prefix('>'))
-}
-
-/// ```` ```json ```` or ```` json ```` at the end of the text in front of a value.
-fn is_fence_line(lead: &[u8]) -> bool {
-    let line = lead.rsplit(|&b| b == b'\n').next().unwrap_or(lead).trim_ascii();
-    line.len() < 40 && line.windows(3).any(|w| w == b"```")
 }
 
 /// The next bracket, in any spelling, that opens a value. Behind a parenthesis the first key must stand.
