@@ -59,21 +59,8 @@ pub(crate) struct Found {
     pub(crate) cost: Cost,
     pub(crate) span: Span,
     pub(crate) repairs: Vec<Repair>,
-    /// One of its strings may be something else: where it is the cheapest, there is no reading.
-    pub(crate) is_doubtful: bool,
-}
-
-impl Found {
-    /// The cheapest of `found`; of several one that is doubtful, if there is any.
-    pub(crate) fn cheapest(found: &[Found]) -> Option<&Found> {
-        found.iter().min_by_key(|one| (one.cost, !one.is_doubtful))
-    }
-
-    /// Where it may be something else.
-    pub(crate) fn doubt(&self) -> Option<Span> {
-        let quote = self.repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
-        self.is_doubtful.then(|| quote.map_or(self.span, |repair| repair.at))
-    }
+    /// Where it may be something else: if it is the cheapest, there is no reading.
+    pub(crate) doubt: Option<Span>,
 }
 
 const NONE: u32 = u32::MAX;
