@@ -31,20 +31,8 @@ fn stands_alone(bytes: &[u8], end: usize) -> bool {
     let newline = bytes[end..bytes.len() - rest.len()].contains(&b'\n');
     match rest {
         [] | [b'<' | b'{' | b'[', ..] => true,
-        [b'}' | b']' | b')' | b',' | b':', ..] => false,
-        [b'"' | b'\'', ..] => !is_key(rest),
+        [b'}' | b']' | b')' | b',' | b':' | b'"' | b'\'', ..] => false,
         _ => newline,
-    }
-}
-
-/// Does a key begin here, or a string that does not end on its line: `"a": 1}`? The quote behind a value in quotes begins
-/// none, nor does a quotation, `"a" and more`.
-fn is_key(bytes: &[u8]) -> bool {
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
-    let Some((quote, inside)) = line.split_first() else { return false };
-    match inside.iter().position(|byte| byte == quote) {
-        Some(len) => inside[len + 1..].trim_ascii_start().starts_with(b":"),
-        None => inside.first().is_some_and(u8::is_ascii_alphanumeric),
     }
 }
 
