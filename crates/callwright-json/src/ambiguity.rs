@@ -9,16 +9,17 @@ use crate::search::mark;
 use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
 
 const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
-/// What a member shows by, of which it has one at least: quotes, and the signs behind keys.
-const SIGNS_OF_MEMBERS: ByteSet<4> = ByteSet(*b"\"':=");
 /// What keys and elements stand in or behind, and the brackets that they are counted by.
 const SIGNS: ByteSet<9> = ByteSet(*b"\"',{[()]}");
 
-/// Does a string of `readings`, of `source`, hold what may be a member, or what stands behind the string?
-pub(crate) fn go_on_too_far(readings: &[Reading<'_>], guide: &dyn Guide, source: &str) -> bool {
+/// The first quote that is taken for text, if a string of `readings`, of `source`, holds what may belong behind it.
+pub(crate) fn swallowing(readings: &[Reading<'_>], guide: &dyn Guide, source: &str) -> Option<Span> {
+    let repairs = readings.iter().flat_map(|reading| &reading.repairs);
+    let quotes = repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at);
     // Several readings tie, which is said with all of them.
-    !readings.is_empty() && readings.iter().all(|reading| passes_own_quote(reading, source))
-        || readings.iter().any(|reading| reading.holds_member(guide))
+    let is_swallowing = !readings.is_empty() && readings.iter().all(|one| passes_own_quote(one, source))
+        || readings.iter().any(|reading| reading.holds_member(guide));
+    is_swallowing.then(|| quotes.min().unwrap_or_default())
 }
 
 impl Reading<'_> {
@@ -100,15 +101,7 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
 fn closes_within(string: &str) -> bool {
     let mut inside = string.chars();
     let (Some(open), Some(close)) = (inside.next(), inside.next_back()) else { return false };
-    if open.is_ascii() || open == close {
-        return false;
-    }
-    let is_closed = |depth: usize, c: char| match c {
-        _ if c == open => Some(depth + 1),
-        _ if c == close => depth.checked_sub(1),
-        _ => Some(depth),
-    };
-    inside.try_fold(0, is_closed).is_none()
+    !open.is_ascii() && open != close && inside.find(|c| *c == open || *c == close) == Some(close)
 }
 
 /// Which edits of quotes a reading has.
@@ -132,15 +125,6 @@ struct Holder<'a> {
 
 impl Holder<'_> {
     fn has_member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> bool {
-        if SIGNS_OF_MEMBERS.places(text.as_bytes()).next().is_none() {
-            return false;
-        }
-        let is_declared = |key: &str| matches!(guide.member(self.place, key), Member::Declared(..));
-        let is_missing = |key: &str| is_declared(key) && self.object.get(key).is_none();
-        let is_torn = || ends_in_members(text) || closes_first(text) || self.is_list && holds_element(text);
-        if edits.escaped && is_torn() || edits.swapped && holds_pair(text) {
-            return true;
-        }
         // Where no quote was added, a string that goes on too far goes on over its own.
         let from = match edits {
             Edits { added: true, .. } => Some(0),
@@ -148,6 +132,12 @@ impl Holder<'_> {
             _ => text.find('\''),
         };
         let Some(from) = from else { return false };
+        let is_declared = |key: &str| matches!(guide.member(self.place, key), Member::Declared(..));
+        let is_missing = |key: &str| is_declared(key) && self.object.get(key).is_none();
+        let is_torn = || ends_in_members(text) || closes_first(text) || self.is_list && holds_element(text);
+        if edits.escaped && is_torn() || edits.swapped && holds_pair(text) {
+            return true;
+        }
         if !self.declares_some {
             let before = text.trim_end().strip_suffix(',').map_or("", str::trim_end);
             let is_torn = has_colon(text) || before.ends_with(['"', '\'']) || holds_key(text);
@@ -158,9 +148,6 @@ impl Holder<'_> {
         let lacks_some = || declared(guide, self.place).any(|name| self.object.get(name).is_none());
         if brackets.is_some() && !lacks_some() {
             return false;
-        }
-        if goes_on_in_key(text, is_missing) {
-            return true;
         }
         // `Paris, unit='c`: its own closing quote is missing, and the next one opens the value of a member.
         let opens_value = |key: &KeyInText<'_>| {
@@ -217,22 +204,14 @@ fn signs(text: &str) -> impl Iterator<Item = Sign<'_>> {
     })
 }
 
-/// The quotes of `text`.
+/// The quotes of `text` outside all its brackets.
 fn quotes(text: &str) -> impl Iterator<Item = Sign<'_>> {
-    signs(text).filter(|sign| matches!(sign.byte, b'"' | b'\''))
+    signs(text).filter(|sign| sign.depth == 0 && matches!(sign.byte, b'"' | b'\''))
 }
 
 /// What stands in `text` behind the sign that parts members and elements.
 fn behind_parting(text: &str) -> Option<&str> {
     text.trim_start().strip_prefix([',', ';', ':']).map(str::trim_start)
-}
-
-/// Does the next member begin behind one of its quotes, without the sign behind its key: `Paris', unit'c`?
-fn goes_on_in_key(text: &str, is_missing: impl Fn(&str) -> bool) -> bool {
-    quotes(text).any(|quote| {
-        let key = quote.behind.trim_start().strip_prefix(',').map(str::trim_start);
-        key.and_then(|key| key.get(..key.find(['"', '\''])?)).is_some_and(&is_missing)
-    })
 }
 
 /// Is what stands behind one of its quotes right JSON as members of the object around it: `a "quoted" word", "extra": "b`?
@@ -263,7 +242,7 @@ fn holds_key(text: &str) -> bool {
         let before = before.trim_end();
         before.is_empty() || before.ends_with([',', '"', '\'', '{', '['])
     };
-    quotes(text).filter(|quote| quote.depth == 0).any(|Sign { before, behind, .. }| {
+    quotes(text).any(|Sign { before, behind, .. }| {
         // The quote closes the word before it, or opens the one behind it.
         let ahead = before.trim_end_matches(is_word);
         let rest = behind.trim_start_matches(is_word);
@@ -275,7 +254,7 @@ fn holds_key(text: &str) -> bool {
 /// Does a quote in an element of a list, outside all brackets of its text, stand beside what parts elements, as one that ends
 /// or begins an element: `rust",c++`, `rust": "go`? How many elements a list has, no schema tells.
 fn holds_element(text: &str) -> bool {
-    quotes(text).filter(|quote| quote.depth == 0).any(|quote| {
+    quotes(text).any(|quote| {
         quote.before.trim_end().ends_with([',', ':']) || quote.behind.trim_start().starts_with([',', ':'])
     })
 }
@@ -291,7 +270,7 @@ fn closes_first(text: &str) -> bool {
 
 /// Does an apostrophe close something in it, and one open what is parted from that, outside all brackets: `it's fine', 'so`?
 fn holds_pair(text: &str) -> bool {
-    quotes(text).filter(|quote| quote.depth == 0 && quote.byte == b'\'').any(|quote| {
+    quotes(text).filter(|quote| quote.byte == b'\'').any(|quote| {
         let closes = !quote.before.ends_with(char::is_whitespace);
         closes && behind_parting(quote.behind).is_some_and(|next| next.starts_with('\''))
     })
@@ -315,14 +294,16 @@ struct KeyInText<'a> {
     depth: usize,
 }
 
-/// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`.
+/// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`, `', times'`.
 fn keys_in(text: &str) -> impl Iterator<Item = KeyInText<'_>> {
     signs(text).filter_map(|Sign { byte, before, behind, depth }| match byte {
         b',' => {
             let word = behind.trim_start();
             let name = word.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
-            let is_key = !name.is_empty() && word[name.len()..].trim_start().starts_with(['=', ':']);
-            is_key.then_some(KeyInText { at: text.len() - word.len(), name, depth })
+            let rest = word[name.len()..].trim_start();
+            let is_key = rest.starts_with(['=', ':'])
+                || rest.starts_with(['"', '\'']) && before.trim_end().ends_with(['"', '\'']);
+            (is_key && !name.is_empty()).then_some(KeyInText { at: text.len() - word.len(), name, depth })
         }
         quote @ (b'"' | b'\'') => {
             // The other quote may open the next word.

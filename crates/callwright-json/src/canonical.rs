@@ -13,20 +13,18 @@ impl Value<'_> {
         let mut texts: Vec<String> = vec![String::new(); end - first];
         for at in (first..end).rev() {
             let value = self.sibling(at);
+            let text_of = |inner: Value<'_>| texts[inner.index() - first].as_str();
             let text = match value.kind() {
                 Kind::Null | Kind::Bool => String::from(value.raw()),
                 Kind::Number => number(value.raw()),
                 Kind::String => quote(&value.as_str().unwrap_or_default()),
                 Kind::Array => {
-                    let items: Vec<&str> =
-                        value.elements().map(|v| texts[v.index() - first].as_str()).collect();
+                    let items: Vec<&str> = value.elements().map(text_of).collect();
                     format!("[{}]", items.join(","))
                 }
                 Kind::Object => {
-                    let mut members: Vec<String> = value
-                        .members()
-                        .map(|(k, v)| format!("{}:{}", texts[k.index() - first], texts[v.index() - first]))
-                        .collect();
+                    let members = value.members().map(|(k, v)| format!("{}:{}", text_of(k), text_of(v)));
+                    let mut members: Vec<String> = members.collect();
                     members.sort_unstable();
                     // A member that is only repeated changes nothing.
                     members.dedup();

@@ -1,6 +1,6 @@
 //! What stands around a value: prose, fences, tags, reasoning, and other values.
 
-use alloc::{vec, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 
 use crate::layers::decoded;
 use crate::read::{Options, settle, unwrapped};
@@ -8,8 +8,7 @@ use crate::scan::skip_space;
 use crate::search::mark;
 use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::spelling::{sign, skip_blank};
-use crate::strict::value_end;
-use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree};
+use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree, strict_end};
 
 /// More places than this are not tried as the beginning of the value.
 const MOST_STARTS: usize = 64;
@@ -18,17 +17,12 @@ const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// Reads a text that is not strict JSON as a whole.
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
-    let inside = decoded(text);
-    if !inside.is_empty() {
-        let whole = Span::new(0, text.len());
-        let mut parses: Vec<Parse<'t>> =
-            inside.iter().map(|inner| unwrapped(inner, whole, guide, options)).collect();
-        return match parses.len() {
-            1 => parses.remove(0),
-            _ => Parse::of_ties(parses.into_iter().flat_map(|parse| parse.readings).collect()),
-        };
+    let decoded_as = |inner: &String| unwrapped(inner, Span::new(0, text.len()), guide, options);
+    match decoded(text).as_slice() {
+        [] => settle(Search::new(text, 0, guide, options.cut), collect, |found| choose(text, found)),
+        [only] => decoded_as(only),
+        several => Parse::of_ties(several.iter().flat_map(|inner| decoded_as(inner).readings).collect()),
     }
-    settle(Search::new(text, 0, guide, options.cut), collect, |found| choose(text, found))
 }
 
 /// May the value that ends at `end` be taken without a look at what follows?
@@ -37,21 +31,8 @@ fn stands_alone(bytes: &[u8], end: usize) -> bool {
     let newline = bytes[end..bytes.len() - rest.len()].contains(&b'\n');
     match rest {
         [] | [b'<' | b'{' | b'[', ..] => true,
-        [b'`', b'`', b'`', ..] => true,
-        [b'}' | b']' | b')' | b',' | b':', ..] => false,
-        [b'"' | b'\'', ..] => !is_key(rest),
+        [b'}' | b']' | b')' | b',' | b':' | b'"' | b'\'', ..] => false,
         _ => newline,
-    }
-}
-
-/// Does a key begin here, or a string that does not end on its line: `"a": 1}`? The quote behind a value in quotes begins
-/// none, nor does a quotation, `"a" and more`.
-fn is_key(bytes: &[u8]) -> bool {
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
-    let Some((quote, inside)) = line.split_first() else { return false };
-    match inside.iter().position(|byte| byte == quote) {
-        Some(len) => inside[len + 1..].trim_ascii_start().starts_with(b":"),
-        None => inside.first().is_some_and(u8::is_ascii_alphanumeric),
     }
 }
 
@@ -84,15 +65,13 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
     let members = skip_blank(bytes, begin);
     // What a comma parts from the first key is a member as well.
     let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
-    let mut all = match first_key(search, members).filter(is_first) {
-        Some(key) => search.run(schema_mode, key, Start::Members),
-        None => Vec::new(),
-    };
+    let key = first_key(search, members).filter(is_first);
+    let mut all = key.map(|key| search.run(schema_mode, key, Start::Members)).unwrap_or_default();
     // Where the text that was neither read nor skipped as another value begins.
     let (mut lead, mut at) = (begin, begin);
     for _ in 0..MOST_STARTS {
         let Some(start) = next_opener(search, at) else { break };
-        if search.fuel.is_spent(bytes) {
+        if search.fuel < 0 {
             break;
         }
         at = start + 1;
@@ -102,8 +81,8 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
         }
         let mut found = search.run(schema_mode, start, Start::Value);
         // Or of another value, which the guide does not want.
-        let end =
-            found.iter().map(|one| one.span.end as usize).max().or_else(|| value_end(bytes, start).ok());
+        let last = found.iter().map(|one| one.span.end as usize).max();
+        let end = last.or_else(|| strict_end(search.text, start).ok());
         all.append(&mut found);
         if let Some(end) = end {
             (at, lead) = (end, end);
@@ -179,7 +158,7 @@ fn dropped(text: &str, start: u32, end: u32) -> Option<Repair> {
         RepairKind::DropEscape
     } else if REASONING.iter().any(|name| behind_closing_tags(part, name).next().is_some()) {
         RepairKind::DropThink
-    } else if part.starts_with("``") || part.ends_with("```") || is_fence_line(part.as_bytes()) {
+    } else if part.starts_with("``") || part.lines().next_back().is_some_and(|line| line.contains("```")) {
         RepairKind::DropFence
     } else if part.starts_with('<') && part.ends_with('>') {
         RepairKind::DropTag
@@ -214,12 +193,6 @@ fn after_reasoning(text: &str) -> usize {
 fn behind_closing_tags<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     text.match_indices("</")
         .filter_map(move |(at, _)| text.get(at + 2..)?.strip_prefix(name)?.strip_prefix('>'))
-}
-
-/// ```` ```json ```` or ```` json ```` at the end of the text in front of a value.
-fn is_fence_line(lead: &[u8]) -> bool {
-    let line = lead.rsplit(|&b| b == b'\n').next().unwrap_or(lead).trim_ascii();
-    line.len() < 40 && line.windows(3).any(|w| w == b"```")
 }
 
 /// The next bracket, in any spelling, that opens a value. Behind a parenthesis the first key must stand.

@@ -1,4 +1,4 @@
-//! Texts that were encoded as a whole: entities for the signs of HTML, `%22`, `\u0022`, or one mark before each line.
+//! Texts that were encoded as a whole: entities for the signs of HTML, `%22`, `\x22`, or one mark before each line.
 //!
 //! A text is taken for encoded where its quotes stand in no other spelling. What it says then is read like any other.
 
@@ -13,8 +13,7 @@ use crate::tree::escape_at;
 type Decode = fn(&str) -> Option<(char, usize)>;
 
 /// The ways to write the quotes of JSON without one.
-const LAYERS: [Decode; 5] =
-    [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex, code];
+const LAYERS: [Decode; 4] = [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex];
 
 /// The longest spelling of one character, in bytes: `&#x10FFFF;`
 const LONGEST: usize = 10;
@@ -25,32 +24,14 @@ pub(crate) fn decoded(text: &str) -> Vec<String> {
         return vec![plain];
     }
     if let Some(inside) = in_quotes(text) {
-        let ways = [Some(String::from(inside)), unescaped(inside)].into_iter().flatten().collect();
-        return if inside.contains('\\') { strict_ones(ways) } else { Vec::new() };
+        let ways = [Some(String::from(inside)), unescaped(inside)].into_iter().flatten();
+        return ways.filter(|way| inside.contains('\\') && strict(way).is_ok()).collect();
     }
     if text.contains('"') {
         return Vec::new();
     }
-    let Some(decode) = LAYERS.into_iter().find(|decode| begins_with_quote(text, *decode)) else {
-        return Vec::new();
-    };
-    let plain: String = characters(text, decode).map(|(c, _)| c).collect();
-    if plain.contains('+') && !text.contains([' ', '\n']) && !text.contains("%20") && decode("%22").is_some()
-    {
-        // In forms a plus stands for a blank, and `%2B` for itself.
-        let form = text.replace('+', " ");
-        let form: String = characters(&form, decode).map(|(c, _)| c).collect();
-        return if text.contains("%2B") { vec![form] } else { strict_ones(vec![plain, form]) };
-    }
-    // With its quotes the whole text may have been escaped, as a string of JSON is.
-    let mut ways = vec![plain];
-    ways.extend(unescaped(text).filter(|whole| *whole != ways[0] && strict(whole).is_ok()));
-    if ways.len() == 1 { ways } else { strict_ones(ways) }
-}
-
-/// Those of `ways` that are right JSON.
-fn strict_ones(ways: Vec<String>) -> Vec<String> {
-    ways.into_iter().filter(|way| strict(way).is_ok()).collect()
+    let decode = LAYERS.into_iter().find(|decode| begins_with_quote(text, *decode));
+    Vec::from_iter(decode.map(|decode| characters(text, decode).map(|(c, _)| c).collect()))
 }
 
 /// The character that `text` begins with, however it is spelt, and the length of that: `"`, `\"`, `&quot;`, `%22`.
@@ -79,10 +60,10 @@ pub(crate) fn characters(text: &str, decode: Decode) -> impl Iterator<Item = (ch
     })
 }
 
-/// Is a quote in another spelling the first thing behind the first bracket?
+/// Is a quote, decoded so, the first thing behind the first bracket of `text`, which has none in its own spelling?
 fn begins_with_quote(text: &str, decode: Decode) -> bool {
     let mut inside = characters(text, decode).skip_while(|(c, _)| !matches!(c, '{' | '[')).skip(1);
-    inside.find(|(c, _)| !c.is_whitespace()).is_some_and(|(c, len)| c == '"' && 1 < len)
+    inside.find(|(c, _)| !c.is_whitespace()).is_some_and(|(c, _)| c == '"')
 }
 
 /// What stands between the quotes of a string of Python around the whole text: `'{"a": 1}'`.
@@ -148,18 +129,12 @@ fn hex(text: &str) -> Option<(char, usize)> {
     text.starts_with("\\\\").then_some(('\\', 2)).or_else(|| bytes_behind(text, "\\x"))
 }
 
-/// A quote alone: what stands in strings stays escaped.
-fn code(text: &str) -> Option<(char, usize)> {
-    text.starts_with("\\u0022").then_some(('"', 6))
-}
-
 /// The text without what its lines begin with: the same mark, `> {`, `| {`, `+ {`, `// {`, or their numbers, `1: {`,
 /// ` 2 | "a": 1`.
 fn without_margin(text: &str) -> Option<String> {
     let is_mark = |c: char| c.is_ascii_punctuation() && !"{}[](),:\"'`".contains(c);
     let is_apart = |c: char| c.is_whitespace() || matches!(c, ':' | '.' | '|' | ')' | '→');
     let mark = text.split(|c| !is_mark(c)).next().unwrap_or("");
-    let mut number: Option<u32> = None;
     let mut out = String::new();
     for line in text.split_inclusive('\n') {
         if !mark.is_empty() {
@@ -168,13 +143,8 @@ fn without_margin(text: &str) -> Option<String> {
             continue;
         }
         let line = line.trim_start_matches(' ');
-        let (digits, behind) = line.split_at(line.find(|c: char| !c.is_ascii_digit())?);
-        let next = digits.parse().ok()?;
-        if number.is_some_and(|number| number.checked_add(1) != Some(next)) {
-            return None;
-        }
-        number = Some(next);
-        out.push_str(behind.strip_prefix(is_apart)?);
+        let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        out.push_str(behind.strip_prefix(is_apart).filter(|_| behind.len() < line.len())?);
     }
     let is_value = !mark.is_empty() || out.trim_start().starts_with(['{', '[']);
     (is_value && 1 < out.lines().count()).then_some(out)

@@ -14,7 +14,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod start;
 mod guide;
 mod read;
 mod reading;
@@ -36,12 +35,11 @@ pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
 pub use layers::spelt_char;
 pub use python::is_arguments;
 pub use quote::quote;
-pub use read::{Options, read, read_prefix, read_with};
+pub use read::{Options, Start, read, read_prefix, read_with};
 pub use reading::{Diagnostic, Parse, Problem, Reading};
 pub use repair::{Class, Repair, RepairKind, apply, class_of, tally};
 pub use span::Span;
 pub use spelling::is_blank;
-pub use start::Start;
 pub use strict::{is_object, strict, strict_end};
 pub use tree::{Kind, Tree, Value};
 

@@ -1,6 +1,6 @@
 //! Writing a text as a string of JSON.
 
-use alloc::string::String;
+use alloc::{format, string::String};
 
 use crate::scan::string_stop;
 
@@ -31,12 +31,7 @@ pub fn quote(text: &str) -> String {
             b'\t' => out.push_str("\\t"),
             0x08 => out.push_str("\\b"),
             0x0c => out.push_str("\\f"),
-            control => {
-                out.push_str("\\u00");
-                out.extend(
-                    [control >> 4, control & 0xf].map(|half| char::from(b"0123456789abcdef"[half as usize])),
-                );
-            }
+            control => out.push_str(&format!("\\u{control:04x}")),
         }
         from = stop + 1;
     }

@@ -2,14 +2,13 @@
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
-use crate::ambiguity::go_on_too_far;
+use crate::ambiguity::swallowing;
 use crate::embedded;
 use crate::python;
-use crate::search::{Found, SchemaMode, Search};
+use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
-    Diagnostic, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree,
-    strict,
+    Diagnostic, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Tree, strict,
 };
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -33,6 +32,25 @@ pub fn read<'t>(text: &'t str, guide: &dyn Guide) -> Parse<'t> {
 pub struct Options {
     /// The text may have been cut off at its end: no closing bracket is added there.
     pub cut: bool,
+}
+
+/// How the text begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// With a value: `{`, `[`, a quote, a word, ….
+    Value,
+    /// With the `(` of a call expression, whose arguments are read into an object: `(a=1, b='x')`.
+    Arguments,
+    /// With the `(` of a call expression that has nothing behind its `)`.
+    ArgumentsAlone,
+    /// Inside an object whose opening bracket is missing: `"a": 1}`.
+    Members,
+}
+
+impl Start {
+    pub(crate) fn is_arguments(self) -> bool {
+        matches!(self, Start::Arguments | Start::ArgumentsAlone)
+    }
 }
 
 /// Like [`read`], with options.
@@ -72,37 +90,34 @@ pub fn read_prefix<'t>(
     settle(search, |search, schema_mode| search.run(schema_mode, from, start), choose)
 }
 
-/// What the text of `search` comes to, in the closest mode in which `look` finds a way to read it.
+/// What the text of `search` comes to, in the closest mode in which `look` finds a way to read it that nothing speaks against.
 ///
-/// Where what follows a string does not fit its schema, `"times": "2"` for a number, a string that goes on beyond it
-/// does: `"a "quoted" word", "times": "2"` would be one text. A value of the wrong type is the likelier mistake, and one
-/// that is noticed.
+/// Where what follows a string does not fit its schema, `"times": "2"` for a number, one that goes on beyond it does, all of
+/// `"a "quoted" word", "times": "2"`. A value of the wrong type is the likelier mistake, and one that is noticed.
 pub(crate) fn settle<'t, 'g>(
     mut search: Search<'t, 'g>,
     look: impl Fn(&mut Search<'t, 'g>, SchemaMode) -> Vec<Found>,
     choose: impl Fn(Vec<Found>) -> Parse<'t>,
 ) -> Parse<'t> {
+    let mut refusal: Option<(Cost, Parse<'t>)> = None;
     for &schema_mode in SchemaMode::closest_first(search.guide) {
         let found = look(&mut search, schema_mode);
-        let Some(best) = Found::cheapest(&found) else { continue };
-        let (cost, span, doubt) = (best.cost, best.span, best.doubt());
+        // Of several that are as cheap one that is in doubt, if there is any.
+        let Some(best) = found.iter().min_by_key(|one| (one.cost, one.doubt.is_none())) else { continue };
+        let (cost, doubt) = (best.cost, best.doubt);
         let parse = choose(found);
-        let is_torn = go_on_too_far(&parse.readings, search.guide, search.text);
-        if schema_mode == SchemaMode::Typed && (is_torn || doubt.is_some()) {
-            let keys_only = look(&mut search, SchemaMode::KeysOnly);
-            let is_better = |best: &Found| best.cost < cost && best.span == span && best.doubt().is_none();
-            if Found::cheapest(&keys_only).is_some_and(is_better) {
-                return choose(keys_only);
-            }
-        }
-        return match doubt {
-            Some(at) => Parse::broken(Problem::Unreadable, at),
-            None if is_torn => Parse::member_in_string(&parse.readings),
-            None => parse,
+        // With a value of the wrong type it is much cheaper.
+        let is_cheaper = refusal.as_ref().is_some_and(|(refused, _)| cost < *refused);
+        let quote = swallowing(&parse.readings, search.guide, search.text).filter(|_| !is_cheaper);
+        let refused = match (doubt, quote) {
+            (Some(at), _) => Parse::broken(Problem::Unreadable, at),
+            (None, Some(at)) => Parse::broken(Problem::SwallowedMember, at),
+            (None, None) => return parse,
         };
+        refusal.get_or_insert((cost, refused));
     }
     let (problem, at) = search.reason.unwrap_or((Problem::NoValue, Span::at(0)));
-    Parse::broken(problem, at)
+    refusal.map_or_else(|| Parse::broken(problem, at), |(_, refused)| refused)
 }
 
 /// What is read in a value of a kind that the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the object in a list of
@@ -116,11 +131,10 @@ fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) 
             let is_json = inner.trim_start().starts_with(['{', '[', '"']);
             is_json.then(|| unwrapped(&inner, Span::new(0, text.len()), guide, options))
         }
-        Kind::Array if !kinds.has(Kinds::ARRAY) && kinds.has(Kinds::OBJECT) => {
-            let mut elements = root.elements();
-            let is_object = elements.next().is_some_and(|first| first.kind() == Kind::Object);
-            let is_only = is_object && elements.next().is_none();
-            is_only.then(|| embedded::read(text, guide, options)).filter(|parse| !parse.readings.is_empty())
+        Kind::Array if !kinds.has(Kinds::ARRAY) => {
+            let first: Vec<Kind> = root.elements().take(2).map(|element| element.kind()).collect();
+            let parse = (first == [Kind::Object]).then(|| embedded::read(text, guide, options));
+            parse.filter(|parse| !parse.readings.is_empty())
         }
         _ => None,
     }
@@ -135,13 +149,9 @@ fn wrapped<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide) -> Option<Parse<'t
         Member::Declared(slot, _) => Some(1_u128 << slot),
         Member::Open(_) | Member::Forbidden => None,
     };
-    let name = key.as_str()?;
-    let is_refused = guide.required(root) != 0 || guide.member(root, &name) == Member::Forbidden;
-    if members.next().is_some() || slot(&name).is_some() || !is_refused {
-        return None;
-    }
     let used = inner.members().try_fold(0, |used, (key, _)| Some(used | slot(&key.as_str()?)?))?;
-    if used == 0 || guide.required(root) & !used != 0 {
+    let required = guide.required(root);
+    if members.next().is_some() || slot(&key.as_str()?).is_some() || required == 0 || required & !used != 0 {
         return None;
     }
     let span = inner.span();

@@ -3,7 +3,7 @@
 use alloc::{borrow::Cow, vec, vec::Vec};
 
 use crate::scan::string_stop;
-use crate::{Class, Kind, Repair, RepairKind, Span, Tree, Value, repair, strict};
+use crate::{Class, Kind, Repair, Span, Tree, Value, repair, strict};
 
 /// All that a text can mean at the least cost.
 #[derive(Clone, Debug, Default)]
@@ -49,14 +49,6 @@ impl<'t> Parse<'t> {
                 Parse { readings: distinct, diagnostics }
             }
         }
-    }
-
-    /// A string of one of these readings holds what may be a member.
-    pub(crate) fn member_in_string(readings: &[Reading<'t>]) -> Parse<'t> {
-        let repairs = readings.iter().flat_map(|reading| &reading.repairs);
-        let at =
-            repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at).min();
-        Parse::broken(Problem::SwallowedMember, at.unwrap_or_default())
     }
 
     pub(crate) fn broken(problem: Problem, at: Span) -> Parse<'t> {
@@ -183,11 +175,8 @@ pub enum Problem {
 /// The first place at which two lists of repairs differ.
 fn first_difference(a: &[Repair], b: &[Repair]) -> Span {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    match (a.get(same), b.get(same)) {
-        (Some(a), Some(b)) => a.at.min(b.at),
-        (Some(only), None) | (None, Some(only)) => only.at,
-        (None, None) => Span::at(0),
-    }
+    let differing = [a.get(same), b.get(same)].into_iter().flatten();
+    differing.map(|repair| repair.at).min().unwrap_or_default()
 }
 
 /// Is `text` a string between two quotes of a sort, and no other one in it but behind a backslash?

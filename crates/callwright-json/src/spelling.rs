@@ -2,7 +2,7 @@
 
 /// The character at the start of `bytes`.
 pub(crate) fn character(bytes: &[u8]) -> Option<char> {
-    bytes.first().filter(|b| b.is_ascii()).map(|b| char::from(*b)).or_else(|| foreign(bytes))
+    if bytes.first()?.is_ascii() { Some(char::from(bytes[0])) } else { foreign(bytes) }
 }
 
 /// The character at the start of `bytes`, unless it is one of ASCII.
@@ -47,7 +47,6 @@ pub(crate) fn colon(bytes: &[u8]) -> Option<usize> {
         [b':', b'=', ..] | [b'=', b'>' | b':', ..] | [b'-', b'>', ..] => Some(2),
         [b'=', b'=', ..] => None,
         [b':' | b'=', ..] => Some(1),
-        _ if matches!(foreign(bytes), Some('→' | '⇒')) => Some(3),
         _ => wide(bytes).filter(|(sign, _)| *sign == b':').map(|(_, len)| len),
     }
 }

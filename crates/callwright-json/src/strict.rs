@@ -34,18 +34,15 @@ pub fn strict(text: &str) -> Result<Tree, usize> {
 /// assert!(!callwright_json::is_object("[1]") && !callwright_json::is_object("{'a': 1}"));
 /// ```
 pub fn is_object(text: &str) -> bool {
-    is_only_object::<Plain>(text.as_bytes())
+    is_only_object::<false>(text.as_bytes())
 }
 
-/// Does the inside of a strict JSON string spell one strict JSON object? No is a guess: what an object has no need to escape,
-/// such as `\u007b`, is not looked at.
-pub(crate) fn is_quoted_object(inside: &str) -> bool {
-    is_only_object::<Quoted>(inside.as_bytes())
-}
-
-fn is_only_object<P: Spelling>(bytes: &[u8]) -> bool {
-    bytes.get(P::skip_space(bytes, 0)) == Some(&b'{')
-        && value::<P, _>(bytes, 0, &mut ()).is_ok_and(|end| P::skip_space(bytes, end) == bytes.len())
+/// Is `bytes` one strict JSON object? `QUOTED`: the inside of a strict JSON string, in which quotes and line breaks are escaped,
+/// `{\"a\": \"b\\n\"}`. No is a guess then: what an object has no need to escape, such as `\u007b`, is not looked at.
+pub(crate) fn is_only_object<const QUOTED: bool>(bytes: &[u8]) -> bool {
+    bytes.get(skip_blanks::<QUOTED>(bytes, 0)) == Some(&b'{')
+        && value::<QUOTED, _>(bytes, 0, &mut ())
+            .is_ok_and(|end| skip_blanks::<QUOTED>(bytes, end) == bytes.len())
 }
 
 /// Where the strict JSON value ends that begins at byte `from` of `text`, or behind white space there. Asks for no memory.
@@ -58,83 +55,14 @@ fn is_only_object<P: Spelling>(bytes: &[u8]) -> bool {
 /// assert_eq!(callwright_json::strict_end("[1</f>", 0), Err(2));
 /// ```
 pub fn strict_end(text: &str, from: usize) -> Result<usize, usize> {
-    value_end(text.as_bytes(), from)
+    value::<false, _>(text.as_bytes(), from, &mut ())
 }
 
 /// Reads the strict JSON value at `from`, which may have `count` values in it; also returns where it ends.
 pub(crate) fn strict_prefix(bytes: &[u8], from: usize, count: usize) -> Result<(Tree, usize), usize> {
     let mut notes = Notes { nodes: Vec::with_capacity(count.clamp(8, 4096)), innermost: 0 };
-    let end = value::<Plain, _>(bytes, from, &mut notes)?;
+    let end = value::<false, _>(bytes, from, &mut notes)?;
     Ok((Tree { nodes: notes.nodes }, end))
-}
-
-/// Where the strict JSON value at `from` ends.
-pub(crate) fn value_end(bytes: &[u8], from: usize) -> Result<usize, usize> {
-    value::<Plain, _>(bytes, from, &mut ())
-}
-
-/// How the quotes and the white space of a text are spelt.
-trait Spelling {
-    /// What a string begins with.
-    const QUOTE: u8;
-
-    fn skip_space(bytes: &[u8], from: usize) -> usize;
-
-    /// The place behind the string that opens at `start`, and whether there is an escape in it.
-    fn string_end(bytes: &[u8], start: usize) -> Result<(usize, bool), usize>;
-}
-
-/// As it is.
-struct Plain;
-
-impl Spelling for Plain {
-    const QUOTE: u8 = b'"';
-
-    #[inline(always)]
-    fn skip_space(bytes: &[u8], from: usize) -> usize {
-        skip_space(bytes, from)
-    }
-
-    #[inline(always)]
-    fn string_end(bytes: &[u8], start: usize) -> Result<(usize, bool), usize> {
-        let stop = string_stop(bytes, start + 1, b'"');
-        let escaped = bytes.get(stop) != Some(&b'"');
-        Ok((if escaped { escaped_end(bytes, stop)? } else { stop + 1 }, escaped))
-    }
-}
-
-/// Inside of a strict JSON string: `{\"a\": \"b\\n\"}`
-struct Quoted;
-
-impl Spelling for Quoted {
-    const QUOTE: u8 = b'\\';
-
-    #[inline]
-    fn skip_space(bytes: &[u8], from: usize) -> usize {
-        let mut at = skip_space(bytes, from);
-        while bytes.get(at) == Some(&b'\\') && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) {
-            at = skip_space(bytes, at + 2);
-        }
-        at
-    }
-
-    #[inline]
-    fn string_end(bytes: &[u8], start: usize) -> Result<(usize, bool), usize> {
-        if bytes.get(start + 1) != Some(&b'"') {
-            return Err(start);
-        }
-        let mut at = find(bytes, start + 2, b'\\');
-        loop {
-            let len = match bytes.get(at + 1..).unwrap_or(&[]) {
-                [b'"', ..] => return Ok((at + 2, true)),
-                [b'\\', b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 3,
-                [b'\\', b'\\', b'"' | b'\\', ..] => 4,
-                [b'\\', b'u', digits @ ..] if hex4(Some(digits)).is_some() => 7,
-                _ => return Err(at),
-            };
-            at = find(bytes, at + len, b'\\');
-        }
-    }
 }
 
 /// Takes down what the scan comes by.
@@ -179,29 +107,33 @@ impl Sink for Notes {
 }
 
 /// Reads the value at `from`; returns where it ends.
-fn value<P: Spelling, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Result<usize, usize> {
+fn value<const QUOTED: bool, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Result<usize, usize> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(u32::MAX as usize);
     }
     // The containers that are open at this point: a bit for each, the innermost lowest, set for an object.
     let (mut objects, mut depth) = (0_u128, 0);
     const { assert!(MAX_DEPTH <= 128) };
-    let mut at = P::skip_space(bytes, from);
+    let mut at = skip_blanks::<QUOTED>(bytes, from);
     let mut has_key = false;
     'value: loop {
         if has_key {
-            at = key::<P, _>(bytes, at, sink)?;
+            let colon = skip_blanks::<QUOTED>(bytes, string::<QUOTED, _>(bytes, at, sink)?);
+            if bytes.get(colon) != Some(&b':') {
+                return Err(colon);
+            }
+            at = skip_blanks::<QUOTED>(bytes, colon + 1);
         }
         let start = at;
         match bytes.get(at) {
-            Some(&quote) if quote == P::QUOTE => at = string::<P, _>(bytes, at, sink)?,
+            Some(b'"' | b'\\') => at = string::<QUOTED, _>(bytes, at, sink)?,
             Some(&bracket @ (b'{' | b'[')) => {
                 if depth == MAX_DEPTH {
                     return Err(at);
                 }
                 let is_object = bracket == b'{';
                 sink.open(if is_object { Kind::Object } else { Kind::Array }, start);
-                at = P::skip_space(bytes, at + 1);
+                at = skip_blanks::<QUOTED>(bytes, at + 1);
                 if bytes.get(at) == Some(&if is_object { b'}' } else { b']' }) {
                     at += 1;
                     sink.close(at);
@@ -225,11 +157,11 @@ fn value<P: Spelling, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Resul
             if depth == 0 {
                 return Ok(at);
             }
-            at = P::skip_space(bytes, at);
+            at = skip_blanks::<QUOTED>(bytes, at);
             let in_object = objects & 1 == 1;
             match bytes.get(at) {
                 Some(b',') => {
-                    at = P::skip_space(bytes, at + 1);
+                    at = skip_blanks::<QUOTED>(bytes, at + 1);
                     has_key = in_object;
                     continue 'value;
                 }
@@ -245,17 +177,6 @@ fn value<P: Spelling, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Resul
     }
 }
 
-/// Reads a key and its colon; returns where the value begins.
-#[inline(always)]
-fn key<P: Spelling, S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, usize> {
-    if bytes.get(at) != Some(&P::QUOTE) {
-        return Err(at);
-    }
-    let end = string::<P, _>(bytes, at, sink)?;
-    let colon = P::skip_space(bytes, end);
-    if bytes.get(colon) == Some(&b':') { Ok(P::skip_space(bytes, colon + 1)) } else { Err(colon) }
-}
-
 fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S) -> Result<usize, usize> {
     let end = at + word.len();
     if bytes.get(at..end) != Some(word) {
@@ -265,13 +186,49 @@ fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S)
     Ok(end)
 }
 
-/// Reads the string that opens at `at`; returns the place behind its closing quote.
+/// The place behind the blanks at `from`.
 #[inline(always)]
-fn string<P: Spelling, S: Sink>(bytes: &[u8], start: usize, sink: &mut S) -> Result<usize, usize> {
-    let (end, escaped) = P::string_end(bytes, start)?;
+fn skip_blanks<const QUOTED: bool>(bytes: &[u8], from: usize) -> usize {
+    let mut at = skip_space(bytes, from);
+    while QUOTED && bytes.get(at) == Some(&b'\\') && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) {
+        at = skip_space(bytes, at + 2);
+    }
+    at
+}
+
+/// Reads the string that begins at `start`; returns the place behind its closing quote.
+#[inline(always)]
+fn string<const QUOTED: bool, S: Sink>(bytes: &[u8], start: usize, sink: &mut S) -> Result<usize, usize> {
+    if QUOTED {
+        return quoted_end(bytes, start);
+    }
+    if bytes.get(start) != Some(&b'"') {
+        return Err(start);
+    }
+    let stop = string_stop(bytes, start + 1, b'"');
+    let escaped = bytes.get(stop) != Some(&b'"');
+    let end = if escaped { escaped_end(bytes, stop)? } else { stop + 1 };
     // No text is longer than a `u32` counts.
     sink.leaf(Kind::String, Span { start: start as u32, end: end as u32 }, escaped);
     Ok(end)
+}
+
+/// The place behind the string that begins at `start`, inside of another one: `\"a\\n\"`. Nobody takes note of it.
+fn quoted_end(bytes: &[u8], start: usize) -> Result<usize, usize> {
+    if bytes.get(start..start + 2) != Some(b"\\\"") {
+        return Err(start);
+    }
+    let mut at = find(bytes, start + 2, b'\\');
+    loop {
+        let len = match bytes.get(at + 1..).unwrap_or(&[]) {
+            [b'"', ..] => return Ok(at + 2),
+            [b'\\', b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 3,
+            [b'\\', b'\\', b'"' | b'\\', ..] => 4,
+            [b'\\', b'u', digits @ ..] if hex4(Some(digits)).is_some() => 7,
+            _ => return Err(at),
+        };
+        at = find(bytes, at + len, b'\\');
+    }
 }
 
 /// The place behind the closing quote of a string that has what is perhaps an escape at `at`.
@@ -292,15 +249,9 @@ fn escaped_end(bytes: &[u8], at: usize) -> Result<usize, usize> {
 pub(crate) fn escape_len(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
-        b'u' => hex_escape_len(bytes, at),
+        b'u' => hex4(bytes.get(at + 2..)).map(|_| 6),
         _ => None,
     }
-}
-
-// Out of the way of what is common.
-#[cold]
-fn hex_escape_len(bytes: &[u8], at: usize) -> Option<usize> {
-    hex4(bytes.get(at + 2..)).map(|_| 6)
 }
 
 /// Reads the number at `at`; returns the place behind it.

@@ -5,7 +5,7 @@ use core::iter;
 
 use crate::Span;
 use crate::scan::find;
-use crate::strict::{is_object, is_quoted_object};
+use crate::strict::{is_object, is_only_object};
 
 /// The values of one strict JSON text, in the order in which they stand there.
 ///
@@ -122,13 +122,10 @@ impl<'a> Value<'a> {
 
     /// Is it a string whose text is one strict JSON object, such as the arguments of a call? See [`is_object`](crate::is_object).
     pub fn spells_object(self) -> bool {
-        let Node { kind, escaped, .. } = self.node();
-        match (kind, escaped) {
-            (Kind::String, false) => is_object(self.inner()),
-            // Nearly all are told without a copy.
-            (Kind::String, true) => is_quoted_object(self.inner()) || is_object(&unescape(self.inner())),
-            _ => false,
-        }
+        let inner = self.inner();
+        // Nearly all are told without a copy.
+        self.kind() == Kind::String
+            && (is_only_object::<true>(inner.as_bytes()) || is_object(&unescape(inner)))
     }
 
     /// Does the string hold half a surrogate pair, which no UTF-8 text can carry?

@@ -46,20 +46,16 @@ impl Search<'_, '_> {
 
     /// Enters a string whose opening `quote`, which should stand at `s.at`, is missing.
     pub(super) fn open_bare_string(&mut self, s: State, quote: Quote) -> State {
-        let is_laid_out = self.is_laid_out(s.at as usize);
-        let s = self.edit(s, RepairKind::AddQuote, Span::at(s.at as usize), "\"");
-        // Where more stands in front of it than one blank, some may be the text's.
-        let s = if is_laid_out { s } else { State { habits: s.habits | DOUBTFUL, ..s } };
-        State { open: s.at, quote, escapes: Escapes::Json, step: Step::Body, last: Last::Firm, ..s }
-    }
-
-    /// Stands nothing but layout between the value at `at` and the sign that it follows?
-    fn is_laid_out(&self, at: usize) -> bool {
-        let before = self.bytes.get(..at).unwrap_or(&[]);
+        let before = self.bytes.get(..s.at as usize).unwrap_or(&[]);
         let sign = before.trim_ascii_end();
         let gap = before.get(sign.len()..).unwrap_or(&[]);
-        matches!(sign.last(), Some(b':' | b'=' | b',' | b'[' | b'{' | b'(' | 0x80..))
-            && (gap.len() <= 1 || gap.contains(&b'\n'))
+        // Where more stands in front of it than one blank, or than a line's margin, some may be the text's.
+        let is_laid_out = matches!(sign.last(), Some(b':' | b'=' | b',' | b'[' | b'{' | b'(' | 0x80..))
+            && (gap.len() <= 1 || gap.contains(&b'\n'));
+        let habits = if is_laid_out { s.habits } else { s.habits | DOUBTFUL };
+        let s = State { habits, ..s };
+        let s = self.edit(s, RepairKind::AddQuote, Span::at(s.at as usize), "\"");
+        State { open: s.at, quote, escapes: Escapes::Json, step: Step::Body, last: Last::Firm, ..s }
     }
 
     /// Goes on in a string up to the next place that needs a decision, and takes it.
@@ -122,17 +118,12 @@ impl Search<'_, '_> {
             return self.end_string(s, at, len);
         }
         self.lost_closer(&s, at);
+        let end = if self.quote_taken(&s) { s.bare.end } else { s.at };
+        let taken = State { bare: Span { start: s.open, end }, ..s };
         let bare = match s.quote.lead() {
-            b'"' => {
-                let end = if self.quote_taken(&s) { s.bare.end } else { s.at };
-                let bare = Span { start: s.open, end };
-                State { bare, ..self.replace(s, RepairKind::EscapeQuote, at + 1, "\\\"") }
-            }
+            b'"' => self.replace(taken, RepairKind::EscapeQuote, at + 1, "\\\""),
             // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
-            _ => {
-                let (end, bare) = ((at + len) as u32, Span::at(s.open as usize));
-                State { at: end, bare, ..super::pay(s, RepairKind::EscapeQuote) }
-            }
+            _ => State { at: (at + len) as u32, ..super::pay(taken, RepairKind::EscapeQuote) },
         };
         self.closed_twice(s, at, len);
         if !self.may_go_on(&s, at + len) {
@@ -169,7 +160,7 @@ impl Search<'_, '_> {
         for _ in 0..MOST_QUOTES {
             let near = self.bytes.get(end..(end + MOST_QUOTES).min(self.bytes.len())).unwrap_or(&[]);
             let next = end + near.iter().take_while(|byte| **byte == b' ').count();
-            if quote.is_none() || self.bytes.get(next..next + len) != quote {
+            if self.bytes.get(next..next + len) != quote {
                 break;
             }
             end = next + len;
@@ -282,9 +273,8 @@ impl Search<'_, '_> {
         true
     }
 
-    /// Where `text`, which begins at the body of the open string, ends when the brackets at its end close
-    /// containers; and the container that is then the innermost. As many of them do as fit: of `"f() {x}]` in a list of an
-    /// object the last one.
+    /// Where `text`, which begins at the body of the open string, ends when the brackets at its end close containers; and the
+    /// container that is then the innermost. As many of them do as fit: of `"f() {x}]` in a list of an object the last one.
     fn before_closers(&self, s: &State, text: &[u8]) -> Option<(usize, u32)> {
         let mut body = text;
         let mut ends = Vec::new();

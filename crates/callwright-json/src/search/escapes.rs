@@ -11,9 +11,10 @@ use crate::strict::escape_len;
 use crate::{Problem, Span};
 
 /// How the backslashes of a string are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// As JSON has them.
+    #[default]
     Json,
     /// As JSON has them, but `\b`, `\f` and `\'` are text: the string has a backslash that is no escape, and no text has
     /// those controls.

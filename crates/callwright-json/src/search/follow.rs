@@ -183,9 +183,8 @@ impl Search<'_, '_> {
     fn is_colon_inside(&self, open: Range<usize>, at: usize) -> bool {
         let quote = self.bytes[open].iter().find(|b| matches!(b, b'"' | b'\''));
         let next = self.peek_blank(at + 2);
-        let is_value =
-            |at: usize| self.quote_at(at).is_some() || matches!(self.bytes[at..], [b'{' | b'[', ..]);
-        quote.is_some() && self.bytes.get(at + 1) == quote && next <= self.bytes.len() && is_value(next)
+        let is_value = self.quote_at(next).is_some() || matches!(self.bytes.get(next), Some(b'{' | b'['));
+        quote.is_some() && self.bytes.get(at + 1) == quote && is_value
     }
 
     /// The name that begins behind a quote at `at` and ends at one of another sort, or at none.

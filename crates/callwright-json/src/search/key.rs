@@ -22,11 +22,7 @@ impl Search<'_, '_> {
             b'}' | b']' | b')' => return self.closer(s, b, len),
             b',' => return self.drop_extra_comma(s, len),
             // {{"a": 1}}
-            b'{' if frame.count == 0
-                && s.last != Last::Comma
-                && frame.shape == Shape::Object
-                && !frame.doubled =>
-            {
+            b'{' if frame.count == 0 && frame.shape == Shape::Object && !frame.doubled => {
                 let s = self.replace(s, RepairKind::DropOpener, at + len, "");
                 return Some(self.with_frame(s, Frame { doubled: true, ..frame }));
             }
@@ -147,8 +143,7 @@ impl Search<'_, '_> {
         if self.bytes.get(at) != Some(&b'(') {
             return None;
         }
-        let inner = self.peek_blank(at + 1);
-        let dict = if self.bytes[inner..].starts_with(b"**") { inner + 2 } else { inner };
+        let dict = self.peek_blank(at + 1);
         // f({'a': 1}): the dict is the arguments.
         if self.bytes.get(dict) == Some(&b'{')
             && let Some(group) = self.group(s, RepairKind::SwapSyntax, dict, b')')

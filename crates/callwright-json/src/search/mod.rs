@@ -10,7 +10,6 @@
 //! others have left far behind in its own container is given up ([`lag`]), so that many edits in one text do not multiply.
 
 mod cost;
-mod fuel;
 mod lag;
 mod escapes;
 mod value;
@@ -33,7 +32,6 @@ use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start
 pub(crate) use cost::Cost;
 use cost::price;
 use escapes::Escapes;
-pub(crate) use fuel::Fuel;
 use lag::Reached;
 pub(crate) use quote::{Quote, mark};
 
@@ -50,8 +48,7 @@ impl SchemaMode {
     /// How to read for `guide`, closest first. Where it asks for nothing, one way is all ways.
     pub(crate) fn closest_first(guide: &dyn Guide) -> &'static [SchemaMode] {
         let root = guide.root();
-        let asks_nothing =
-            guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none() && guide.required(root) == 0;
+        let asks_nothing = guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none();
         if asks_nothing { &[SchemaMode::Typed] } else { &[SchemaMode::Typed, SchemaMode::KeysOnly] }
     }
 }
@@ -62,21 +59,8 @@ pub(crate) struct Found {
     pub(crate) cost: Cost,
     pub(crate) span: Span,
     pub(crate) repairs: Vec<Repair>,
-    /// One of its strings may be something else: where it is the cheapest, there is no reading.
-    pub(crate) is_doubtful: bool,
-}
-
-impl Found {
-    /// The cheapest of `found`; of several one that is doubtful, if there is any.
-    pub(crate) fn cheapest(found: &[Found]) -> Option<&Found> {
-        found.iter().min_by_key(|one| (one.cost, !one.is_doubtful))
-    }
-
-    /// Where it may be something else.
-    pub(crate) fn doubt(&self) -> Option<Span> {
-        let quote = self.repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
-        self.is_doubtful.then(|| quote.map_or(self.span, |repair| repair.at))
-    }
+    /// Where it may be something else: if it is the cheapest, there is no reading.
+    pub(crate) doubt: Option<Span>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -84,9 +68,10 @@ const NONE: u32 = u32::MAX;
 /// The bit of [`State::habits`] for a string that may be something else: where that is the cheapest, there is no reading.
 const DOUBTFUL: u64 = 1 << 63;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// A value is to come.
+    #[default]
     Value,
     /// A key or the end of the object is to come.
     Key,
@@ -101,11 +86,12 @@ enum Step {
 }
 
 /// The token that was read last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
     /// Nothing says where it ends: a number, a text without quotes. Or a value is to come.
     Open,
     /// It says itself where it ends.
+    #[default]
     Firm,
     /// A string whose closing quote stands right before [`State::at`], of this many bytes.
     Text(u8),
@@ -113,7 +99,7 @@ enum Last {
     Comma,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct State {
     cost: Cost,
     at: u32,
@@ -222,10 +208,11 @@ pub(crate) struct Search<'t, 'g> {
     /// The ways that are gone on with later: the cheapest first, then the one that has come farthest, then the oldest.
     waiting: BTreeMap<(Cost, Reverse<u32>, u32), State>,
     forks: u32,
-    /// The places that the first run came through, in order.
-    trail: Vec<(u32, u64, Cost)>,
-    on_trail: bool,
+    /// The places and signatures that ways came through: what that cost, and how often it was as cheap.
     seen: BTreeMap<(u32, u64), (Cost, u8)>,
+    /// Those of the first way, which is mostly the only one, so that nothing is looked up in `seen`.
+    trail: Vec<((u32, u64), (Cost, u8))>,
+    on_trail: bool,
     reached: Reached,
     found: Vec<Found>,
     /// Where the value begins, and how.
@@ -240,7 +227,9 @@ pub(crate) struct Search<'t, 'g> {
     /// A place, and the first quote or opening bracket behind it, as that was looked for last.
     mark: Option<(usize, usize)>,
     last_backslash: Option<usize>,
-    pub(crate) fuel: Fuel,
+    /// What may still be spent, in units of some nanoseconds: what it takes to look at one byte with care. Each way to read the
+    /// text goes over the whole of it, so the ways share what there is.
+    pub(crate) fuel: i64,
     /// What went wrong at the farthest place.
     trouble: Option<(Problem, Span)>,
     /// What went wrong where no reading was found first.
@@ -250,6 +239,9 @@ pub(crate) struct Search<'t, 'g> {
 /// At most this many readings that tie are kept.
 const MOST_READINGS: usize = 3;
 
+/// The bound of a search: what it may spend before a text has too many readings to look at.
+const FUEL: i64 = 1 << 17;
+const FUEL_PER_BYTE: i64 = 32;
 /// What a step takes, in units of fuel.
 const STEP: i64 = 16;
 /// A step inside a string is a quote or an escape, and a short look behind it.
@@ -291,7 +283,7 @@ impl<'t, 'g> Search<'t, 'g> {
             last_at,
             mark: None,
             last_backslash: text.rfind('\\'),
-            fuel: Fuel::of(bytes.get(from..).unwrap_or(&[])),
+            fuel: FUEL + FUEL_PER_BYTE * bytes.len().saturating_sub(from) as i64,
             trouble: None,
             reason: None,
         }
@@ -311,20 +303,8 @@ impl<'t, 'g> Search<'t, 'g> {
         let before = self.bytes.get(..from).unwrap_or(&[]);
         self.in_fence = before.windows(3).any(|w| w == b"```");
         self.in_tag = before.trim_ascii_end().ends_with(b">");
-        let first = State {
-            cost: Cost::default(),
-            at: from as u32,
-            frame: NONE,
-            edits: NONE,
-            habits: 0,
-            open: from as u32,
-            step: Step::Value,
-            quote: Quote::DOUBLE,
-            escapes: Escapes::Json,
-            last: Last::Firm,
-            bare: Span::default(),
-            unpaired: false,
-        };
+        let at = from as u32;
+        let first = State { at, frame: NONE, edits: NONE, open: at, ..State::default() };
         let first = match start {
             Start::Value => Some(first),
             Start::Arguments | Start::ArgumentsAlone => self.open_arguments(first),
@@ -343,7 +323,7 @@ impl<'t, 'g> Search<'t, 'g> {
             if self.found.first().is_some_and(|best| best.cost < state.cost) {
                 break;
             }
-            if self.fuel.is_spent(self.bytes.get(self.from..).unwrap_or(&[])) {
+            if self.fuel < 0 {
                 self.found.clear();
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
@@ -404,15 +384,10 @@ impl<'t, 'g> Search<'t, 'g> {
         let signature = self.signature(state.frame) ^ (state.habits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let signature = signature ^ ((state.step as u64) << 1) ^ u64::from(state.last == Last::Comma);
         if self.on_trail {
-            self.trail.push((state.at, signature, state.cost));
+            self.trail.push(((state.at, signature), (state.cost, 1)));
             return false;
         }
-        if let Ok(i) = self.trail.binary_search_by_key(&state.at, |t| t.0)
-            && self.trail[i].1 == signature
-            && self.trail[i].2 < state.cost
-        {
-            return true;
-        }
+        self.seen.extend(self.trail.drain(..));
         self.fuel -= levels(self.seen.len());
         let (cost, times) = self.seen.entry((state.at, signature)).or_insert((state.cost, 0));
         if *cost < state.cost || *times as usize >= MOST_READINGS {

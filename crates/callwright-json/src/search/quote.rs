@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 use crate::spelling::{character, foreign};
 
 /// A sort of quotes, by its place in [`SORTS`], or three of them in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quote {
     sort: u8,
     is_triple: bool,

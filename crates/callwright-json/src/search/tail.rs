@@ -6,6 +6,12 @@ use crate::ambiguity::open_brackets;
 use crate::spelling::skip_blank;
 use crate::{Problem, RepairKind, Span, Start};
 
+/// The repairs of brackets and quotes without which a text might not have come out even.
+const EVENING: [RepairKind; 6] = {
+    use RepairKind::*;
+    [AddCloser, AddQuote, DropNoise, DropOpener, EscapeQuote, SwapBracket]
+};
+
 impl Search<'_, '_> {
     /// The value is complete: takes note of it, with what its end costs.
     pub(super) fn tail(&mut self, s: State) -> Option<State> {
@@ -23,7 +29,7 @@ impl Search<'_, '_> {
         let newline = self.bytes[at..next].contains(&b'\n');
         // A text that was cut comes out even by accident, and so does one that goes on.
         let goes_on = self.cut || !arguments && matches!(rest.first(), Some(b',' | b':' | b'"'));
-        if goes_on && is_evened(&s) && self.marker_at(next).is_none() {
+        if goes_on && EVENING.iter().any(|kind| s.has_paid(*kind)) && self.marker_at(next).is_none() {
             return self.fail(Problem::Truncated, Span::at(at));
         }
         // Its brackets are counted below.
@@ -57,16 +63,10 @@ impl Search<'_, '_> {
         if !is_beaten && self.found.len() < super::MOST_READINGS {
             let span = Span::new(self.from, s.at as usize);
             let repairs = self.repairs(&s);
-            let is_doubtful = s.habits & super::DOUBTFUL != 0;
-            self.found.push(Found { cost: s.cost, span, repairs, is_doubtful });
+            let quote = repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
+            let suspect = quote.map_or(span, |repair| repair.at);
+            let doubt = (s.habits & super::DOUBTFUL != 0).then_some(suspect);
+            self.found.push(Found { cost: s.cost, span, repairs, doubt });
         }
     }
-}
-
-/// Was a bracket or quote edited, without which the text might not have come out even?
-fn is_evened(s: &State) -> bool {
-    use RepairKind::*;
-    [AddCloser, AddQuote, DropNoise, DropOpener, EscapeQuote, SwapBracket]
-        .map(|kind| s.has_paid(kind))
-        .contains(&true)
 }

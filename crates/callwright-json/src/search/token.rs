@@ -7,7 +7,7 @@ use alloc::string::String;
 use super::cost::COMMA_IN_TEXT;
 use super::{Frame, Last, Quote, Search, State, Step};
 use crate::ambiguity::has_colon;
-use crate::scan::{ByteSet, find, skip_space};
+use crate::scan::skip_space;
 use crate::spelling::{self, skip_blank};
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
@@ -53,23 +53,19 @@ impl Search<'_, '_> {
         // Inside a value a comment ends with its line: one that swallowed the rest would leave nothing to close.
         let near = &rest[..rest.len().min(LONGEST_COMMENT)];
         let line = || {
-            let end = find(near, 0, b'\n');
-            (end < near.len()).then_some((at + end, RepairKind::DropComment))
+            let end = near.iter().position(|byte| *byte == b'\n')?;
+            Some((at + end, RepairKind::DropComment))
+        };
+        let block = |from: usize, close: &[u8]| {
+            let end = near.get(from..)?.windows(close.len()).position(|window| window == close)?;
+            Some((at + from + end + close.len(), RepairKind::DropComment))
         };
         match rest {
             [b'/', b'/', ..] => line(),
             [b'-', b'-', b' ', word, ..] if word.is_ascii_alphanumeric() => line(),
-            [b'<', b'!', b'-', b'-', ..] => {
-                let end = near.windows(3).position(|window| window == b"-->")?;
-                Some((at + end + 3, RepairKind::DropComment))
-            }
+            [b'<', b'!', b'-', b'-', ..] => block(2, b"-->"),
             [b'#', ..] if !matches!(self.bytes[..at].last(), Some(b'"' | b'\'' | b'`')) => line(),
-            [b'/', b'*', ..] => {
-                let inside = near.get(2..)?;
-                let slashes = ByteSet(*b"/");
-                let end = slashes.places(inside).find(|slash| inside[..*slash].ends_with(b"*"))?;
-                Some((at + 2 + end + 1, RepairKind::DropComment))
-            }
+            [b'/', b'*', ..] => block(2, b"*/"),
             // A line that goes on, `"a" \⏎ "b"`, or one whose end is written out: `{\n  "a": 1}`
             [b'\\', b'\n' | b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
             _ => None,

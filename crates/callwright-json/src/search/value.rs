@@ -8,8 +8,7 @@ use super::follow::Key;
 use super::{DOUBTFUL, Frame, Last, NONE, Quote, Search, Shape, State, Step};
 use crate::layers::{characters, escape};
 use crate::scan::skip_space;
-use crate::strict::value_end;
-use crate::{Kinds, Problem, RepairKind, Span, python, quote};
+use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict_end};
 
 impl Search<'_, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
@@ -277,7 +276,7 @@ fn escaped(text: &str, from: usize) -> Result<(String, usize), usize> {
     let is_escaped = |(c, len): &(char, usize)| 1 < *len || !matches!(c, '"' | '\\');
     let signs: Vec<(char, usize)> = characters(rest, escape).take_while(is_escaped).collect();
     let mut json: String = signs.iter().map(|(c, _)| *c).collect();
-    let end = value_end(json.as_bytes(), 0).map_err(|_| from + json.len())?;
+    let end = strict_end(&json, 0).map_err(|_| from + json.len())?;
     json.truncate(end);
     let count = json.chars().count();
     Ok((json, from + signs.iter().take(count).map(|(_, len)| len).sum::<usize>()))
