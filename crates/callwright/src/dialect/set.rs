@@ -89,10 +89,11 @@ impl Dialects {
         let mut own = Own::default();
         let mut markups = Vec::new();
         for (id, dialect) in (0..).zip(&dialects).skip(n_built_in) {
-            markups.push(Arc::new(Markup::new(dialect).map_err(of(dialect))?));
+            let markup = Arc::new(Markup::new(dialect).map_err(of(dialect))?);
             if only.is_none_or(|only| only == id) {
-                own.add(id, dialect).map_err(of(dialect))?;
+                own.add(id, dialect, &markup);
             }
+            markups.push(markup);
         }
         let own = (!markups.is_empty()).then_some(own);
         Ok(Dialects(Arc::new(Compiled::new(n_built_in, dialects, markups, own, only))))

@@ -7,12 +7,11 @@
 
 use std::borrow::Cow;
 
-use crate::value::Value;
 use callwright_json::strict;
 
 use super::PromptDialect;
 use super::arguments::{Given, json, with_breaks, written};
-use super::marks::{in_json, neutralise, one_line};
+use super::marks::{neutralise, one_line, quoted};
 use super::speech::Calls;
 use super::template::fill;
 use crate::dialect::Dialects;
@@ -75,8 +74,8 @@ fn written_call(form: &Calls, reader: &Reader<'_>, call: Made<'_>, index: usize)
 
 /// `<tool_call>⏎{"name": "f", "arguments": {…}}⏎</tool_call>`
 fn plain_call(call: Made<'_>) -> String {
-    let name = in_json(&Value::from(call.name).to_string());
-    format!("<tool_call>\n{{\"name\": {name}, \"arguments\": {}}}\n</tool_call>", json(call.given))
+    let (name, arguments) = (quoted(call.name), json(call.given));
+    format!("<tool_call>\n{{\"name\": {name}, \"arguments\": {arguments}}}\n</tool_call>")
 }
 
 fn filled(template: &str, name: &str, arguments: &str, index: usize) -> String {
@@ -90,7 +89,7 @@ fn filled(template: &str, name: &str, arguments: &str, index: usize) -> String {
 pub(super) fn naming(slot: &str, name: &str, index: usize) -> Option<Cow<'static, str>> {
     Some(Cow::Owned(match slot {
         "name" => neutralise(&one_line(name)).into_owned(),
-        "json_name" => in_json(&Value::from(name).to_string()),
+        "json_name" => quoted(name),
         "index" => index.to_string(),
         "number" => (index + 1).to_string(),
         _ => return None,

@@ -8,7 +8,7 @@
 
 mod marks;
 mod own_marks;
-mod template;
+pub(crate) mod template;
 mod literal;
 pub(crate) mod speech;
 mod dialect;
@@ -22,13 +22,12 @@ mod messages;
 pub(crate) use calls::is_plain_name;
 pub use dialect::{PromptDialect, UnknownDialect, dialect_for};
 pub use example::{Example, Examples};
+pub(crate) use literal::spaced;
 pub use marks::{neutralise, restore};
 pub use messages::{Rendered, render_messages};
 pub use speech::{Arguments, Calls, Definition, Listing, PromptFormat, Results};
 
 use std::borrow::Cow;
-
-use crate::value::Value;
 
 use self::arguments::Given;
 use self::calls::Made;
@@ -122,21 +121,6 @@ fn otherwise(speaking: &Speaking) -> String {
             format!("Only if no tool can help, answer in words under the key \"{PROSE_KEY}\".\n\n")
         }
         (false, None) => "Only if no tool can help, answer in plain text.\n\n".to_owned(),
-    }
-}
-
-/// JSON with a space after each comma and colon, as people write it. The value is from a schema, so it is not deep.
-pub(crate) fn spaced(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let members: Vec<String> = members
-                .iter()
-                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value)))
-                .collect();
-            format!("{{{}}}", members.join(", "))
-        }
-        Value::Array(elements) => format!("[{}]", elements.iter().map(spaced).collect::<Vec<_>>().join(", ")),
-        scalar => scalar.to_string(),
     }
 }
 
