@@ -26,13 +26,13 @@ impl Schema {
         // Where a validator decides, what it does not look at remains; and so it does in a language of which nothing is known.
         let is_judged = self.has_validator() || !self.is_known;
         let root = if is_judged { ANY } else { self.guide.root };
-        if walk(&self.guide, root, value, &mut |_| ControlFlow::Break(())).is_break() {
-            let mut faults: Vec<Fault<'_, '_>> = Vec::new();
-            let _ = walk(&self.guide, root, value, &mut |fault| {
-                let place = |fault: &Fault<'_, '_>| fault.value.span();
-                faults.insert(faults.partition_point(|other| place(other) <= place(&fault)), fault);
-                if faults.len() < MAX_VIOLATIONS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            });
+        let mut faults: Vec<Fault<'_, '_>> = Vec::new();
+        let _ = walk(&self.guide, root, value, &mut |fault| {
+            let place = |fault: &Fault<'_, '_>| fault.value.span();
+            faults.insert(faults.partition_point(|other| place(other) <= place(&fault)), fault);
+            if faults.len() < MAX_VIOLATIONS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if !faults.is_empty() {
             return faults.iter().map(|fault| message::of_fault(value, fault)).collect();
         }
         #[cfg(feature = "full-schemas")]

@@ -23,8 +23,6 @@ const MAX_PLACES: usize = 20_000;
 const MAX_STEPS: usize = 400_000;
 /// The most schemas that one alternative may hold together.
 const MAX_TOGETHER: usize = 64;
-/// Above this number, members are looked up by binary search.
-const LINEAR: usize = 8;
 
 /// A schema document.
 pub(crate) struct Document<'s> {
@@ -331,11 +329,8 @@ impl<'s> Compiler<'s> {
         let additional = (!open.is_empty()).then(|| self.place(open)).filter(|&at| at != NEVER);
         let expects_others = additional.is_some() && objects.iter().any(|part| part.expects_others);
 
-        let mut by_name: Vec<u16> = Vec::new();
-        if LINEAR < members.len() {
-            by_name.extend((0..members.len()).filter_map(|i| u16::try_from(i).ok()));
-            by_name.sort_unstable_by_key(|&i| &members[usize::from(i)].0);
-        }
+        let mut by_name: Vec<u16> = (0..members.len()).filter_map(|i| u16::try_from(i).ok()).collect();
+        by_name.sort_unstable_by_key(|&i| &members[usize::from(i)].0);
         Entry {
             kinds,
             members,
@@ -562,7 +557,7 @@ fn strings_of(schema: &Value, draft: Draft) -> Option<Vec<&str>> {
 pub(super) enum Ruling {
     /// The keyword is this rule for values of these types.
     Rule(Kinds, Rule),
-    /// The keyword says nothing, or the other columns of the table say it exactly.
+    /// The keyword says nothing, the other columns of the table say it exactly, or it [is beyond](is_beyond_tables) them.
     Tables,
     /// The tables cannot say it.
     Beyond,
@@ -602,13 +597,8 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
         | "contains"
         | "minContains"
         | "maxContains"
-        | "not"
-        | "if"
         | "unevaluatedItems"
-        | "unevaluatedProperties"
-        | "dependencies"
-        | "dependentSchemas"
-        | "dependentRequired" => Ruling::Beyond,
+        | "unevaluatedProperties" => Ruling::Beyond,
         _ => match (LIMITS.iter().find(|limit| limit.name == keyword), value) {
             (None, _) => Ruling::Tables,
             (Some(limit), Value::Number(n)) if limit.about == Kinds::NUMBER => {

@@ -24,7 +24,7 @@ pub(super) struct Entry {
     pub(super) kinds: Kinds,
     /// The declared members of an object, in the order of declaration, with the places of their values.
     pub(super) members: Box<[(Box<str>, u32)]>,
-    /// The numbers of `members`, in the order of their names; empty where looking at all of them is as fast.
+    /// The numbers of `members`, in the order of their names.
     pub(super) by_name: Box<[u16]>,
     /// The members that must be there, one bit per number.
     pub(super) required: u128,
@@ -114,9 +114,6 @@ impl Entry {
 
     /// The number of the declared member `name`.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        if self.by_name.is_empty() {
-            return self.members.iter().position(|(declared, _)| **declared == *name);
-        }
         let named = |&i: &u16| self.members.get(usize::from(i)).map_or("", |(declared, _)| declared);
         let found = self.by_name.binary_search_by(|i| named(i).cmp(name)).ok()?;
         self.by_name.get(found).map(|&i| usize::from(i))

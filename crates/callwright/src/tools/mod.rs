@@ -142,10 +142,7 @@ impl ToolSet {
         for<'v> Value: From<&'v V>,
     {
         let definitions = Value::from(definitions);
-        let definitions = listed(&definitions).ok_or(ToolSetError::NoTools)?;
-        if MAX_TOOLS < definitions.len() {
-            return Err(ToolSetError::TooMany(definitions.len()));
-        }
+        let definitions = listed(&definitions)?;
         let mut tool_set = ToolSet::empty();
         let mut bytes = 0;
         for (i, definition) in definitions.into_iter().enumerate() {
@@ -448,20 +445,26 @@ const SCHEMA: [&str; 5] =
 /// The keys of Gemini's lists of tools.
 const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
 
-/// The definitions in `value`, whatever stands around them; `None` where it holds none.
-pub(crate) fn listed(value: &Value) -> Option<Vec<&Value>> {
-    match value {
-        Value::Array(list) => Some(list.iter().flat_map(declared).collect()),
-        Value::Object(members) => match (members.get("result"), members.get("tools")) {
-            (Some(result @ Value::Object(_)), None) => listed(result),
-            (None, Some(tools @ Value::Array(_))) => listed(tools),
-            _ => {
-                let is_tool = ["name", "type", "function"].iter().chain(&DECLARATIONS);
-                is_tool.into_iter().any(|key| members.contains_key(key)).then(|| declared(value))
-            }
-        },
-        _ => None,
-    }
+/// The definitions in `value`, whatever stands around them.
+///
+/// # Errors
+/// When it holds none, or too many.
+pub(crate) fn listed(value: &Value) -> Result<Vec<&Value>, ToolSetError> {
+    let list = match (value, value.get("result"), value.get("tools")) {
+        (_, Some(result @ Value::Object(_)), None) => return listed(result),
+        (_, None, Some(Value::Array(list))) | (Value::Array(list), ..) => {
+            list.iter().flat_map(declared).collect()
+        }
+        _ if ["name", "type", "function"]
+            .iter()
+            .chain(&DECLARATIONS)
+            .any(|key| value.get(*key).is_some()) =>
+        {
+            declared(value)
+        }
+        _ => return Err(ToolSetError::NoTools),
+    };
+    if MAX_TOOLS < list.len() { Err(ToolSetError::TooMany(list.len())) } else { Ok(list) }
 }
 
 /// Gemini declares several functions in what is one tool.
