@@ -29,28 +29,24 @@ pub(crate) struct Opened {
 }
 
 /// The bytes that markers begin with.
-#[derive(Clone, Debug)]
-struct First([bool; 256]);
-
-impl Default for First {
-    fn default() -> First {
-        First([false; 256])
-    }
-}
+#[derive(Debug, Default)]
+struct First(Vec<u8>);
 
 impl First {
     fn add(&mut self, marker: &str) {
         for byte in marker.bytes().take(1) {
-            self.0[usize::from(byte.to_ascii_lowercase())] = true;
-            self.0[usize::from(byte.to_ascii_uppercase())] = true;
-            // The first bytes of `｜` and `▁`.
-            self.0[0xEF] |= byte == b'|';
-            self.0[0xE2] |= byte == b'_';
+            let wide = match byte {
+                // The first bytes of `｜` and `▁`.
+                b'|' => 0xEF,
+                b'_' => 0xE2,
+                byte => byte,
+            };
+            self.0.extend([byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide]);
         }
     }
 
     fn has(&self, byte: u8) -> bool {
-        self.0[usize::from(byte)]
+        self.0.contains(&byte)
     }
 }
 

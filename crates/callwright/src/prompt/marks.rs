@@ -125,7 +125,11 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
 
 /// The text that [`neutralise`] was given.
 pub fn restore(text: &str) -> Cow<'_, str> {
-    rewrite(Cow::Borrowed(text), mark, joined)
+    restored(Cow::Borrowed(text))
+}
+
+pub(super) fn restored(text: Cow<'_, str>) -> Cow<'_, str> {
+    rewrite(text, mark, joined)
 }
 
 /// Text without line breaks and control characters.

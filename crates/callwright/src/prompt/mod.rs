@@ -101,15 +101,12 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
     Prompt { text: text + &demand(dialect, speaking, &tools), examples }
 }
 
-/// The examples as calls.
+/// The example as a call.
 fn shown(dialect: &PromptDialect, tool_set: &ToolSet, examples: &Examples) -> String {
-    let texts: Vec<Option<String>> =
-        examples.iter().map(|example| example.arguments.as_ref().map(spaced)).collect();
-    let made = examples.iter().zip(&texts).map(|(example, text)| Made {
-        name: &example.name,
-        given: text.as_deref().map_or(Given::Form(example.form()), Given::Json),
-    });
-    calls::calls(dialect, tool_set, &made.collect::<Vec<_>>())
+    let Some(example) = examples.iter().next() else { return String::new() };
+    let text = example.arguments.as_ref().map(spaced);
+    let given = text.as_deref().map_or(Given::Form(example.form()), Given::Json);
+    calls::calls(dialect, tool_set, &[Made { name: &example.name, given }])
 }
 
 /// What to answer where no tool helps.

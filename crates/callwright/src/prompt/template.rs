@@ -32,9 +32,9 @@ pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// `name} and more` → `name`
 fn word(text: &str) -> Option<&str> {
-    let (word, _) = text.split_once('}')?;
-    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
-    (!word.is_empty() && word.bytes().all(is_letter)).then_some(word)
+    let len = text.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'_').count();
+    let (word, behind) = text.split_at_checked(len)?;
+    (0 < len && behind.starts_with('}')).then_some(word)
 }
 
 #[cfg(test)]

@@ -220,8 +220,8 @@ impl<'s> Compiler<'s> {
                     continue;
                 }
             }
-            alternative.is_loose |= schema.keys().any(|keyword| is_beyond_tables(keyword));
-            if schema.iter().any(|(keyword, _)| constrains(keyword)) {
+            alternative.is_loose |= schema.keys().any(|keyword| demand(keyword) == Demand::Beyond);
+            if schema.keys().any(|keyword| demand(keyword) != Demand::Nothing) {
                 if MAX_TOGETHER <= alternative.nodes.len() {
                     alternative.is_loose = true;
                 } else {
@@ -323,18 +323,15 @@ impl<'s> Compiler<'s> {
                 false => is_exact = false,
             }
         }
-        let members: Box<[(Box<str>, u32)]> =
+        let members =
             values.into_iter().map(|(name, choices)| (Box::from(name), self.place(choices))).collect();
         let open: Vec<Vec<Node<'s>>> = objects.iter().filter_map(|part| part.additional.clone()).collect();
         let additional = (!open.is_empty()).then(|| self.place(open)).filter(|&at| at != NEVER);
         let expects_others = additional.is_some() && objects.iter().any(|part| part.expects_others);
 
-        let mut by_name: Vec<u16> = (0..members.len()).filter_map(|i| u16::try_from(i).ok()).collect();
-        by_name.sort_unstable_by_key(|&i| &members[usize::from(i)].0);
         Entry {
             kinds,
             members,
-            by_name: by_name.into(),
             required,
             additional,
             expects_others,
@@ -464,64 +461,44 @@ fn items<'s>(node: Node<'s>, draft: Draft) -> (&'s [Value], Option<&'s Value>) {
     }
 }
 
-/// Does `keyword` demand something of the value by itself?
-fn constrains(keyword: &str) -> bool {
-    !matches!(
-        keyword,
-        "$schema"
-            | "$id"
-            | "id"
-            | "$ref"
-            | "$defs"
-            | "definitions"
-            | "$comment"
-            | "$anchor"
-            | "title"
-            | "description"
-            | "default"
-            | "examples"
-            | "example"
-            | "format"
-            | "deprecated"
-            | "readOnly"
-            | "writeOnly"
-            | "allOf"
-            | "anyOf"
-            | "oneOf"
-            | "if"
-            | "then"
-            | "else"
-    )
+/// What a keyword demands of the value by itself.
+#[derive(PartialEq, Eq)]
+enum Demand {
+    Nothing,
+    /// What alternatives can say, or a rule.
+    Something,
+    /// What alternatives cannot say.
+    Beyond,
 }
 
-/// Does `keyword` demand something about this value that alternatives cannot say?
-fn is_beyond_tables(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "if" | "not"
-            | "$dynamicRef"
-            | "$recursiveRef"
-            | "$dynamicAnchor"
-            | "$recursiveAnchor"
-            | "$vocabulary"
-            | "dependencies"
-            | "dependentSchemas"
-            | "dependentRequired"
-    )
+fn demand(keyword: &str) -> Demand {
+    match keyword {
+        "$schema" | "$id" | "id" | "$ref" | "$defs" | "definitions" | "$comment" | "$anchor" | "title"
+        | "description" | "default" | "examples" | "example" | "format" | "deprecated" | "readOnly"
+        | "writeOnly" | "allOf" | "anyOf" | "oneOf" | "then" | "else" => Demand::Nothing,
+        "if" | "not" | "$dynamicRef" | "$recursiveRef" | "$dynamicAnchor" | "$recursiveAnchor"
+        | "$vocabulary" | "dependencies" | "dependentSchemas" | "dependentRequired" => Demand::Beyond,
+        _ => Demand::Something,
+    }
+}
+
+/// The types that a word of `type` means.
+pub(super) fn kinds_named(word: &str) -> Kinds {
+    match word {
+        "null" => Kinds::NULL,
+        "boolean" => Kinds::BOOL,
+        "integer" => Kinds::INTEGER,
+        "number" => Kinds::NUMBER,
+        "string" => Kinds::STRING,
+        "array" => Kinds::ARRAY,
+        "object" => Kinds::OBJECT,
+        _ => Kinds::ANY,
+    }
 }
 
 /// The types that `type`, `enum` and `const` of one schema admit.
 fn kinds_of(schema: &Value, draft: Draft) -> Kinds {
-    let named = |word: &Value| match word.as_str() {
-        Some("null") => Kinds::NULL,
-        Some("boolean") => Kinds::BOOL,
-        Some("integer") => Kinds::INTEGER,
-        Some("number") => Kinds::NUMBER,
-        Some("string") => Kinds::STRING,
-        Some("array") => Kinds::ARRAY,
-        Some("object") => Kinds::OBJECT,
-        _ => Kinds::ANY,
-    };
+    let named = |word: &Value| word.as_str().map_or(Kinds::ANY, kinds_named);
     let types = match schema.get("type") {
         Some(Value::Array(words)) => words.iter().fold(Kinds(0), |kinds, word| kinds.or(named(word))),
         Some(word) => named(word),
@@ -557,7 +534,7 @@ fn strings_of(schema: &Value, draft: Draft) -> Option<Vec<&str>> {
 pub(super) enum Ruling {
     /// The keyword is this rule for values of these types.
     Rule(Kinds, Rule),
-    /// The keyword says nothing, the other columns of the table say it exactly, or it [is beyond](is_beyond_tables) them.
+    /// The keyword says nothing, the other columns of the table say it exactly, or it is [`Demand::Beyond`].
     Tables,
     /// The tables cannot say it.
     Beyond,
@@ -584,9 +561,9 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
         "propertyNames" => match value {
             Value::Bool(true) => Ruling::Tables,
             Value::Object(names)
-                if names
-                    .iter()
-                    .all(|(k, v)| !constrains(k) && k != "$ref" || k == "type" && v == "string") =>
+                if names.iter().all(|(k, v)| {
+                    demand(k) == Demand::Nothing && k != "$ref" || k == "type" && v == "string"
+                }) =>
             {
                 Ruling::Tables
             }

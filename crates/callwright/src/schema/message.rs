@@ -99,11 +99,11 @@ fn parent(pointer: &str) -> &str {
 }
 
 fn names(entry: &Entry) -> impl Iterator<Item = &str> {
-    entry.members.iter().map(|(name, _)| &**name)
+    entry.members.keys().map(|name| &**name)
 }
 
 fn declared(entry: &Entry) -> impl Iterator<Item = &str> {
-    entry.members.iter().filter(|(_, at)| *at != NEVER).map(|(name, _)| &**name)
+    entry.members.iter().filter(|(_, at)| **at != NEVER).map(|(name, _)| &**name)
 }
 
 fn listed<'a>(items: impl Iterator<Item = &'a str>) -> String {

@@ -27,13 +27,12 @@ pub(super) fn leave_out(root: &mut Value, parts: Vec<Unchecked>, unchecked: &mut
     let is_there =
         |part: &Unchecked| cut(root, &part.pointer.split('/').skip(1).map(pointer_key).collect::<Vec<_>>());
     let parts: Vec<Unchecked> = parts.into_iter().filter(is_there).collect();
-    let along = match parts.is_empty() {
-        true => Vec::new(),
-        false => loosen(root, &parts),
-    };
-    let is_any = !parts.is_empty();
+    if parts.is_empty() {
+        return false;
+    }
+    let along = loosen(root, &parts);
     unchecked.extend(parts.into_iter().chain(along));
-    is_any
+    true
 }
 
 /// Takes a keyword out of the schema it stands in, or puts one that says nothing in the place of a schema.

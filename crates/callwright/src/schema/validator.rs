@@ -13,8 +13,8 @@ use jsonschema::{JsonType, Keyword, PatternOptions, ValidationError, ValidationO
 use serde_json::Value as Lossy;
 
 use super::check::{bits, keeps};
-use super::compile::{Ruling, rule};
-use super::expanded::expand;
+use super::compile::{Ruling, kinds_named, rule};
+use super::expanded::is_bounded;
 use super::guide::{LIMITS, Rule};
 use super::keywords::{Draft, Holds, holds};
 use super::limits::MAX_EXPANDED;
@@ -53,7 +53,7 @@ impl Validator {
         resources: &[(String, Value)],
     ) -> Result<Result<Validator, Fault>, SchemaError> {
         let fault = |reason: String| Ok(Err(Fault { reason, at: At::Part(String::new()) }));
-        if !expand(schema).is_bounded() {
+        if !is_bounded(schema) {
             return fault(format!(
                 "its references expand to more than {MAX_EXPANDED} schemas, or too deep ones"
             ));
@@ -442,18 +442,11 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
 }
 
 fn kinds(kind: &TypeKind) -> Kinds {
-    let one = |kind: JsonType| match kind {
-        JsonType::Null => Kinds::NULL,
-        JsonType::Boolean => Kinds::BOOL,
-        JsonType::Integer => Kinds::INTEGER,
-        JsonType::Number => Kinds::NUMBER,
-        JsonType::String => Kinds::STRING,
-        JsonType::Array => Kinds::ARRAY,
-        JsonType::Object => Kinds::OBJECT,
-    };
     match kind {
-        TypeKind::Single(kind) => one(*kind),
-        TypeKind::Multiple(kinds) => kinds.iter().fold(Kinds(0), |all, kind| all.or(one(kind))),
+        TypeKind::Single(kind) => kinds_named(kind.as_str()),
+        TypeKind::Multiple(kinds) => {
+            kinds.iter().fold(Kinds(0), |all, kind| all.or(kinds_named(kind.as_str())))
+        }
     }
 }
 

@@ -6,10 +6,11 @@ mod envelope;
 pub(crate) mod names;
 pub(crate) mod nearest;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 use crate::json;
 use crate::value::Value;
@@ -87,8 +88,7 @@ impl From<ToolSet> for Declared<'_> {
 /// ```
 #[derive(Debug, Default)]
 pub struct ToolSet {
-    tools: Vec<Tool>,
-    by_name: BTreeMap<String, usize>,
+    tools: IndexMap<String, Tool>,
     hosted: Vec<Value>,
     /// Tools whose name an earlier one has.
     doubled: Vec<(String, Unchecked)>,
@@ -157,11 +157,8 @@ impl ToolSet {
                 continue;
             }
             let tool = Tool::compile(definition).map_err(wrong)?;
-            match tool_set.by_name.entry(tool.name.clone()) {
-                Entry::Vacant(free) => {
-                    free.insert(tool_set.tools.len());
-                    tool_set.tools.push(tool);
-                }
+            match tool_set.tools.entry(tool.name.clone()) {
+                Entry::Vacant(free) => drop(free.insert(tool)),
                 Entry::Occupied(_) => tool_set.doubled.push((tool.name, doubled(i + 1))),
             }
         }
@@ -170,22 +167,22 @@ impl ToolSet {
 
     /// The tool that is called exactly `name`.
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name).and_then(|&i| self.tools.get(i))
+        self.tools.get(name)
     }
 
     /// The tool of this number in the order of declaration.
     pub(crate) fn at(&self, number: usize) -> Option<&Tool> {
-        self.tools.get(number)
+        self.tools.get_index(number).map(|(_, tool)| tool)
     }
 
     /// What is known of the names; found out at the first use.
     pub(crate) fn names(&self) -> &NameIndex {
-        self.names.get_or_init(|| NameIndex::of(&self.tools))
+        self.names.get_or_init(|| NameIndex::of(self))
     }
 
     /// The tools, in the order of their declaration.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        self.tools.iter()
+        self.tools.values()
     }
 
     /// How many tools there are.
@@ -202,10 +199,8 @@ impl ToolSet {
     /// What of the definitions calls are not held against, each with its tool: parts of schemas that cannot be compiled or
     /// resolved, and tools whose name an earlier one has, which holds.
     pub fn unchecked(&self) -> impl Iterator<Item = (&str, &Unchecked)> {
-        let parts = self
-            .tools
-            .iter()
-            .flat_map(|tool| tool.schema.unchecked().iter().map(move |unchecked| (tool.name(), unchecked)));
+        let parts =
+            self.iter().flat_map(|tool| tool.schema.unchecked().iter().map(|part| (tool.name(), part)));
         parts.chain(self.doubled.iter().map(|(name, unchecked)| (name.as_str(), unchecked)))
     }
 
@@ -220,8 +215,7 @@ impl ToolSet {
     /// Compiled at the first use.
     pub fn call_guide(&self) -> &SchemaGuide {
         self.call_guide.get_or_init(|| {
-            let tools: Vec<(&str, &Schema)> =
-                self.tools.iter().map(|tool| (tool.name(), &tool.schema)).collect();
+            let tools: Vec<(&str, &Schema)> = self.iter().map(|tool| (tool.name(), &tool.schema)).collect();
             envelope::guide(&tools, None)
         })
     }

@@ -45,7 +45,7 @@ pub(crate) struct NameIndex {
 
 impl NameIndex {
     /// For these tools, in their order.
-    pub(crate) fn of(tools: &[Tool]) -> NameIndex {
+    pub(crate) fn of(tools: &ToolSet) -> NameIndex {
         // Each letter of a name may have a separator behind it, or a backslash before it.
         let longest = 2 * tools.iter().map(|tool| tool.name().len()).max().unwrap_or(0) + MAX_NAMESPACE;
         let words = |name: &str| name.bytes().position(|byte| !is_name_byte(byte));
@@ -186,7 +186,7 @@ impl<'a> Names<'a> {
 struct Ends(BTreeSet<[Option<u8>; 3]>);
 
 impl Ends {
-    fn of(tools: &[Tool]) -> Ends {
+    fn of(tools: &ToolSet) -> Ends {
         let ends = |tool: &Tool| match folded_ends(tool.name()) {
             ends @ [.., Some(_)] => ends,
             [last, ..] => [last, None, None],
