@@ -240,9 +240,7 @@ impl Grammar<'_> {
             "object" => self.object(schema, depth),
             "array" => self.array(schema, depth),
             "string" => string(schema),
-            "integer" => "integer".to_owned(),
-            "number" => "number".to_owned(),
-            "boolean" => "boolean".to_owned(),
+            "integer" | "number" | "boolean" => kind.to_owned(),
             "null" => "\"null\"".to_owned(),
             _ => "value".to_owned(),
         }

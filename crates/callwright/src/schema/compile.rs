@@ -98,6 +98,16 @@ struct Alternative<'s> {
     is_loose: bool,
 }
 
+/// A way to resolve what speaks about one value.
+#[derive(Clone, Default)]
+struct Way<'s> {
+    found: Alternative<'s>,
+    /// What must hold besides: of each list, one.
+    pending: Vec<Vec<Node<'s>>>,
+    seen: Vec<*const Value>,
+    has_one_of: bool,
+}
+
 type Key = Vec<(Vec<*const Value>, bool)>;
 
 struct Compiler<'s> {
@@ -177,95 +187,74 @@ impl<'s> Compiler<'s> {
 
     /// Resolves all that speaks about the same value: `$ref`, `allOf`, `anyOf`, `oneOf`, `if`.
     fn expand(&mut self, choice: Vec<Node<'s>>) -> Vec<Alternative<'s>> {
-        let mut open = vec![(Alternative::default(), choice, Vec::new())];
+        let pending = choice.into_iter().map(|node| vec![node]).collect();
+        let mut open = vec![Way { pending, ..Way::default() }];
         let mut done: Vec<Alternative<'s>> = Vec::new();
         let mut done_keys = HashSet::new();
-        let mut has_one_of = false;
-        while let Some((mut alternative, mut pending, mut seen)) = open.pop() {
-            let Some(node) = pending.pop() else {
-                let is_new = done_keys.insert(key(&alternative));
-                if is_new {
-                    done.push(alternative);
-                } else if has_one_of {
+        while let Some(mut way) = open.pop() {
+            let Some(choice) = way.pending.pop() else {
+                if done_keys.insert(key(&way.found)) {
+                    done.push(way.found);
+                } else if way.has_one_of {
                     // `oneOf` of two equal schemas admits nothing.
                     done.iter_mut().for_each(|alternative| alternative.is_loose = true);
                 }
                 continue;
             };
-            self.steps += 1 + seen.len() / MAX_TOGETHER;
+            self.steps += choice.len() * (1 + way.seen.len() / MAX_TOGETHER);
             if !self.is_within_bounds() {
                 return vec![Alternative { nodes: Vec::new(), is_loose: true }];
             }
-            if seen.contains(&node.key()) {
-                open.push((alternative, pending, seen));
-                continue;
-            }
-            seen.push(node.key());
-            let schema = match node.schema {
-                Value::Bool(false) => continue,
-                Value::Object(schema) => schema,
-                _ => {
-                    open.push((alternative, pending, seen));
-                    continue;
+            // The first one is taken from the stack first, so that members keep their order of declaration.
+            for node in choice.into_iter().rev() {
+                let mut way = way.clone();
+                if self.go(&mut way, node) {
+                    open.push(way);
                 }
-            };
-            let draft = node.draft();
-            if let Some(Value::String(reference)) = schema.get("$ref") {
-                match self.resolve(node, reference) {
-                    Some(target) => pending.push(target),
-                    None => alternative.is_loose = true,
-                }
-                if draft <= Draft::D7 {
-                    open.push((alternative, pending, seen));
-                    continue;
-                }
-            }
-            alternative.is_loose |= schema.keys().any(|keyword| demand(keyword) == Demand::Beyond);
-            if schema.keys().any(|keyword| demand(keyword) != Demand::Nothing) {
-                if MAX_TOGETHER <= alternative.nodes.len() {
-                    alternative.is_loose = true;
-                } else {
-                    alternative.nodes.push(node);
-                }
-            }
-            if let Some(all) = list(schema, "allOf") {
-                pending.extend(all.iter().rev().map(|s| node.at(s)));
-            }
-            let mut choices: Vec<Vec<&'s Value>> = Vec::new();
-            choices.extend(list(schema, "anyOf").map(|any| any.iter().collect()));
-            if let Some(one) = list(schema, "oneOf") {
-                has_one_of = true;
-                choices.push(one.iter().collect());
-            }
-            if schema.contains_key("if") && (schema.contains_key("then") || schema.contains_key("else")) {
-                const TRUE: &Value = &Value::Bool(true);
-                let branch = |keyword: &str| schema.get(keyword).unwrap_or(TRUE);
-                choices.push(vec![branch("then"), branch("else")]);
-            }
-            let mut branches = vec![pending];
-            for choice in choices {
-                if MAX_STEPS < self.steps + branches.len() * choice.len() {
-                    self.steps = MAX_STEPS;
-                    return vec![Alternative { nodes: Vec::new(), is_loose: true }];
-                }
-                self.steps += branches.len() * choice.len();
-                branches = branches
-                    .iter()
-                    .flat_map(|pending| {
-                        choice.iter().map(move |s| {
-                            let mut pending = pending.clone();
-                            pending.push(node.at(s));
-                            pending
-                        })
-                    })
-                    .collect();
-            }
-            // The first branch is taken from the stack first, so that members keep their order of declaration.
-            while let Some(pending) = branches.pop() {
-                open.push((alternative.clone(), pending, seen.clone()));
             }
         }
         done
+    }
+
+    /// Takes in what `node` says about the value; false where it admits none.
+    fn go(&self, way: &mut Way<'s>, node: Node<'s>) -> bool {
+        if way.seen.contains(&node.key()) {
+            return true;
+        }
+        way.seen.push(node.key());
+        let schema = match node.schema {
+            Value::Bool(false) => return false,
+            Value::Object(schema) => schema,
+            _ => return true,
+        };
+        if let Some(Value::String(reference)) = schema.get("$ref") {
+            match self.resolve(node, reference) {
+                Some(target) => way.pending.push(vec![target]),
+                None => way.found.is_loose = true,
+            }
+            if node.draft() <= Draft::D7 {
+                return true;
+            }
+        }
+        way.found.is_loose |= schema.keys().any(|keyword| demand(keyword) == Demand::Beyond);
+        if schema.keys().any(|keyword| demand(keyword) != Demand::Nothing) {
+            match way.found.nodes.len() < MAX_TOGETHER {
+                true => way.found.nodes.push(node),
+                false => way.found.is_loose = true,
+            }
+        }
+        let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+        let all = list("allOf").into_iter().flatten().rev();
+        way.pending.extend(all.map(|schema| vec![node.at(schema)]));
+        let choices = [list("anyOf"), list("oneOf")].into_iter().flatten();
+        way.pending.extend(choices.map(|choice| choice.iter().map(|schema| node.at(schema)).collect()));
+        way.has_one_of |= list("oneOf").is_some();
+        if schema.contains_key("if") && (schema.contains_key("then") || schema.contains_key("else")) {
+            const TRUE: &Value = &Value::Bool(true);
+            let branch = |keyword: &str| node.at(schema.get(keyword).unwrap_or(TRUE));
+            way.pending.push(vec![branch("then"), branch("else")]);
+        }
+        true
     }
 
     fn resolve(&self, node: Node<'s>, reference: &str) -> Option<Node<'s>> {
@@ -436,10 +425,6 @@ fn key(alternative: &Alternative<'_>) -> (Vec<*const Value>, bool) {
     let mut keys: Vec<*const Value> = alternative.nodes.iter().map(|node| node.key()).collect();
     keys.sort_unstable();
     (keys, alternative.is_loose)
-}
-
-fn list<'s>(schema: &'s Map, keyword: &str) -> Option<&'s [Value]> {
-    schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice)
 }
 
 /// The schema of a member that `properties` does not declare; `None` where any value may stand.

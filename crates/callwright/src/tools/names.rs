@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::OnceLock;
 
 use super::nearest::{fold, folded_ends, nearest};
 use crate::syntax::tag;
@@ -38,9 +37,9 @@ pub(crate) struct NameIndex {
     /// The longest word that may be a name in prose.
     longest: usize,
     /// Declared names without case and separators; `None` where two tools share one.
-    folded: OnceLock<HashMap<String, Option<usize>>>,
+    folded: HashMap<String, Option<usize>>,
     /// What follows the last dot of declared names, `math.hypot` → `hypot`; `None` where two tools share one.
-    tails: OnceLock<HashMap<String, Option<usize>>>,
+    tails: HashMap<String, Option<usize>>,
 }
 
 impl NameIndex {
@@ -51,7 +50,8 @@ impl NameIndex {
         let words = |name: &str| name.bytes().position(|byte| !is_name_byte(byte));
         let joined =
             tools.iter().enumerate().filter_map(|(n, tool)| Some((n, words(tool.name())?))).collect();
-        let (folded, tails) = (OnceLock::new(), OnceLock::new());
+        let folded = index(tools, |name| Some(name));
+        let tails = index(tools, |name| Some(name.rsplit_once('.')?.1));
         NameIndex { ends: Ends::of(tools), joined, longest: longest.min(MAX_NAME), folded, tails }
     }
 }
@@ -162,13 +162,9 @@ impl<'a> Names<'a> {
             return None;
         }
         let names = self.index();
-        let folded = names.folded.get_or_init(|| index(self.tools(), |name| Some(name)));
-        if let Some(found) = folded.get(&key) {
-            return self.tools().at((*found)?);
-        }
         // A tail shorter than this is too common a word: `math.add` is not meant by every `add(`.
-        let tails = names.tails.get_or_init(|| index(self.tools(), |name| Some(name.rsplit_once('.')?.1)));
-        if key.len() < 4 { None } else { self.tools().at((*tails.get(&key)?)?) }
+        let tail = || names.tails.get(&key).filter(|_| 4 <= key.len());
+        self.tools().at((*names.folded.get(&key).or_else(tail)?)?)
     }
 
     /// Why a call to `written` is refused.
