@@ -1,6 +1,6 @@
 //! The last step before a verdict: do the arguments fit the tool's schema, as they are or coerced?
 
-use callwright_json::{Guide, Member, Tree, Value, strict};
+use callwright_json::{Guide, Member, Tree, Value, quote, strict};
 
 use crate::schema::{Coercion, Violation};
 use crate::tools::Tool;
@@ -64,7 +64,7 @@ fn rename(tool: &Tool, arguments: &str, tree: &Tree) -> (String, Vec<Coercion>) 
         if written_alike.count() > 1 || folded.is_empty() {
             continue;
         }
-        let to = crate::value::Value::from(declared).to_string();
+        let to = quote(declared);
         let span = key.span().range();
         renamed.push_str(arguments.get(done..span.start).unwrap_or(""));
         renamed.push_str(&to);

@@ -78,13 +78,9 @@ pub fn parse(tools: &ToolSet, text: &str, native: &[NativeCall<'_>], context: &C
     let mut events = Vec::new();
     let mut scanner = Scanner::new(tools, context);
     for (index, call) in native.iter().enumerate() {
-        let delta = CallDelta {
-            index: Some(index),
-            id: None,
-            name: Some(call.name),
-            arguments: Some(call.arguments),
-        };
-        scanner.feed(Delta::ToolCall(CallDelta { id: call.id, ..delta }), &mut events);
+        let (name, arguments) = (Some(call.name), Some(call.arguments));
+        let delta = CallDelta { index: Some(index), id: call.id, name, arguments };
+        scanner.feed(Delta::ToolCall(delta), &mut events);
     }
     scanner.read(text)
 }

@@ -40,7 +40,7 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
     let options = Options { cut: finish_reason.is_some_and(is_cut) };
     let Some(schema) = schema else {
         let parse = read_with(text, &AnyValue, &options);
-        return Ok(Healed::of(settle(parse)?, Vec::new()));
+        return Ok(Healed::of(settle(parse)?));
     };
     let mut parse = read_with(text, schema.guide(), &options);
     // Of several readings, the schema may admit one only.
@@ -80,7 +80,7 @@ fn broken(diagnostics: Vec<Diagnostic>) -> Reason {
 pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reason> {
     let violations = schema.check(reading.value());
     if violations.is_empty() {
-        return Ok(Healed::of(reading, Vec::new()));
+        return Ok(Healed::of(reading));
     }
     match schema.coerce(&reading.text, &reading.tree) {
         Some(Coerced { text, tree, coercions }) => {
@@ -102,7 +102,8 @@ impl Healed {
         if self.coercions.is_empty() { repairs } else { repairs.max(Class::Inferred) }
     }
 
-    fn of(reading: Reading<'_>, coercions: Vec<Coercion>) -> Healed {
-        Healed { text: reading.text.into_owned(), tree: reading.tree, repairs: reading.repairs, coercions }
+    fn of(reading: Reading<'_>) -> Healed {
+        let (text, coercions) = (reading.text.into_owned(), Vec::new());
+        Healed { text, tree: reading.tree, repairs: reading.repairs, coercions }
     }
 }

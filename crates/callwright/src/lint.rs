@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use crate::schema::{SchemaError, Unchecked, pointer_step, standard_type};
-use crate::tools::{self, MAX_TOOLS, Tool, ToolProblem, ToolSet, ToolSetError, parameters};
+use crate::tools::{self, Tool, ToolProblem, ToolSet, ToolSetError, parameters};
 use crate::value::Value;
 
 /// The most tokens that a description may take before it is looked at for filler.
@@ -141,10 +141,7 @@ where
     for<'v> Value: From<&'v V>,
 {
     let definitions = Value::from(definitions);
-    let definitions = tools::listed(&definitions).ok_or(ToolSetError::NoTools)?;
-    if MAX_TOOLS < definitions.len() {
-        return Err(ToolSetError::TooMany(definitions.len()));
-    }
+    let definitions = tools::listed(&definitions)?;
     let has_choice = 1 < definitions.len();
     let mut names: HashSet<String> = HashSet::new();
     let mut findings = Vec::new();

@@ -385,18 +385,31 @@ impl ShownBy {
     /// Its name: `fence`, `indent`, `prefix`, `element`, `pair`, `line`, `sentence`, `between`, `other_form`,
     /// `repeat`, `unsure`.
     pub fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Its name, and why the call is shown, as the end of a sentence.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            ShownBy::Fence => "fence",
-            ShownBy::Indent => "indent",
-            ShownBy::Prefix => "prefix",
-            ShownBy::Element => "element",
-            ShownBy::Pair => "pair",
-            ShownBy::Line => "line",
-            ShownBy::Sentence => "sentence",
-            ShownBy::Between => "between",
-            ShownBy::OtherForm => "other_form",
-            ShownBy::Repeat => "repeat",
-            ShownBy::Unsure => "unsure",
+            ShownBy::Fence => {
+                ("fence", "it stands in a fence with other text, or in one that is not of three backticks")
+            }
+            ShownBy::Indent => ("indent", "it is indented like code"),
+            ShownBy::Prefix => {
+                ("prefix", "its line begins with the mark of a quotation, a table, a patch or a log")
+            }
+            ShownBy::Element => ("element", "it stands in an element, with words outside"),
+            ShownBy::Pair => {
+                ("pair", "it stands between quotes, ticks, brackets or stars, with words outside")
+            }
+            ShownBy::Line => ("line", "words stand before and behind it on its line"),
+            ShownBy::Sentence => ("sentence", "it is a word of a sentence, without marks of its own"),
+            ShownBy::Between => ("between", "it stands between words, without marks of its own"),
+            ShownBy::OtherForm => {
+                ("other_form", "it stands beside a call with marks, and has none of its own")
+            }
+            ShownBy::Repeat => ("repeat", "it says again a call that was made"),
+            ShownBy::Unsure => ("unsure", "it may be made as well as shown, and nobody asks the model"),
         }
     }
 }
@@ -404,21 +417,7 @@ impl ShownBy {
 /// Why the call is shown, as the end of a sentence: `it is indented like code`.
 impl fmt::Display for ShownBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ShownBy::Fence => {
-                "it stands in a fence with other text, or in one that is not of three backticks"
-            }
-            ShownBy::Indent => "it is indented like code",
-            ShownBy::Prefix => "its line begins with the mark of a quotation, a table, a patch or a log",
-            ShownBy::Element => "it stands in an element, with words outside",
-            ShownBy::Pair => "it stands between quotes, ticks, brackets or stars, with words outside",
-            ShownBy::Line => "words stand before and behind it on its line",
-            ShownBy::Sentence => "it is a word of a sentence, without marks of its own",
-            ShownBy::Between => "it stands between words, without marks of its own",
-            ShownBy::OtherForm => "it stands beside a call with marks, and has none of its own",
-            ShownBy::Repeat => "it says again a call that was made",
-            ShownBy::Unsure => "it may be made as well as shown, and nobody asks the model",
-        })
+        f.write_str(self.words().1)
     }
 }
 

@@ -35,8 +35,6 @@ enum State {
     Before,
     /// In it.
     Inside,
-    /// At a quote that ends it, unless text follows that belongs to it.
-    AtQuote,
     /// Everything goes through the scanner.
     Through,
 }
@@ -77,52 +75,40 @@ impl<'a> Answer<'a> {
     }
 
     fn advance(&mut self, out: &mut Vec<Event>) {
+        if self.state == State::Before {
+            let begins = KEYS.iter().map(|key| expect(&self.held, &["{", key, ":", "\""]));
+            match first_of(begins) {
+                Ok(Some(len)) => self.held.drain(..len),
+                Err(Incomplete) => return,
+                Ok(None) => return self.through(out),
+            };
+            self.state = State::Inside;
+        }
         loop {
-            match self.state {
-                State::Before => {
-                    let begins = KEYS.iter().map(|key| expect(&self.held, &["{", key, ":", "\""]));
-                    match first_of(begins) {
-                        Ok(Some(len)) => self.go_on(State::Inside, len),
-                        Err(Incomplete) => return,
-                        Ok(None) => return self.through(out),
-                    }
-                }
-                State::Inside => {
-                    let (text, len, ended) = decode(&self.held);
-                    self.say(&text, out);
+            let (text, len, at_quote) = decode(&self.held);
+            self.say(&text, out);
+            self.held.drain(..len);
+            if !at_quote {
+                return;
+            }
+            let ended = expect(&self.held, &["\"", "}"]);
+            match (ended, expect(&self.held, &["\"", ",", "\"tool_calls\""])) {
+                (Ok(Some(len)), _) => {
                     self.held.drain(..len);
-                    if !ended {
-                        return;
-                    }
-                    self.state = State::AtQuote;
+                    return self.through(out);
                 }
-                State::AtQuote => {
-                    let ended = expect(&self.held, &["\"", "}"]);
-                    match (ended, expect(&self.held, &["\"", ",", "\"tool_calls\""])) {
-                        (Ok(Some(len)), _) => {
-                            self.held.drain(..len);
-                            return self.through(out);
-                        }
-                        (_, Ok(Some(len))) => {
-                            self.held.replace_range(..len, "{\"tool_calls\"");
-                            return self.through(out);
-                        }
-                        (Err(Incomplete), _) | (_, Err(Incomplete)) => return,
-                        // `{"answer": "He said "hi"."}`
-                        (Ok(None), Ok(None)) => {
-                            self.say("\"", out);
-                            self.go_on(State::Inside, 1);
-                        }
-                    }
+                (_, Ok(Some(len))) => {
+                    self.held.replace_range(..len, "{\"tool_calls\"");
+                    return self.through(out);
                 }
-                State::Through => return,
+                (Err(Incomplete), _) | (_, Err(Incomplete)) => return,
+                // `{"answer": "He said "hi"."}`
+                (Ok(None), Ok(None)) => {
+                    self.say("\"", out);
+                    self.held.drain(..1);
+                }
             }
         }
-    }
-
-    fn go_on(&mut self, state: State, len: usize) {
-        self.held.drain(..len);
-        self.state = state;
     }
 
     fn through(&mut self, out: &mut Vec<Event>) {

@@ -13,11 +13,14 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use callwright_json::quote;
+
 use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
 use super::schema::{MAX_CALLS, call_parts};
 use crate::prompt::speech::Arguments;
+use crate::prompt::template::pieces;
 use crate::prompt::{PromptDialect, is_plain_name, spaced};
 use crate::schema::required;
 use crate::tools::{ToolChoice, ToolSet};
@@ -50,9 +53,8 @@ fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
     if calls.arguments != Arguments::Json {
         return None;
     }
-    let slots = ["{name}", "{json_name}", "{arguments}", "{index}", "{number}"];
-    let first = slots.iter().filter_map(|slot| calls.call.find(slot)).min()?;
-    let (prefix, call) = calls.call.split_at_checked(first)?;
+    let (prefix, _) = pieces(&calls.call).next()?;
+    let call = calls.call.get(prefix.len()..)?;
     let head = format!("{}{prefix}", calls.open);
     let ends = |(at, c): &(usize, char)| *at != 0 && (c.is_whitespace() || *c == '{');
     let end = head.char_indices().find(ends).map_or(head.len(), |(at, _)| at);
@@ -120,21 +122,17 @@ pub fn grammar(
 /// One call as an expression; `None` for a name that cannot stand in the dialect's markup.
 fn call(template: &str, name: &str, arguments: &str) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
-    let mut rest = template;
-    while !rest.is_empty() {
-        let slots = ["{name}", "{json_name}", "{arguments}", "{index}", "{number}"];
-        let next = slots.iter().filter_map(|slot| rest.find(slot).map(|at| (at, *slot))).min();
-        let (at, slot) = next.unwrap_or((rest.len(), ""));
-        parts.extend(rest.get(..at).filter(|text| !text.is_empty()).map(literal));
+    for (text, slot) in pieces(template) {
+        parts.extend(Some(text).filter(|text| !text.is_empty()).map(literal));
         match slot {
-            "{name}" if is_plain_name(name) => parts.push(literal(name)),
-            "{name}" => return None,
-            "{json_name}" => parts.push(literal(&Value::from(name).to_string())),
-            "{arguments}" => parts.push(arguments.to_owned()),
             "" => {}
-            _ => parts.push("[0-9]{1,3}".to_owned()),
+            "name" if is_plain_name(name) => parts.push(literal(name)),
+            "name" => return None,
+            "json_name" => parts.push(literal(&quote(name))),
+            "arguments" => parts.push(arguments.to_owned()),
+            "index" | "number" => parts.push("[0-9]{1,3}".to_owned()),
+            other => parts.push(literal(&format!("{{{other}}}"))),
         }
-        rest = rest.get(at + slot.len()..)?;
     }
     Some(parts.join(" "))
 }
@@ -242,9 +240,7 @@ impl Grammar<'_> {
             "object" => self.object(schema, depth),
             "array" => self.array(schema, depth),
             "string" => string(schema),
-            "integer" => "integer".to_owned(),
-            "number" => "number".to_owned(),
-            "boolean" => "boolean".to_owned(),
+            "integer" | "number" | "boolean" => kind.to_owned(),
             "null" => "\"null\"".to_owned(),
             _ => "value".to_owned(),
         }
@@ -274,11 +270,8 @@ impl Grammar<'_> {
         let declared = schema.get("properties").and_then(Value::as_object);
         for (key, member) in declared.into_iter().flatten() {
             let value = self.expression(member, depth + 1);
-            let key_json = Value::from(key.as_str()).to_string();
-            members.push((
-                format!("{} {value}", literal(&format!("{key_json}: "))),
-                required.contains(&key.as_str()),
-            ));
+            let key_mark = literal(&format!("{}: ", quote(key)));
+            members.push((format!("{key_mark} {value}"), required.contains(&key.as_str())));
         }
         let other = match schema.get("additionalProperties") {
             Some(Value::Bool(false)) => None,

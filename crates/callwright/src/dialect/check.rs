@@ -1,7 +1,6 @@
 //! Holds a record against its own rules, and against the set that it joins: what cannot be used says which member is wrong.
 
 use super::error::{DialectProblem, MAX_DIALECTS, MAX_MARKS, MAX_TEXT};
-use super::own::needs_name;
 use super::{Dialect, Grammar, NameAt};
 use crate::syntax::Text;
 
@@ -27,15 +26,15 @@ pub(super) fn check(
             return Err((member, Taken(other.name.to_string())));
         }
     }
-    for (member, texts, most) in [
-        ("models", &dialect.models, MAX_TEXT),
-        ("aliases", &dialect.aliases, MAX_TEXT),
-        ("section.open", &dialect.section.open, MAX_TEXT),
-        ("section.close", &dialect.section.close, MAX_TEXT),
-        ("call.open", &dialect.call.open, MAX_TEXT),
-        ("call.close", &dialect.call.close, MAX_TEXT),
+    for (member, texts) in [
+        ("models", &dialect.models),
+        ("aliases", &dialect.aliases),
+        ("section.open", &dialect.section.open),
+        ("section.close", &dialect.section.close),
+        ("call.open", &dialect.call.open),
+        ("call.close", &dialect.call.close),
     ] {
-        if MAX_MARKS < texts.len() || texts.iter().any(|text| most < text.len()) {
+        if MAX_MARKS < texts.len() || texts.iter().any(|text| MAX_TEXT < text.len()) {
             return Err((member, TooLarge));
         }
     }
@@ -68,7 +67,9 @@ pub(super) fn check(
             return Err(("name_at", NotWith("it is `opener` where {name} stands in call.open")));
         }
     }
-    if needs_name(dialect.arguments) && !matches!(dialect.name_at, NameAt::Opener | NameAt::Header) {
+    if !matches!(dialect.arguments, Grammar::Json | Grammar::Calls)
+        && !matches!(dialect.name_at, NameAt::Opener | NameAt::Header)
+    {
         let why = "before such arguments the name must stand: {name} in call.open, or name_at = \"header\"";
         return Err(("arguments", NotWith(why)));
     }

@@ -9,138 +9,90 @@ use crate::syntax::Text;
 /// The family was taught no calls.
 const NONE: &str = "";
 
-/// Words that a model's name holds one behind the other, and the dialect of its family. The first line that fits counts,
-/// so fine-tunes stand before what they are made from, and versions before their family. The last word of a line may be
-/// the beginning of a name's.
-const FAMILIES: &[(&str, &str)] = &[
-    ("functiongemma", "functiongemma"),
-    ("hyperclova", "hyperclova_x"),
-    ("openpangu", "openpangu"),
-    ("functionary small v 3.1", "functionary_v31"),
-    ("functionary medium v 3.1", "functionary_v31"),
-    ("functionary", "functionary_v32"),
-    ("firefunction", "phi4mini"),
-    ("toolace", "pythonic"),
-    ("hermes", "hermes"),
-    ("deephermes", "hermes"),
-    ("xlam", "hermes"),
-    ("smollm 3", "hermes"),
-    ("bielik", "hermes"),
-    ("trinity", "hermes"),
-    ("cogito v 2", "deepseek_v31"),
-    ("cogito", "hermes"),
-    ("nemotron 3", "qwen3_coder"),
-    ("nemotron 70 b", "llama3_json"),
-    ("nemotron", "nemotron_deci"),
-    ("deepseek v 4.1", "deepseek_v41"),
-    ("deepseek v 4", "deepseek_v4"),
-    ("deepseek v 3.2 exp", "deepseek_v31"),
-    ("deepseek v 3.2", "deepseek_v32"),
-    ("deepseek v 3.1", "deepseek_v31"),
-    ("deepseek chat v 3.1", "deepseek_v31"),
-    ("deepseek", "deepseek_v3"),
-    ("kimi k 3", "kimi_k3"),
-    ("kimi", "kimi_k2"),
-    ("glm 4.5", "glm45"),
-    ("glm 4.6", "glm45"),
-    ("glm 4.7", "glm47"),
-    ("glm 5", "glm47"),
-    ("glm", "name_line"),
-    ("ling 3", "glm45"),
-    ("laguna", "glm45"),
-    ("spark 2.5", "glm45"),
-    ("iquest", "iquest_q1"),
-    ("minimax m 3", "minimax_m3"),
-    ("minimax m 1", "jamba"),
-    ("minimax", "minimax_m2"),
-    ("gpt oss", "harmony"),
-    ("granite 20 b functioncalling", "granite20b_fc"),
-    ("granite 4", "hermes"),
-    ("granite", "granite"),
-    ("phi 4 mini", "phi4mini"),
-    ("phi 4 multimodal", "phi4mini"),
-    ("gemma 4", "gemma4"),
-    ("gemma", "tool_code"),
-    ("command a", "cohere"),
-    ("command r 7 b", "cohere"),
-    ("command r", "command_r_plus"),
-    ("lfm", "lfm2"),
-    ("olmo 3", "olmo3"),
-    ("internlm", "internlm2"),
-    ("intern s", "internlm2"),
-    ("jamba", "jamba"),
-    ("hunyuan a 13 b", "jamba"),
-    ("hunyuan", "hy_v3"),
-    ("hy 3", "hy_v3"),
-    ("hy 4", "hy_v3"),
-    ("longcat", "longcat"),
-    ("apertus", "apertus"),
-    ("solar open 2", "solar_open2"),
-    ("solar pro 4", "solar_open2"),
-    ("solar open", "solar"),
-    ("inkling", "inkling"),
-    ("plamo 3", "plamo3"),
-    ("seed oss", "seed_oss"),
-    ("dots", "dots"),
-    ("gigachat 3.5", "gigachat35"),
-    ("gigachat", "gigachat3"),
-    ("muse", "muse"),
-    ("beam 1", "beam"),
-    ("step 3.5", "qwen3_coder"),
-    ("step 3.7", "qwen3_coder"),
-    ("step 5", "qwen3_coder"),
-    ("step 3", "step3"),
-    ("minicpm", "minicpm5"),
-    ("k 2 horizon", "k2_horizon"),
-    ("sarashina", "granite"),
-    ("mimo", "qwen3_coder"),
-    ("nanbeige", "qwen3_coder"),
-    ("mistral 7 b instruct v 0.1", NONE),
-    ("mistral 7 b instruct v 0.2", NONE),
-    ("mistral small 3.2", "mistral_v11"),
-    ("mistral medium 3", "mistral_v11"),
-    ("mistral large 3", "mistral_v11"),
-    ("ministral 3 b 2410", "mistral_json"),
-    ("ministral 3", "mistral_v11"),
-    ("magistral", "mistral_v11"),
-    ("devstral", "mistral_v11"),
-    ("voxtral", "mistral_v11"),
-    ("mistral", "mistral_json"),
-    ("mixtral", "mistral_json"),
-    ("ministral", "mistral_json"),
-    ("pixtral", "mistral_json"),
-    ("codestral", "mistral_json"),
-    ("qwen 3 coder", "qwen3_coder"),
-    ("qwen 3.5", "qwen3_coder"),
-    ("qwen 3.6", "qwen3_coder"),
-    ("qwen 3.7", "qwen3_coder"),
-    ("qwen 3.8", "qwen3_coder"),
-    ("qwen", "hermes"),
-    ("qwq", "hermes"),
-    ("llama 4", "llama4_pythonic"),
-    ("llama 3.2 11 b", "llama3_json"),
-    ("llama 3.2 90 b", "llama3_json"),
-    ("llama 3.2", "pythonic"),
-    ("llama 3.1", "llama3_json"),
-    ("llama 3.3", "llama3_json"),
-    ("llama v 3.1", "llama3_json"),
-    ("llama v 3.3", "llama3_json"),
-    ("claude", "anthropic_xml"),
+/// Each dialect with words that the name of a model of such a family holds one behind the other. The first line that fits
+/// counts, so fine-tunes stand before what they are made from, and versions before their family. The last word may be the
+/// beginning of a name's.
+const FAMILIES: &[(&str, &[&str])] = &[
+    ("functiongemma", &["functiongemma"]),
+    ("hyperclova_x", &["hyperclova"]),
+    ("openpangu", &["openpangu"]),
+    ("functionary_v31", &["functionary small v 3.1", "functionary medium v 3.1"]),
+    ("functionary_v32", &["functionary"]),
+    ("pythonic", &["toolace"]),
+    ("deepseek_v31", &["cogito v 2"]),
+    ("hermes", &["hermes", "deephermes", "xlam", "smollm 3", "bielik", "trinity", "cogito", "granite 4"]),
+    ("qwen3_coder", &["nemotron 3", "step 3.5", "step 3.7", "step 5", "mimo", "nanbeige"]),
+    ("llama3_json", &["nemotron 70 b"]),
+    ("nemotron_deci", &["nemotron"]),
+    ("deepseek_v41", &["deepseek v 4.1"]),
+    ("deepseek_v4", &["deepseek v 4"]),
+    ("deepseek_v31", &["deepseek v 3.2 exp", "deepseek v 3.1", "deepseek chat v 3.1"]),
+    ("deepseek_v32", &["deepseek v 3.2"]),
+    ("deepseek_v3", &["deepseek"]),
+    ("phi4mini", &["firefunction", "phi 4 mini", "phi 4 multimodal"]),
+    ("kimi_k3", &["kimi k 3"]),
+    ("kimi_k2", &["kimi"]),
+    ("glm45", &["glm 4.5", "glm 4.6", "ling 3", "laguna", "spark 2.5"]),
+    ("glm47", &["glm 4.7", "glm 5"]),
+    ("name_line", &["glm"]),
+    ("iquest_q1", &["iquest"]),
+    ("jamba", &["minimax m 1", "jamba", "hunyuan a 13 b"]),
+    ("minimax_m3", &["minimax m 3"]),
+    ("minimax_m2", &["minimax"]),
+    ("harmony", &["gpt oss"]),
+    ("granite20b_fc", &["granite 20 b functioncalling"]),
+    ("granite", &["granite", "sarashina"]),
+    ("gemma4", &["gemma 4"]),
+    ("tool_code", &["gemma"]),
+    ("cohere", &["command a", "command r 7 b"]),
+    ("command_r_plus", &["command r"]),
+    ("lfm2", &["lfm"]),
+    ("olmo3", &["olmo 3"]),
+    ("internlm2", &["internlm", "intern s"]),
+    ("hy_v3", &["hunyuan", "hy 3", "hy 4"]),
+    ("longcat", &["longcat"]),
+    ("apertus", &["apertus"]),
+    ("solar_open2", &["solar open 2", "solar pro 4"]),
+    ("solar", &["solar open"]),
+    ("inkling", &["inkling"]),
+    ("plamo3", &["plamo 3"]),
+    ("seed_oss", &["seed oss"]),
+    ("dots", &["dots"]),
+    ("gigachat35", &["gigachat 3.5"]),
+    ("gigachat3", &["gigachat"]),
+    ("muse", &["muse"]),
+    ("beam", &["beam 1"]),
+    ("step3", &["step 3"]),
+    ("minicpm5", &["minicpm"]),
+    ("k2_horizon", &["k 2 horizon"]),
+    (NONE, &["mistral 7 b instruct v 0.1", "mistral 7 b instruct v 0.2"]),
+    ("mistral_json", &["ministral 3 b 2410"]),
+    ("mistral_v11", &["mistral small 3.2", "mistral medium 3", "mistral large 3"]),
+    ("mistral_v11", &["ministral 3", "magistral", "devstral", "voxtral"]),
+    ("mistral_json", &["mistral", "mixtral", "ministral", "pixtral", "codestral"]),
+    ("qwen3_coder", &["qwen 3 coder", "qwen 3.5", "qwen 3.6", "qwen 3.7", "qwen 3.8"]),
+    ("hermes", &["qwen", "qwq"]),
+    ("llama4_pythonic", &["llama 4"]),
+    ("llama3_json", &["llama 3.2 11 b", "llama 3.2 90 b", "llama 3.1", "llama 3.3"]),
+    ("llama3_json", &["llama v 3.1", "llama v 3.3"]),
+    ("pythonic", &["llama 3.2"]),
+    ("anthropic_xml", &["claude"]),
 ];
 
 /// The name of the dialect that the model of this name was trained on, if its family is known and was taught one.
 pub(super) fn dialect_of(model: &str) -> Option<&'static str> {
     let name = words(model);
     let from_each_word: Vec<&str> = name.match_indices(' ').map(|(at, _)| &name[at + 1..]).collect();
-    let fits = |family: &str| from_each_word.iter().any(|words| words.starts_with(family));
-    let family = FAMILIES.iter().find(|(family, _)| fits(family));
-    family.map(|(_, dialect)| *dialect).filter(|dialect| *dialect != NONE)
+    let fits = |family: &&str| from_each_word.iter().any(|words| words.starts_with(family));
+    let line = FAMILIES.iter().find(|(_, families)| families.iter().any(fits));
+    line.map(|(dialect, _)| *dialect).filter(|dialect| *dialect != NONE)
 }
 
 /// The families of a dialect as patterns of names: `qwen 3 coder` → `*qwen*3*coder*`.
 pub(super) fn patterns(dialect: &str) -> Vec<Text> {
-    let families = FAMILIES.iter().filter(|(_, of)| *of == dialect);
-    families.map(|(family, _)| format!("*{}*", family.replace(' ', "*")).into()).collect()
+    let lines = FAMILIES.iter().filter(|(of, _)| *of == dialect);
+    let families = lines.flat_map(|(_, families)| *families);
+    families.map(|family| format!("*{}*", family.replace(' ', "*")).into()).collect()
 }
 
 /// Does `name` fit `pattern`, in which `*` stands for any characters? Case does not count.
@@ -215,9 +167,11 @@ mod tests {
     #[test]
     fn families_write_what_there_is() {
         let dialects = crate::Dialects::default();
-        for (family, dialect) in FAMILIES {
-            assert!(*dialect == NONE || dialects.get(dialect).is_some(), "{family} {dialect}");
-            assert_eq!(words(family).trim_start(), *family, "it is written as names are read");
+        for (dialect, families) in FAMILIES {
+            assert!(*dialect == NONE || dialects.get(dialect).is_some(), "{dialect}");
+            for family in *families {
+                assert_eq!(words(family).trim_start(), *family, "it is written as names are read");
+            }
         }
     }
 }

@@ -1,10 +1,13 @@
 //! The markers of the caller's own dialects: which opener or closer stands at a place, and which tag of one of them.
 
+use std::sync::Arc;
+
 use callwright_json::Span;
 
-use super::error::{DialectProblem, MAX_MARKS};
-use super::{Dialect, Grammar};
+use super::Dialect;
+use super::error::DialectProblem;
 use crate::prompt::speech::Results;
+use crate::prompt::template::pieces;
 use crate::syntax::pattern::{Found, Pattern, Slot};
 use crate::syntax::tag::{self, Role, Tag};
 use crate::syntax::{Incomplete, Seen, Text, Typing};
@@ -12,8 +15,8 @@ use crate::syntax::{Incomplete, Seen, Text, Typing};
 /// The openers and closers of all the caller's own dialects.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
-    openers: Vec<(Pattern, u16)>,
-    closers: Vec<Pattern>,
+    /// Each with its dialect's place in the set.
+    markups: Vec<(u16, Arc<Markup>)>,
     begins: First,
 }
 
@@ -26,60 +29,37 @@ pub(crate) struct Opened {
 }
 
 /// The bytes that markers begin with.
-#[derive(Clone, Debug)]
-struct First([bool; 256]);
-
-impl Default for First {
-    fn default() -> First {
-        First([false; 256])
-    }
-}
+#[derive(Debug, Default)]
+struct First(Vec<u8>);
 
 impl First {
     fn add(&mut self, marker: &str) {
         for byte in marker.bytes().take(1) {
-            self.0[usize::from(byte.to_ascii_lowercase())] = true;
-            self.0[usize::from(byte.to_ascii_uppercase())] = true;
-            // The first bytes of `｜` and `▁`.
-            self.0[0xEF] |= byte == b'|';
-            self.0[0xE2] |= byte == b'_';
+            let wide = match byte {
+                // The first bytes of `｜` and `▁`.
+                b'|' => 0xEF,
+                b'_' => 0xE2,
+                byte => byte,
+            };
+            self.0.extend([byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide]);
         }
     }
 
     fn has(&self, byte: u8) -> bool {
-        self.0[usize::from(byte)]
+        self.0.contains(&byte)
     }
 }
 
 impl Own {
     /// Takes in the markers of `dialect`, which stands at `record` of its set.
-    pub(super) fn add(
-        &mut self,
-        record: u16,
-        dialect: &Dialect,
-    ) -> Result<(), (&'static str, DialectProblem)> {
-        for (member, marks, slots) in
-            [("section.open", &dialect.section.open, SECTION), ("call.open", &dialect.call.open, CALL)]
-        {
-            for marker in marks {
-                let pattern = Pattern::new(marker, slots).map_err(|problem| (member, problem))?;
-                self.begins.add(pattern.prefix());
-                self.openers.push((pattern, record));
-            }
-        }
-        for (member, marks) in
-            [("section.close", &dialect.section.close), ("call.close", &dialect.call.close)]
-        {
-            for marker in marks {
-                let pattern = Pattern::new(marker, &[]).map_err(|problem| (member, problem))?;
-                self.begins.add(pattern.prefix());
-                self.closers.push(pattern);
-            }
+    pub(super) fn add(&mut self, record: u16, dialect: &Dialect, markup: &Arc<Markup>) {
+        for pattern in markup.around(false).chain(markup.around(true)) {
+            self.begins.add(pattern.prefix());
         }
         for block in &dialect.reasoning {
             self.begins.add(&block.open);
         }
-        Ok(())
+        self.markups.push((record, Arc::clone(markup)));
     }
 
     /// May a marker begin with `byte`?
@@ -95,13 +75,16 @@ impl Own {
 
     /// The longest opener at `at`. With `end`, no more text will come.
     pub(crate) fn opener(&self, text: &str, at: usize, end: bool) -> Seen<Opened> {
-        let met = self.openers.iter().map(|(pattern, record)| (pattern.at(text, at), pattern, record));
-        Ok(longest(met, end)?.map(|(found, _, record)| Opened { record: *record, found }))
+        let openers =
+            self.markups.iter().flat_map(|(id, own)| own.around(false).map(move |open| (open, *id)));
+        let met = openers.map(|(pattern, record)| (pattern.at(text, at), pattern, record));
+        Ok(longest(met, end)?.map(|(found, _, record)| Opened { record, found }))
     }
 
     /// The place behind the longest closer at `at`.
     pub(crate) fn closer(&self, text: &str, at: usize, end: bool) -> Seen<usize> {
-        let met = self.closers.iter().map(|pattern| (pattern.at(text, at), pattern, ()));
+        let closers = self.markups.iter().flat_map(|(_, own)| own.around(true));
+        let met = closers.map(|pattern| (pattern.at(text, at), pattern, ()));
         Ok(longest(met, end)?.map(|(found, ..)| found.end))
     }
 
@@ -155,44 +138,36 @@ pub(crate) struct Markup {
 impl Markup {
     /// The markup of `dialect`.
     pub(super) fn new(dialect: &Dialect) -> Result<Markup, (&'static str, DialectProblem)> {
-        let takes_others = dialect.arguments.is_tagged() && dialect.argument.is_none();
-        let (marks, begins, typing) = (Vec::new(), First::default(), dialect.typing);
-        let mut markup = Markup { marks, begins, typing, takes_others };
-        let (section, call) = (&dialect.section, &dialect.call);
-        markup.add("section.open", &section.open, SECTION, Role::Group, false)?;
-        markup.add("section.close", &section.close, &[], Role::Group, true)?;
-        markup.add("call.open", &call.open, CALL, Role::Call, false)?;
-        markup.add("call.close", &call.close, &[], Role::Call, true)?;
-        if let Some(argument) = &dialect.argument {
-            let open = std::slice::from_ref(&argument.open);
-            markup.add("argument.open", open, ARGUMENT, Role::Param, false)?;
-            let close = std::slice::from_ref(&argument.close);
-            markup.add("argument.close", close, &[], Role::Param, true)?;
-            let has_key = markup.marks.iter().any(|(pattern, ..)| pattern.has(Slot::Key));
-            if !has_key {
-                return Err(("argument.open", DialectProblem::Missing("{key} must stand in it")));
+        let (section, call, argument) = (&dialect.section, &dialect.call, dialect.argument.as_ref());
+        let open = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.open));
+        let close = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.close));
+        let (mut marks, mut begins) = (Vec::new(), First::default());
+        for (member, texts, slots, role, closing) in [
+            ("section.open", &*section.open, SECTION, Role::Group, false),
+            ("section.close", &section.close, &[], Role::Group, true),
+            ("call.open", &call.open, CALL, Role::Call, false),
+            ("call.close", &call.close, &[], Role::Call, true),
+            ("argument.open", open, ARGUMENT, Role::Param, false),
+            ("argument.close", close, &[], Role::Param, true),
+        ] {
+            for text in texts {
+                let pattern = Pattern::new(text, slots).map_err(|problem| (member, problem))?;
+                begins.add(pattern.prefix());
+                marks.push((pattern, role, closing));
             }
         }
-        Ok(markup)
+        if argument.is_some() && !marks.iter().any(|(pattern, ..)| pattern.has(Slot::Key)) {
+            return Err(("argument.open", DialectProblem::Missing("{key} must stand in it")));
+        }
+        let takes_others = dialect.arguments.is_tagged() && argument.is_none();
+        Ok(Markup { marks, begins, typing: dialect.typing, takes_others })
     }
 
-    fn add(
-        &mut self,
-        member: &'static str,
-        marks: &[Text],
-        slots: &[Slot],
-        role: Role,
-        closing: bool,
-    ) -> Result<(), (&'static str, DialectProblem)> {
-        if MAX_MARKS < marks.len() {
-            return Err((member, DialectProblem::TooLarge));
-        }
-        for marker in marks {
-            let pattern = Pattern::new(marker, slots).map_err(|problem| (member, problem))?;
-            self.begins.add(pattern.prefix());
-            self.marks.push((pattern, role, closing));
-        }
-        Ok(())
+    /// The openers or the closers of calls and of sections of them.
+    fn around(&self, closing: bool) -> impl Iterator<Item = &Pattern> {
+        let is_around =
+            move |(_, role, closes): &&(Pattern, Role, bool)| *role != Role::Param && *closes == closing;
+        self.marks.iter().filter(is_around).map(|(pattern, ..)| pattern)
     }
 
     /// The tag that begins at `from`. With `end`, no more text will come.
@@ -254,33 +229,7 @@ pub(super) fn heads(dialect: &Dialect) -> Vec<String> {
 
 /// The pieces between the slots of a text that are more than words and white space.
 fn fixed(text: &str) -> impl Iterator<Item = String> {
-    let is_slot = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    let (mut pieces, mut piece) = (Vec::new(), String::new());
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('{') {
-        piece.push_str(before);
-        rest = match behind.split_once('}') {
-            Some((word, behind)) if is_slot(word) => {
-                pieces.push(std::mem::take(&mut piece));
-                behind
-            }
-            _ => {
-                piece.push('{');
-                behind
-            }
-        };
-    }
-    pieces.push(piece + rest);
-    let is_mark = |piece: &String| {
-        2 <= piece.len() && piece.chars().any(|c| !c.is_alphanumeric() && !c.is_whitespace())
-    };
-    pieces.into_iter().map(|piece| piece.trim().to_owned()).filter(is_mark)
-}
-
-/// Must the name stand before the arguments of this grammar?
-pub(super) fn needs_name(grammar: Grammar) -> bool {
-    match grammar {
-        Grammar::Tags | Grammar::Elements | Grammar::Relaxed => true,
-        Grammar::Json | Grammar::Calls => false,
-    }
+    let is_sign = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
+    let texts = pieces(text).map(|(piece, _)| piece.trim());
+    texts.filter(move |piece| 2 <= piece.len() && piece.contains(is_sign)).map(str::to_owned)
 }

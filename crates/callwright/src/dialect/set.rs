@@ -54,10 +54,7 @@ struct Compiled {
 const UNSET: u16 = u16::MAX;
 
 /// All that are built in.
-static BUILT_IN: LazyLock<Dialects> = LazyLock::new(|| {
-    let dialects = records::all();
-    Dialects(Arc::new(Compiled::new(dialects.len(), dialects, Vec::new(), None, None)))
-});
+static BUILT_IN: LazyLock<Dialects> = LazyLock::new(|| Dialects::compile(records::all(), Vec::new(), None));
 
 impl Default for Dialects {
     /// The built-in ones.
@@ -73,35 +70,90 @@ impl Dialects {
     /// A record that cannot be used: what it says is wrong, or its name is taken.
     pub fn new(own: impl IntoIterator<Item = Dialect>) -> Result<Dialects, DialectError> {
         let mut dialects = records::all();
-        let n_built_in = dialects.len();
+        let mut markups = Vec::new();
         for mut dialect in own {
-            check(&mut dialect, &dialects, dialects.len() - n_built_in).map_err(of(&dialect))?;
+            check(&mut dialect, &dialects, markups.len()).map_err(of(&dialect))?;
+            markups.push(Arc::new(Markup::new(&dialect).map_err(of(&dialect))?));
             dialects.push(dialect);
         }
-        Dialects::compile(dialects, n_built_in, None)
-    }
-
-    fn compile(
-        dialects: Vec<Dialect>,
-        n_built_in: usize,
-        only: Option<u16>,
-    ) -> Result<Dialects, DialectError> {
-        let mut own = Own::default();
-        let mut markups = Vec::new();
-        for (id, dialect) in (0..).zip(&dialects).skip(n_built_in) {
-            markups.push(Arc::new(Markup::new(dialect).map_err(of(dialect))?));
-            if only.is_none_or(|only| only == id) {
-                own.add(id, dialect).map_err(of(dialect))?;
-            }
-        }
-        let own = (!markups.is_empty()).then_some(own);
-        Ok(Dialects(Arc::new(Compiled::new(n_built_in, dialects, markups, own, only))))
+        Ok(Dialects::compile(dialects, markups, None))
     }
 
     /// This set, reading the markers of one dialect alone: the one with this name or alias. `None` if no dialect has it.
     pub fn only(&self, name: &str) -> Option<Dialects> {
         let only = u16::try_from(self.find(name)?).ok();
-        Dialects::compile(self.0.dialects.clone(), self.0.n_built_in, only).ok()
+        let markups = self.0.records.iter().filter_map(|record| record.markup.clone());
+        Some(Dialects::compile(self.0.dialects.clone(), markups.collect(), only))
+    }
+
+    /// The last of `dialects` are the caller's own, with these markups.
+    fn compile(dialects: Vec<Dialect>, markups: Vec<Arc<Markup>>, only: Option<u16>) -> Dialects {
+        let n_built_in = dialects.len() - markups.len();
+        // INVARIANT: there are fewer than 2^16, see MAX_DIALECTS.
+        let id_of = |name: &str| (0..).zip(&dialects).find(|(_, d)| d.name == name).map_or(0, |(id, _)| id);
+        let mut known = Vec::new();
+        for (id, dialect) in (0..).zip(&dialects).take(n_built_in) {
+            if let Some(own) = Known::named(&dialect.name) {
+                known.resize(known.len().max(own as usize + 1), UNSET);
+                known[own as usize] = id;
+            }
+        }
+        let mut records: Vec<Arc<Record>> = Vec::with_capacity(dialects.len());
+        for (id, dialect) in (0..).zip(&dialects) {
+            let kin = dialect.kin.as_deref().map_or(id, id_of);
+            let markup = usize::from(id).checked_sub(n_built_in).and_then(|n| markups.get(n).cloned());
+            records.push(Arc::new(Record::new(id, kin, dialect, markup)));
+        }
+        let kin = only.and_then(|only| records.get(usize::from(only))).map(|record| record.kin);
+        let built_in = || dialects.iter().zip(&records).take(n_built_in);
+        let openers = built_in().filter(|(_, record)| kin.is_none_or(|kin| kin == record.kin)).flat_map(
+            |(dialect, record)| {
+                let openers = dialect.section.open.iter().chain(&dialect.call.open);
+                openers.map(|open| (open.clone(), record.id))
+            },
+        );
+        let closers = built_in().flat_map(|(_, record)| record.close.iter().map(|close| (close.clone(), ())));
+        let is_token = |close: &&str| close.starts_with("<|") || close.ends_with("|>");
+        let ends = REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(is_token);
+        let ends = ends.chain(TURN_ENDS.iter().chain(TURN_HEADS).copied());
+        let closers = closers.chain(ends.map(|end| (Text::from(end), ())));
+        let mut blocks: Vec<(Text, Held, Text)> = Vec::new();
+        blocks.extend(REASONING.iter().map(|(open, close)| ((*open).into(), Held::Thought, (*close).into())));
+        blocks.extend(SPEECH.iter().map(|(open, close)| ((*open).into(), Held::Speech, (*close).into())));
+        let own_blocks = dialects.iter().flat_map(|dialect| &dialect.reasoning);
+        blocks.extend(own_blocks.map(|block| (block.open.clone(), Held::Thought, block.close.clone())));
+        let words = dialects.iter().flat_map(|dialect| dialect.section.open.iter().chain(&dialect.call.open));
+        let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
+        let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
+        let heads = records.iter().filter_map(|record| Some((record.form.as_ref()?, record.id)));
+        let heads = heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id)));
+        let frames =
+            records.iter().flat_map(|record| record.frames.iter().map(|frame| (frame.head(), record.id)));
+        let mut in_order: Vec<(Vec<char>, u16)> = Vec::new();
+        for head in heads.chain(frames) {
+            in_order.insert(in_order.partition_point(|other| *other <= head), head);
+        }
+        let mut own = Own::default();
+        for (dialect, record) in dialects.iter().zip(&records) {
+            let counts = only.is_none_or(|only| only == record.id);
+            if let Some(markup) = record.markup.as_ref().filter(|_| counts) {
+                own.add(record.id, dialect, markup);
+            }
+        }
+        Dialects(Arc::new(Compiled {
+            n_built_in,
+            heads: in_order,
+            known,
+            openers: Table::new(openers),
+            closers: Table::new(closers),
+            block_closers: blocks.iter().map(|(_, _, close)| Arc::from(&**close)).collect(),
+            blocks: Table::new((0..).zip(blocks).map(|(n, (open, held, _))| (open, (held, n)))),
+            words: WORD_OPENERS.iter().map(|word| Text::from(*word)).chain(words).collect(),
+            own: (!markups.is_empty()).then_some(own),
+            only,
+            records,
+            dialects,
+        }))
     }
 
     /// All of them, the caller's own last.
@@ -259,76 +311,6 @@ impl Dialects {
     /// The markers of the caller's own, where there are any.
     pub(crate) fn markers(&self) -> Option<&Own> {
         self.0.own.as_ref()
-    }
-}
-
-impl Compiled {
-    fn new(
-        n_built_in: usize,
-        dialects: Vec<Dialect>,
-        markups: Vec<Arc<Markup>>,
-        own: Option<Own>,
-        only: Option<u16>,
-    ) -> Compiled {
-        // INVARIANT: there are fewer than 2^16, see MAX_DIALECTS.
-        let id_of = |name: &str| (0..).zip(&dialects).find(|(_, d)| d.name == name).map_or(0, |(id, _)| id);
-        let mut known = Vec::new();
-        for (id, dialect) in (0..).zip(&dialects).take(n_built_in) {
-            if let Some(own) = Known::named(&dialect.name) {
-                known.resize(known.len().max(own as usize + 1), UNSET);
-                known[own as usize] = id;
-            }
-        }
-        let mut markups = markups.into_iter();
-        let mut records: Vec<Arc<Record>> = Vec::with_capacity(dialects.len());
-        for (id, dialect) in (0..).zip(&dialects) {
-            let kin = dialect.kin.as_deref().map_or(id, id_of);
-            let markup = if usize::from(id) < n_built_in { None } else { markups.next() };
-            records.push(Arc::new(Record::new(id, kin, dialect, markup)));
-        }
-        let kin = only.and_then(|only| records.get(usize::from(only))).map(|record| record.kin);
-        let built_in = || dialects.iter().zip(&records).take(n_built_in);
-        let openers = built_in().filter(|(_, record)| kin.is_none_or(|kin| kin == record.kin)).flat_map(
-            |(dialect, record)| {
-                let openers = dialect.section.open.iter().chain(&dialect.call.open);
-                openers.map(|open| (open.clone(), record.id))
-            },
-        );
-        let closers = built_in().flat_map(|(_, record)| record.close.iter().map(|close| (close.clone(), ())));
-        let is_token = |close: &&str| close.starts_with("<|") || close.ends_with("|>");
-        let ends = REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(is_token);
-        let ends = ends.chain(TURN_ENDS.iter().chain(TURN_HEADS).copied());
-        let closers = closers.chain(ends.map(|end| (Text::from(end), ())));
-        let mut blocks: Vec<(Text, Held, Text)> = Vec::new();
-        blocks.extend(REASONING.iter().map(|(open, close)| ((*open).into(), Held::Thought, (*close).into())));
-        blocks.extend(SPEECH.iter().map(|(open, close)| ((*open).into(), Held::Speech, (*close).into())));
-        let own_blocks = dialects.iter().flat_map(|dialect| &dialect.reasoning);
-        blocks.extend(own_blocks.map(|block| (block.open.clone(), Held::Thought, block.close.clone())));
-        let words = dialects.iter().flat_map(|dialect| dialect.section.open.iter().chain(&dialect.call.open));
-        let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
-        let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
-        let heads = records.iter().filter_map(|record| Some((record.form.as_ref()?, record.id)));
-        let heads = heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id)));
-        let frames =
-            records.iter().flat_map(|record| record.frames.iter().map(|frame| (frame.head(), record.id)));
-        let mut in_order: Vec<(Vec<char>, u16)> = Vec::new();
-        for head in heads.chain(frames) {
-            in_order.insert(in_order.partition_point(|other| *other <= head), head);
-        }
-        Compiled {
-            n_built_in,
-            heads: in_order,
-            known,
-            openers: Table::new(openers),
-            closers: Table::new(closers),
-            block_closers: blocks.iter().map(|(_, _, close)| Arc::from(&**close)).collect(),
-            blocks: Table::new((0..).zip(blocks).map(|(n, (open, held, _))| (open, (held, n)))),
-            words: WORD_OPENERS.iter().map(|word| Text::from(*word)).chain(words).collect(),
-            own,
-            only,
-            records,
-            dialects,
-        }
     }
 }
 

@@ -138,28 +138,14 @@ impl Stop<'_> {
 
 /// Reads `text` as `json.loads` does, up to the end or to the first thing that it does not take.
 pub(super) fn scan(text: &str) -> Result<(), Stop<'_>> {
-    let mut scan = Scan { bytes: text.as_bytes(), at: 0, open: Vec::new(), before: Token::Start, string: 0 };
-    scan.document().map_err(|complaint| Stop {
-        text,
-        complaint,
-        at: scan.at,
-        open: scan.open,
-        before: scan.before,
-        string: scan.string,
-    })
+    let (complaint, before) = (Complaint::Value, Token::Start);
+    let mut scan = Stop { text, complaint, at: 0, open: Vec::new(), before, string: 0 };
+    scan.document().map_err(|complaint| Stop { complaint, ..scan })
 }
 
-struct Scan<'t> {
-    bytes: &'t [u8],
-    at: usize,
-    open: Vec<u8>,
-    before: Token,
-    string: usize,
-}
-
-impl Scan<'_> {
+impl Stop<'_> {
     fn document(&mut self) -> Result<(), Complaint> {
-        if self.bytes.starts_with("\u{feff}".as_bytes()) {
+        if self.text.starts_with('\u{feff}') {
             return Err(Complaint::ByteOrderMark);
         }
         self.space();
@@ -169,7 +155,7 @@ impl Scan<'_> {
             loop {
                 let Some(&closer) = self.open.last() else {
                     self.space();
-                    return if self.at == self.bytes.len() { Ok(()) } else { Err(Complaint::ExtraData) };
+                    return if self.at == self.text.len() { Ok(()) } else { Err(Complaint::ExtraData) };
                 };
                 self.space();
                 let fresh = self.before == Token::Opener;
@@ -198,11 +184,11 @@ impl Scan<'_> {
 
     /// Reads a scalar, or only the opening bracket of a container.
     fn value(&mut self) -> Result<(), Complaint> {
-        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
         match rest.first() {
             Some(b'{') => self.opener(b'}'),
             Some(b'[') => self.opener(b']'),
-            Some(b'"') => return self.string(),
+            Some(b'"') => return self.read_string(),
             _ => {
                 const WORDS: [&[u8]; 6] = [b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"];
                 let word = WORDS.iter().find(|word| rest.starts_with(word)).map(|word| word.len());
@@ -224,7 +210,7 @@ impl Scan<'_> {
         if self.peek() != Some(b'"') {
             return Err(Complaint::Key);
         }
-        self.string()?;
+        self.read_string()?;
         self.space();
         if self.peek() != Some(b':') {
             return Err(Complaint::Colon);
@@ -235,7 +221,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), Complaint> {
+    fn read_string(&mut self) -> Result<(), Complaint> {
         self.string = self.at;
         self.at += 1;
         loop {
@@ -257,14 +243,14 @@ impl Scan<'_> {
     }
 
     fn escape(&mut self) -> Result<(), Complaint> {
-        match self.bytes.get(self.at + 1) {
+        match self.text.as_bytes().get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
             Some(b'u') => {
-                let digits = self.bytes.get(self.at + 2..self.at + 6);
+                let digits = self.text.as_bytes().get(self.at + 2..self.at + 6);
                 let four = digits.is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit));
                 // CPython wants something behind the digits: a text that ends there is a bad escape, not an
                 // unterminated string.
-                if !four || self.bytes.len() <= self.at + 6 {
+                if !four || self.text.len() <= self.at + 6 {
                     self.at += 1;
                     return Err(Complaint::UnicodeEscape);
                 }
@@ -280,7 +266,7 @@ impl Scan<'_> {
     }
 
     fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
+        self.text.as_bytes().get(self.at).copied()
     }
 
     fn space(&mut self) {

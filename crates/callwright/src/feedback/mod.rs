@@ -16,7 +16,7 @@ mod trouble;
 use std::borrow::Cow;
 use std::fmt;
 
-use callwright_json::{AnyValue, Diagnostic, Problem, Span, quote, read, strict};
+use callwright_json::{AnyValue, Diagnostic, Problem, Span, read, strict};
 
 pub use diagnosis::{Diagnosis, Fix, diagnose};
 pub use drawing::Position;
@@ -25,7 +25,10 @@ pub use prompt_calls::{PromptError, calls_or_error, prompt_tool_calls};
 pub use trouble::Trouble;
 
 use crate::dialect::NATIVE;
+use crate::prompt::spaced;
 use crate::schema::Violation;
+use crate::shape::keys;
+use crate::value::Value;
 use crate::verdict::{Reason, Refusal, ShapeError};
 
 /// How much of a block the model is shown, in characters.
@@ -36,7 +39,7 @@ const READING_SHOWN: usize = 200;
 const TOOLS_SHOWN: usize = 30;
 
 /// What the model should do next about one refused call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Feedback {
     /// The stable name of the reason: [`Reason::code`].
     pub code: &'static str,
@@ -96,14 +99,7 @@ impl Refusal {
             name: self.name.clone(),
             dialect: self.dialect.clone(),
             block: self.block.clone(),
-            message: String::new(),
-            json_error: None,
-            trouble: None,
-            at: None,
-            hints: Vec::new(),
-            fix: None,
-            readings: Vec::new(),
-            tools: Vec::new(),
+            ..Feedback::default()
         };
         match &self.reason {
             Reason::Unreadable(diagnostics) => blank.unreadable(diagnostics, false),
@@ -285,22 +281,18 @@ impl Feedback {
             (Some(error), _) => format!("Invalid JSON: {error}"),
             (None, _) => self.message.clone(),
         };
-        let mut members = vec![member("error", &quote(&error))];
         // What does not fit the schema is said in full by the error itself.
-        if self.code != "invalid" && !self.hints.is_empty() {
-            members.push(member("hint", &quote(&self.hints.join(". "))));
-        }
-        if let Some(example) = self.example() {
-            members.push(member("fix", &quote(&example)));
-        }
-        if !self.readings.is_empty() {
-            let readings = self.readings.iter().map(|r| shortened(r, READING_SHOWN));
-            members.push(member("readings", &list(readings)));
-        }
-        if !self.tools.is_empty() {
-            members.push(member("tools", &list(self.tools.iter().take(TOOLS_SHOWN).cloned())));
-        }
-        format!("{{{}}}", members.join(", "))
+        let has_hint = self.code != "invalid" && !self.hints.is_empty();
+        let listed = |texts: Vec<String>| (!texts.is_empty()).then(|| Value::from(texts));
+        let readings = self.readings.iter().map(|reading| shortened(reading, READING_SHOWN));
+        let members = [
+            ("error", Some(Value::from(error))),
+            ("hint", has_hint.then(|| Value::from(self.hints.join(". ")))),
+            ("fix", self.example().map(Value::from)),
+            ("readings", listed(readings.collect())),
+            ("tools", listed(self.tools.iter().take(TOOLS_SHOWN).cloned().collect())),
+        ];
+        spaced(&members.into_iter().filter_map(|(key, said)| Some((key, said?))).collect())
     }
 
     /// What the model is told, in the channel that it used: [`tool_result`](Feedback::tool_result) for a native call,
@@ -406,10 +398,9 @@ fn python_type(kind: &str, block: &str) -> &'static str {
 
 /// Where the arguments stand in a block that is strict JSON.
 fn arguments_span(block: &str) -> Option<Span> {
-    const KEYS: [&str; 5] = ["arguments", "parameters", "params", "args", "input"];
     let tree = strict(block).ok()?;
     let call = tree.root(block);
-    KEYS.iter().find_map(|key| call.get(key)).map(|value| value.span())
+    keys::ARGUMENTS.iter().find_map(|key| call.get(key)).map(|value| value.span())
 }
 
 /// The first `len` characters, and `...` if that is not all.
@@ -428,12 +419,4 @@ fn lower_first(text: &str) -> String {
         Some(first) if second.is_some_and(char::is_lowercase) => first.to_lowercase().chain(chars).collect(),
         _ => text.to_owned(),
     }
-}
-
-fn member(key: &str, json: &str) -> String {
-    format!("\"{key}\": {json}")
-}
-
-fn list(texts: impl Iterator<Item = String>) -> String {
-    format!("[{}]", texts.map(|text| quote(&text)).collect::<Vec<_>>().join(", "))
 }

@@ -55,62 +55,44 @@ pub enum Trouble {
 impl Trouble {
     /// The stable, kebab-case name.
     pub fn code(&self) -> &'static str {
-        match self {
-            Trouble::ExtraClosers(_) => "extra-closers",
-            Trouble::MissingClosers(_) => "missing-closers",
-            Trouble::WrongCloser(_) => "wrong-closer",
-            Trouble::ExtraOpener => "extra-opener",
-            Trouble::UnclosedString(_) => "unclosed-string",
-            Trouble::BareQuote => "bare-quote",
-            Trouble::MissingQuote => "missing-quote",
-            Trouble::ForeignQuotes => "foreign-quotes",
-            Trouble::ExtraComma => "extra-comma",
-            Trouble::MissingComma => "missing-comma",
-            Trouble::MissingColon => "missing-colon",
-            Trouble::MissingValue => "missing-value",
-            Trouble::BareKey => "bare-key",
-            Trouble::BareText => "bare-text",
-            Trouble::ForeignLiteral => "foreign-literal",
-            Trouble::RawControl => "raw-control",
-            Trouble::BadEscape => "bad-escape",
-            Trouble::Comment => "comment",
-            Trouble::Surroundings => "surroundings",
-            Trouble::SeveralValues => "several-values",
-            Trouble::Cut(_) => "cut",
-            Trouble::NoJson => "no-json",
-            Trouble::Other => "other",
-        }
+        self.words().0
     }
 
     /// A few words to stand under a caret.
     pub fn label(&self) -> String {
-        let label = match self {
-            Trouble::ExtraClosers(closers) if closers.len() == 1 => "one closing bracket too many",
-            Trouble::ExtraClosers(_) => "{count} closing brackets too many",
-            Trouble::MissingClosers(_) => "`{brackets}` is missing here",
-            Trouble::WrongCloser(_) => "`{brackets}` is needed here",
-            Trouble::ExtraOpener => "one opening bracket too many",
-            Trouble::UnclosedString(_) => "this string is never closed",
-            Trouble::BareQuote => "this quote ends the string too early",
-            Trouble::MissingQuote => "a quote is missing here",
-            Trouble::ForeignQuotes => "JSON has only double quotes",
-            Trouble::ExtraComma => "one comma too many",
-            Trouble::MissingComma => "a comma is missing here",
-            Trouble::MissingColon => "a colon is missing here",
-            Trouble::MissingValue => "a value is missing here",
-            Trouble::BareKey => "this key needs double quotes",
-            Trouble::BareText => "this text needs double quotes",
-            Trouble::ForeignLiteral => "JSON does not have this word or number",
-            Trouble::RawControl => "a raw control character inside a string",
-            Trouble::BadEscape => "this backslash begins no JSON escape",
-            Trouble::Comment => "JSON has no comments",
-            Trouble::Surroundings => "this is not part of the JSON",
-            Trouble::SeveralValues => "a second value begins here",
-            Trouble::Cut(_) => "the text ends here, in the middle of a value",
-            Trouble::NoJson => "no JSON here",
-            Trouble::Other => "not valid JSON from here on",
-        };
-        self.filled(label, 0)
+        self.filled(self.words().1, 0)
+    }
+
+    /// The name, and the words under a caret.
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Trouble::ExtraClosers(closers) if closers.len() == 1 => {
+                ("extra-closers", "one closing bracket too many")
+            }
+            Trouble::ExtraClosers(_) => ("extra-closers", "{count} closing brackets too many"),
+            Trouble::MissingClosers(_) => ("missing-closers", "`{brackets}` is missing here"),
+            Trouble::WrongCloser(_) => ("wrong-closer", "`{brackets}` is needed here"),
+            Trouble::ExtraOpener => ("extra-opener", "one opening bracket too many"),
+            Trouble::UnclosedString(_) => ("unclosed-string", "this string is never closed"),
+            Trouble::BareQuote => ("bare-quote", "this quote ends the string too early"),
+            Trouble::MissingQuote => ("missing-quote", "a quote is missing here"),
+            Trouble::ForeignQuotes => ("foreign-quotes", "JSON has only double quotes"),
+            Trouble::ExtraComma => ("extra-comma", "one comma too many"),
+            Trouble::MissingComma => ("missing-comma", "a comma is missing here"),
+            Trouble::MissingColon => ("missing-colon", "a colon is missing here"),
+            Trouble::MissingValue => ("missing-value", "a value is missing here"),
+            Trouble::BareKey => ("bare-key", "this key needs double quotes"),
+            Trouble::BareText => ("bare-text", "this text needs double quotes"),
+            Trouble::ForeignLiteral => ("foreign-literal", "JSON does not have this word or number"),
+            Trouble::RawControl => ("raw-control", "a raw control character inside a string"),
+            Trouble::BadEscape => ("bad-escape", "this backslash begins no JSON escape"),
+            Trouble::Comment => ("comment", "JSON has no comments"),
+            Trouble::Surroundings => ("surroundings", "this is not part of the JSON"),
+            Trouble::SeveralValues => ("several-values", "a second value begins here"),
+            Trouble::Cut(_) => ("cut", "the text ends here, in the middle of a value"),
+            Trouble::NoJson => ("no-json", "no JSON here"),
+            Trouble::Other => ("other", "not valid JSON from here on"),
+        }
     }
 
     /// What the model should know, one sentence per line. `position` counts the characters before the

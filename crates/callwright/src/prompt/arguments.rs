@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::value::{Map, Value};
 
-use super::literal::{is_identifier, python};
-use super::marks::{in_json, neutralise};
+use super::literal::{Style, WORDS, is_identifier, python};
+use super::marks::{in_json, neutralise, quoted};
 use super::speech::Arguments;
 use super::template::fill;
 
@@ -77,9 +77,7 @@ pub(super) fn json(given: Given<'_>) -> String {
         Given::Json(text) => in_json(text),
         Given::Form([]) => "{...}".to_owned(),
         Given::Form(form) => {
-            let member = |(key, dots): &(String, &str)| {
-                format!("{}: {dots}", in_json(&Value::from(key.as_str()).to_string()))
-            };
+            let member = |(key, dots): &(String, &str)| format!("{}: {dots}", quoted(key));
             format!("{{{}}}", form.iter().map(member).collect::<Vec<_>>().join(", "))
         }
     }
@@ -159,27 +157,12 @@ fn keywords(members: &Map, quote: char) -> String {
 
 /// `{a:<|"|>x<|"|>,b:1}`; a string in which a mark stands is one of JSON.
 fn relaxed(members: &Map, mark: &str) -> String {
-    let member = |(key, value): (&String, &Value)| {
-        let key =
-            if is_identifier(key) { key.clone() } else { in_json(&Value::from(key.as_str()).to_string()) };
-        format!("{key}:{}", relaxed_value(value, mark))
+    let key = |key: &str| if is_identifier(key) { key.to_owned() } else { quoted(key) };
+    let string = |text: &str| match neutralise(text) {
+        Cow::Borrowed(_) => format!("{mark}{text}{mark}"),
+        Cow::Owned(_) => quoted(text),
     };
-    format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
-}
-
-fn relaxed_value(value: &Value, mark: &str) -> String {
-    match value {
-        Value::String(_) => match raw(value) {
-            Some(text) => format!("{mark}{text}{mark}"),
-            None => in_json(&value.to_string()),
-        },
-        Value::Array(elements) => {
-            let elements: Vec<String> = elements.iter().map(|element| relaxed_value(element, mark)).collect();
-            format!("[{}]", elements.join(","))
-        }
-        Value::Object(members) => relaxed(members, mark),
-        scalar => scalar.to_string(),
-    }
+    Style { comma: ",", colon: ":", words: WORDS, key: &key, string: &string }.object(members)
 }
 
 /// May `key` stand in a tag as it is?

@@ -7,15 +7,13 @@
 
 use std::borrow::Cow;
 
-use crate::value::Value;
 use callwright_json::strict;
 
 use super::PromptDialect;
 use super::arguments::{Given, json, with_breaks, written};
-use super::marks::{in_json, neutralise, one_line};
+use super::marks::{neutralise, one_line, quoted};
 use super::speech::Calls;
 use super::template::fill;
-use crate::dialect::Dialects;
 use crate::engine::{Context, parse};
 use crate::tools::ToolSet;
 
@@ -30,18 +28,19 @@ pub(super) struct Made<'a> {
 /// form, if that can be written at all.
 pub(super) fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[Made<'_>]) -> String {
     let form = &dialect.speech().calls;
-    let reader = Reader { dialects: dialect.dialects(), tool_set };
-    let one = |(index, call): (usize, &Made<'_>)| written_call(form, &reader, *call, index);
+    let gives = |text: &str, calls: &[Made<'_>]| gives(dialect, tool_set, text, calls);
+    let one = |(index, call): (usize, &Made<'_>)| {
+        written_call(form, *call, index, |text| gives(text, std::slice::from_ref(call)))
+    };
     let texts: Vec<String> = calls.iter().enumerate().map(one).collect();
     let text = framed(form, &texts);
     // Two calls may be right apart and not together: a dialect may know one call per answer only.
-    let is_right = || texts.len() <= 1 || reader.gives(&text, calls);
-    if is_right() {
+    if texts.len() <= 1 || gives(&text, calls) {
         return text;
     }
     let plain: Vec<String> = calls.iter().map(|call| plain_call(*call)).collect();
     let plain = plain.join("\n");
-    if reader.gives(&plain, calls) { plain } else { text }
+    if gives(&plain, calls) { plain } else { text }
 }
 
 impl Calls {
@@ -59,7 +58,8 @@ fn framed(form: &Calls, texts: &[String]) -> String {
     format!("{}{}{}", form.open, texts.join(&form.between), form.close)
 }
 
-fn written_call(form: &Calls, reader: &Reader<'_>, call: Made<'_>, index: usize) -> String {
+/// The first way to write the call that `is_read` as it.
+fn written_call(form: &Calls, call: Made<'_>, index: usize, is_read: impl Fn(&str) -> bool) -> String {
     let is_named_raw = form.call.contains("{name}");
     let in_frame = |arguments: String| {
         let is_held = !is_named_raw || is_plain_name(call.name);
@@ -68,15 +68,15 @@ fn written_call(form: &Calls, reader: &Reader<'_>, call: Made<'_>, index: usize)
     let own = written(&form.arguments, call.given).and_then(in_frame);
     let wide = with_breaks(&form.arguments, call.given).and_then(in_frame);
     let ways = [own, wide, in_frame(json(call.given)), Some(plain_call(call))];
-    let right = ways.iter().flatten().find(|text| reader.gives(&framed(form, &[(*text).clone()]), &[call]));
-    let first = || ways.iter().flatten().next().cloned();
-    right.cloned().or_else(first).unwrap_or_default()
+    let ways: Vec<String> = ways.into_iter().flatten().collect();
+    let right = ways.iter().find(|text| is_read(&framed(form, std::slice::from_ref(*text))));
+    right.or(ways.first()).cloned().unwrap_or_default()
 }
 
 /// `<tool_call>⏎{"name": "f", "arguments": {…}}⏎</tool_call>`
 fn plain_call(call: Made<'_>) -> String {
-    let name = in_json(&Value::from(call.name).to_string());
-    format!("<tool_call>\n{{\"name\": {name}, \"arguments\": {}}}\n</tool_call>", json(call.given))
+    let (name, arguments) = (quoted(call.name), json(call.given));
+    format!("<tool_call>\n{{\"name\": {name}, \"arguments\": {arguments}}}\n</tool_call>")
 }
 
 fn filled(template: &str, name: &str, arguments: &str, index: usize) -> String {
@@ -90,31 +90,23 @@ fn filled(template: &str, name: &str, arguments: &str, index: usize) -> String {
 pub(super) fn naming(slot: &str, name: &str, index: usize) -> Option<Cow<'static, str>> {
     Some(Cow::Owned(match slot {
         "name" => neutralise(&one_line(name)).into_owned(),
-        "json_name" => in_json(&Value::from(name).to_string()),
+        "json_name" => quoted(name),
         "index" => index.to_string(),
         "number" => (index + 1).to_string(),
         _ => return None,
     }))
 }
 
-/// Who reads what was written.
-struct Reader<'a> {
-    dialects: &'a Dialects,
-    tool_set: &'a ToolSet,
-}
-
-impl Reader<'_> {
-    /// Does reading `text` give these calls and nothing else?
-    fn gives(&self, text: &str, calls: &[Made<'_>]) -> bool {
-        let context = Context { dialects: self.dialects.clone(), ..Context::default() };
-        let outcome = parse(self.tool_set, text, &[], &context);
-        let mut read = outcome.calls();
-        let is_same = |call: &Made<'_>| {
-            let Given::Json(arguments) = call.given else { return false };
-            read.next().is_some_and(|read| read.name == call.name && is_equal(&read.arguments, arguments))
-        };
-        outcome.verdicts.len() == calls.len() && outcome.text.trim().is_empty() && calls.iter().all(is_same)
-    }
+/// Does reading `text` give these calls and nothing else?
+fn gives(dialect: &PromptDialect, tool_set: &ToolSet, text: &str, calls: &[Made<'_>]) -> bool {
+    let context = Context { dialects: dialect.dialects().clone(), ..Context::default() };
+    let outcome = parse(tool_set, text, &[], &context);
+    let mut read = outcome.calls();
+    let is_same = |call: &Made<'_>| {
+        let Given::Json(arguments) = call.given else { return false };
+        read.next().is_some_and(|read| read.name == call.name && is_equal(&read.arguments, arguments))
+    };
+    outcome.verdicts.len() == calls.len() && outcome.text.trim().is_empty() && calls.iter().all(is_same)
 }
 
 fn is_equal(one: &str, other: &str) -> bool {

@@ -89,10 +89,7 @@ impl PromptDialect {
 
     /// The text that [`neutralise`](PromptDialect::neutralise) was given.
     pub fn restore<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match self.own_marks.join(Cow::Borrowed(text)) {
-            Cow::Borrowed(text) => marks::restore(text),
-            Cow::Owned(text) => Cow::Owned(marks::restore(&text).into_owned()),
-        }
+        marks::restored(self.own_marks.join(Cow::Borrowed(text)))
     }
 
     /// The marks of the caller's own dialects.

@@ -11,11 +11,10 @@ use crate::tools::Tool;
 /// How deep the values of an example go.
 const MAX_DEPTH: usize = 4;
 
-/// The calls that a prompt shows. Small models say them back instead of calling: see [`Examples::echoed`].
+/// The calls that a prompt shows: one, if there is a tool. Small models say it back instead of calling: see
+/// [`Examples::echoed`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Examples {
-    calls: Vec<Example>,
-}
+pub struct Examples(Option<Example>);
 
 /// A call for show.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,20 +32,18 @@ pub struct Example {
 impl Examples {
     /// The calls.
     pub fn iter(&self) -> impl Iterator<Item = &Example> {
-        self.calls.iter()
+        self.0.iter()
     }
 
     /// Is the call of `name` with `arguments`, strict JSON text, an example said back? It is when it equals the
     /// example, and when something in it that the schema leaves free was never said in `messages`, the conversation
     /// that was rendered. The violation is one to refuse it with.
     pub fn echoed(&self, name: &str, arguments: &str, messages: &[Value]) -> Option<Violation> {
-        let mut same = self.calls.iter().filter(|example| example.name == name);
-        let shown = same.find(|example| {
-            example
-                .arguments
-                .as_ref()
-                .is_some_and(|shown| serde_json::from_str(arguments).is_ok_and(|v: Value| v == *shown))
-        })?;
+        let is_same =
+            |shown: &Value| serde_json::from_str(arguments).is_ok_and(|value: Value| value == *shown);
+        let is_shown =
+            |example: &&Example| example.name == name && example.arguments.as_ref().is_some_and(is_same);
+        let shown = self.0.as_ref().filter(is_shown)?;
         let unsaid = shown.free.iter().find(|value| !is_said(value, messages))?;
         Some(Violation {
             pointer: String::new(),
@@ -77,10 +74,7 @@ pub(super) fn examples(tools: &[&Tool]) -> Examples {
         Some(first) if has_arguments(&first) => Some(first),
         first => calls.find(has_arguments).or(first),
     };
-    match shown {
-        Some(shown) => Examples { calls: vec![shown] },
-        None => forms(tools),
-    }
+    shown.map_or_else(|| forms(tools), |shown| Examples(Some(shown)))
 }
 
 /// The form of a call without values: `{"city": ..., "days": [...]}`.
@@ -91,7 +85,7 @@ pub(super) fn forms(tools: &[&Tool]) -> Examples {
         form: form(tool.schema().value()),
         free: Vec::new(),
     };
-    Examples { calls: tools.first().map(form).into_iter().collect() }
+    Examples(tools.first().map(form))
 }
 
 /// The required members of `schema`, each with dots for its value.

@@ -1,40 +1,72 @@
-//! Values as literals of Python.
+//! Values as literals of JSON, Python and the like.
 
-use crate::value::Value;
+use crate::value::{Map, Value};
+
+use callwright_json::quote;
 
 use super::marks::in_python;
 
-/// `value` as Python writes it, with `quote` around strings. No mark stands in it, nor a backtick that could end a fence.
-pub(super) fn python(value: &Value, quote: char) -> String {
-    match value {
-        Value::Null => "None".to_owned(),
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Number(number) => number.to_string(),
-        Value::String(_) => string(value, quote),
-        // Values are at most as deep as their readers admit: 128 levels.
-        Value::Array(elements) => {
-            let elements: Vec<String> = elements.iter().map(|element| python(element, quote)).collect();
-            format!("[{}]", elements.join(", "))
+/// How a language writes values that are built like those of JSON.
+pub(super) struct Style<'s> {
+    /// What stands between two members or elements.
+    pub(super) comma: &'static str,
+    /// What stands behind a key.
+    pub(super) colon: &'static str,
+    /// Its words for `null`, `true` and `false`.
+    pub(super) words: [&'static str; 3],
+    pub(super) key: &'s dyn Fn(&str) -> String,
+    pub(super) string: &'s dyn Fn(&str) -> String,
+}
+
+/// The words of JSON.
+pub(super) const WORDS: [&str; 3] = ["null", "true", "false"];
+
+impl Style<'_> {
+    /// Values are at most as deep as their readers admit: 128 levels.
+    pub(super) fn value(&self, value: &Value) -> String {
+        let [null, yes, no] = self.words;
+        match value {
+            Value::Null => null.to_owned(),
+            Value::Bool(is) => if *is { yes } else { no }.to_owned(),
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => (self.string)(text),
+            Value::Array(elements) => {
+                let elements: Vec<String> = elements.iter().map(|element| self.value(element)).collect();
+                format!("[{}]", elements.join(self.comma))
+            }
+            Value::Object(members) => self.object(members),
         }
-        Value::Object(members) => {
-            let member = |(key, value): (&String, &Value)| {
-                format!("{}: {}", string(&Value::from(key.as_str()), quote), python(value, quote))
-            };
-            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
-        }
+    }
+
+    pub(super) fn object(&self, members: &Map) -> String {
+        let member = |(key, value): (&String, &Value)| {
+            format!("{}{}{}", (self.key)(key), self.colon, self.value(value))
+        };
+        format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(self.comma))
     }
 }
 
+/// JSON with a space after each comma and colon, as people write it.
+pub(crate) fn spaced(value: &Value) -> String {
+    Style { comma: ", ", colon: ": ", words: WORDS, key: &quote, string: &quote }.value(value)
+}
+
+/// `value` as Python writes it, with `mark` around strings. No mark stands in it, nor a backtick that could end a fence.
+pub(super) fn python(value: &Value, mark: char) -> String {
+    let string = |text: &str| string(text, mark);
+    let words = ["None", "True", "False"];
+    Style { comma: ", ", colon: ": ", words, key: &string, string: &string }.value(value)
+}
+
 /// What JSON escapes in a string, Python reads the same way.
-fn string(value: &Value, quote: char) -> String {
-    let json = value.to_string().replace('`', "\\u0060");
-    if quote == '"' {
+fn string(text: &str, mark: char) -> String {
+    let json = quote(text).replace('`', "\\u0060");
+    if mark == '"' {
         return in_python(&json);
     }
     let inner = json.get(1..json.len().saturating_sub(1)).unwrap_or("");
     let mut literal = String::with_capacity(json.len());
-    literal.push(quote);
+    literal.push(mark);
     let mut chars = inner.chars();
     while let Some(c) = chars.next() {
         match c {
@@ -43,11 +75,11 @@ fn string(value: &Value, quote: char) -> String {
                 Some(escaped) => literal.extend(['\\', escaped]),
                 None => {}
             },
-            c if c == quote => literal.extend(['\\', c]),
+            c if c == mark => literal.extend(['\\', c]),
             c => literal.push(c),
         }
     }
-    literal.push(quote);
+    literal.push(mark);
     in_python(&literal)
 }
 

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use callwright_json::quote;
+
 use crate::syntax::marks::fit;
 
 /// What begins a mark behind `<` or `</`, in lower case: tags and special tokens of all dialects and templates.
@@ -123,7 +125,11 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
 
 /// The text that [`neutralise`] was given.
 pub fn restore(text: &str) -> Cow<'_, str> {
-    rewrite(Cow::Borrowed(text), mark, joined)
+    restored(Cow::Borrowed(text))
+}
+
+pub(super) fn restored(text: Cow<'_, str>) -> Cow<'_, str> {
+    rewrite(text, mark, joined)
 }
 
 /// Text without line breaks and control characters.
@@ -142,6 +148,11 @@ pub(super) fn tag_name(name: &str) -> String {
 /// JSON without marks: `<` and the bracket of a mark are escaped. It says the same.
 pub(super) fn in_json(json: &str) -> String {
     in_python(&json.replace('<', "\\u003c"))
+}
+
+/// `text` as a string of JSON in which no mark stands.
+pub(super) fn quoted(text: &str) -> String {
+    in_json(&quote(text))
 }
 
 /// The literal of a Python string without marks: a character of each is escaped, its bracket, or the first one behind the

@@ -44,8 +44,10 @@ pub fn render_messages(
     let mut results = Vec::new();
     // The prompt waits for the first system message, which it follows.
     let mut waiting = Some(prompt.text).filter(|text| !text.is_empty());
-    if !messages.first().is_some_and(is_system) {
-        turns.system(waiting.take().map(Value::from), Map::new());
+    if !messages.first().is_some_and(is_system)
+        && let Some(prompt) = waiting.take()
+    {
+        turns.system(Value::from(prompt), Map::new());
     }
     for message in messages {
         let Value::Object(message) = message else {
@@ -60,12 +62,11 @@ pub fn render_messages(
         turns.results(std::mem::take(&mut results));
         match role {
             "system" | "developer" => {
-                let content = message.get("content").cloned().unwrap_or(Value::Null);
                 let content = match waiting.take() {
-                    Some(prompt) => joined(content, Value::from(prompt)),
-                    None => content,
+                    Some(prompt) => joined(content(message), Value::from(prompt)),
+                    None => content(message),
                 };
-                turns.system(Some(content), message.clone());
+                turns.system(content, message.clone());
             }
             "assistant" => turns.push(assistant(dialect, tool_set, message, &mut made)),
             _ => turns.push(message.clone()),
@@ -86,8 +87,7 @@ struct Turns<'a> {
 
 impl Turns<'_> {
     /// A system message, the rest of which is `message`.
-    fn system(&mut self, content: Option<Value>, mut message: Map) {
-        let Some(content) = content else { return };
+    fn system(&mut self, content: Value, mut message: Map) {
         let is_first = self.done.is_empty() && self.preface.is_empty();
         if !self.speaking.system_role || self.speaking.alternate && !is_first {
             self.preface.push(content);
@@ -126,17 +126,15 @@ impl Turns<'_> {
 
     fn push(&mut self, mut message: Map) {
         if message.get("role").is_some_and(|role| role == "user") && !self.preface.is_empty() {
-            let said = message.get("content").cloned().unwrap_or(Value::Null);
-            let content = std::mem::take(&mut self.preface).into_iter().chain([said]).reduce(joined);
-            message.insert("content".to_owned(), content.unwrap_or(Value::Null));
+            let said = [content(&message)];
+            let content = std::mem::take(&mut self.preface).into_iter().chain(said).reduce(joined);
+            message.insert("content".to_owned(), content.unwrap_or_default());
         }
         if self.speaking.alternate
             && let Some(Value::Object(last)) = self.done.last_mut()
             && last.get("role") == message.get("role")
         {
-            let before = last.get("content").cloned().unwrap_or(Value::Null);
-            let after = message.get("content").cloned().unwrap_or(Value::Null);
-            last.insert("content".to_owned(), joined(before, after));
+            last.insert("content".to_owned(), joined(content(last), content(&message)));
             return;
         }
         self.done.push(Value::Object(message));
@@ -154,6 +152,11 @@ impl Turns<'_> {
 /// A message that `role` says.
 fn message(role: &str, content: Value) -> Map {
     [("role".to_owned(), json!(role)), ("content".to_owned(), content)].into_iter().collect()
+}
+
+/// What a message says.
+fn content(message: &Map) -> Value {
+    message.get("content").cloned().unwrap_or_default()
 }
 
 /// A call that an assistant's message made.
@@ -203,9 +206,8 @@ fn assistant<'m>(
     rendered.remove("tool_calls");
     rendered.remove("function_call");
     if !written.is_empty() {
-        let said = message.get("content").cloned().unwrap_or(Value::Null);
         let calls = Value::from(calls(dialect, tool_set, &written));
-        rendered.insert("content".to_owned(), joined_by(said, calls, "\n"));
+        rendered.insert("content".to_owned(), joined_by(content(message), calls, "\n"));
     }
     rendered
 }

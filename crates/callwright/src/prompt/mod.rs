@@ -8,7 +8,7 @@
 
 mod marks;
 mod own_marks;
-mod template;
+pub(crate) mod template;
 mod literal;
 pub(crate) mod speech;
 mod dialect;
@@ -22,13 +22,12 @@ mod messages;
 pub(crate) use calls::is_plain_name;
 pub use dialect::{PromptDialect, UnknownDialect, dialect_for};
 pub use example::{Example, Examples};
+pub(crate) use literal::spaced;
 pub use marks::{neutralise, restore};
 pub use messages::{Rendered, render_messages};
 pub use speech::{Arguments, Calls, Definition, Listing, PromptFormat, Results};
 
 use std::borrow::Cow;
-
-use crate::value::Value;
 
 use self::arguments::Given;
 use self::calls::Made;
@@ -102,15 +101,12 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
     Prompt { text: text + &demand(dialect, speaking, &tools), examples }
 }
 
-/// The examples as calls.
+/// The example as a call.
 fn shown(dialect: &PromptDialect, tool_set: &ToolSet, examples: &Examples) -> String {
-    let texts: Vec<Option<String>> =
-        examples.iter().map(|example| example.arguments.as_ref().map(spaced)).collect();
-    let made = examples.iter().zip(&texts).map(|(example, text)| Made {
-        name: &example.name,
-        given: text.as_deref().map_or(Given::Form(example.form()), Given::Json),
-    });
-    calls::calls(dialect, tool_set, &made.collect::<Vec<_>>())
+    let Some(example) = examples.iter().next() else { return String::new() };
+    let text = example.arguments.as_ref().map(spaced);
+    let given = text.as_deref().map_or(Given::Form(example.form()), Given::Json);
+    calls::calls(dialect, tool_set, &[Made { name: &example.name, given }])
 }
 
 /// What to answer where no tool helps.
@@ -122,21 +118,6 @@ fn otherwise(speaking: &Speaking) -> String {
             format!("Only if no tool can help, answer in words under the key \"{PROSE_KEY}\".\n\n")
         }
         (false, None) => "Only if no tool can help, answer in plain text.\n\n".to_owned(),
-    }
-}
-
-/// JSON with a space after each comma and colon, as people write it. The value is from a schema, so it is not deep.
-pub(crate) fn spaced(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let members: Vec<String> = members
-                .iter()
-                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value)))
-                .collect();
-            format!("{{{}}}", members.join(", "))
-        }
-        Value::Array(elements) => format!("[{}]", elements.iter().map(spaced).collect::<Vec<_>>().join(", ")),
-        scalar => scalar.to_string(),
     }
 }
 

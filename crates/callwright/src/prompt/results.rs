@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::value::Value;
-
 use super::PromptDialect;
 use super::calls::naming;
-use super::marks::in_json;
+use super::marks::quoted;
 use super::template::fill;
 
 /// One result by the form of its dialect, of the call of `name` that was the `index`th of its answer.
@@ -14,10 +12,7 @@ pub(super) fn result(dialect: &PromptDialect, name: &str, index: usize, content:
     let parted = dialect.neutralise(content);
     fill(&dialect.speech().results.result, |slot| match slot {
         "content" => Some(Cow::Borrowed(&*parted)),
-        "json_content" => {
-            let json = in_json(&Value::from(content).to_string());
-            Some(Cow::Owned(dialect.own_marks().in_json(json)))
-        }
+        "json_content" => Some(Cow::Owned(dialect.own_marks().in_json(quoted(content)))),
         "fence" => Some(Cow::Owned(fence(&parted))),
         _ => named(dialect, slot, name, index),
     })

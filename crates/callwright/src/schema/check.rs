@@ -24,15 +24,14 @@ impl Schema {
     /// violations are listed.
     pub fn check(&self, value: Value<'_>) -> Vec<Violation> {
         // Where a validator decides, what it does not look at remains; and so it does in a language of which nothing is known.
-        let is_judged = self.has_validator() || !self.is_known;
-        let root = if is_judged { ANY } else { self.guide.root };
-        if walk(&self.guide, root, value, &mut |_| ControlFlow::Break(())).is_break() {
-            let mut faults: Vec<Fault<'_, '_>> = Vec::new();
-            let _ = walk(&self.guide, root, value, &mut |fault| {
-                let place = |fault: &Fault<'_, '_>| fault.value.span();
-                faults.insert(faults.partition_point(|other| place(other) <= place(&fault)), fault);
-                if faults.len() < MAX_VIOLATIONS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            });
+        let root = if self.is_by_tables { self.guide.root } else { ANY };
+        let mut faults: Vec<Fault<'_, '_>> = Vec::new();
+        let _ = walk(&self.guide, root, value, &mut |fault| {
+            let place = |fault: &Fault<'_, '_>| fault.value.span();
+            faults.insert(faults.partition_point(|other| place(other) <= place(&fault)), fault);
+            if faults.len() < MAX_VIOLATIONS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if !faults.is_empty() {
             return faults.iter().map(|fault| message::of_fault(value, fault)).collect();
         }
         #[cfg(feature = "full-schemas")]
@@ -114,11 +113,9 @@ pub(super) fn walk<'v, 'g>(
                         report(value, Sort::Surrogate)?;
                     }
                     let name = key.as_str().unwrap_or_default();
-                    match entry.find(&name) {
-                        Some(i) => {
-                            let at =
-                                entry.members.get(i).filter(|_| entry.is_disjoint).map_or(ANY, |(_, at)| *at);
-                            todo.push((member, at));
+                    match entry.members.get_full(&*name) {
+                        Some((i, _, &at)) => {
+                            todo.push((member, if entry.is_disjoint { at } else { ANY }));
                             if MAX_SLOTS <= i {
                                 others.push((name, member));
                             } else if seen & 1 << i == 0 {

@@ -23,8 +23,6 @@ const MAX_PLACES: usize = 20_000;
 const MAX_STEPS: usize = 400_000;
 /// The most schemas that one alternative may hold together.
 const MAX_TOGETHER: usize = 64;
-/// Above this number, members are looked up by binary search.
-const LINEAR: usize = 8;
 
 /// A schema document.
 pub(crate) struct Document<'s> {
@@ -98,6 +96,16 @@ struct Alternative<'s> {
     nodes: Vec<Node<'s>>,
     /// More is demanded than `nodes` say.
     is_loose: bool,
+}
+
+/// A way to resolve what speaks about one value.
+#[derive(Clone, Default)]
+struct Way<'s> {
+    found: Alternative<'s>,
+    /// What must hold besides: of each list, one.
+    pending: Vec<Vec<Node<'s>>>,
+    seen: Vec<*const Value>,
+    has_one_of: bool,
 }
 
 type Key = Vec<(Vec<*const Value>, bool)>;
@@ -179,95 +187,74 @@ impl<'s> Compiler<'s> {
 
     /// Resolves all that speaks about the same value: `$ref`, `allOf`, `anyOf`, `oneOf`, `if`.
     fn expand(&mut self, choice: Vec<Node<'s>>) -> Vec<Alternative<'s>> {
-        let mut open = vec![(Alternative::default(), choice, Vec::new())];
+        let pending = choice.into_iter().map(|node| vec![node]).collect();
+        let mut open = vec![Way { pending, ..Way::default() }];
         let mut done: Vec<Alternative<'s>> = Vec::new();
         let mut done_keys = HashSet::new();
-        let mut has_one_of = false;
-        while let Some((mut alternative, mut pending, mut seen)) = open.pop() {
-            let Some(node) = pending.pop() else {
-                let is_new = done_keys.insert(key(&alternative));
-                if is_new {
-                    done.push(alternative);
-                } else if has_one_of {
+        while let Some(mut way) = open.pop() {
+            let Some(choice) = way.pending.pop() else {
+                if done_keys.insert(key(&way.found)) {
+                    done.push(way.found);
+                } else if way.has_one_of {
                     // `oneOf` of two equal schemas admits nothing.
                     done.iter_mut().for_each(|alternative| alternative.is_loose = true);
                 }
                 continue;
             };
-            self.steps += 1 + seen.len() / MAX_TOGETHER;
+            self.steps += choice.len() * (1 + way.seen.len() / MAX_TOGETHER);
             if !self.is_within_bounds() {
                 return vec![Alternative { nodes: Vec::new(), is_loose: true }];
             }
-            if seen.contains(&node.key()) {
-                open.push((alternative, pending, seen));
-                continue;
-            }
-            seen.push(node.key());
-            let schema = match node.schema {
-                Value::Bool(false) => continue,
-                Value::Object(schema) => schema,
-                _ => {
-                    open.push((alternative, pending, seen));
-                    continue;
+            // The first one is taken from the stack first, so that members keep their order of declaration.
+            for node in choice.into_iter().rev() {
+                let mut way = way.clone();
+                if self.go(&mut way, node) {
+                    open.push(way);
                 }
-            };
-            let draft = node.draft();
-            if let Some(Value::String(reference)) = schema.get("$ref") {
-                match self.resolve(node, reference) {
-                    Some(target) => pending.push(target),
-                    None => alternative.is_loose = true,
-                }
-                if draft <= Draft::D7 {
-                    open.push((alternative, pending, seen));
-                    continue;
-                }
-            }
-            alternative.is_loose |= schema.keys().any(|keyword| is_beyond_tables(keyword));
-            if schema.iter().any(|(keyword, _)| constrains(keyword)) {
-                if MAX_TOGETHER <= alternative.nodes.len() {
-                    alternative.is_loose = true;
-                } else {
-                    alternative.nodes.push(node);
-                }
-            }
-            if let Some(all) = list(schema, "allOf") {
-                pending.extend(all.iter().rev().map(|s| node.at(s)));
-            }
-            let mut choices: Vec<Vec<&'s Value>> = Vec::new();
-            choices.extend(list(schema, "anyOf").map(|any| any.iter().collect()));
-            if let Some(one) = list(schema, "oneOf") {
-                has_one_of = true;
-                choices.push(one.iter().collect());
-            }
-            if schema.contains_key("if") && (schema.contains_key("then") || schema.contains_key("else")) {
-                const TRUE: &Value = &Value::Bool(true);
-                let branch = |keyword: &str| schema.get(keyword).unwrap_or(TRUE);
-                choices.push(vec![branch("then"), branch("else")]);
-            }
-            let mut branches = vec![pending];
-            for choice in choices {
-                if MAX_STEPS < self.steps + branches.len() * choice.len() {
-                    self.steps = MAX_STEPS;
-                    return vec![Alternative { nodes: Vec::new(), is_loose: true }];
-                }
-                self.steps += branches.len() * choice.len();
-                branches = branches
-                    .iter()
-                    .flat_map(|pending| {
-                        choice.iter().map(move |s| {
-                            let mut pending = pending.clone();
-                            pending.push(node.at(s));
-                            pending
-                        })
-                    })
-                    .collect();
-            }
-            // The first branch is taken from the stack first, so that members keep their order of declaration.
-            while let Some(pending) = branches.pop() {
-                open.push((alternative.clone(), pending, seen.clone()));
             }
         }
         done
+    }
+
+    /// Takes in what `node` says about the value; false where it admits none.
+    fn go(&self, way: &mut Way<'s>, node: Node<'s>) -> bool {
+        if way.seen.contains(&node.key()) {
+            return true;
+        }
+        way.seen.push(node.key());
+        let schema = match node.schema {
+            Value::Bool(false) => return false,
+            Value::Object(schema) => schema,
+            _ => return true,
+        };
+        if let Some(Value::String(reference)) = schema.get("$ref") {
+            match self.resolve(node, reference) {
+                Some(target) => way.pending.push(vec![target]),
+                None => way.found.is_loose = true,
+            }
+            if node.draft() <= Draft::D7 {
+                return true;
+            }
+        }
+        way.found.is_loose |= schema.keys().any(|keyword| demand(keyword) == Demand::Beyond);
+        if schema.keys().any(|keyword| demand(keyword) != Demand::Nothing) {
+            match way.found.nodes.len() < MAX_TOGETHER {
+                true => way.found.nodes.push(node),
+                false => way.found.is_loose = true,
+            }
+        }
+        let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+        let all = list("allOf").into_iter().flatten().rev();
+        way.pending.extend(all.map(|schema| vec![node.at(schema)]));
+        let choices = [list("anyOf"), list("oneOf")].into_iter().flatten();
+        way.pending.extend(choices.map(|choice| choice.iter().map(|schema| node.at(schema)).collect()));
+        way.has_one_of |= list("oneOf").is_some();
+        if schema.contains_key("if") && (schema.contains_key("then") || schema.contains_key("else")) {
+            const TRUE: &Value = &Value::Bool(true);
+            let branch = |keyword: &str| node.at(schema.get(keyword).unwrap_or(TRUE));
+            way.pending.push(vec![branch("then"), branch("else")]);
+        }
+        true
     }
 
     fn resolve(&self, node: Node<'s>, reference: &str) -> Option<Node<'s>> {
@@ -325,21 +312,15 @@ impl<'s> Compiler<'s> {
                 false => is_exact = false,
             }
         }
-        let members: Box<[(Box<str>, u32)]> =
+        let members =
             values.into_iter().map(|(name, choices)| (Box::from(name), self.place(choices))).collect();
         let open: Vec<Vec<Node<'s>>> = objects.iter().filter_map(|part| part.additional.clone()).collect();
         let additional = (!open.is_empty()).then(|| self.place(open)).filter(|&at| at != NEVER);
         let expects_others = additional.is_some() && objects.iter().any(|part| part.expects_others);
 
-        let mut by_name: Vec<u16> = Vec::new();
-        if LINEAR < members.len() {
-            by_name.extend((0..members.len()).filter_map(|i| u16::try_from(i).ok()));
-            by_name.sort_unstable_by_key(|&i| &members[usize::from(i)].0);
-        }
         Entry {
             kinds,
             members,
-            by_name: by_name.into(),
             required,
             additional,
             expects_others,
@@ -446,10 +427,6 @@ fn key(alternative: &Alternative<'_>) -> (Vec<*const Value>, bool) {
     (keys, alternative.is_loose)
 }
 
-fn list<'s>(schema: &'s Map, keyword: &str) -> Option<&'s [Value]> {
-    schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice)
-}
-
 /// The schema of a member that `properties` does not declare; `None` where any value may stand.
 fn additional<'s>(node: Node<'s>) -> Option<&'s Value> {
     // What a name that matches a pattern may hold is not looked at here.
@@ -469,64 +446,44 @@ fn items<'s>(node: Node<'s>, draft: Draft) -> (&'s [Value], Option<&'s Value>) {
     }
 }
 
-/// Does `keyword` demand something of the value by itself?
-fn constrains(keyword: &str) -> bool {
-    !matches!(
-        keyword,
-        "$schema"
-            | "$id"
-            | "id"
-            | "$ref"
-            | "$defs"
-            | "definitions"
-            | "$comment"
-            | "$anchor"
-            | "title"
-            | "description"
-            | "default"
-            | "examples"
-            | "example"
-            | "format"
-            | "deprecated"
-            | "readOnly"
-            | "writeOnly"
-            | "allOf"
-            | "anyOf"
-            | "oneOf"
-            | "if"
-            | "then"
-            | "else"
-    )
+/// What a keyword demands of the value by itself.
+#[derive(PartialEq, Eq)]
+enum Demand {
+    Nothing,
+    /// What alternatives can say, or a rule.
+    Something,
+    /// What alternatives cannot say.
+    Beyond,
 }
 
-/// Does `keyword` demand something about this value that alternatives cannot say?
-fn is_beyond_tables(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "if" | "not"
-            | "$dynamicRef"
-            | "$recursiveRef"
-            | "$dynamicAnchor"
-            | "$recursiveAnchor"
-            | "$vocabulary"
-            | "dependencies"
-            | "dependentSchemas"
-            | "dependentRequired"
-    )
+fn demand(keyword: &str) -> Demand {
+    match keyword {
+        "$schema" | "$id" | "id" | "$ref" | "$defs" | "definitions" | "$comment" | "$anchor" | "title"
+        | "description" | "default" | "examples" | "example" | "format" | "deprecated" | "readOnly"
+        | "writeOnly" | "allOf" | "anyOf" | "oneOf" | "then" | "else" => Demand::Nothing,
+        "if" | "not" | "$dynamicRef" | "$recursiveRef" | "$dynamicAnchor" | "$recursiveAnchor"
+        | "$vocabulary" | "dependencies" | "dependentSchemas" | "dependentRequired" => Demand::Beyond,
+        _ => Demand::Something,
+    }
+}
+
+/// The types that a word of `type` means.
+pub(super) fn kinds_named(word: &str) -> Kinds {
+    match word {
+        "null" => Kinds::NULL,
+        "boolean" => Kinds::BOOL,
+        "integer" => Kinds::INTEGER,
+        "number" => Kinds::NUMBER,
+        "string" => Kinds::STRING,
+        "array" => Kinds::ARRAY,
+        "object" => Kinds::OBJECT,
+        _ => Kinds::ANY,
+    }
 }
 
 /// The types that `type`, `enum` and `const` of one schema admit.
 fn kinds_of(schema: &Value, draft: Draft) -> Kinds {
-    let named = |word: &Value| match word.as_str() {
-        Some("null") => Kinds::NULL,
-        Some("boolean") => Kinds::BOOL,
-        Some("integer") => Kinds::INTEGER,
-        Some("number") => Kinds::NUMBER,
-        Some("string") => Kinds::STRING,
-        Some("array") => Kinds::ARRAY,
-        Some("object") => Kinds::OBJECT,
-        _ => Kinds::ANY,
-    };
+    let named = |word: &Value| word.as_str().map_or(Kinds::ANY, kinds_named);
     let types = match schema.get("type") {
         Some(Value::Array(words)) => words.iter().fold(Kinds(0), |kinds, word| kinds.or(named(word))),
         Some(word) => named(word),
@@ -562,7 +519,7 @@ fn strings_of(schema: &Value, draft: Draft) -> Option<Vec<&str>> {
 pub(super) enum Ruling {
     /// The keyword is this rule for values of these types.
     Rule(Kinds, Rule),
-    /// The keyword says nothing, or the other columns of the table say it exactly.
+    /// The keyword says nothing, the other columns of the table say it exactly, or it is [`Demand::Beyond`].
     Tables,
     /// The tables cannot say it.
     Beyond,
@@ -589,9 +546,9 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
         "propertyNames" => match value {
             Value::Bool(true) => Ruling::Tables,
             Value::Object(names)
-                if names
-                    .iter()
-                    .all(|(k, v)| !constrains(k) && k != "$ref" || k == "type" && v == "string") =>
+                if names.iter().all(|(k, v)| {
+                    demand(k) == Demand::Nothing && k != "$ref" || k == "type" && v == "string"
+                }) =>
             {
                 Ruling::Tables
             }
@@ -602,13 +559,8 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
         | "contains"
         | "minContains"
         | "maxContains"
-        | "not"
-        | "if"
         | "unevaluatedItems"
-        | "unevaluatedProperties"
-        | "dependencies"
-        | "dependentSchemas"
-        | "dependentRequired" => Ruling::Beyond,
+        | "unevaluatedProperties" => Ruling::Beyond,
         _ => match (LIMITS.iter().find(|limit| limit.name == keyword), value) {
             (None, _) => Ruling::Tables,
             (Some(limit), Value::Number(n)) if limit.about == Kinds::NUMBER => {

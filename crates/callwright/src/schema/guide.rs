@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use indexmap::IndexMap;
+
 use callwright_json::{Guide, Kinds, MAX_SLOTS, Member, Place};
 
 /// The place where anything may stand.
@@ -23,9 +25,7 @@ pub(super) struct Entry {
     /// The types that may stand here; `INTEGER` without `FRACTION` takes whole numbers only.
     pub(super) kinds: Kinds,
     /// The declared members of an object, in the order of declaration, with the places of their values.
-    pub(super) members: Box<[(Box<str>, u32)]>,
-    /// The numbers of `members`, in the order of their names; empty where looking at all of them is as fast.
-    pub(super) by_name: Box<[u16]>,
+    pub(super) members: IndexMap<Box<str>, u32>,
     /// The members that must be there, one bit per number.
     pub(super) required: u128,
     /// Where the value of an undeclared member stands; `None` where there must be none.
@@ -93,8 +93,7 @@ impl Entry {
     pub(super) fn any() -> Entry {
         Entry {
             kinds: Kinds::ANY,
-            members: Box::default(),
-            by_name: Box::default(),
+            members: IndexMap::new(),
             required: 0,
             additional: Some(ANY),
             expects_others: false,
@@ -110,16 +109,6 @@ impl Entry {
 
     pub(super) fn never() -> Entry {
         Entry { kinds: Kinds(0), ..Entry::any() }
-    }
-
-    /// The number of the declared member `name`.
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
-        if self.by_name.is_empty() {
-            return self.members.iter().position(|(declared, _)| **declared == *name);
-        }
-        let named = |&i: &u16| self.members.get(usize::from(i)).map_or("", |(declared, _)| declared);
-        let found = self.by_name.binary_search_by(|i| named(i).cmp(name)).ok()?;
-        self.by_name.get(found).map(|&i| usize::from(i))
     }
 }
 
@@ -153,7 +142,7 @@ impl SchemaGuide {
 
     /// The names of the declared members of an object at `place`, in the order of declaration.
     pub fn names(&self, place: Place) -> impl Iterator<Item = &str> {
-        self.entry(place).members.iter().map(|(name, _)| &**name)
+        self.entry(place).members.keys().map(|name| &**name)
     }
 }
 
@@ -170,20 +159,19 @@ impl Guide for SchemaGuide {
 
     fn member(&self, place: Place, key: &str) -> Member {
         let entry = self.entry(place);
-        match entry.find(key) {
-            Some(i) => match (entry.members.get(i), u8::try_from(i)) {
-                (Some(&(_, NEVER)), _) => Member::Forbidden,
-                (Some(&(_, at)), Ok(slot)) if i < MAX_SLOTS => Member::Declared(slot, Place(at)),
-                (Some(&(_, at)), _) => Member::Open(Place(at)),
-                (None, _) => Member::Open(Place(ANY)),
-            },
-            None => entry.additional.map_or(Member::Forbidden, |at| Member::Open(Place(at))),
+        let Some((i, _, &at)) = entry.members.get_full(key) else {
+            return entry.additional.map_or(Member::Forbidden, |at| Member::Open(Place(at)));
+        };
+        match u8::try_from(i) {
+            _ if at == NEVER => Member::Forbidden,
+            Ok(slot) if i < MAX_SLOTS => Member::Declared(slot, Place(at)),
+            Ok(_) | Err(_) => Member::Open(Place(at)),
         }
     }
 
     fn name(&self, place: Place, slot: u8) -> Option<&str> {
         let slot = usize::from(slot);
-        let (name, at) = self.entry(place).members.get(slot)?;
+        let (name, at) = self.entry(place).members.get_index(slot)?;
         (slot < MAX_SLOTS && *at != NEVER).then_some(name)
     }
 

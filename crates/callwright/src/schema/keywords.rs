@@ -79,15 +79,13 @@ pub(crate) fn speaks_of_same(keyword: &str) -> bool {
 /// The schemas directly inside `schema`, each with the keyword that holds it.
 pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (&str, &Value)> {
     schema.iter().flat_map(|(keyword, held)| {
-        let (single, list, map) = match (holds(keyword), held) {
-            (Holds::Schema | Holds::SchemaOrList, Value::Object(_) | Value::Bool(_)) => {
-                (Some(held), &[][..], None)
-            }
-            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => (None, list.as_slice(), None),
-            (Holds::Map, Value::Object(map)) => (None, &[][..], Some(map.values())),
-            _ => (None, &[][..], None),
+        let found: Vec<&Value> = match (holds(keyword), held) {
+            (Holds::Schema | Holds::SchemaOrList, Value::Object(_) | Value::Bool(_)) => vec![held],
+            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => list.iter().collect(),
+            (Holds::Map, Value::Object(map)) => map.values().collect(),
+            _ => Vec::new(),
         };
-        single.into_iter().chain(list).chain(map.into_iter().flatten()).map(|held| (keyword.as_str(), held))
+        found.into_iter().map(move |held| (keyword.as_str(), held))
     })
 }
 

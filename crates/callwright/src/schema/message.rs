@@ -5,7 +5,7 @@ use callwright_json::{Kind, Kinds, Value};
 use super::Violation;
 use super::check::{Fault, Sort};
 use super::guide::{Entry, NEVER, Rule};
-use super::unchecked::pointer_step;
+use super::unchecked::{pointer_key, pointer_step};
 use crate::tools::nearest::nearest;
 
 /// The most names or values that one sentence lists.
@@ -99,11 +99,11 @@ fn parent(pointer: &str) -> &str {
 }
 
 fn names(entry: &Entry) -> impl Iterator<Item = &str> {
-    entry.members.iter().map(|(name, _)| &**name)
+    entry.members.keys().map(|name| &**name)
 }
 
 fn declared(entry: &Entry) -> impl Iterator<Item = &str> {
-    entry.members.iter().filter(|(_, at)| *at != NEVER).map(|(name, _)| &**name)
+    entry.members.iter().filter(|(_, at)| **at != NEVER).map(|(name, _)| &**name)
 }
 
 fn listed<'a>(items: impl Iterator<Item = &'a str>) -> String {
@@ -134,9 +134,7 @@ pub(super) fn show(text: &str) -> String {
 pub(super) fn subject(root: Value<'_>, pointer: &str) -> String {
     match pointer.strip_prefix('/') {
         None => "the value".to_owned(),
-        Some(name) if root.kind() == Kind::Object && !name.contains('/') => {
-            show(&name.replace("~1", "/").replace("~0", "~"))
-        }
+        Some(name) if root.kind() == Kind::Object && !name.contains('/') => show(&pointer_key(name)),
         Some(_) => show(pointer),
     }
 }

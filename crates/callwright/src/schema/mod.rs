@@ -45,8 +45,8 @@ pub use violation::{Coercion, Violation};
 pub struct Schema {
     value: Value,
     guide: SchemaGuide,
-    /// Is its language one of the drafts?
-    is_known: bool,
+    /// Do the tables decide? Not in a language that is none of the drafts, nor where a validator does.
+    is_by_tables: bool,
     /// Do the tables say all of it?
     is_exact: bool,
     /// The judge of all that the tables cannot say; `None` where they say all, or nothing else can.
@@ -135,15 +135,16 @@ impl Schema {
             }
         };
         #[cfg(not(feature = "full-schemas"))]
-        let (guide, is_exact) = {
+        let (guide, is_exact, validator) = {
             let foreign = references::to_elsewhere(&value, resources);
             leave_out(&mut value, foreign, &mut unchecked);
-            tables(&value)
+            let (guide, is_exact) = tables(&value);
+            (guide, is_exact, None::<()>)
         };
         Ok(Schema {
             value,
             guide,
-            is_known,
+            is_by_tables: is_known && validator.is_none(),
             is_exact,
             #[cfg(feature = "full-schemas")]
             validator,
@@ -160,14 +161,6 @@ impl Schema {
     /// for tables: such a part lets through what only those would keep out. Nothing that fits is ever kept out.
     pub fn is_fully_checked(&self) -> bool {
         self.unchecked.is_empty() && (self.is_exact || cfg!(feature = "full-schemas"))
-    }
-
-    /// Does the validator decide?
-    fn has_validator(&self) -> bool {
-        #[cfg(feature = "full-schemas")]
-        return self.validator.is_some();
-        #[cfg(not(feature = "full-schemas"))]
-        false
     }
 
     /// What readers ask while they read a value for this schema.

@@ -26,6 +26,7 @@ use crate::json;
 use crate::value::{Map, Value};
 
 use super::keywords::{Draft, Holds, holds, inside, inside_mut, local_pointer};
+use super::unchecked::pointer_key;
 
 /// The keywords whose schemas only references lead to.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
@@ -93,7 +94,7 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { continue };
         // An address, `https://example.com/a#foo`, may be that of a definition.
         let pointer = local_pointer(reference)?;
-        let mut parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
+        let mut parts = pointer.split('/').skip(1).map(pointer_key);
         used.extend(parts.next().zip(parts.next()));
         todo.extend(root.pointer(&pointer));
     }

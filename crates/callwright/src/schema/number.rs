@@ -18,8 +18,8 @@ pub(super) fn compare(a: &str, b: &str) -> Ordering {
     }
     let (a, b) = (Decimal::new(a), Decimal::new(b));
     let magnitude = || a.point.cmp(&b.point).then_with(|| a.digits.cmp(&b.digits));
-    match a.sign().cmp(&b.sign()) {
-        Ordering::Equal if a.sign() < 0 => magnitude().reverse(),
+    match a.sign.cmp(&b.sign) {
+        Ordering::Equal if a.sign < 0 => magnitude().reverse(),
         Ordering::Equal => magnitude(),
         unequal => unequal,
     }
@@ -50,7 +50,8 @@ pub(super) fn is_multiple_of(raw: &str, divisor: &str) -> bool {
 
 /// `0.digits` times ten to the power of `point`; no digits for zero.
 struct Decimal {
-    is_negative: bool,
+    /// -1, 0 or 1.
+    sign: i8,
     digits: String,
     point: i64,
 }
@@ -58,7 +59,7 @@ struct Decimal {
 impl Decimal {
     fn new(raw: &str) -> Decimal {
         let unsigned = raw.strip_prefix('-');
-        let is_negative = unsigned.is_some();
+        let sign = if unsigned.is_some() { -1 } else { 1 };
         let unsigned = unsigned.unwrap_or(raw);
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -72,16 +73,8 @@ impl Decimal {
         let shift = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let point = exponent.saturating_add(shift(whole.len())).saturating_sub(shift(zeros));
         if significant.is_empty() {
-            return Decimal { is_negative: false, digits: String::new(), point: i64::MIN };
+            return Decimal { sign: 0, digits: String::new(), point: i64::MIN };
         }
-        Decimal { is_negative, digits: significant.to_owned(), point }
-    }
-
-    fn sign(&self) -> i8 {
-        match (self.digits.is_empty(), self.is_negative) {
-            (true, _) => 0,
-            (false, true) => -1,
-            (false, false) => 1,
-        }
+        Decimal { sign, digits: significant.to_owned(), point }
     }
 }

@@ -135,7 +135,7 @@ struct Step<'s> {
 
 /// The names that parts of the document have for `#name`; the older drafts write them `"$id": "#name"`.
 fn anchors(root: &Value) -> HashSet<&str> {
-    within(root).into_iter().flat_map(names_of).collect()
+    within(root).flat_map(names_of).collect()
 }
 
 /// The names that `schema` itself has for `#name`.
@@ -165,35 +165,23 @@ fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     let mut todo = vec![(String::new(), root)];
     while let Some((pointer, value)) = todo.pop() {
-        let from = todo.len();
         match value {
-            Value::Object(members) => todo.extend(
-                members.iter().map(|(key, member)| (format!("{pointer}/{}", pointer_step(key)), member)),
-            ),
-            Value::Array(elements) => {
-                todo.extend(
-                    elements.iter().enumerate().map(|(n, element)| (format!("{pointer}/{n}"), element)),
-                );
+            Value::Object(members) => {
+                let at = |key: &String| format!("{pointer}/{}", pointer_step(key));
+                todo.extend(members.iter().rev().map(|(key, member)| (at(key), member)));
             }
-            _ => {}
+            Value::Array(elements) => {
+                let numbered = elements.iter().enumerate().rev();
+                todo.extend(numbered.map(|(n, element)| (format!("{pointer}/{n}"), element)));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
-        todo[from..].reverse();
         found.push((pointer, value));
     }
     found
 }
 
 /// `value` and all that is inside it.
-pub(super) fn within(value: &Value) -> Vec<&Value> {
-    let mut found = vec![value];
-    let mut next = 0;
-    while let Some(&value) = found.get(next) {
-        next += 1;
-        match value {
-            Value::Object(members) => found.extend(members.values()),
-            Value::Array(elements) => found.extend(elements),
-            _ => {}
-        }
-    }
-    found
+pub(super) fn within(value: &Value) -> impl Iterator<Item = &Value> {
+    with_pointers(value).into_iter().map(|(_, value)| value)
 }

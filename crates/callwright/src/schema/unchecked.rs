@@ -24,18 +24,15 @@ const OF_OTHERS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "
 /// Leaves `parts` out of `root`, and adds them to `unchecked` with all that goes with them. Says whether there were any: a part
 /// that an earlier one took along is passed over.
 pub(super) fn leave_out(root: &mut Value, parts: Vec<Unchecked>, unchecked: &mut Vec<Unchecked>) -> bool {
-    let is_there = |part: &Unchecked| {
-        let steps = part.pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
-        cut(root, &steps.collect::<Vec<_>>())
-    };
+    let is_there =
+        |part: &Unchecked| cut(root, &part.pointer.split('/').skip(1).map(pointer_key).collect::<Vec<_>>());
     let parts: Vec<Unchecked> = parts.into_iter().filter(is_there).collect();
-    let along = match parts.is_empty() {
-        true => Vec::new(),
-        false => loosen(root, &parts),
-    };
-    let is_any = !parts.is_empty();
+    if parts.is_empty() {
+        return false;
+    }
+    let along = loosen(root, &parts);
     unchecked.extend(parts.into_iter().chain(along));
-    is_any
+    true
 }
 
 /// Takes a keyword out of the schema it stands in, or puts one that says nothing in the place of a schema.
@@ -79,6 +76,11 @@ pub(crate) fn pointer_step(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
+/// The key that a step of a JSON pointer names.
+pub(crate) fn pointer_key(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
 /// Leaves out what would forbid more now that `parts` are gone, and says what that is.
 fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
     let mut along = Vec::new();
@@ -91,7 +93,7 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
             parts.iter().filter_map(move |part| part.pointer.strip_prefix(&*keyword))
         };
         let is_touched = |keywords: &Map, keyword: &str| {
-            let refers = || keywords.get(keyword).is_some_and(|held| within(held).into_iter().any(refers));
+            let refers = || keywords.get(keyword).is_some_and(|held| within(held).any(refers));
             inside(keyword).next().is_some() || refers()
         };
         let mut gone: Vec<&str> =

@@ -13,8 +13,8 @@ use jsonschema::{JsonType, Keyword, PatternOptions, ValidationError, ValidationO
 use serde_json::Value as Lossy;
 
 use super::check::{bits, keeps};
-use super::compile::{Ruling, rule};
-use super::expanded::expand;
+use super::compile::{Ruling, kinds_named, rule};
+use super::expanded::is_bounded;
 use super::guide::{LIMITS, Rule};
 use super::keywords::{Draft, Holds, holds};
 use super::limits::MAX_EXPANDED;
@@ -23,7 +23,7 @@ use super::number::is_whole;
 use super::references::{reached, to_elsewhere};
 use super::unchecked::{Unchecked, pointer_step};
 use super::{SchemaError, Violation};
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 /// The size, in bytes, that one compiled `pattern` may take.
 const MAX_PATTERN_SIZE: usize = 1 << 18;
@@ -53,7 +53,7 @@ impl Validator {
         resources: &[(String, Value)],
     ) -> Result<Result<Validator, Fault>, SchemaError> {
         let fault = |reason: String| Ok(Err(Fault { reason, at: At::Part(String::new()) }));
-        if !expand(schema).is_bounded() {
+        if !is_bounded(schema) {
             return fault(format!(
                 "its references expand to more than {MAX_EXPANDED} schemas, or too deep ones"
             ));
@@ -179,21 +179,33 @@ fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, Fault> {
 fn ours(schema: &Value) -> Lossy {
     // In a language of one's own, a keyword may mean nothing.
     let named = schema.get("$schema").and_then(Value::as_str);
-    match named.is_none_or(|uri| Draft::named(uri).is_some()) {
-        true => renamed(schema, Draft::of(schema)),
-        false => lossy(schema),
+    let is_known = named.is_none_or(|uri| Draft::named(uri).is_some());
+    lossy(schema, is_known.then(|| Draft::of(schema)))
+}
+
+/// The value with doubles for what 64 bits cannot hold, `null` where there is none; a schema of `draft` with our names.
+fn lossy(value: &Value, draft: Option<Draft>) -> Lossy {
+    match (value, draft) {
+        (Value::Null, _) => Lossy::Null,
+        (Value::Bool(is), _) => Lossy::Bool(*is),
+        (Value::Number(number), _) => lossy_number(number.as_str()).map_or(Lossy::Null, Lossy::Number),
+        (Value::String(text), _) => Lossy::String(text.clone()),
+        (Value::Array(elements), _) => elements.iter().map(|element| lossy(element, draft)).collect(),
+        (Value::Object(keywords), Some(draft)) => renamed(keywords, draft),
+        (Value::Object(members), None) => {
+            members.iter().map(|(key, member)| (key.clone(), lossy(member, None))).collect()
+        }
     }
 }
 
-fn renamed(schema: &Value, draft: Draft) -> Lossy {
-    let members = match schema {
-        Value::Object(members) => members,
-        Value::Array(elements) => return elements.iter().map(|element| renamed(element, draft)).collect(),
-        other => return lossy(other),
-    };
-    let is_true = |keyword: &str| members.get(keyword).and_then(Value::as_bool) == Some(true);
+fn lossy_number(text: &str) -> Option<serde_json::Number> {
+    serde_json::from_str(text).ok()
+}
+
+fn renamed(keywords: &Map, draft: Draft) -> Lossy {
+    let is_true = |keyword: &str| keywords.get(keyword).and_then(Value::as_bool) == Some(true);
     let mut out = serde_json::Map::new();
-    for (keyword, held) in members {
+    for (keyword, held) in keywords {
         let name = match (keyword.as_str(), held) {
             // In draft 4, a second keyword makes a bound exclusive.
             ("minimum", Value::Number(_)) if is_true("exclusiveMinimum") => Some("exclusiveMinimum"),
@@ -203,39 +215,19 @@ fn renamed(schema: &Value, draft: Draft) -> Lossy {
             // What is no rule, as a divisor of zero, is refused by the schema of schemas.
             _ => matches!(rule(keyword, held), Ruling::Rule(..)).then_some(keyword.as_str()),
         };
-        match (name, holds(keyword), held) {
-            (Some(name), _, held) => {
-                out.insert(format!("{OURS}{name}"), Lossy::String(held.to_string()));
-            }
+        let (name, said) = match (name, holds(keyword), held) {
+            (Some(name), ..) => (format!("{OURS}{name}"), Lossy::String(held.to_string())),
             // Its members are names, and no keywords.
             (None, Holds::Map, Value::Object(named)) => {
-                let named = named.iter().map(|(name, schema)| (name.clone(), renamed(schema, draft)));
-                out.insert(keyword.clone(), Lossy::Object(named.collect()));
+                let named = named.iter().map(|(name, schema)| (name.clone(), lossy(schema, Some(draft))));
+                (keyword.clone(), named.collect())
             }
             // A reference may lead to a schema under any keyword.
-            (None, _, held) => drop(out.insert(keyword.clone(), renamed(held, draft))),
-        }
+            (None, ..) => (keyword.clone(), lossy(held, Some(draft))),
+        };
+        out.insert(name, said);
     }
     Lossy::Object(out)
-}
-
-/// The value with doubles for what 64 bits cannot hold; `null` where there is none.
-fn lossy(value: &Value) -> Lossy {
-    match value {
-        Value::Null => Lossy::Null,
-        Value::Bool(is) => Lossy::Bool(*is),
-        Value::Number(number) => lossy_number(number.as_str()).map_or(Lossy::Null, Lossy::Number),
-        Value::String(text) => Lossy::String(text.clone()),
-        Value::Array(elements) => elements.iter().map(lossy).collect(),
-        Value::Object(members) => {
-            Lossy::Object(members.iter().map(|(key, member)| (key.clone(), lossy(member))).collect())
-        }
-    }
-}
-
-fn lossy_number(text: &str) -> Option<serde_json::Number> {
-    let whole = text.parse::<i64>().map(Into::into).or_else(|_| text.parse::<u64>().map(Into::into));
-    whole.ok().or_else(|| serde_json::Number::from_f64(text.parse().ok()?))
 }
 
 /// One of our rules, for the values that it is about.
@@ -328,7 +320,7 @@ impl<'a> Node<'a, Written> for View<'a> {
     }
 
     fn to_value(&self) -> Cow<'a, Lossy> {
-        Cow::Owned(self.raw().parse::<Value>().map_or(Lossy::Null, |value| lossy(&value)))
+        Cow::Owned(self.raw().parse::<Value>().map_or(Lossy::Null, |value| lossy(&value, None)))
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
@@ -450,18 +442,11 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
 }
 
 fn kinds(kind: &TypeKind) -> Kinds {
-    let one = |kind: JsonType| match kind {
-        JsonType::Null => Kinds::NULL,
-        JsonType::Boolean => Kinds::BOOL,
-        JsonType::Integer => Kinds::INTEGER,
-        JsonType::Number => Kinds::NUMBER,
-        JsonType::String => Kinds::STRING,
-        JsonType::Array => Kinds::ARRAY,
-        JsonType::Object => Kinds::OBJECT,
-    };
     match kind {
-        TypeKind::Single(kind) => one(*kind),
-        TypeKind::Multiple(kinds) => kinds.iter().fold(Kinds(0), |all, kind| all.or(one(kind))),
+        TypeKind::Single(kind) => kinds_named(kind.as_str()),
+        TypeKind::Multiple(kinds) => {
+            kinds.iter().fold(Kinds(0), |all, kind| all.or(kinds_named(kind.as_str())))
+        }
     }
 }
 

@@ -6,10 +6,11 @@ mod envelope;
 pub(crate) mod names;
 pub(crate) mod nearest;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 use crate::json;
 use crate::value::Value;
@@ -87,8 +88,7 @@ impl From<ToolSet> for Declared<'_> {
 /// ```
 #[derive(Debug, Default)]
 pub struct ToolSet {
-    tools: Vec<Tool>,
-    by_name: BTreeMap<String, usize>,
+    tools: IndexMap<String, Tool>,
     hosted: Vec<Value>,
     /// Tools whose name an earlier one has.
     doubled: Vec<(String, Unchecked)>,
@@ -142,10 +142,7 @@ impl ToolSet {
         for<'v> Value: From<&'v V>,
     {
         let definitions = Value::from(definitions);
-        let definitions = listed(&definitions).ok_or(ToolSetError::NoTools)?;
-        if MAX_TOOLS < definitions.len() {
-            return Err(ToolSetError::TooMany(definitions.len()));
-        }
+        let definitions = listed(&definitions)?;
         let mut tool_set = ToolSet::empty();
         let mut bytes = 0;
         for (i, definition) in definitions.into_iter().enumerate() {
@@ -160,11 +157,8 @@ impl ToolSet {
                 continue;
             }
             let tool = Tool::compile(definition).map_err(wrong)?;
-            match tool_set.by_name.entry(tool.name.clone()) {
-                Entry::Vacant(free) => {
-                    free.insert(tool_set.tools.len());
-                    tool_set.tools.push(tool);
-                }
+            match tool_set.tools.entry(tool.name.clone()) {
+                Entry::Vacant(free) => drop(free.insert(tool)),
                 Entry::Occupied(_) => tool_set.doubled.push((tool.name, doubled(i + 1))),
             }
         }
@@ -173,22 +167,22 @@ impl ToolSet {
 
     /// The tool that is called exactly `name`.
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name).and_then(|&i| self.tools.get(i))
+        self.tools.get(name)
     }
 
     /// The tool of this number in the order of declaration.
     pub(crate) fn at(&self, number: usize) -> Option<&Tool> {
-        self.tools.get(number)
+        self.tools.get_index(number).map(|(_, tool)| tool)
     }
 
     /// What is known of the names; found out at the first use.
     pub(crate) fn names(&self) -> &NameIndex {
-        self.names.get_or_init(|| NameIndex::of(&self.tools))
+        self.names.get_or_init(|| NameIndex::of(self))
     }
 
     /// The tools, in the order of their declaration.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        self.tools.iter()
+        self.tools.values()
     }
 
     /// How many tools there are.
@@ -205,10 +199,8 @@ impl ToolSet {
     /// What of the definitions calls are not held against, each with its tool: parts of schemas that cannot be compiled or
     /// resolved, and tools whose name an earlier one has, which holds.
     pub fn unchecked(&self) -> impl Iterator<Item = (&str, &Unchecked)> {
-        let parts = self
-            .tools
-            .iter()
-            .flat_map(|tool| tool.schema.unchecked().iter().map(move |unchecked| (tool.name(), unchecked)));
+        let parts =
+            self.iter().flat_map(|tool| tool.schema.unchecked().iter().map(|part| (tool.name(), part)));
         parts.chain(self.doubled.iter().map(|(name, unchecked)| (name.as_str(), unchecked)))
     }
 
@@ -223,8 +215,7 @@ impl ToolSet {
     /// Compiled at the first use.
     pub fn call_guide(&self) -> &SchemaGuide {
         self.call_guide.get_or_init(|| {
-            let tools: Vec<(&str, &Schema)> =
-                self.tools.iter().map(|tool| (tool.name(), &tool.schema)).collect();
+            let tools: Vec<(&str, &Schema)> = self.iter().map(|tool| (tool.name(), &tool.schema)).collect();
             envelope::guide(&tools, None)
         })
     }
@@ -448,20 +439,26 @@ const SCHEMA: [&str; 5] =
 /// The keys of Gemini's lists of tools.
 const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
 
-/// The definitions in `value`, whatever stands around them; `None` where it holds none.
-pub(crate) fn listed(value: &Value) -> Option<Vec<&Value>> {
-    match value {
-        Value::Array(list) => Some(list.iter().flat_map(declared).collect()),
-        Value::Object(members) => match (members.get("result"), members.get("tools")) {
-            (Some(result @ Value::Object(_)), None) => listed(result),
-            (None, Some(tools @ Value::Array(_))) => listed(tools),
-            _ => {
-                let is_tool = ["name", "type", "function"].iter().chain(&DECLARATIONS);
-                is_tool.into_iter().any(|key| members.contains_key(key)).then(|| declared(value))
-            }
-        },
-        _ => None,
-    }
+/// The definitions in `value`, whatever stands around them.
+///
+/// # Errors
+/// When it holds none, or too many.
+pub(crate) fn listed(value: &Value) -> Result<Vec<&Value>, ToolSetError> {
+    let list = match (value, value.get("result"), value.get("tools")) {
+        (_, Some(result @ Value::Object(_)), None) => return listed(result),
+        (_, None, Some(Value::Array(list))) | (Value::Array(list), ..) => {
+            list.iter().flat_map(declared).collect()
+        }
+        _ if ["name", "type", "function"]
+            .iter()
+            .chain(&DECLARATIONS)
+            .any(|key| value.get(*key).is_some()) =>
+        {
+            declared(value)
+        }
+        _ => return Err(ToolSetError::NoTools),
+    };
+    if MAX_TOOLS < list.len() { Err(ToolSetError::TooMany(list.len())) } else { Ok(list) }
 }
 
 /// Gemini declares several functions in what is one tool.

@@ -2,8 +2,7 @@
 //! has. Anything further away is feedback, never a call.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::collections::{BTreeSet, HashMap};
 
 use super::nearest::{fold, folded_ends, nearest};
 use crate::syntax::tag;
@@ -38,20 +37,21 @@ pub(crate) struct NameIndex {
     /// The longest word that may be a name in prose.
     longest: usize,
     /// Declared names without case and separators; `None` where two tools share one.
-    folded: OnceLock<HashMap<String, Option<usize>>>,
+    folded: HashMap<String, Option<usize>>,
     /// What follows the last dot of declared names, `math.hypot` → `hypot`; `None` where two tools share one.
-    tails: OnceLock<HashMap<String, Option<usize>>>,
+    tails: HashMap<String, Option<usize>>,
 }
 
 impl NameIndex {
     /// For these tools, in their order.
-    pub(crate) fn of(tools: &[Tool]) -> NameIndex {
+    pub(crate) fn of(tools: &ToolSet) -> NameIndex {
         // Each letter of a name may have a separator behind it, or a backslash before it.
         let longest = 2 * tools.iter().map(|tool| tool.name().len()).max().unwrap_or(0) + MAX_NAMESPACE;
         let words = |name: &str| name.bytes().position(|byte| !is_name_byte(byte));
         let joined =
             tools.iter().enumerate().filter_map(|(n, tool)| Some((n, words(tool.name())?))).collect();
-        let (folded, tails) = (OnceLock::new(), OnceLock::new());
+        let folded = index(tools, |name| Some(name));
+        let tails = index(tools, |name| Some(name.rsplit_once('.')?.1));
         NameIndex { ends: Ends::of(tools), joined, longest: longest.min(MAX_NAME), folded, tails }
     }
 }
@@ -139,11 +139,8 @@ impl<'a> Names<'a> {
     pub(crate) fn may_hold(&self, word: &str) -> bool {
         // Most scripts write sentences without blanks, which are no names however they go on.
         let is_foreign = || MAX_FOREIGN < word.len() && !word.is_ascii();
-        word.len() <= self.index().longest && (!is_foreign() || self.begins_with(word))
-    }
-
-    fn begins_with(&self, word: &str) -> bool {
-        self.tools().iter().any(|tool| tool.name().starts_with(word))
+        let begins_name = || self.tools().iter().any(|tool| tool.name().starts_with(word));
+        word.len() <= self.index().longest && (!is_foreign() || begins_name())
     }
 
     /// The tool `written` of a server that the model named apart: declared under a name that both are joined in,
@@ -165,13 +162,9 @@ impl<'a> Names<'a> {
             return None;
         }
         let names = self.index();
-        let folded = names.folded.get_or_init(|| index(self.tools(), |name| Some(name)));
-        if let Some(found) = folded.get(&key) {
-            return self.tools().at((*found)?);
-        }
         // A tail shorter than this is too common a word: `math.add` is not meant by every `add(`.
-        let tails = names.tails.get_or_init(|| index(self.tools(), |name| Some(name.rsplit_once('.')?.1)));
-        if key.len() < 4 { None } else { self.tools().at((*tails.get(&key)?)?) }
+        let tail = || names.tails.get(&key).filter(|_| 4 <= key.len());
+        self.tools().at((*names.folded.get(&key).or_else(tail)?)?)
     }
 
     /// Why a call to `written` is refused.
@@ -183,56 +176,27 @@ impl<'a> Names<'a> {
 }
 
 /// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
-/// stand in front of a name, and however it is spelt, its last letters are there.
+/// stand in front of a name, and however it is spelt, its last three bytes are there, the last one first; of a shorter name,
+/// its last byte alone.
 #[derive(Debug)]
-struct Ends {
-    /// A bit for each last three bytes, by [`Ends::bit`].
-    bits: [u64; Ends::WORDS],
-    /// A bit for each last byte of names that are shorter than three bytes.
-    short: [u64; 4],
-}
+struct Ends(BTreeSet<[Option<u8>; 3]>);
 
 impl Ends {
-    const WORDS: usize = 64;
-
-    fn of(tools: &[Tool]) -> Ends {
-        let mut ends = Ends { bits: [0; Ends::WORDS], short: [0; 4] };
-        for tool in tools {
-            match folded_ends(tool.name()) {
-                [Some(last), Some(second), Some(third)] => {
-                    let bit = Ends::bit(last, second, third);
-                    ends.bits[bit / 64] |= 1 << (bit % 64);
-                }
-                [Some(last), ..] => ends.short[usize::from(last) / 64] |= 1 << (last % 64),
-                // A name of separators alone is only found as it is written.
-                [None, ..] => return Ends { bits: [!0; Ends::WORDS], short: [!0; 4] },
-            }
-        }
-        ends
+    fn of(tools: &ToolSet) -> Ends {
+        let ends = |tool: &Tool| match folded_ends(tool.name()) {
+            ends @ [.., Some(_)] => ends,
+            [last, ..] => [last, None, None],
+        };
+        Ends(tools.iter().map(ends).collect())
     }
 
     /// May `written` resolve? A part of a name, behind its last dot, ends as the name does.
     fn may_have(&self, written: &str) -> bool {
-        // `cd<|channel|>commentary`
-        if written.contains('<') {
-            return true;
-        }
-        let [last, second, third] = folded_ends(written);
-        let has_short = last.is_none_or(|last| self.short[usize::from(last) / 64] >> (last % 64) & 1 == 1);
-        has_short
-            || match (last, second, third) {
-                (Some(last), Some(second), Some(third)) => {
-                    let bit = Ends::bit(last, second, third);
-                    self.bits[bit / 64] >> (bit % 64) & 1 == 1
-                }
-                _ => false,
-            }
-    }
-
-    fn bit(last: u8, second: u8, third: u8) -> usize {
-        let ends = u32::from_le_bytes([last, second, third, 0]);
-        // The upper bits of the product depend on all of the lower ones of its factor.
-        (ends.wrapping_mul(0x9E37_79B1) >> 20) as usize
+        let ends @ [last, ..] = folded_ends(written);
+        // `cd<|channel|>commentary`; a name of separators alone is only found as it is written.
+        written.contains('<')
+            || last.is_none()
+            || [ends, [last, None, None]].iter().any(|ends| self.0.contains(ends))
     }
 }
 

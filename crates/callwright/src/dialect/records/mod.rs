@@ -7,8 +7,8 @@ mod named;
 mod other;
 mod tags;
 
-use super::{Anchor, Dialect, Grammar, NameAt, Trim, family};
-use crate::prompt::speech::PromptFormat;
+use super::{Anchor, Dialect, Grammar, Marks, NameAt, Trim, family};
+use crate::prompt::speech::{Arguments, Definition, GENERAL, Listing, PromptFormat, Results};
 use crate::syntax::Text;
 
 /// All of them. Those without an opener are found by the look of their payload.
@@ -19,6 +19,9 @@ pub(super) fn all() -> Vec<Dialect> {
     all.extend(other::all());
     for dialect in &mut all {
         dialect.models = family::patterns(&dialect.name);
+        if let Some(speech) = dialect.speech.as_ref().filter(|_| dialect.example.is_empty()) {
+            dialect.example = speech.calls.example().into();
+        }
     }
     all
 }
@@ -26,78 +29,137 @@ pub(super) fn all() -> Vec<Dialect> {
 /// A record to be filled in.
 #[inline(never)]
 fn record(name: &'static str, name_at: NameAt, anchor: Anchor) -> Dialect {
-    Dialect { name_at, anchor, ..Dialect::new(name) }
+    let speech = PromptFormat { system: GENERAL.into(), ..PromptFormat::default() };
+    Dialect { name_at, anchor, speech: Some(speech), ..Dialect::new(name) }
 }
 
-/// None of these is copied to where it is called: they run once, and there are some hundred calls.
+/// What is read. What many records call is not copied to where they do: all of it runs once.
 impl Dialect {
     /// Who writes it.
     #[inline(never)]
-    fn by(mut self, about: &'static str) -> Dialect {
-        self.about = about.into();
-        self
+    fn by(self, about: &'static str) -> Dialect {
+        Dialect { about: about.into(), ..self }
+    }
+
+    fn aliases(self, aliases: &[&'static str]) -> Dialect {
+        Dialect { aliases: texts(aliases), ..self }
+    }
+
+    fn kin(self, kin: &'static str) -> Dialect {
+        Dialect { kin: Some(kin.into()), ..self }
     }
 
     #[inline(never)]
-    fn aliases(mut self, aliases: &[&'static str]) -> Dialect {
-        self.aliases = texts(aliases);
-        self
+    fn section(self, open: &[&'static str], close: &[&'static str]) -> Dialect {
+        Dialect { section: Marks { open: texts(open), close: texts(close) }, ..self }
     }
 
     #[inline(never)]
-    fn kin(mut self, kin: &'static str) -> Dialect {
-        self.kin = Some(kin.into());
-        self
+    fn call(self, open: &[&'static str], close: &[&'static str]) -> Dialect {
+        Dialect { call: Marks { open: texts(open), close: texts(close) }, ..self }
     }
 
-    #[inline(never)]
-    fn section(mut self, open: &[&'static str], close: &[&'static str]) -> Dialect {
-        self.section.open = texts(open);
-        self.section.close = texts(close);
-        self
-    }
-
-    #[inline(never)]
-    fn call(mut self, open: &[&'static str], close: &[&'static str]) -> Dialect {
-        self.call.open = texts(open);
-        self.call.close = texts(close);
-        self
-    }
-
-    #[inline(never)]
     fn trim(self, trim: Trim) -> Dialect {
         Dialect { trim, ..self }
     }
 
-    #[inline(never)]
-    fn elements(self) -> Dialect {
-        Dialect { arguments: Grammar::Elements, ..self }
+    /// An example that is not a call as it is spoken.
+    fn example(self, example: &'static str) -> Dialect {
+        Dialect { example: example.into(), ..self }
+    }
+}
+
+/// What the arguments are written in, where that is not JSON: read and spoken.
+impl Dialect {
+    fn arguments(self, read: Grammar, spoken: Arguments) -> Dialect {
+        Dialect { arguments: read, ..self }.spoken(|speech| speech.calls.arguments = spoken)
     }
 
-    #[inline(never)]
-    fn calls(self) -> Dialect {
-        Dialect { arguments: Grammar::Calls, ..self }
+    fn tags(self, template: &'static str) -> Dialect {
+        self.arguments(Grammar::Tags, Arguments::Tags(template.into()))
     }
 
-    #[inline(never)]
+    fn elements(self, mark: &'static str) -> Dialect {
+        self.arguments(Grammar::Elements, Arguments::Elements(mark.into()))
+    }
+
+    fn calls(self, quote: char) -> Dialect {
+        self.arguments(Grammar::Calls, Arguments::Python(quote))
+    }
+
     fn relaxed(self, mark: &'static str) -> Dialect {
-        Dialect { arguments: Grammar::Relaxed, string_mark: Some(mark.into()), ..self }
+        let relaxed = self.arguments(Grammar::Relaxed, Arguments::Relaxed(mark.into()));
+        Dialect { string_mark: Some(mark.into()), ..relaxed }
     }
+}
 
-    /// How it is spoken. Its example is a call as it is spoken, if it has no other one.
-    #[inline(never)]
-    fn spoken(mut self, speech: PromptFormat) -> Dialect {
-        if self.example.is_empty() {
-            self.example = speech.calls.example().into();
-        }
-        self.speech = Some(speech);
+/// How it is spoken. The facts are those of the models' published chat templates and encoders; where there is none, only the
+/// form of a call is the dialect's own.
+impl Dialect {
+    fn spoken(mut self, say: impl FnOnce(&mut PromptFormat)) -> Dialect {
+        say(self.speech.get_or_insert_default());
         self
     }
 
-    /// An example that the speech does not give.
+    /// Taught in words of our own.
     #[inline(never)]
-    fn example(self, example: &'static str) -> Dialect {
-        Dialect { example: example.into(), ..self }
+    fn taught(self, system: &'static str) -> Dialect {
+        self.spoken(|speech| speech.system = system.into())
+    }
+
+    /// Taught in words like those that the dialect's models know.
+    #[inline(never)]
+    fn trained(self, system: &'static str) -> Dialect {
+        self.taught(system).spoken(|speech| speech.trained = true)
+    }
+
+    /// How one tool is listed, what stands around it, and what between two.
+    #[inline(never)]
+    fn lists(self, form: Definition, each: &'static str, between: &'static str) -> Dialect {
+        self.spoken(|speech| speech.listing = Listing { form, each: each.into(), between: between.into() })
+    }
+
+    /// Calls, each on its own: one of them, and what stands between two.
+    fn writes(self, call: &'static str, between: &'static str) -> Dialect {
+        self.writes_all("", call, between, "")
+    }
+
+    /// Calls with something around all of them.
+    #[inline(never)]
+    fn writes_all(
+        self,
+        open: &'static str,
+        call: &'static str,
+        between: &'static str,
+        close: &'static str,
+    ) -> Dialect {
+        self.spoken(|speech| {
+            let calls = &mut speech.calls;
+            [calls.open, calls.call, calls.between, calls.close] =
+                [open, call, between, close].map(Text::Borrowed);
+        })
+    }
+
+    /// A result that the form itself assigns to its call: by its name, or by its place among the others.
+    #[inline(never)]
+    fn result(self, role: &'static str, result: &'static str) -> Dialect {
+        self.spoken(|speech| {
+            let results = &mut speech.results;
+            [results.role, results.label, results.result] = [role, "", result].map(Text::Borrowed);
+        })
+    }
+
+    /// What stands around all results, and between two.
+    fn results(self, open: &'static str, between: &'static str, close: &'static str) -> Dialect {
+        self.spoken(|speech| {
+            let results = &mut speech.results;
+            [results.open, results.between, results.close] = [open, between, close].map(Text::Borrowed);
+        })
+    }
+
+    /// Each result is named in front of it.
+    fn labelled(self) -> Dialect {
+        self.spoken(|speech| speech.results.label = Results::default().label)
     }
 }
 

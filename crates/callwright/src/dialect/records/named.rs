@@ -4,94 +4,85 @@ use super::record;
 use crate::dialect::Anchor::{Distinct, Weak};
 use crate::dialect::{Dialect, NameAt};
 use crate::prompt::speech::Definition;
-use crate::prompt::speech::builtin::{general, taught, trained};
 
 pub(super) fn all() -> Vec<Dialect> {
     vec![
         record("name_line", NameAt::Opener, Weak)
             .by("small models, and any whose special tokens were taken out")
-            .spoken(general().call("{name}\n{arguments}", "\n")),
+            .writes("{name}\n{arguments}", "\n"),
         record("toolname_tag", NameAt::Tag, Distinct)
             .call(&[], &["</function>"])
             .by("models that take the tool's name for the tag they were taught")
             .example(r#"<f>{"a": "x"}</function>"#)
             // Nobody is trained to it; it is what models fall into.
-            .spoken(general().call("<{name}>{arguments}</{name}>", "\n")),
+            .writes("<{name}>{arguments}</{name}>", "\n"),
         record("functionary_v31", NameAt::Opener, Distinct)
             .call(&["<function="], &["</function>"])
             .by("Functionary 3.1, Llama 3.1 with custom tools")
-            .spoken(
-                trained(
-                    "Environment: ipython\n\nThese functions can be called:\n\n{tools}\n\nA call has its function in the \
-                     opening tag, JSON arguments, and all of it on one line:\n{calls}\n",
-                )
-                .listing(Definition::Function, "{tool}", "\n\n")
-                .call("<function={name}>{arguments}</function>", "\n")
-                .result("ipython", "{content}"),
-            ),
+            .trained(
+                "Environment: ipython\n\nThese functions can be called:\n\n{tools}\n\nA call has its function in the \
+                 opening tag, JSON arguments, and all of it on one line:\n{calls}\n",
+            )
+            .lists(Definition::Function, "{tool}", "\n\n")
+            .writes("<function={name}>{arguments}</function>", "\n")
+            .result("ipython", "{content}"),
         record("functionary_v32", NameAt::Header, Weak)
             .call(&[">>>"], &[">>>"])
             .by("Functionary 3.2")
-            .spoken(
-                trained(
-                    "You are capable of executing available functions, and answer in this form, where the recipient is `all` \
-                     or a function, and the content is text or JSON arguments:\n>>>${recipient}\n${content}\n\nFor \
-                     example:\n{calls}\n\nAvailable functions:\n// Supported function definitions\nnamespace functions \
-                     {\n\n{tools}\n\n} // namespace functions\n",
-                )
-                .listing(Definition::TypeScript, "{tool}", "\n\n")
-                .call(">>>{name}\n{arguments}", "\n")
-                .result("tool", "{content}"),
-            ),
+            .trained(
+                "You are capable of executing available functions, and answer in this form, where the recipient is \
+                 `all` or a function, and the content is text or JSON arguments:\n>>>${recipient}\n${content}\n\nFor \
+                 example:\n{calls}\n\nAvailable functions:\n// Supported function definitions\nnamespace functions \
+                 {\n\n{tools}\n\n} // namespace functions\n",
+            )
+            .lists(Definition::TypeScript, "{tool}", "\n\n")
+            .writes(">>>{name}\n{arguments}", "\n")
+            .result("tool", "{content}"),
         record("mistral_v11", NameAt::Header, Distinct)
             .kin("mistral_json")
             .call(&["[tool_calls]"], &[])
             .by("Mistral Small 3.2, Magistral, Ministral 3, Devstral: tokenizers from version 11 on")
-            .spoken(
-                trained("[AVAILABLE_TOOLS][{tools}][/AVAILABLE_TOOLS]\nTo call a tool, answer like this:\n{calls}\n")
-                    .listing(Definition::Json, "{tool}", ", ")
-                    .call("[TOOL_CALLS]{name}[ARGS]{arguments}", "")
-                    .result("tool", "[TOOL_RESULTS]{content}[/TOOL_RESULTS]"),
-            ),
+            .trained(
+                "[AVAILABLE_TOOLS][{tools}][/AVAILABLE_TOOLS]\nTo call a tool, answer like this:\n{calls}\n",
+            )
+            .lists(Definition::Json, "{tool}", ", ")
+            .writes("[TOOL_CALLS]{name}[ARGS]{arguments}", "")
+            .result("tool", "[TOOL_RESULTS]{content}[/TOOL_RESULTS]"),
         record("deepseek_v31", NameAt::Header, Distinct)
             .section(&["<|tool_calls_begin|>"], &["<|tool_calls_end|>"])
             .call(&["<|tool_call_begin|>"], &["<|tool_call_end|>"])
             .by("DeepSeek V3.1 and V3.2-Exp, Cogito")
-            .spoken(
-                trained(
-                    "## Tools\nYou have access to these tools:\n\n{tools}\n\nKeep exactly to this form, with the name of one \
-                     of the tools and arguments that follow its schema; several calls stand side by side:\n{calls}\n",
-                )
-                .listing(Definition::Function, "{tool}", "\n\n")
-                .section(
-                    "<｜tool▁calls▁begin｜>",
-                    "<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>{arguments}<｜tool▁call▁end｜>",
-                    "",
-                    "<｜tool▁calls▁end｜>",
-                )
-                .result("tool", "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>")
-                .results("", "", ""),
-            ),
+            .trained(
+                "## Tools\nYou have access to these tools:\n\n{tools}\n\nKeep exactly to this form, with the name of \
+                 one of the tools and arguments that follow its schema; several calls stand side by side:\n{calls}\n",
+            )
+            .lists(Definition::Function, "{tool}", "\n\n")
+            .writes_all(
+                "<｜tool▁calls▁begin｜>",
+                "<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>{arguments}<｜tool▁call▁end｜>",
+                "",
+                "<｜tool▁calls▁end｜>",
+            )
+            .result("tool", "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>")
+            .results("", "", ""),
         record("deepseek_v3", NameAt::Header, Distinct)
             .kin("deepseek_v31")
             .section(&["<|tool_calls_begin|>"], &["<|tool_calls_end|>"])
             .call(&["<|tool_call_begin|>"], &["<|tool_call_end|>"])
             .by("DeepSeek V3 and R1")
-            .spoken(
-                trained(
-                    "# Tools\n\nYou may call functions for the user. Their definitions stand within <tools></tools> \
-                     tags:\n<tools>\n{tools}\n</tools>\n\nCalls are written like this, each between its own marks and all of \
-                     them between those of the whole:\n{calls}\n",
-                )
-                .section(
-                    "<｜tool▁calls▁begin｜>",
-                    "<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}\n```json\n{arguments}\n```<｜tool▁call▁end｜>",
-                    "\n",
-                    "<｜tool▁calls▁end｜>",
-                )
-                .result("tool", "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>")
-                .results("<｜tool▁outputs▁begin｜>", "\n", "<｜tool▁outputs▁end｜>"),
-            ),
+            .trained(
+                "# Tools\n\nYou may call functions for the user. Their definitions stand within <tools></tools> tags:\n\
+                 <tools>\n{tools}\n</tools>\n\nCalls are written like this, each between its own marks and all of them \
+                 between those of the whole:\n{calls}\n",
+            )
+            .writes_all(
+                "<｜tool▁calls▁begin｜>",
+                "<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}\n```json\n{arguments}\n```<｜tool▁call▁end｜>",
+                "\n",
+                "<｜tool▁calls▁end｜>",
+            )
+            .result("tool", "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>")
+            .results("<｜tool▁outputs▁begin｜>", "\n", "<｜tool▁outputs▁end｜>"),
         record("kimi_k2", NameAt::Header, Distinct)
             .section(
                 &["<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"],
@@ -100,36 +91,30 @@ pub(super) fn all() -> Vec<Dialect> {
             .call(&["<|tool_call_begin|>"], &["<|tool_call_end|>"])
             .by("Kimi K2, K2 Thinking, K2.5 and 2.6")
             // The tools stand in a turn `tool_declare` of their own; a result says which call it is of.
-            .spoken(
-                trained("tool_declare:\n[{tools}]\n\nTools are called like this:\n{calls}\n")
-                    .listing(Definition::Json, "{tool}", ",")
-                    .section(
-                        "<|tool_calls_section_begin|>",
-                        "<|tool_call_begin|>functions.{name}:{index}<|tool_call_argument_begin|>{arguments}\
-                         <|tool_call_end|>",
-                        "",
-                        "<|tool_calls_section_end|>",
-                    )
-                    .result("tool", "## Return of functions.{name}:{index}\n{content}"),
-            ),
+            .trained("tool_declare:\n[{tools}]\n\nTools are called like this:\n{calls}\n")
+            .lists(Definition::Json, "{tool}", ",")
+            .writes_all(
+                "<|tool_calls_section_begin|>",
+                "<|tool_call_begin|>functions.{name}:{index}<|tool_call_argument_begin|>{arguments}<|tool_call_end|>",
+                "",
+                "<|tool_calls_section_end|>",
+            )
+            .result("tool", "## Return of functions.{name}:{index}\n{content}"),
         record("solar", NameAt::Header, Distinct)
             .section(&["<|tool_calls|>"], &[])
             .call(&["<|tool_call:begin|>", "<|tool_call:name|>"], &["<|tool_call:end|>"])
             .by("Solar Open")
-            .spoken(
-                trained("<|tools:begin|>\n{tools}\n<|tools:end|>\n\nTools are called like this:\n{calls}\n")
-                    .listing(Definition::Function, "<|tool:begin|>{tool}<|tool:end|>", "\n")
-                    .section(
-                        "<|tool_calls|>",
-                        "<|tool_call:begin|>{index}<|tool_call:name|>{name}<|tool_call:args|>{arguments}<|tool_call:end|>",
-                        "",
-                        "",
-                    )
-                    .result(
-                        "tool",
-                        "<|tool_response:begin|>{index}<|tool_response:name|>{name}<|tool_response:result|>{content}\
-                         <|tool_response:end|>",
-                    ),
+            .trained("<|tools:begin|>\n{tools}\n<|tools:end|>\n\nTools are called like this:\n{calls}\n")
+            .lists(Definition::Function, "<|tool:begin|>{tool}<|tool:end|>", "\n")
+            .writes_all(
+                "<|tool_calls|>",
+                "<|tool_call:begin|>{index}<|tool_call:name|>{name}<|tool_call:args|>{arguments}<|tool_call:end|>",
+                "",
+                "",
+            )
+            .result(
+                "tool",
+                "<|tool_response:begin|>{index}<|tool_response:name|>{name}<|tool_response:result|>{content}<|tool_response:end|>",
             ),
         record("plamo3", NameAt::Header, Distinct)
             .section(&["<|plamo:begin_tool_requests:plamo|>"], &["<|plamo:end_tool_requests:plamo|>"])
@@ -138,14 +123,12 @@ pub(super) fn all() -> Vec<Dialect> {
                 &["<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>"],
             )
             .by("PLaMo 3")
-            .spoken(general().section(
+            .writes_all(
                 "<|plamo:begin_tool_requests:plamo|>",
-                "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|>\
-                 <|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>{arguments}\
-                 <|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+                "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>{arguments}<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
                 "",
                 "<|plamo:end_tool_requests:plamo|>",
-            )),
+            ),
         record("harmony", NameAt::Header, Distinct)
             .call(
                 &[
@@ -158,34 +141,30 @@ pub(super) fn all() -> Vec<Dialect> {
             )
             .by("gpt-oss and its fine-tunes")
             // The tools stand in the developer turn. The turn in which a call stands is the server's to begin and to end.
-            .spoken(
-                trained(
-                    "# Tools\n\n## functions\n\nnamespace functions {\n\n{tools}\n\n} // namespace functions\n\nCalls of these \
-                     functions go to the commentary channel:\n{calls}\n",
-                )
-                .listing(Definition::TypeScript, "{tool}", "\n\n")
-                .call(
-                    "<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{arguments}<|call|>",
-                    "<|start|>assistant",
-                )
-                .result("tool", "functions.{name} to=assistant: {json_content}"),
-            ),
+            .trained(
+                "# Tools\n\n## functions\n\nnamespace functions {\n\n{tools}\n\n} // namespace functions\n\nCalls of \
+                 these functions go to the commentary channel:\n{calls}\n",
+            )
+            .lists(Definition::TypeScript, "{tool}", "\n\n")
+            .writes(
+                "<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{arguments}<|call|>",
+                "<|start|>assistant",
+            )
+            .result("tool", "functions.{name} to=assistant: {json_content}"),
         record("react", NameAt::Header, Weak)
             .call(&[], &["\nObservation:"])
             .by("agents' prompts: LangChain's, Qwen-Agent's, Spring AI's")
-            .spoken(
-                taught(
-                    "Answer the user as well as you can. You can use these tools:\n\n{tools}\n\nTo use one, write its name and \
-                     its input as JSON, and stop:\n{calls}\nIts result comes back as an Observation. Where no tool is needed \
-                     any more, write:\nFinal Answer: the answer to the user\n",
-                )
-                .listing(Definition::Signature, "{tool}", "\n\n")
-                .call("Action: {name}\nAction Input: {arguments}", "\n")
-                .result("user", "Observation: {content}"),
-            ),
+            .taught(
+                "Answer the user as well as you can. You can use these tools:\n\n{tools}\n\nTo use one, write its name \
+                 and its input as JSON, and stop:\n{calls}\nIts result comes back as an Observation. Where no tool is \
+                 needed any more, write:\nFinal Answer: the answer to the user\n",
+            )
+            .lists(Definition::Signature, "{tool}", "\n\n")
+            .writes("Action: {name}\nAction Input: {arguments}", "\n")
+            .result("user", "Observation: {content}"),
         record("call_dot_json", NameAt::Payload, Weak)
             .kin("pythonic")
             .by("gpt-oss without its tokens, and agents' notes of calls")
-            .spoken(general().call("functions.{name}({arguments})", "\n")),
+            .writes("functions.{name}({arguments})", "\n"),
     ]
 }

@@ -3,129 +3,99 @@
 use super::record;
 use crate::dialect::Anchor::{Distinct, Weak};
 use crate::dialect::{Dialect, NameAt};
-use crate::prompt::speech::builtin::trained;
-use crate::prompt::speech::{Arguments, Definition};
-use crate::syntax::Text;
+use crate::prompt::speech::Definition;
+
+/// How the models of Llama that write Python are told of their tools.
+const PYTHONIC: &str = "You can call the functions below, and only these. To call functions, answer with nothing but a \
+                        list of calls:\n{calls}\n\nThe functions in JSON format:\n{tools}\n";
 
 pub(super) fn all() -> Vec<Dialect> {
     vec![
         record("pythonic", NameAt::Payload, Weak)
-            .calls()
+            .calls('"')
             .by("small Llama 3.2 models, ToolACE, and any that was asked for Python")
-            .spoken(
-                trained(
-                    "You can call the functions below, and only these. To call functions, answer with nothing but a list of \
-                     calls:\n{calls}\n\nThe functions in JSON format:\n{tools}\n",
-                )
-                .listing(Definition::Indented, "{tool}", "\n\n")
-                .section("[", "{name}({arguments})", ", ", "]")
-                .arguments(Arguments::Python('"'))
-                .result("ipython", "{json_content}"),
-            ),
+            .trained(PYTHONIC)
+            .lists(Definition::Indented, "{tool}", "\n\n")
+            .writes_all("[", "{name}({arguments})", ", ", "]")
+            .result("ipython", "{json_content}"),
         record("llama4_pythonic", NameAt::Payload, Distinct)
             .kin("pythonic")
             .section(&["<|python_start|>"], &["<|python_end|>"])
-            .calls()
+            .calls('"')
             .by("Llama 4")
-            .spoken(
-                trained(
-                    "You can call the functions below, and only these. To call functions, answer with nothing but a list of \
-                     calls:\n{calls}\n\nThe functions in JSON format:\n{tools}\n",
-                )
-                .listing(Definition::Indented, "{tool}", "\n\n")
-                .section("<|python_start|>[", "{name}({arguments})", ", ", "]<|python_end|>")
-                .arguments(Arguments::Python('"'))
-                .result("ipython", "{json_content}"),
-            ),
+            .trained(PYTHONIC)
+            .lists(Definition::Indented, "{tool}", "\n\n")
+            .writes_all("<|python_start|>[", "{name}({arguments})", ", ", "]<|python_end|>")
+            .result("ipython", "{json_content}"),
         record("lfm2", NameAt::Payload, Distinct)
             .section(&["<|tool_call_start|>"], &["<|tool_call_end|>"])
-            .calls()
+            .calls('\'')
             .by("LFM 2 and 2.5")
-            .spoken(
-                trained("List of tools: [{tools}]\n\nTools are called like this:\n{calls}\n")
-                    .listing(Definition::Function, "{tool}", ", ")
-                    .section("<|tool_call_start|>[", "{name}({arguments})", ", ", "]<|tool_call_end|>")
-                    .arguments(Arguments::Python('\''))
-                    .result("tool", "<|tool_response_start|>{content}<|tool_response_end|>"),
-            ),
+            .trained("List of tools: [{tools}]\n\nTools are called like this:\n{calls}\n")
+            .lists(Definition::Function, "{tool}", ", ")
+            .writes_all("<|tool_call_start|>[", "{name}({arguments})", ", ", "]<|tool_call_end|>")
+            .result("tool", "<|tool_response_start|>{content}<|tool_response_end|>"),
         record("olmo3", NameAt::Payload, Distinct)
             .kin("function_json")
             .section(&["<function_calls>"], &["</function_calls>"])
-            .calls()
+            .calls('\'')
             .by("OLMo 3")
-            .spoken(
-                trained(
-                    "You can call the functions below. Calls are Python expressions within <function_calls></function_calls> \
-                     XML tags, each on a line of its own:\n{calls}\n\nThe available functions:\n<functions>\n{tools}\n</functions>\n",
-                )
-                .listing(Definition::Function, "{tool}", "\n")
-                .section("<function_calls>\n", "{name}({arguments})", "\n", "\n</function_calls>")
-                .arguments(Arguments::Python('\''))
-                .result("environment", "Function {name} returned:\n{content}"),
-            ),
+            .trained(
+                "You can call the functions below. Calls are Python expressions within \
+                 <function_calls></function_calls> XML tags, each on a line of its own:\n{calls}\n\nThe available \
+                 functions:\n<functions>\n{tools}\n</functions>\n",
+            )
+            .lists(Definition::Function, "{tool}", "\n")
+            .writes_all("<function_calls>\n", "{name}({arguments})", "\n", "\n</function_calls>")
+            .result("environment", "Function {name} returned:\n{content}"),
         record("tool_code", NameAt::Payload, Weak)
             .call(&[], &["```"])
-            .calls()
+            .calls('"')
             .by("Gemma 2 and 3 under a prompt, and what leaks from Gemini")
-            .spoken(
-                trained(
-                    "At each turn, if you decide to invoke any of the function(s), it should be wrapped with ```tool_code```. \
-                     The python methods described below are imported and available, you can only use defined methods. The \
-                     result of a call comes back wrapped with ```tool_output```: use it to call more methods or to answer.\n\
-                     \n\
-                     The following Python methods are available:\n\
-                     \n\
-                     ```python\n\
-                     {tools}\n\
-                     ```\n",
-                )
-                .listing(Definition::Python, "{tool}", "\n\n")
-                .section("```tool_code\n", "{name}({arguments})", "\n", "\n```")
-                .arguments(Arguments::Python('"'))
-                .result("user", "{fence}tool_output\n{content}\n{fence}")
-                .labelled(),
-            ),
+            .trained(
+                "At each turn, if you decide to invoke any of the function(s), it should be wrapped with \
+                 ```tool_code```. The python methods described below are imported and available, you can only use \
+                 defined methods. The result of a call comes back wrapped with ```tool_output```: use it to call more \
+                 methods or to answer.\n\nThe following Python methods are available:\n\n```python\n{tools}\n```\n",
+            )
+            .lists(Definition::Python, "{tool}", "\n\n")
+            .writes_all("```tool_code\n", "{name}({arguments})", "\n", "\n```")
+            .result("user", "{fence}tool_output\n{content}\n{fence}")
+            .labelled(),
         record("llama_builtin", NameAt::Payload, Distinct)
             .kin("llama3_json")
             .call(&["<|python_tag|>"], &["<|eom_id|>", "<|eot_id|>"])
-            .calls()
+            .calls('"')
             .by("Llama 3.1 with the tools that it was trained on")
-            .spoken(
-                trained("Environment: ipython\n\n{tools}\n\nA tool is called like this:\n{calls}\n")
-                    .listing(Definition::Signature, "{tool}", "\n\n")
-                    .call("<|python_tag|>{name}.call({arguments})", "\n")
-                    .arguments(Arguments::Python('"'))
-                    .result("ipython", "{content}"),
-            ),
+            .trained("Environment: ipython\n\n{tools}\n\nA tool is called like this:\n{calls}\n")
+            .lists(Definition::Signature, "{tool}", "\n\n")
+            .writes("<|python_tag|>{name}.call({arguments})", "\n")
+            .result("ipython", "{content}"),
         record("gemma4", NameAt::Header, Distinct)
             .call(&["<|tool_call>"], &["<tool_call|>"])
             .relaxed("<|\"|>")
             .by("Gemma 4")
-            .spoken(
-                trained("{tools}\nTools are called like this:\n{calls}\n")
-                    .listing(Definition::Declaration(Text::Borrowed("<|\"|>")), "<|tool>{tool}<tool|>", "")
-                    .call("<|tool_call>call:{name}{arguments}<tool_call|>", "")
-                    .arguments(Arguments::Relaxed(Text::Borrowed("<|\"|>")))
-                    .result("tool", "<|tool_response>response:{name}{value:<|\"|>{content}<|\"|>}<tool_response|>"),
-            ),
+            .trained("{tools}\nTools are called like this:\n{calls}\n")
+            .lists(Definition::Declaration("<|\"|>".into()), "<|tool>{tool}<tool|>", "")
+            .writes("<|tool_call>call:{name}{arguments}<tool_call|>", "")
+            .result("tool", "<|tool_response>response:{name}{value:<|\"|>{content}<|\"|>}<tool_response|>"),
         record("functiongemma", NameAt::Header, Distinct)
             .call(&["<start_function_call>"], &["<end_function_call>"])
             .relaxed("<escape>")
             .by("FunctionGemma")
             // The words of the system turn are what the tuning was done with.
-            .spoken(
-                trained("You are a model that can do function calling with the following functions{tools}\n{calls}\n")
-                    .listing(
-                        Definition::Declaration(Text::Borrowed("<escape>")),
-                        "<start_function_declaration>{tool}<end_function_declaration>",
-                        "",
-                    )
-                    .call("<start_function_call>call:{name}{arguments}<end_function_call>", "")
-                    .arguments(Arguments::Relaxed(Text::Borrowed("<escape>")))
-                    .result(
-                        "tool",
-                        "<start_function_response>response:{name}{value:<escape>{content}<escape>}<end_function_response>",
-                    ),
+            .trained(
+                "You are a model that can do function calling with the following functions{tools}\n{calls}\n",
+            )
+            .lists(
+                Definition::Declaration("<escape>".into()),
+                "<start_function_declaration>{tool}<end_function_declaration>",
+                "",
+            )
+            .writes("<start_function_call>call:{name}{arguments}<end_function_call>", "")
+            .result(
+                "tool",
+                "<start_function_response>response:{name}{value:<escape>{content}<escape>}<end_function_response>",
             ),
     ]
 }

@@ -7,6 +7,7 @@
 
 use crate::value::Value;
 
+use super::super::literal::{Style, WORDS};
 use super::super::marks::neutralise;
 use super::{MAX_DEPTH, description_of, members, name_in_code, resolve};
 use crate::tools::Tool;
@@ -60,18 +61,8 @@ fn schema_told(root: &Value, schema: &Value, mark: &str, depth: usize) -> String
 }
 
 fn value(value: &Value, mark: &str) -> String {
-    match value {
-        Value::String(text) => string(text, mark),
-        Value::Array(elements) => {
-            format!("[{}]", elements.iter().map(|e| self::value(e, mark)).collect::<Vec<_>>().join(","))
-        }
-        Value::Object(members) => {
-            let member =
-                |(key, v): (&String, &Value)| format!("{}:{}", name_in_code(key), self::value(v, mark));
-            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
-        }
-        scalar => scalar.to_string(),
-    }
+    let string = |text: &str| string(text, mark);
+    Style { comma: ",", colon: ":", words: WORDS, key: &name_in_code, string: &string }.value(value)
 }
 
 fn string(text: &str, mark: &str) -> String {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use crate::json;
 use crate::value::Value;
 
-use super::marks::{in_json, neutralise, one_line};
+use super::marks::{in_json, neutralise, one_line, quoted};
 use super::own_marks::OwnMarks;
 use super::speech::{Definition, Listing};
 use super::template::fill;
@@ -125,5 +125,5 @@ fn clean(text: &str) -> String {
 fn name_in_code(name: &str) -> String {
     let is_word =
         !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    if is_word { name.to_owned() } else { in_json(&Value::from(name).to_string()) }
+    if is_word { name.to_owned() } else { quoted(name) }
 }

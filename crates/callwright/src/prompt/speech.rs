@@ -9,8 +9,6 @@
 //! in the texts as the model knows them: llama.cpp, vLLM and SGLang make tokens of them, and where a server takes them
 //! for plain letters, the letters still say the same, and what the model answers is read either way.
 
-pub(crate) mod builtin;
-
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +18,10 @@ use crate::syntax::Text;
 
 /// The longest text of a speech, in bytes.
 const MAX_SPEECH: usize = 1 << 16;
+
+/// What teaches a dialect whose models' own words nobody knows.
+pub(crate) const GENERAL: &str = "# Tools\n\nYou may call these functions:\n<tools>\n{tools}\n</tools>\n\nTo call a function, write \
+                       exactly this, with the function's name and its arguments:\n{calls}\n";
 
 /// How a dialect is spoken.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +74,7 @@ impl PromptFormat {
             close: first(&dialect.section.close).into(),
             arguments,
         };
-        PromptFormat { calls, ..builtin::general() }
+        PromptFormat { calls, system: GENERAL.into(), ..PromptFormat::default() }
     }
 
     /// The speech of `dialect`, in which what it does not say is as in [`PromptFormat::of`].
