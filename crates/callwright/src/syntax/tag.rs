@@ -180,10 +180,15 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Seen<Tag> {
     let word = if bytes.get(word_end) == Some(&b'=') { before_name(text, word) } else { word };
     let plain = Tag::new(Span::at(from), closing, role_of(word.of(text)), word);
     let mut tag = Tag { marked, ..plain };
-    let end = match attributes(text, word_end, b'>', &mut tag) {
-        Err(Incomplete) => return grows(bytes, from),
-        Ok(end) => end.filter(|end| end - from <= MAX_TAG),
-    };
+    let end = attributes(text, word_end, b'>', &mut tag);
+    up_to(text, end, tag)
+}
+
+/// `tag`, whose end is this. The text may end inside it; one that is too long is none.
+fn up_to(text: &str, end: Seen<usize>, tag: Tag) -> Seen<Tag> {
+    let from = tag.at.start as usize;
+    let Ok(end) = end else { return grows(text.as_bytes(), from) };
+    let end = end.filter(|end| end - from <= MAX_TAG);
     Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
 }
 
@@ -333,13 +338,7 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag
         Some(end) => Ok(fit(&bytes[end - 1..], SEP)?.map(|len| end - 1 + len)),
         None => Ok(None),
     });
-    match end {
-        Err(Incomplete) => grows(bytes, from),
-        Ok(end) => {
-            let end = end.filter(|end| end - from <= MAX_TAG);
-            Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
-        }
-    }
+    up_to(text, end, tag)
 }
 
 /// Reads up to `last` and says where it ends, if a tag goes on like this.

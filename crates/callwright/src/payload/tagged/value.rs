@@ -6,7 +6,7 @@ use std::slice;
 use callwright_json::Span;
 
 use super::json::Brackets;
-use super::{End, Ending, Keys, Param, State, Style, Walk, ends};
+use super::{End, Ending, Param, State, Style, View, Walk, ends};
 use crate::payload::may_pass;
 use crate::syntax::tag::{Role, Tag};
 use crate::syntax::{Incomplete, Seen, Typing};
@@ -15,7 +15,7 @@ use crate::syntax::{Incomplete, Seen, Typing};
 const MAX_RETURNS: usize = 8;
 
 /// A value that is not closed yet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Open {
     pub(super) key: Span,
     pub(super) typing: Typing,
@@ -93,27 +93,15 @@ impl Walk {
     /// Enters the value that begins here.
     pub(super) fn open(&mut self, key: Span, typing: Typing, is_of_tokens: bool) {
         let from = self.at;
-        let open = Open {
-            key,
-            typing,
-            from,
-            closer: None,
-            torn: false,
-            n_open: Begun::default(),
-            is_of_tokens,
-            nested: 0,
-            first: None,
-            next: None,
-            doubt: None,
-            is_json: false,
-        };
+        let open = Open { key, typing, from, is_of_tokens, ..Open::default() };
         self.state = State::Brackets(open, Brackets::new(from));
     }
 
     /// Looks for the end of a value; `self.at` is how far that was done.
-    pub(super) fn value(&mut self, text: &str, mut open: Open, keys: Keys<'_>, end: bool) -> Seen<End> {
+    pub(super) fn value(&mut self, view: View<'_>, mut open: Open) -> Seen<End> {
+        let View { text, end, .. } = view;
         while let Some(at) = self.lexer.next(text, self.at) {
-            let tag = match self.tag_in(text, at, &open, keys) {
+            let tag = match self.tag_in(view, at, &open) {
                 Ok(Some(tag)) => tag,
                 Err(Incomplete) if !end => return self.waits_at(at, open),
                 Err(Incomplete) | Ok(None) => {
@@ -124,9 +112,9 @@ impl Walk {
                     continue;
                 }
             };
-            let is_next = open.next.is_none() && self.may_be_next(text, &open, &tag, keys);
+            let is_next = open.next.is_none() && self.may_be_next(view, &open, &tag);
             if self.closes(text, &open, &tag) {
-                match self.follows(text, tag.at.end as usize, keys, end) {
+                match self.follows(view, tag.at.end as usize) {
                     Err(Incomplete) => return self.waits_at(at, open),
                     // The text may hold a call with its closing tags; what is behind them tells.
                     Ok(fits) if 0 < open.nested => {
@@ -141,7 +129,7 @@ impl Walk {
                     }
                     Ok(false) => open.doubts(at),
                 }
-            } else if self.begins_next(text, &open, &tag, keys) {
+            } else if self.begins_next(view, &open, &tag) {
                 let value = text.get(open.from..at).unwrap_or("");
                 let end = open.from + without_layout(value).len();
                 self.close(open, end, tag.at.end as usize, false);
@@ -149,8 +137,7 @@ impl Walk {
                     self.open(key, tag.typing, tag.is_of_tokens(text));
                 }
                 return Ok(None);
-            } else if matches!(tag.role, Role::Call | Role::Group | Role::Token)
-                || self.is_around(text, &tag, keys)
+            } else if matches!(tag.role, Role::Call | Role::Group | Role::Token) || self.is_around(view, &tag)
             {
                 open.doubts(at);
                 match tag.closing {
@@ -216,9 +203,10 @@ impl Walk {
     }
 
     /// The tag at `at` in a value.
-    pub(super) fn tag_in(&self, text: &str, at: usize, open: &Open, keys: Keys<'_>) -> Seen<Tag> {
+    pub(super) fn tag_in(&self, view: View<'_>, at: usize, open: &Open) -> Seen<Tag> {
+        let text = view.text;
         let own =
-            keys.odd_keys().iter().find(|key| *key == open.key.of(text)).map_or(&[][..], slice::from_ref);
+            view.odd_keys().iter().find(|key| *key == open.key.of(text)).map_or(&[][..], slice::from_ref);
         for is_closing in [true, false] {
             if let Some(tag) = self.odd_at(text, at, is_closing, own)? {
                 return Ok(Some(tag));
