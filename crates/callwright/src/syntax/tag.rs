@@ -220,22 +220,19 @@ pub(crate) fn element_at(text: &str, from: usize, marked: bool, closing: bool, k
 }
 
 /// Does a tag begin at `from` that opens no call, whatever it goes on with: `<a href=`, `<div class=`? Seen as soon as its
-/// word is there, and only where nothing was opened before it.
+/// word is there, and only where nothing was opened before it. Of one with bars or a mark before its word more is waited for.
 pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
     let bytes = text.as_bytes();
-    let mark = fit(bytes.get(from..).unwrap_or(&[]), MINIMAX);
-    let start = from + mark.ok().flatten().unwrap_or(0);
-    if bytes.get(start) != Some(&b'<') {
+    if bytes.get(from) != Some(&b'<') {
         return false;
     }
-    let is_closing = bytes.get(start + 1) == Some(&b'/');
-    let Ok(at) = behind_bars(bytes, start + 1 + usize::from(is_closing)) else { return false };
+    let at = from + 1 + usize::from(bytes.get(from + 1) == Some(&b'/'));
     let end = at + name_len(bytes, at);
     let word = significant(text, at, end).of(text);
     let is_of_call = || matches!(role_of(word), Role::Call | Role::Group) || names_call(word);
     match bytes.get(end) {
         // `<|im_start|>`, `<tool_call|>`
-        _ if end == at => false,
+        _ if end == at || bar(&bytes[at..]).is_some() => false,
         _ if MAX_WORD < end - at => true,
         _ if bar(&bytes[end..]).is_some() => false,
         None | Some(b'>') => false,
@@ -249,19 +246,6 @@ pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
 fn is_over(rest: &[u8]) -> bool {
     let blanks = rest.iter().take(8).take_while(|byte| byte.is_ascii_whitespace()).count();
     matches!(rest.get(blanks..), None | Some([] | [b'>', ..] | [b'/'] | [b'/', b'>', ..]))
-}
-
-/// Where the word of a tag begins that may have `｜DSML｜` before it.
-fn behind_bars(bytes: &[u8], at: usize) -> Result<usize, Incomplete> {
-    let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) else { return Ok(at) };
-    let inner = at + len;
-    let word = inner + bytes[inner..].iter().take(MAX_TOKEN).take_while(|b| is_token_byte(**b)).count();
-    if word == bytes.len() && word < inner + MAX_TOKEN {
-        return Err(Incomplete);
-    }
-    let Some(len) = bar(&bytes[word..]) else { return Ok(at) };
-    let behind = word + len;
-    Ok(behind + usize::from(bytes.get(behind) == Some(&b' ')))
 }
 
 /// Does the word of a tag, `use_tool`, say that it is about a call?

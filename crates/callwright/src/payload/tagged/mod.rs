@@ -170,7 +170,7 @@ pub(crate) struct View<'t> {
 }
 
 impl<'t> View<'t> {
-    /// Does it declare `key`?
+    /// Does the tool declare `key`?
     fn declares(self, key: &str) -> bool {
         self.tool.is_some_and(|tool| tool.declares(key))
     }
@@ -180,19 +180,19 @@ impl<'t> View<'t> {
         self.tool.is_some_and(|tool| tool.takes(key))
     }
 
-    /// Does it declare a key for which `is_given` says no?
+    /// Does the tool declare a key for which `is_given` says no?
     fn declares_others(self, is_given: impl Fn(&str) -> bool) -> bool {
         self.tool.is_some_and(|tool| tool.parameters().any(|key| !is_given(key)))
     }
 
-    /// Does it take objects or arrays, and no text, for `key`?
+    /// Does the tool take objects or arrays, and no text, for `key`?
     fn takes_brackets(self, key: &str) -> bool {
         let Some(guide) = self.tool.map(|tool| tool.schema().guide()) else { return false };
         let kinds = place_of(guide, guide.root(), key).map(|place| guide.kinds(place));
         kinds.is_some_and(|kinds| kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)) && !kinds.meets(Kinds::STRING))
     }
 
-    /// Is this its own name?
+    /// Is this the tool's own name?
     fn is_name(self, name: &str) -> bool {
         self.tool.is_some_and(|tool| tool.is_named_by_tag(name))
     }
@@ -296,11 +296,7 @@ impl Walk {
             Role::Token if INNER_TOKENS.contains(&tag.word.of(text)) => {
                 return ends(at, Ending::Broken);
             }
-            Role::Token if self.params.is_empty() => return ends(at, Ending::Closed),
             Role::Token => self.state = State::Behind(at),
-            Role::Call | Role::Group if tag.closing && self.params.is_empty() => {
-                return ends(self.at, Ending::Closed);
-            }
             Role::Call | Role::Group if tag.closing => self.state = State::Behind(self.at),
             Role::Call | Role::Group => return ends(at, Ending::Closed),
             Role::Separator => {}

@@ -60,7 +60,7 @@ impl Walk {
         let (at, next) = self.next(view, from)?;
         let tag = match next {
             Next::Tag(tag) => tag,
-            Next::Begun => return Ok(self.lexer.is_closer_begun(view.text, at)),
+            Next::Begun => return Ok(at == view.text.len() || self.lexer.is_closer_begun(view.text, at)),
             Next::End => return Ok(true),
             Next::Other => return Ok(false),
         };
