@@ -246,13 +246,13 @@ impl Patterns {
             // `<arg_key>a</arg_key>`
             let ends: Vec<&str> = tail.split(BLANKS).collect();
             for left in (0..ends.len()).filter(|_| 1 < ends.len()) {
-                let times = |n_own: usize| {
-                    let times = |n: usize| if n == left { n_own } else { 1 };
-                    let ends = ends.iter().enumerate().flat_map(|(n, end)| vec![*end; times(n)]);
+                let with = |n_left: usize| {
+                    let n_times = |n: usize| if n == left { n_left } else { 1 };
+                    let ends = ends.iter().enumerate().flat_map(|(n, end)| vec![*end; n_times(n)]);
                     ends.collect::<Vec<_>>().join(GAP)
                 };
-                half(prices::HALF, &[head, name, &times(0)], ANYWHERE);
-                half(prices::DOUBLED, &[head, name, &times(2)], ANYWHERE);
+                half(prices::HALF, &[head, name, &with(0)], ANYWHERE);
+                half(prices::DOUBLED, &[head, name, &with(2)], ANYWHERE);
             }
             half(prices::DOUBLED, &[head, head, name, tail], (false, ends_in_name));
             half(prices::DOUBLED, &[head, name, name, tail], (false, ends_in_name));

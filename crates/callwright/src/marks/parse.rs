@@ -311,11 +311,9 @@ impl Parser<'_, '_> {
 
     /// `node` behind its call, if that is right.
     fn called(&self, mut node: Node) -> Option<Node> {
-        let members: Vec<String> = std::mem::take(&mut node.arguments)
-            .into_iter()
-            .map(|(key, json)| format!("{}: {json}", callwright_json::quote(self.keys[key])))
-            .collect();
-        let fit = check::fit(self.tools[node.tool], &format!("{{{}}}", members.join(", "))).ok()?;
+        let members = std::mem::take(&mut node.arguments);
+        let members = members.iter().map(|(key, json)| (self.keys[*key], json));
+        let fit = check::fit(self.tools[node.tool], &value::object_of(members)).ok()?;
         node.calls.push((node.tool, fit.arguments.into()));
         node.state = State::Calls;
         Some(node)

@@ -3,7 +3,6 @@
 //! What is an object, a list or text only the schema says; where it says nothing, elements of one name are a list.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use callwright_json::{Guide, Kinds, Place};
 
@@ -138,14 +137,8 @@ impl Frame {
             let content = value::content(content, Trim::OwnLines, None);
             return Some(value_of(&content, Typing::Schema, guide, self.place));
         }
-        let mut json = String::new();
         if self.is_list(guide) {
-            for (_, child) in &self.children {
-                json.push_str(if json.is_empty() { "[" } else { ", " });
-                json.push_str(child);
-            }
-            json.push(']');
-            return Some(json);
+            return Some(value::list_of(self.children.iter().map(|(_, child)| child)));
         }
         let mut members: Vec<(&str, Vec<&str>)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
@@ -156,16 +149,10 @@ impl Frame {
                 None => members.push((word, vec![child])),
             }
         }
-        for (word, values) in members {
-            let separator = if json.is_empty() { "{" } else { ", " };
-            let key = crate::value::Value::from(word);
-            let written = match values.as_slice() {
-                [only] => write!(json, "{separator}{key}: {only}"),
-                several => write!(json, "{separator}{key}: [{}]", several.join(", ")),
-            };
-            written.ok()?;
-        }
-        json.push('}');
-        Some(json)
+        let members = members.into_iter().map(|(word, values)| match values.as_slice() {
+            [only] => (word, (*only).to_owned()),
+            several => (word, value::list_of(several.iter())),
+        });
+        Some(value::object_of(members))
     }
 }

@@ -111,6 +111,19 @@ pub(super) fn empty_of(kinds: Kinds) -> Option<&'static str> {
     }
 }
 
+/// The JSON of an object with these members, whose values are JSON.
+pub(crate) fn object_of<'m>(members: impl Iterator<Item = (&'m str, impl AsRef<str>)>) -> String {
+    let members: Vec<String> =
+        members.map(|(key, json)| format!("{}: {}", quote(key), json.as_ref())).collect();
+    format!("{{{}}}", members.join(", "))
+}
+
+/// The JSON of a list of these elements, which are JSON.
+pub(super) fn list_of(elements: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let elements: Vec<String> = elements.map(|json| json.as_ref().to_owned()).collect();
+    format!("[{}]", elements.join(", "))
+}
+
 /// `-007` → `-7`
 fn without_zeros(text: &str) -> Option<String> {
     let digits = text.trim_start_matches(['-', '+']);

@@ -332,9 +332,8 @@ impl Walk {
             (false, None) => self.open(key, typing, tag.is_of_tokens(text)),
             (true, value) => {
                 let value = value.unwrap_or(Span::at(self.at));
-                let certain = value.end as usize;
-                let (is_json, is_closed, is_of_tokens) = (false, true, false);
-                self.params.push(Param { key, typing, value, certain, is_json, is_closed, is_of_tokens });
+                let open = Open::new(key, typing, value.start as usize);
+                self.params.push(open.param(value.end as usize, true));
             }
             // Which of both is it?
             (false, Some(_)) => return ends(tag.at.start as usize, Ending::Broken),

@@ -24,8 +24,10 @@ pub(super) struct Open {
     pub(super) closer: Option<usize>,
     /// Another call began behind that.
     torn: bool,
-    /// How many calls and groups began in it that have not ended.
-    n_open: Begun,
+    /// How many calls began in it that have not ended.
+    n_calls: usize,
+    /// How many groups did.
+    n_groups: usize,
     /// It was opened by tokens of a vocabulary.
     is_of_tokens: bool,
     /// How many arguments began in it that have not ended.
@@ -40,36 +42,12 @@ pub(super) struct Open {
     pub(super) is_json: bool,
 }
 
-/// How many calls and groups are open.
-#[derive(Clone, Copy, Debug, Default)]
-struct Begun {
-    calls: usize,
-    groups: usize,
-}
-
-impl Begun {
-    fn of(&mut self, role: Role) -> Option<&mut usize> {
-        match role {
-            Role::Call => Some(&mut self.calls),
-            Role::Group => Some(&mut self.groups),
-            _ => None,
-        }
-    }
-
-    fn open(&mut self, role: Role) {
-        if let Some(n) = self.of(role) {
-            *n += 1;
-        }
-    }
-
-    /// Closes one; `false` where none of them is open.
-    fn close(&mut self, role: Role) -> bool {
-        let n = self.of(role).filter(|n| **n != 0);
-        n.map(|n| *n -= 1).is_some()
-    }
-}
-
 impl Open {
+    /// The value of `key` that begins at `from`.
+    pub(super) fn new(key: Span, typing: Typing, from: usize) -> Open {
+        Open { key, typing, from, ..Open::default() }
+    }
+
     /// Takes note that a tag at `at` leaves open where the value ends.
     fn doubts(&mut self, at: usize) {
         self.doubt = self.doubt.or(Some(at));
@@ -92,9 +70,8 @@ impl Open {
 impl Walk {
     /// Enters the value that begins here.
     pub(super) fn open(&mut self, key: Span, typing: Typing, is_of_tokens: bool) {
-        let from = self.at;
-        let open = Open { key, typing, from, is_of_tokens, ..Open::default() };
-        self.state = State::Brackets(open, Brackets::new(from));
+        let open = Open { is_of_tokens, ..Open::new(key, typing, self.at) };
+        self.state = State::Brackets(open, Brackets::new(self.at));
     }
 
     /// Looks for the end of a value; `self.at` is how far that was done.
@@ -140,14 +117,19 @@ impl Walk {
             } else if matches!(tag.role, Role::Call | Role::Group | Role::Token) || self.is_around(view, &tag)
             {
                 open.doubts(at);
-                match tag.closing {
-                    true if open.n_open.close(tag.role) => {}
-                    true => open.closer = open.closer.or(Some(at)),
-                    false => {
-                        open.n_open.open(tag.role);
-                        open.torn |= open.closer.is_some();
-                    }
+                let n_open = match tag.role {
+                    Role::Call => Some(&mut open.n_calls),
+                    Role::Group => Some(&mut open.n_groups),
+                    Role::Param | Role::Key | Role::Type | Role::Value => None,
+                    Role::Separator | Role::Token | Role::Other => None,
+                };
+                match n_open {
+                    Some(n_open) if !tag.closing => *n_open += 1,
+                    Some(n_open) if 0 < *n_open => *n_open -= 1,
+                    _ if tag.closing => open.closer = open.closer.or(Some(at)),
+                    Some(_) | None => {}
                 }
+                open.torn |= !tag.closing && open.closer.is_some();
             } else if self.nests(text, &open, &tag) {
                 open.doubts(at);
                 open.nested += 1;
